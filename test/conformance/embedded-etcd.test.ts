@@ -209,7 +209,7 @@ test('a data directory that a living master uses is left to it', limit, async ()
   }
 });
 
-test('a kill in its first start makes it start again, and later it keeps its data', limit, async () => {
+test('after a kill in its first start it starts again, and later keeps its data', limit, async () => {
   for (let round = 0; round < 5; round++) {
     const dataDir = makeDirectory('minik8s-store-');
     const abort = new AbortController();

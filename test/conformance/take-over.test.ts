@@ -144,7 +144,7 @@ async function assertTakenOver(dataDir: string, given: Partial<typeof binaries> 
 const entries = async (dataDir: string) =>
   (await readdir(dataDir)).filter((name) => name.startsWith('data')).sort();
 
-test('everything is there, once and for all, and the earlier data are kept', limit, async () => {
+test('all objects exist, once, and the earlier data are kept', limit, async () => {
   assert.ok(acknowledged.length > 400 && history.length > 400);
   const dataDir = await copyOfEarlier();
   await assertTakenOver(dataDir);

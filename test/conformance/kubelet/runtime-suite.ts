@@ -225,7 +225,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         await runtime.kill(id);
       }));
 
-    it('keeps the output: all of it, its end, with times, and until the container ends', () =>
+    it('keeps the output: the whole, its end, with times, and until the container ends', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox));
         await runtime.startContainer(id);

@@ -110,7 +110,7 @@ describe('authorization', () => {
   });
   after(() => server.stop());
 
-  it('states who may not do what, and where', async () => {
+  it('states which user may not do which action, and where', async () => {
     const answer = await server.call('GET', `${pods}/mine`, undefined, { user: nobody });
     assert.equal(answer.status, 403);
     const status = answer.json<Status>();

@@ -36,7 +36,7 @@ describe('too many connections', () => {
   const listen = { maxConnections: 32 };
   const isOpen = (socket: Socket) => !socket.closed;
 
-  it('without a word leave a way in', async (t) => {
+  it('leave a way in if they send nothing', async (t) => {
     const server = await start(t, { listen });
     const silent: Socket[] = [];
     for (let i = 0; i < 40; i++) {

@@ -140,7 +140,7 @@ describe('discovery', () => {
     );
   });
 
-  it('answers 304 to a client that has it', async () => {
+  it('answers 304 to a client with the current document', async () => {
     const first = await get('/api', aggregated('v2'));
     const etag = first.headers.get('etag') ?? '';
     assert.match(etag, /^"[0-9A-F]+"$/);

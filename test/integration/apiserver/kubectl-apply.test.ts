@@ -87,7 +87,7 @@ for (const { version, path } of kubectlsOf([
       assert.deepEqual(managersOf({ metadata } as KubeObject), ['kubectl Apply']);
     });
 
-    it('is refused what another has, and takes it by force', async () => {
+    it('is refused for a field of another manager, and takes it by force', async () => {
       await kubectl('scale', 'deployment', 'web', '--replicas=7');
       const refused = await serverSide(deployment(3, 'two', ['B']));
       assert.equal(refused.code, 1);

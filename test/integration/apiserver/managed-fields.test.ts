@@ -61,7 +61,7 @@ describe('managedFields', () => {
     send('PATCH', path, body, agent, 'application/merge-patch+json');
   const get = async <T extends KubeObject>(path: string) => (await server.call('GET', path)).json<T>();
 
-  it('begin with the creator, who owns the defaults too, and nothing that only the server sets', async () => {
+  it('begin with the creator, who also owns the defaults, and without fields that only the server sets', async () => {
     const body = { metadata: { name: 'new', labels: { a: 'b' }, finalizers: ['x.io/f'] }, data: { k: 'v' } };
     const made = (await send('POST', maps, body, 'maker')).json();
     assert.deepEqual(entriesOf(made), [
@@ -213,7 +213,7 @@ describe('managedFields', () => {
     }
   });
 
-  it('are there for JSON patches that look for them', async () => {
+  it('exist for JSON patches that look for them', async () => {
     await send('POST', maps, { metadata: { name: 'json' }, data: { k: 'v' } }, 'maker');
     const patch = (...operations: object[]) =>
       send('PATCH', `${maps}/json`, operations, 'patcher', 'application/json-patch+json');

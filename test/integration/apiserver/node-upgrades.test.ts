@@ -80,7 +80,7 @@ it('a user who may change the Leases of masters also needs the verb upgrade', as
   );
 });
 
-it('a node keeps writing its Node while an order is there, and cannot withdraw it', async () => {
+it('a node keeps writing its Node during an order, and cannot withdraw it', async () => {
   const { server, ask } = world;
   const given = await server.call('PATCH', `${core}/nodes/n1`, ordering(order), { headers: patching });
   assert.equal(given.status, 200, given.text);

@@ -64,7 +64,7 @@ for (const [type, patch] of patches)
       );
   });
 
-it('an object that is made with empty ones has none', async () => {
+it('an object that is created with empty ones has none', async () => {
   const empty = { annotations: {}, finalizers: [], labels: {}, ownerReferences: [] };
   const made = await server.call('POST', maps, { metadata: { name: 'empty', ...empty } });
   assert.equal(made.status, 201, made.text);

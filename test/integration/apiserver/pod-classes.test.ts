@@ -43,7 +43,7 @@ describe('classes of pods', () => {
     assert.match(answer.json<Status>().message ?? '', why);
   };
 
-  it('two classes of priority are there from the beginning', async () => {
+  it('two classes of priority exist from the beginning', async () => {
     const found = await server.call('GET', priorities);
     assert.deepEqual(
       found.json<{ items: PriorityClass[] }>().items.map(({ metadata, value }) => [metadata.name, value]),

@@ -165,7 +165,7 @@ describe('a token of a service account', () => {
     assert.equal(await isGood(kept), false);
   });
 
-  it('of a Secret is good while the Secret holds it and the account is there', async () => {
+  it('of a Secret is valid while the Secret contains it and the account exists', async () => {
     const { server } = world;
     const path = `${inDefault}/secrets/kept`;
     const annotations = { 'kubernetes.io/service-account.name': 'app' };

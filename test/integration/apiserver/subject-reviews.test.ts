@@ -73,7 +73,7 @@ describe('reviews about other users', () => {
       assert.equal(reason !== undefined, allowed && what.startsWith('bob'), reason ?? 'no reason');
     });
 
-  it('is about a namespace, whether or not it is there', async () => {
+  it('is about a namespace, existing or not', async () => {
     const ask = (spec: object, metadata = {}) => server.call('POST', inPlace('none'), { metadata, spec });
     const spec = {
       user: 'ann',

@@ -90,7 +90,7 @@ test('an unencrypted backup is refused if a passphrase is given', async () => {
   );
 });
 
-test('a file that grows or shrinks while it is stored makes no backup', async () => {
+test('a file that changes its size while it is stored makes no backup', async () => {
   await writeFile(files.get('pki/ca.key') ?? '', 'longer than before\n');
   await assert.rejects(
     writeArchive(pathOf(), { manifest, files }, undefined),

@@ -226,7 +226,7 @@ test('a cluster that was restored, with deleted objects, is backed up and verifi
   }
 });
 
-test('a restoration that was interrupted begins anew, and no cluster is mixed from two', async () => {
+test('an interrupted restoration begins again, and no cluster is mixed from two', async () => {
   await write(0, 3);
   const { path } = await backUp();
   const target = join(dataDir, 'other');

@@ -283,7 +283,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.match((await ctl(['scale', 'cm/twice', '--replicas=1'])).err, /^error: cannot scale configmaps/);
   });
 
-  it('autoscale makes an autoscaler of what has replicas, and of nothing else', async () => {
+  it('autoscale creates an autoscaler for kinds with replicas, and for no others', async () => {
     const made = await ok('autoscale', 'deployment', 'web', '--min=2', '--max=5', '--cpu-percent=60');
     assert.equal(made, 'horizontalpodautoscaler.autoscaling/web autoscaled\n');
     assert.equal(

@@ -78,7 +78,7 @@ describe('a manifest of another system', () => {
     assert.equal(lines.at(-1), `${note} web.yaml | ctl apply -f -`);
   });
 
-  it('is named as standard input, and a file as a word for the shell', async () => {
+  it('is named as standard input, and a file as a shell word', async () => {
     const hpa = 'apiVersion: v1\nkind: Hpa\nmetadata: {name: h}\n';
     const { err } = await ctl(['apply', '-f', '-'], { stdin: hpa });
     assert.match(err, /convert it: ctl convert -f - \| ctl apply -f -$/m);

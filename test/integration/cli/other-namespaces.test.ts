@@ -35,7 +35,7 @@ for (const args of [
     assert.equal(err, `${missing('web')}Note: configmaps "web" exists in namespace shop; use -n shop\n`);
   });
 
-it('an object of several namespaces has up to three of them named', async () => {
+it('an object of several namespaces is listed with up to three of them', async () => {
   const { err } = await ctl(['get', 'configmap', 'log']);
   const note = 'Note: configmaps "log" exists in namespaces a, b, c and others; choose one with -n\n';
   assert.equal(err, missing('log') + note);

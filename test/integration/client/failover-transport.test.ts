@@ -210,7 +210,7 @@ test('a slow server that passes its health check is not left', async () => {
   await assert.rejects(slow, isTransportError);
 });
 
-test('when no server answers the error names all of them and why', async () => {
+test('when no server answers the error names all of them with the reasons', async () => {
   for (const server of servers) await server.stop();
   await assert.rejects(send('POST'), (error) => {
     assert.ok(isTransportError(error));

@@ -210,7 +210,7 @@ describe('endpoints', () => {
     await cluster.eventually('they are gone', async () => (await endpoints()) === undefined);
   });
 
-  it('with the label that forbids it are not mirrored, and no longer once they have it', async () => {
+  it('with the label that forbids it are not mirrored, and stop being mirrored once they have it', async () => {
     await services().create(service({}));
     const skip = { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } };
     await api().create(custom('192.0.2.1', skip));

@@ -158,7 +158,7 @@ describe('the status of a quota', () => {
 });
 
 describe('a kind that comes while the controllers run', () => {
-  it('is counted when it is there', async () => {
+  it('is counted when it is created', async () => {
     const hard = { 'count/widgets.example.com': '1' };
     await quota('widgets', hard);
     await cluster.eventually('the limits are told', async () =>

@@ -59,7 +59,7 @@ test('an engine that replaces another is queried again', async () => {
   assert.deepEqual(await stop(), ['/version', '/v1.51/info']);
 });
 
-test('an engine replaced between two requests costs one of them', async () => {
+test('an engine replaced between two requests fails one of them', async () => {
   await start('1.41', '1.12');
   const docker = dockerClient(socket);
   await docker.info();
@@ -70,7 +70,7 @@ test('an engine replaced between two requests costs one of them', async () => {
   assert.deepEqual(await stop(), ['/v1.41/info', '/version', '/v1.51/info']);
 });
 
-test('the engine of this machine takes it', async () => {
+test('the engine of this machine accepts it', async () => {
   const { ServerVersion } = await dockerClient(dockerSocket).info();
   assert.match(ServerVersion, /^\d+\./);
 });

@@ -34,7 +34,7 @@ describe('the files of a volume', () => {
   const hidden = () => readdirSync(volume).filter((name) => name.startsWith('..'));
   const modeOf = (path: string) => (statSync(join(volume, path)).mode & 0o7777).toString(8);
 
-  it('are there with their modes, behind links', async () => {
+  it('exist with their modes, behind links', async () => {
     await replaceFiles(volume, [file('a', '1'), file('d/e/b', '2', { mode: 0o400, owner: 1000 })], undefined);
     assert.deepEqual([read('a'), read('d/e/b')], ['1', '2']);
     assert.deepEqual(

@@ -189,7 +189,7 @@ test('the latest devices are on disk, and are missing after a restart without th
   }
 });
 
-test('a source whose devices change all the time has the newest written, and not each of them', async (context) => {
+test('a source whose devices change all the time has the newest written, and not each change', async (context) => {
   const file = join(directoryOf(), 'file');
   writeFileSync(file, '');
   // Each write fails and logs that.

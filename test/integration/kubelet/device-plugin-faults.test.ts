@@ -133,7 +133,7 @@ test('a device whose plugin refuses it, fails or loses its answer is not allocat
     }
 });
 
-test('a plugin that does not answer holds a container for half a minute, and no other for good', async (context) => {
+test('a plugin that does not answer delays a container for half a minute, and no other for longer', async (context) => {
   const { plugin, counted, give, clock, sees } = await start(context);
   const one = await plugin('one.sock', 'a');
   await one.register(resource);

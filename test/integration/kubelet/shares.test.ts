@@ -88,7 +88,7 @@ describe('folders of a share', () => {
   };
   const leftMounted = async (node: string) => (await mountsUnder(join(root, node, 'shares'))).length;
 
-  it('are made when a pod first has them, and data is there when it moves to another node', async () => {
+  it('are created when a pod first mounts them, and data exist when it moves to another node', async () => {
     const first = await mountOn('n1');
     assert.equal((lstatSync(folder()).mode & 0o7777).toString(8), '777');
     writeFileSync(join(first, 'file'), 'kept');

@@ -137,7 +137,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     await eventually(async () => assert.deepEqual(await node.running('web-node-1'), []));
   });
 
-  it('run without an API server, and are shown when it is there', async () => {
+  it('run without an API server, and are shown when it is reachable', async () => {
     await node.createPod('other');
     start();
     await node.waitFor('other', isReady);

@@ -167,7 +167,7 @@ describe('a part of a volume', () => {
     assert.equal(above.length, 1);
   });
 
-  it('is replaced by what a container made of it, also by a file or link', async () => {
+  it('is replaced by the file, folder or link that a container made of it', async () => {
     const target = await mount('changing');
     await writeFile(inVolume('changing', 'mine'), '');
     const makers: [

@@ -183,7 +183,7 @@ test('a node is lost and deleted', async () => {
   none();
 });
 
-test('a namespace with all that it has', async () => {
+test('a namespace with all its objects', async () => {
   await make(namespaceResource, { metadata: { name: 'team' } });
   await cluster.eventually('what comes with it', async () => {
     const account = await cluster.get(serviceAccountResource, 'default', 'team');

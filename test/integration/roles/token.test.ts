@@ -199,7 +199,7 @@ describe('minik8s token create of a user without the right', () => {
 });
 
 describe('a bootstrap token', () => {
-  it('opens nothing when it is wrong, malformed or over', async () => {
+  it('is rejected when it is wrong, malformed or expired', async () => {
     const whole = await created('--ttl', '1h');
     const [id, secret = ''] = whole.split('.');
     const other = `${secret.startsWith('a') ? 'b' : 'a'}${secret.slice(1)}`;
@@ -229,7 +229,7 @@ describe('a bootstrap token', () => {
       { stringData: { 'auth-extra-groups': 'system:masters' } },
     ],
   ] as const) {
-    it(`opens nothing when its Secret ${title}`, async () => {
+    it(`is rejected when its Secret ${title}`, async () => {
       const whole = await created();
       const path = `${secrets}/bootstrap-token-${whole.slice(0, 6)}`;
       const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
@@ -239,7 +239,7 @@ describe('a bootstrap token', () => {
     });
   }
 
-  it('opens nothing when its Secret is of another type', async () => {
+  it('is rejected when its Secret is of another type', async () => {
     const whole = await created();
     const path = `${secrets}/bootstrap-token-${whole.slice(0, 6)}`;
     const secret = (await server.call('GET', path)).json<Secret>();

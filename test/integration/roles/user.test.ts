@@ -103,7 +103,7 @@ describe('minik8s user', () => {
     assert.match((await frank(['get', 'pods'])).err, /User "frank" cannot list resource "pods"/);
   });
 
-  it('makes another certificate for a user who is there', async () => {
+  it('creates another certificate for an existing user', async () => {
     const made = await user('create', 'alice', '--role', 'view', '--ttl', '1h', '--file', at('alice2'));
     assert.match(made.out, /user:alice:view unchanged/);
     const until = Date.parse(/until (\S+)/.exec(made.out)?.[1] ?? '');

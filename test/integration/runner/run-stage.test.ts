@@ -192,10 +192,13 @@ describe('a stage of tests', () => {
   });
 
   for (const [when, tests] of [
-    ['its test has', `test('leaves a timer', () => { setInterval(() => {}, 1_000); });`],
-    ['the last of several has', `${passes} test('leaves a timer', () => { setInterval(() => {}, 1_000); });`],
+    ['its test ends', `test('leaves a timer', () => { setInterval(() => {}, 1_000); });`],
+    [
+      'the last of several tests ends',
+      `${passes} test('leaves a timer', () => { setInterval(() => {}, 1_000); });`,
+    ],
   ] as const) {
-    it(`ends a process that continues when ${when} ended, and reports what keeps it running`, async (context) => {
+    it(`ends a process that continues when ${when}, and reports what keeps it running`, async (context) => {
       const { passed, printed } = await run(context, { a: tests }, { stage: { lingerMs: 200 } });
       assert.equal(passed, false);
       assert.match(printed, /the process ended with exit status 7 without a report/);
@@ -280,7 +283,7 @@ describe('a skip', () => {
     });
   }
 
-  it('of the first run counts, also when the second leaves nothing out', async (context) => {
+  it('in the first run counts, also if the second skips no test', async (context) => {
     const content = `test('x', (t) => {
       if (existsSync('a.state')) return;
       t.skip('no kubectl');

@@ -25,7 +25,7 @@ const types = new Map([
 
 const isRejected = (error: unknown) => error instanceof StatusError && error.status.code === 400;
 
-test('a merge gives what kubectl 1.32 gives, and rejects what kubectl rejects', () => {
+test('a merge equals that of kubectl 1.32, and rejects what kubectl rejects', () => {
   for (const { target, patch, result } of recorded) {
     const type = kubernetesFields.typeOf(types.get(target.kind) ?? '');
     assert.ok(type);

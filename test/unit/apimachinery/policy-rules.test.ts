@@ -190,7 +190,7 @@ test('so are beginnings of paths that are compared with as many', () => {
   assert.deepEqual(coverage(all, [paths('get', urls('b'))]), { missing: [], tooMany: false });
 });
 
-test('a word that is said twice counts once', () => {
+test('a repeated word counts once', () => {
   const words = (word: string) => Array(5000).fill(word).join(' ');
   const { missing: some, tooMany } = coverage([], [on(words('get'), words('pods'), words('a'))]);
   assert.equal(tooMany, false);

@@ -199,7 +199,7 @@ describe('the description of the API', () => {
     }
   });
 
-  test('is not sent to who has it', async () => {
+  test('is not sent to a client with the current one', async () => {
     const [, url = ''] = (await urls())[0] ?? [];
     for (const path of ['/openapi/v2', '/openapi/v3', url]) {
       const first = await get(path);

@@ -14,7 +14,7 @@ async function read(chunks: AsyncIterable<Uint8Array>) {
 }
 
 describe('a stream read chunk by chunk', () => {
-  test('gives what came before it failed, then its error', async () => {
+  test('passes on the bytes before a failure, then its error', async () => {
     const source = new PassThrough();
     const reading = read(everyChunk(source));
     source.write('one');

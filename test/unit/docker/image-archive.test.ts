@@ -62,7 +62,7 @@ test('the ids of an image are those of its configuration and of its manifest', (
   assert.deepEqual(imageIds(image.content), ids);
 });
 
-test('a link to a layer that is there already is followed, as docker save of old versions makes it', async () => {
+test('a link to an existing layer is followed, as in archives of old versions of docker save', async () => {
   const files: File[] = [
     ['c.json', config],
     ['l1/layer.tar', layer],

@@ -22,7 +22,7 @@ describe('findings', () => {
     assert.equal(exitStatusOf(of(ok('a'), fault('b', 'why'), warning('c', 'why'))), 2);
   });
 
-  it('are as bad as the worst of them', () => {
+  it('are as bad as the worst one', () => {
     assert.equal(worstOf([]), 'ok');
     assert.equal(worstOf(of(note('a'), ok('b'))), 'note');
     assert.equal(worstOf(of(fault('a', 'why'), note('b'))), 'fault');

@@ -143,7 +143,7 @@ describe('a gRPC call', () => {
     assert.equal(await resetCode(stream), constants.NGHTTP2_CANCEL);
   });
 
-  it('rejects an answer that is too long as soon as its length is there, and cancels the stream', async () => {
+  it('rejects an answer that is too long as soon as its length arrives, and cancels the stream', async () => {
     await using rig = await Rig.withServer();
     const calling = rig.client({ maxMessageBytes: 10 }).call(path, question, 1000);
     const { stream } = await rig.nextCall();

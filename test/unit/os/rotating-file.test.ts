@@ -75,7 +75,7 @@ describe('a rotated log file', () => {
     file.close();
   });
 
-  it('is written anew after an administrator has moved or removed it', async () => {
+  it('is created again after an administrator has moved or removed it', async () => {
     const file = open();
     file.write('a\n');
     renameSync(path, join(directory, 'moved'));

@@ -154,7 +154,7 @@ it('the number of nodes with an image is counted', () => {
   assert.deepEqual(counts(), [0, 1, 1]);
 });
 
-it('a heartbeat of a node is nothing that has happened', () => {
+it('a heartbeat of a node is not an event', () => {
   const told: string[] = [];
   const snapshot = new Snapshot(undefined, ({ kind }) => told.push(kind));
   snapshot.setNode(node('n'));
@@ -182,7 +182,7 @@ describe('a permit', () => {
   const table: [string, readonly Plugin[], readonly number[], readonly unknown[]][] = [
     ['is granted without a plugin that permits', [{ name: 'Other' }], [1_000], [allowed]],
     [
-      'is had where all allow it',
+      'is granted if all plugins allow it',
       [permitting('A', 'allowed'), permitting('B', 'allowed')],
       [1_000],
       [allowed],
@@ -194,13 +194,13 @@ describe('a permit', () => {
       [{ kind: 'refused', refused }],
     ],
     [
-      'is waited for until the time is over',
+      'is awaited until the timeout',
       [permitting('Slow', { waitMs: 500 })],
       [1_000, 1_499, 1_500],
       [{ kind: 'wait', ms: 500 }, { kind: 'wait', ms: 1 }, late('Slow')],
     ],
     [
-      'is waited for by the one that waits least',
+      'is awaited for the shortest timeout of the plugins',
       [permitting('Slow', { waitMs: 900 }), permitting('Quick', { waitMs: 200 }), permitting('A', 'allowed')],
       [1_000, 1_200],
       [{ kind: 'wait', ms: 200 }, late('Quick')],

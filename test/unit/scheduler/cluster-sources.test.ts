@@ -34,7 +34,7 @@ function world(...objects: [resource: unknown, name: string, more: object][]) {
 const matchLabels = (labels: Record<string, string>) => ({ spec: { selector: { matchLabels: labels } } });
 const plainly = (labels: Record<string, string>) => ({ spec: { selector: labels } });
 
-describe('the like of a pod are those', () => {
+describe('similar pods are those', () => {
   const owned = (apiVersion: string, kind: string, controller = true): OwnerReference => ({
     apiVersion,
     kind,

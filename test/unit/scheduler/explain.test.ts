@@ -25,7 +25,7 @@ describe('the reasons', () => {
     );
   });
 
-  it('name no nearest fit where more than an amount is in the way', () => {
+  it('name no nearest fit if more than an amount is missing', () => {
     const text = explain([
       on('a', short('cpu', 2000, 500), { ...refused('no'), plugin: 'NodeResourcesFit' }),
     ]);

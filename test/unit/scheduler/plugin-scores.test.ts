@@ -57,7 +57,7 @@ it("weights are upstream's", () => {
   });
 });
 
-it('the scores of all plugins are added up, each by its weight; who has nothing to say is left out', () => {
+it('the scores of all plugins are added up, each by its weight; a plugin without a score is left out', () => {
   const scoring = (name: string, score: number, more: Partial<Plugin> = {}): Plugin => ({
     name,
     score: (_pod, node) => (node.name === 'a' ? score : 1),

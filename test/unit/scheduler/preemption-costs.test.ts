@@ -162,7 +162,7 @@ describe('many nodes', () => {
   it('are not always tried in the same order', () => {
     assert.deepEqual([chosen(110, [94], 105), chosen(110, [95], 105)], ['n94', 'n105']);
   });
-  it('more where each breaks a budget, until one does not', () => {
+  it('more if each violates a budget, until one does not', () => {
     assert.equal(chosen(110, [], 0, indexes(0, 106)), 'n106');
     assert.equal(chosen(110, [108], 0, indexes(1, 108)), 'n0');
   });

@@ -117,7 +117,7 @@ describe('many nodes', () => {
     assert.deepEqual(nodeFor(large, snapshotOf(many, busy(299)), { begin: 7 }), 'n299');
     assert.deepEqual(nodeFor(plain(), snapshotOf(many, busy(299)), { policy: 'LeastPod' }), 'n299');
   });
-  it('a pod that is named several has any of them, and one that must not have one has others', () => {
+  it('a pod that names several has any of them, and one that excludes one has others', () => {
     const asking = (...nodeSelectorTerms: object[]) =>
       plain({
         affinity: {

@@ -175,7 +175,7 @@ describe('a binding that finds nothing', () => {
     assert.deepEqual(lines(), []);
   });
 
-  it('is tried again when the pod is there', async () => {
+  it('is retried when the pod exists', async () => {
     await begin();
     await world.addNode(node('n'));
     world.before = () => {

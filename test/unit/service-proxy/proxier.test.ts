@@ -286,7 +286,7 @@ describe('UDP flows to a deleted endpoint', () => {
     assert.deepEqual(kernel.deletions, [removed]);
   });
 
-  it('may be none', async () => {
+  it('may be absent', async () => {
     kernel.before = (file) => {
       if (file === 'conntrack') throw failure(file, 1);
     };
@@ -370,7 +370,7 @@ describe('the counters', () => {
     assert.equal(counted.get('kubeproxy_sync_proxy_rules_nftables_sync_failures_total'), 0);
   });
 
-  it('is pending while nft does not take it', async () => {
+  it('is pending while nft does not accept it', async () => {
     await start();
     kernel.before = (file) => {
       kernel.before = () => {};

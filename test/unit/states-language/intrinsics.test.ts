@@ -161,7 +161,7 @@ for (const [name, least, most] of counts)
 test('the longest list that ArrayRange makes', () =>
   assert.equal((call('States.ArrayRange(1, 1000, 1)') as Json[]).length, 1000));
 
-test('a text of as many characters as may be hashed', () =>
+test('a text of the maximum length may be hashed', () =>
   assert.match(String(call(`States.Hash('${'x'.repeat(1900)}', 'MD5')`)), /^[0-9a-f]{32}$/));
 
 test('a path that looks at too much fails the function', () => {

@@ -54,7 +54,7 @@ test('the members after an addition are those of its list, without a repeated on
   );
 });
 
-test('a status names the leader, or has none', () => {
+test('a status names the leader, or is empty', () => {
   const status = (leader?: bigint) => {
     const writer = new WireWriter();
     writer.string(2, '3.7.3');

@@ -293,7 +293,7 @@ describe('the form is', () => {
       assert.equal(response?.headers.get('vary'), ours ? 'Accept' : null);
     });
 
-  test('not sent again to a client that has it', async () => {
+  test('not sent again to a client with the current one', async () => {
     const first = ask('/apis', aggregated('v2'));
     const etag = first?.headers.get('etag') ?? '';
     assert.match(etag, /^"[0-9A-F]{128}"$/);

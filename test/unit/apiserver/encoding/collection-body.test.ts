@@ -96,7 +96,7 @@ describe('is sent in pieces', () => {
   /** Answer whose first turn writes `bytes` bytes, including the head. */
   const beginning = (bytes: number, count: number) => answer(count, bytes - start.length, 64 * KiB);
 
-  test('once 64 KiB are there and more is to come', async () => {
+  test('once 64 KiB are ready and more will follow', async () => {
     for (const [bytes, whole, before] of [
       // Two turns write too little for the first piece, so that a third turn comes before the piece.
       [32 * KiB, false, 2],

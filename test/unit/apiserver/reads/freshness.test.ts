@@ -63,7 +63,7 @@ const revisionOf = (found: { object: { metadata: { resourceVersion: string } } }
   found?.object.metadata.resourceVersion;
 
 describe('waiting for a revision', () => {
-  test('is over at once when the cache is there', async () => {
+  test('ends at once when the cache has the revision', async () => {
     const { server, clock } = world();
     await waitForRevision(server, 5, { signal });
     assert.equal(clock.pending, 0);

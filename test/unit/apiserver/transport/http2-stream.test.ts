@@ -93,7 +93,7 @@ test('a request arrives as sent', async () => {
   );
 });
 
-test('one without a body has none', async () => {
+test('a response without a body has none', async () => {
   let body: unknown = '';
   answer = async (request) => {
     body = request.body;

@@ -58,7 +58,7 @@ describe('the Host header', () => {
     }
   });
 
-  it('is refused when it is there twice, and the connection ends', () => {
+  it('is refused when it is repeated, and the connection ends', () => {
     const { said, outgoing } = answer();
     assert.equal(refusesHead(twice, outgoing), true);
     const headers = { 'content-type': 'text/plain', connection: 'close' };

@@ -262,7 +262,7 @@ describe('a connection that is not agreed on', () => {
       assert.deepEqual(log.lines, []);
     });
 
-  test('with protocols as long as may be is read', async () => {
+  test('with the maximum number of protocols is read', async () => {
     const offered = `sec-websocket-protocol: ${token}, ${'a'.repeat(maxProtocolsBytes - token.length - 2)}`;
     assert.match(await new Client(request(attach, [offered])).untilClosed(), /^HTTP\/1\.1 500 /);
   });

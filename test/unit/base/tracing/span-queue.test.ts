@@ -99,7 +99,7 @@ test('a request to a collector that never answers is aborted, and its spans are 
   assert.equal(queue.dropped, 0);
 });
 
-test('pauses between requests that fail double up to 30 s, and begin anew after one that succeeds', async () => {
+test('pauses between requests that fail double up to 30 s, and start over after one that succeeds', async () => {
   const at: number[] = [];
   let isAway = true;
   const { clock, add } = queueOf(async () => {

@@ -33,7 +33,7 @@ test('a KUBECONFIG without existing files is an error, even if the default place
   });
 });
 
-test('missing files of a KUBECONFIG are skipped when another is there', (context) => {
+test('missing files of a KUBECONFIG are skipped when another exists', (context) => {
   const { file, io } = machine(context);
   const found = findKubeconfig(io(`${file('a')}:${file('own')}`), undefined);
   assert.equal(found.currentContext, 'own');

@@ -35,7 +35,7 @@ describe('propertySet', () => {
     assert.deepEqual(after, [['two', { clusters, 'current-context': 'c' }]]);
   });
 
-  it('changes no file if the value is there already', () => {
+  it('changes no file if the value is set already', () => {
     assert.deepEqual(changed(propertySet(documents, 'clusters.a.server', 's', false)), []);
   });
 

@@ -124,13 +124,13 @@ describe('the cluster answers', () => {
     it(`${question || '.'}: ${answer}`, () => assert.equal(ask(zone, question), answer));
   }
 
-  it('names that lead back to themselves end', () => {
+  it('a loop of names ends', () => {
     const verdict = answerFrom(zone, { name: `round.shop.svc.${d}`, type: 'A' });
     assert.equal(verdict?.rcode, 'SERVFAIL');
     assert.ok((verdict?.answers.length ?? 0) <= 8);
   });
 
-  it('the addresses of ports come along', () => {
+  it('an answer about ports includes the addresses', () => {
     const additional = (name: string) =>
       answerFrom(zone, { name, type: 'SRV' })?.additionals.map((record) => `${record.name} ${show(record)}`);
     assert.deepEqual(additional(`_http._tcp.web.shop.svc.${d}`), [`web.shop.svc.${d} A 10.96.0.20`]);

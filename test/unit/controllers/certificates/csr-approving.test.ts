@@ -91,7 +91,7 @@ describe('a request', () => {
     assert.equal(said(), 'Denied InvalidRequest: the certificate request cannot be read');
   });
 
-  it('for the name of a node that lives is denied', async () => {
+  it('for the name of a running node is denied', async () => {
     start('auto', asking(joining()));
     const alive = lease(-1);
     world.seen.put(leaseResource, { ...alive, metadata: meta('a', { namespace: 'kube-node-lease' }) });
@@ -158,7 +158,7 @@ describe('a request to serve', () => {
     assert.match(said() ?? '', /^Approved /);
   });
 
-  it('is denied for the address of any master that was ever heard of', async () => {
+  it('is denied for the address of any master, also of an earlier one', async () => {
     for (const ip of ['192.0.2.10', '192.0.2.11']) {
       withMaster(asking(serving('a'), hosts(['a'], [ip])));
       const second = masterLease({ name: 'apiserver-2' });
@@ -243,7 +243,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.equal(world.asked.length, before, 'no request until an administrator decides');
   });
 
-  it('is a Node as any other once it is approved', async () => {
+  it('is an ordinary Node once it is approved', async () => {
     await pending();
     sync();
     decided('Approved');
@@ -344,7 +344,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual(world.keysOf(nodeResource, nodeA()), ['r']);
   });
 
-  it('hands a decided request to the Node that comes later', async () => {
+  it('owns a request that was decided before its Node existed', async () => {
     start('auto', { ...asking(joining()), status: { conditions: [{ type: 'Approved', status: 'True' }] } });
     await world.reconcile('r');
     assert.deepEqual(world.keysOf(nodeResource, nodeA()), ['r']);

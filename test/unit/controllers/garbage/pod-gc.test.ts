@@ -63,7 +63,7 @@ describe('a node that does not exist', () => {
     assert.deepEqual([status?.phase, status?.conditions?.length], ['Failed', 1]);
   });
 
-  it('keeps them when the server has it all the same', async () => {
+  it('keeps them if the server has it', async () => {
     world.put(podResource, on('gone', 'a'));
     await world.reconcile('gone');
     await world.clock.advance(quarantine);

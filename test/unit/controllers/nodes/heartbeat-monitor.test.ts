@@ -208,7 +208,7 @@ describe('the store', () => {
     assert.equal(heartbeats.silenceSince(0), 0);
   });
 
-  it('is there when a heartbeat has arrived', async () => {
+  it('is reachable when a heartbeat has arrived', async () => {
     const { clock, heartbeats } = setUp(() => Promise.reject(new Error('away')));
     await clock.advance(60_000);
     heartbeats.record(limit);

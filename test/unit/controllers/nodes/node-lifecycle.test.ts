@@ -346,7 +346,7 @@ describe('while no node sends heartbeats', () => {
     assert.equal(podReadyOf('ready')?.status, 'True');
   });
 
-  it('the only node is lost all the same, as far as its pods are ready', async () => {
+  it('the only node is lost as well, if its pods are ready', async () => {
     await add('n1');
     world.put(podResource, pod('ready', on('n1')));
     await pass(grace - 1);

@@ -71,7 +71,7 @@ describe('the usage', () => {
     assert.deepEqual(writeAmounts(givenUp(before, after)), { pods: '1' });
   });
 
-  it('is not measured again of what has not changed, unless the quota has', () => {
+  it('is not measured again for unchanged objects, unless the quota has changed', () => {
     let asked = 0;
     const plain = counted('pods');
     const kind = (...objects: KubeObject[]): Counted => ({

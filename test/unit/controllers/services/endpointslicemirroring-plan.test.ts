@@ -121,7 +121,7 @@ describe('the slices', () => {
     );
   });
 
-  it('are two endpoints where two pods have one address', () => {
+  it('are two endpoints if two pods have one address', () => {
     const of = (uid: string) => ({ ip: '192.0.2.1', targetRef: { kind: 'Pod', name: uid, uid } });
     const { slices } = mirror(endpoints([{ addresses: [of('a'), of('b')], ports: [] }]));
     assert.deepEqual(

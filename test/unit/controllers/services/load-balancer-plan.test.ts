@@ -105,7 +105,7 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.equal(plan(service(), { nodes: [] }).problem?.reason, 'NoNode');
   });
 
-  it('are not touched where another controller has assigned one, or the class is of another', () => {
+  it('are unchanged if another controller has assigned one, or the class is of another', () => {
     const status = { loadBalancer: { ingress: [{ ip: '203.0.113.4', ipMode: 'VIP' as const }] } };
     assert.equal(plan(service({}, status)).changed, false);
     assert.equal(plan(service({ loadBalancerClass: 'example.org/lb' }, status)).changed, false);

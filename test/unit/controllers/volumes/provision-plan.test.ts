@@ -148,7 +148,7 @@ describe('no volume is made', () => {
     );
   });
 
-  it('on a node that does not exist: another has to be chosen', () => {
+  it('on a node that does not exist: another must be chosen', () => {
     assert.deepEqual(plan(of(wanting), { node: undefined }), {
       kind: 'chooseAgain',
       why: 'node "n1" does not exist',

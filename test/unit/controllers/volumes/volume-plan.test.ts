@@ -50,7 +50,7 @@ describe('a volume whose claim is deleted', () => {
   });
 });
 
-describe('a volume whose claim has another', () => {
+describe('a volume whose claim is bound to another one', () => {
   it('is deleted if it was provisioned for that claim; any other volume is free again', () => {
     const bound = { status: { phase: 'Bound' } };
     assert.deepEqual(planVolume(released('Delete', { ...bound, metadata: provisioned }), elsewhere), {
@@ -74,7 +74,7 @@ describe('a volume whose claim has another', () => {
   });
 });
 
-describe('a volume whose claim is there', () => {
+describe('a volume whose claim exists', () => {
   const half = claim('c');
   const own = (over: Over = {}) =>
     volume('v', { ...over, spec: { claimRef: referenceTo('c'), ...over.spec } });

@@ -48,7 +48,7 @@ describe('checks of kernel parameters', () => {
     assert.deepEqual(at('open-files', {}), ['note: the number of open files is not known']);
   });
 
-  it('raise few watches', () => {
+  it('raise a low limit of watches', () => {
     assert.deepEqual(at('inotify-watches', { values: values('1', '1024', '65536') }), [
       'ok: fs.inotify.max_user_watches = 65536',
     ]);

@@ -19,7 +19,7 @@ const [api, agent, vxlan] = [
 ];
 
 describe('checks of ports', () => {
-  it('find free ones', () =>
+  it('report free ports', () =>
     assert.deepEqual(at([tcp(22, 7)]), [
       `ok: ${api} is free`,
       `ok: ${agent} is free`,
@@ -49,7 +49,7 @@ describe('checks of ports', () => {
     );
   });
 
-  it('do not mind another address or another protocol', () => {
+  it('ignore another address or another protocol', () => {
     const elsewhere = [tcp(10250, 7, { address: '192.0.2.99' }), tcp(8472, 7)];
     assert.deepEqual(at(elsewhere), [`ok: ${api} is free`, `ok: ${agent} is free`, `ok: ${vxlan} is free`]);
     assert.match(at([tcp(10250, 7, { address: '[::]' })])[1] ?? '', /^fault/);

@@ -99,7 +99,7 @@ test('a Service whose name is an address leads to it only if other machines reac
   assert.deepEqual(of('192.0.2.7'), { kind: 'address', address: '192.0.2.7', port: 443 });
 });
 
-test('fields of the connection do not pass, and own ones are added unless they are there', () => {
+test('fields of the connection do not pass, and own ones are added unless they exist', () => {
   const raw = ['Connection', 'x-hop', 'X-Hop', '1', 'Cache-Control', 'public'];
   assert.deepEqual(answeredFields(raw, { 'cache-control': 'no-cache', 'audit-id': '7' }), [
     'Cache-Control',

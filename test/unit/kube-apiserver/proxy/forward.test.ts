@@ -58,7 +58,7 @@ describe('a request', () => {
     assert.deepEqual([headers['transfer-encoding'], headers['content-length'], body], [undefined, '0', '']);
   });
 
-  test('is answered before anything of its body is there', async () => {
+  test('is answered before any byte of its body arrives', async () => {
     backend.handle = (_, response) => response.end('no, thank you');
     const body = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
     const answer = await ask('/', { method: 'POST', headers: { 'transfer-encoding': 'chunked' }, body });

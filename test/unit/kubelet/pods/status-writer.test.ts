@@ -49,7 +49,7 @@ describe('StatusWriter', () => {
     ]);
   });
 
-  it('writes a change of readiness at once, in place of what waited', async () => {
+  it('writes a change of readiness at once, instead of the delayed update', async () => {
     const { clock, patches, writer } = setUp();
     writer.set(makePod(), pending);
     writer.set(makePod(), ready);

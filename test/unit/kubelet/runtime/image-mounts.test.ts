@@ -10,7 +10,7 @@ const mount = (digit: string, target: string, subPath = '') => ({
 });
 
 describe('image mounts in a request to Docker', () => {
-  it('are for reading alone, all of them or a part', () => {
+  it('are read-only, whole or in part', () => {
     assert.deepEqual(imageMounts([mount('a', '/all'), mount('b', '/part', 'etc/conf')]), [
       { Type: 'image', Source: digits('a'), Target: '/all', ReadOnly: true },
       {

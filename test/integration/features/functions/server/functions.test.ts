@@ -113,7 +113,7 @@ describe('a call', () => {
     });
     await assert.rejects(call(`/function/${one.metadata.name}`));
   });
-  it('with a caller that leaves ends for the program too, and frees the place', async () => {
+  it('with a caller that disconnects ends for the program too, and frees the place', async () => {
     const one = await fn({ concurrency: 1 });
     let gone = 0;
     let isFirst = true;

@@ -106,7 +106,7 @@ test('an upload continues from the interruption, after a restart of the master t
   assert.equal((await finish('cut')).status, 200);
 });
 
-test('bytes with another digest are refused, and the blob begins anew', async () => {
+test('bytes with another digest are refused, and the blob begins again', async () => {
   const layer = layerWith('right');
   const image = smallImage([layer]);
   await declare('lie', image);

@@ -44,7 +44,7 @@ describe('a CronJob', () => {
     }
   });
 
-  it('makes up for many missed times with the last of them, and warns when they are very many', async () => {
+  it('replaces many missed times by the last of them, and warns when they are very many', async () => {
     for (const [minutes, warns] of [
       [90, false],
       [200, true],

@@ -116,7 +116,7 @@ describe('planDeployment', () => {
     assert.deepEqual(world.sizes(), [11, 7]);
   });
 
-  it('gives what rounding left over to the largest set, the oldest of equals', () => {
+  it('gives the rest of the rounding to the largest set, the oldest among equals', () => {
     const world = new World(
       deployment(10, {
         strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 5 } },
@@ -158,7 +158,7 @@ describe('planDeployment', () => {
     );
   });
 
-  it('forgets no revision that has pods left, or has not heard yet that it shall have none', () => {
+  it('deletes no revision with remaining pods, or before that has its final size', () => {
     const world = new World(deployment(1));
     world.settle();
     world.edit(image('app:2'));

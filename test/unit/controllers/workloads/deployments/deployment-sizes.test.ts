@@ -225,7 +225,7 @@ describe('a change of spec.replicas', () => {
     assert.deepEqual(brief(proportionalScale(target, sized('new', 1), [strange])), { a: 6, new: 2 });
   });
 
-  it('gives what rounding leaves over, or takes it, at the largest', () => {
+  it('gives the rest of the rounding to the largest, or takes it from there', () => {
     // Sizes of a, b and c from the oldest to the youngest, the replica count that they were sized for, the
     // wanted replica count, and the new sizes.
     const cases: [number[], number, number, Record<string, number>][] = [

@@ -122,7 +122,7 @@ describe('a limit for each index', () => {
   const limited = (spec: Partial<Job['spec']> = {}) =>
     indexed({ backoffLimitPerIndex: 1, backoffLimit: 2 ** 31 - 1, ...spec });
 
-  it('hands the count of failures on to the pod that comes next, and loses the index at the limit', async () => {
+  it('passes the failure count to the next pod, and fails the index at the limit', async () => {
     const world = new JobWorld(limited({ completions: 2, parallelism: 2 }));
     await world.settle();
     const failing = at(world, 1);
@@ -145,7 +145,7 @@ describe('a limit for each index', () => {
     assert.deepEqual([world.job.status?.failed, world.job.status?.succeeded], [2, 1]);
   });
 
-  it('ends the Job when too many are lost', async () => {
+  it('ends the Job when too many indexes have failed', async () => {
     const world = new JobWorld(
       limited({ backoffLimitPerIndex: 0, maxFailedIndexes: 1, parallelism: 3, completions: 9 }),
     );

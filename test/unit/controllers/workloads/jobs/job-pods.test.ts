@@ -76,7 +76,7 @@ describe('a Job that ends while pods run', () => {
 });
 
 describe('suspending a Job', () => {
-  it('ends its pods without a failure, and resuming begins its time anew', async () => {
+  it('ends its pods without a failure, and resuming restarts its time', async () => {
     const spec = { parallelism: 2, completions: 2, activeDeadlineSeconds: 60 };
     const world = new JobWorld(job(spec));
     await world.settle();

@@ -23,7 +23,7 @@ describe('a Job of one pod', () => {
     );
   });
 
-  it('makes it, tracked and its own, and says when it began', async () => {
+  it('creates it, tracked and owned, and reports when it began', async () => {
     const world = new JobWorld(job());
     await world.settle();
     const [one, ...more] = world.pods;

@@ -54,7 +54,7 @@ describe('a ReplicaSet', () => {
     assert.deepEqual(activeNames(), ['a']);
   });
 
-  it('makes none twice while the cache does not show the first ones', async () => {
+  it('creates none twice while the cache does not show the first ones', async () => {
     put(replicaSet('web', 2));
     await world.reconcile(key);
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });

@@ -16,7 +16,7 @@ import { key, put, replaceWorld, settle, startStatefulWorld, status, world } fro
 startStatefulWorld();
 
 describe('a StatefulSet', () => {
-  it('makes its pods, and reports it with its own messages', async () => {
+  it('creates its pods, and reports them with its own messages', async () => {
     put(statefulSet(2, withData()));
     await settle();
     assert.deepEqual(world.names(podResource), ['web-0', 'web-1']);
@@ -59,7 +59,7 @@ describe('a StatefulSet', () => {
     );
   });
 
-  it('makes no pod without its claim, and says why', async () => {
+  it('creates no pod without its claim, and reports why', async () => {
     put(statefulSet(1, withData()));
     world.refuse = (verb, name) =>
       verb === 'create' && name === 'data-web-0'

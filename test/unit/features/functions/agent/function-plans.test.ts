@@ -78,7 +78,7 @@ describe('libraries', () => {
     assert.deepEqual(pipCommand(true), [...command, '--no-deps', '--require-hashes']);
   });
 
-  it('for Node are the dependencies of a package, and no other field of it', () => {
+  it('for Node are the dependencies of a package, and none of its other fields', () => {
     const given = {
       name: 'x',
       scripts: { install: 'rm' },

@@ -124,7 +124,7 @@ describe('the version that is called', () => {
     assert.deepEqual(create, [{ version: 'v2', count: 5 }]);
     assert.deepEqual(status.demand, { m1: 2, m2: 3 });
   });
-  it('has no more than maxScale', () =>
+  it('has at most maxScale', () =>
     assert.deepEqual(plan(fn({ ...active, demand: { m1: 50 } }, { maxScale: 4 })).create, [
       { version: 'v2', count: 4 },
     ]));
@@ -168,7 +168,7 @@ describe('a version that takes over', () => {
     const { create, status } = plan(fn(before), { pods: [...old, ready('v2', 'c')] });
     assert.deepEqual([create, status.activeVersion], [[{ version: 'v2', count: 1 }], 'v1']);
   });
-  it('is called when all of them are ready, and only then the previous ones are removed', () => {
+  it('is called when all its instances are ready, and only then the previous ones are removed', () => {
     const pods = [...old, ready('v2', 'c'), ready('v2', 'd')];
     const { create, remove, status, obsolete } = plan(fn(before), { pods });
     assert.deepEqual([create, status.activeVersion, obsolete], [[], 'v2', []]);

@@ -81,7 +81,7 @@ describe('the pod of an instance that waits', () => {
         ],
       },
     ));
-  it('takes the memory of its runtime, and may wait as long as it likes', () => {
+  it('takes the memory of its runtime, and may wait without a limit', () => {
     const memories = ['python', 'nodejs'].map(
       (runtime) => one(runtime).spec.containers[0]?.resources?.requests?.memory,
     );

@@ -149,7 +149,7 @@ describe('a function', () => {
     return server;
   };
 
-  it('is reconciled when it, a version or an instance of it changes, and for none of another owner', async () => {
+  it('is reconciled when it, its version or its instance changes, and for none of another owner', async () => {
     const server = world();
     await server.reconcile(key);
     server.sync(functionVersionResource);

@@ -167,7 +167,7 @@ describe('a call', () => {
     await clock.advance(1000);
     assert.equal(sent, before);
   });
-  it('begins at the instance before its body is there', async () => {
+  it('begins at the instance before its body is complete', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     program.answersEarly = true;

@@ -183,7 +183,7 @@ describe('an update of a SlurmJob', () => {
     assert.deepEqual(update({ run }, { run, cancel: true }), ['spec.cancel']));
 
   const context = {} as Parameters<NonNullable<typeof strategy.prepareForCreate>>[1];
-  it('the finalizer is there from the beginning, and stays when the object is replaced', () => {
+  it('the finalizer is set from the beginning, and stays when the object is replaced', () => {
     const made = job({ run }, { finalizers: ['a/b'] });
     strategy.prepareForCreate?.(made, context);
     assert.deepEqual(made.metadata.finalizers, ['a/b', slurmFinalizer]);

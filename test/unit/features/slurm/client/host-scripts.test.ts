@@ -176,7 +176,7 @@ describe('cancelScript', () => {
       'echo still',
     ]);
   });
-  it('reads the number that the submission recorded if the status has none', () => {
+  it('uses the number that the submission recorded if the status has none', () => {
     const script = cancelScript(jobOf(), undefined);
     assert.match(script, /^id=\$\(cat \.minik8s\/job-id 2>\/dev\/null \| number\)$/m);
     inOrder(script, ['number() {', 'id=$(cat']);

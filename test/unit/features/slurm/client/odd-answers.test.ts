@@ -46,7 +46,7 @@ it('lines of a look that describe no file are ignored', () => {
   assert.deepEqual([...lookedAt('stat: warning\n3|/w/elsewhere/stdout\n').keys()], []);
 });
 
-it('an error of sbatch without a word is one for now, also with empty lines', () => {
+it('an error of sbatch without a text is temporary, also with empty lines', () => {
   assert.equal(isForNow(' \n\n'), true);
   assert.equal(isForNow(' nothing \n'), false);
 });

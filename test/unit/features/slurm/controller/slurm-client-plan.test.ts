@@ -65,7 +65,7 @@ const plan = ({ jobs = [], pods = [], secretIsThere, namespaceEnds = false }: St
 const nothing = { needsClient: false, remove: [], release: [], expired: 0, again: undefined };
 
 describe('the client of a connection', () => {
-  it('is there while a job is not finished', () => {
+  it('exists while a job is not finished', () => {
     assert.deepEqual(plan({ jobs: [job()] }), { ...nothing, needsClient: true });
     assert.deepEqual(plan({ jobs: [job({ phase: 'Running' })], pods: [pod('a')] }), {
       ...nothing,
@@ -153,7 +153,7 @@ it('a client that has ended and is being deleted is not deleted once more', () =
     [],
   ));
 
-it('the next look is at the first of what comes: the end of the client, the time of each job', () => {
+it('the next check is at the earliest of: the end of the client, the time of each job', () => {
   const jobs = [
     job({ phase: 'Failed', ended: 100, ttl: 110 }),
     job({ phase: 'Failed', ended: 90, ttl: 3000 }),

@@ -98,7 +98,7 @@ it('the draft of a file that is being written stays, and is removed like others 
     writeFileSync(other, '');
     const again = memory.write(watchOf('w'), told);
     await memory.keepOnly([watchOf('w')]);
-    assert.ok(!existsSync(other), 'the draft of another watch goes');
+    assert.ok(!existsSync(other), 'the draft of another watch is removed');
     await again;
   }
   assert.deepEqual(await memory.read(watchOf('w')), told);

@@ -250,7 +250,7 @@ it('a delivery has its time, and its end is written although other clients write
   }
 });
 
-it('an event is looked for only where another may have its name', async () => {
+it('an event is queried only if another may have its name', async () => {
   const one = world();
   one.begin(event('e'));
   let refusals = 1;

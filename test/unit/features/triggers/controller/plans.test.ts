@@ -94,7 +94,7 @@ describe('objects', () => {
       ['minik8s.io/object.updated', ['object', 'one', 'Updated', '9'], 'T'],
     );
   });
-  it('are not selected by others', () =>
+  it("are not selected by other namespaces' triggers", () =>
     assert.equal(reportedChange(source, 'configmaps', 'DELETED', one, 'T'), undefined));
   it('with a lost history are reported in their current state, in the order of their changes', () => {
     const since = Date.parse('2026-03-01T11:59:00.700Z');

@@ -176,7 +176,7 @@ describe('an answer whose result is stored', () => {
       assert.equal((data.body as string | undefined)?.length, isTold ? whole : undefined);
       assert.equal(data.truncated, isTold ? undefined : true);
     });
-  it('that is cut off is passed on as far as it came', async () => {
+  it('that is cut off is passed on up to the cut', async () => {
     let count = 0;
     const cut = new ReadableStream<Uint8Array>(
       {

@@ -110,7 +110,7 @@ describe('a call that finds no place', () => {
       cause,
     });
   });
-  it('waits where this server calls no functions, and fails in the end', async () => {
+  it('waits if this server calls no functions, and fails in the end', async () => {
     const { clock, tasks, ensure, told } = world('none');
     await tasks.placeAtOnce('r', 'home', task('a'));
     assert.deepEqual([clock.pending, told], [0, []]);

@@ -65,7 +65,7 @@ function world() {
   return { clock, put, of, watches, watched, expire, remove, show: () => shown.resolve() };
 }
 
-it('all who wait learn of the end, by one watch, which ends with the last of them', async () => {
+it('all waiting callers are notified of the end, by one watch, which ends with the last of them', async () => {
   const { clock, put, of, watches, show } = world();
   put(run('a'));
   put(run('b'));

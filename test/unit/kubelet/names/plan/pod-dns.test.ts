@@ -92,7 +92,7 @@ describe('DNS settings of a pod', () => {
     const long = Array.from({ length: 7 }, (_, n) => `${n}${'x'.repeat(254)}`);
     const last = (length: number) => 'y'.repeat(length);
 
-    it('all are there, without a warning', () => {
+    it('all are applied, without a warning', () => {
       const searches = [...long, last(256)];
       assert.equal(searches.join(' ').length, 2048);
       const { text: whole, warnings } = none({ nameservers, searches });

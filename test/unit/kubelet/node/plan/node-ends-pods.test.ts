@@ -234,7 +234,7 @@ describe('a pod that is ended', () => {
     assert.deepEqual(plan.actions, [{ type: 'killContainer', id: 'main-0', name: 'main' }]);
   });
 
-  it('has its own grace period if the termination has none, as at its deadline', () => {
+  it('has a separate grace period if the termination has none, as at its deadline', () => {
     const plan = computePodActions({
       pod: makePod({ terminationGracePeriodSeconds: 7 }),
       observed: observed(makeSandbox(), makeContainer()),

@@ -40,7 +40,7 @@ describe('a pod is held', () => {
       assert.deepEqual(holdOf(pod, engine), { reason: 'NotSupported', message: `${begins}${fields}` }),
     );
 
-  it('for all of them together', () => {
+  it('for all unsupported fields together', () => {
     const { message } = holdOf(makePod({ hostUsers: false, resourceClaims: [{ name: 'a' }] }), engine) ?? {};
     assert.match(message ?? '', /spec\.hostUsers \(.*\), spec\.resourceClaims$/);
   });

@@ -99,7 +99,7 @@ describe('the container of a log request', () => {
     assert.equal(idOf([zeroth, first, second], true, waiting), 'main-1');
   });
 
-  it('may be none before', () => {
+  it('may be undefined before', () => {
     const message = /^previous terminated container "main" in pod "web" not found$/;
     assert.throws(() => idOf([second], true), refusal(message));
     assert.throws(() => idOf([], true, waiting), refusal(message));
