@@ -1,19 +1,16 @@
-/** CustomResourceDefinitions: their objects, status, changes, names and deletion. */
+/** CustomResourceDefinitions: their objects, status, changes, schema, names and deletion. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CustomResourceDefinition } from '../../../src/api/apiextensions/v1/custom-resource-definition.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import {
-  beta,
   cluster,
-  collection,
   conditionsOf,
   definitions,
   established,
   schema,
   server,
   serveWidgets,
-  sizeOf,
 } from './widget-server.ts';
 
 serveWidgets();
@@ -48,7 +45,13 @@ const widgets = {
   },
 };
 
+const collection = '/apis/example.com/v1/namespaces/default/widgets';
+
+const beta = '/apis/example.com/v1beta1/namespaces/default/widgets';
+
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+
+const sizeOf = (object: KubeObject) => (object as unknown as { spec: { size: number } }).spec.size;
 
 describe('a definition', () => {
   it('is established, and its kind is served at once', async () => {
@@ -182,6 +185,86 @@ describe('a definition that changes', () => {
       );
       assert.equal((await server.call('GET', `${path}/a`)).json().apiVersion, apiVersion);
     }
+  });
+});
+
+describe('the schema of a kind', () => {
+  const put = (change: (properties: Record<string, object>) => void) =>
+    cluster.until(
+      (async () => {
+        const path = `${definitions}/widgets.example.com`;
+        const found = (await server.call('GET', path)).json<CustomResourceDefinition>();
+        for (const { schema: of } of found.spec.versions)
+          change(of?.openAPIV3Schema?.properties?.spec?.properties as Record<string, object>);
+        const answer = await server.call('PUT', path, found);
+        assert.equal(answer.status, 200, answer.text);
+        await server.cache.waitUntil(Number(answer.json().metadata.resourceVersion));
+      })(),
+    );
+
+  it('prunes unknown fields with a warning, and rejects them if the client is strict', async () => {
+    const body = { metadata: { name: 'pruned' }, spec: { size: 2, sise: 1 } };
+    const strict = await server.call('POST', `${collection}?fieldValidation=Strict`, body);
+    assert.deepEqual(
+      [strict.status, /unknown field \\"spec.sise\\"/.test(strict.text)],
+      [400, true],
+      strict.text,
+    );
+    const made = await server.call('POST', collection, body);
+    assert.match(made.headers.get('warning') ?? '', /unknown field \\"spec.sise\\"/);
+    assert.deepEqual(made.json<{ spec: object }>().spec, { size: 2 });
+  });
+
+  it('rejects wrong values in upstream’s words', async () => {
+    const wrong = await server.call('POST', collection, { metadata: { name: 'x' }, spec: { size: 'big' } });
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.text, /spec.size in body must be of type integer: \\"string\\"/);
+  });
+
+  it('gives stored objects new defaults, and hides fields that it no longer has', async () => {
+    await put((properties) => {
+      properties.shape = { type: 'string', default: 'round' };
+      delete properties.colour;
+    }).catch((error: unknown) => assert.match(String(error), /selectableFields/));
+    await put((properties) => {
+      properties.shape = { type: 'string', default: 'round' };
+      properties.colour = { type: 'string', default: 'blue' };
+    });
+    await cluster.eventually('stored objects have the new default', async () => {
+      const { spec } = (await server.call('GET', `${collection}/a`)).json<{ spec: object }>();
+      return (
+        JSON.stringify(Object.entries(spec).sort()) === '[["colour","blue"],["shape","round"],["size",7]]'
+      );
+    });
+    await put((properties) => {
+      delete properties.shape;
+    });
+    await cluster.eventually('the field is hidden', async () =>
+      (await server.call('GET', `${beta}/a`)).text.includes('"spec":{"size":7,"colour":"blue"}'),
+    );
+  });
+
+  it('keeps the generation of an object that an update stores in the new version', async () => {
+    const before = (await server.call('GET', `${collection}/b`)).json();
+    const after = (await server.call('PUT', `${collection}/b`, before)).json();
+    assert.equal(after.metadata.generation, before.metadata.generation);
+    assert.notEqual(after.metadata.resourceVersion, before.metadata.resourceVersion, 'it was stored');
+    const again = (await server.call('PUT', `${collection}/b`, after)).json();
+    assert.equal(again.metadata.resourceVersion, after.metadata.resourceVersion);
+  });
+
+  it('is used for an applied configuration', async () => {
+    const apply = { headers: { 'content-type': 'application/apply-patch+yaml' } };
+    const body = (spec: object) => ({
+      ...{ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'applied' }, spec },
+    });
+    const path = `${collection}/applied?fieldManager=me`;
+    const made = await server.call('PATCH', path, body({ size: 4 }), apply);
+    assert.deepEqual([made.status, sizeOf(made.json())], [201, 4], made.text);
+    const unknown = await server.call('PATCH', path, body({ sise: 4 }), apply);
+    assert.match(unknown.text, /.spec.sise: field not declared in schema/);
+    const wrong = await server.call('PATCH', path, body({ size: 0 }), apply);
+    assert.equal(wrong.status, 422, wrong.text);
   });
 });
 

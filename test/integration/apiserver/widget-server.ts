@@ -1,7 +1,6 @@
-/** A server with a custom kind, Widget, in two versions. */
+/** A server for custom kinds, and definitions that are established. */
 import { after, before } from 'node:test';
 import type { CustomResourceDefinition } from '../../../src/api/apiextensions/v1/custom-resource-definition.ts';
-import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { type Cluster, startCluster } from '../controllers/cluster.ts';
 
@@ -30,10 +29,6 @@ export let server: TestServer;
 
 export let cluster: Cluster;
 
-export const collection = '/apis/example.com/v1/namespaces/default/widgets';
-
-export const beta = '/apis/example.com/v1beta1/namespaces/default/widgets';
-
 export const conditionsOf = async (name: string) => {
   const found = (await server.call('GET', `${definitions}/${name}`)).json<CustomResourceDefinition>();
   return Object.fromEntries((found.status?.conditions ?? []).map(({ type, status }) => [type, status]));
@@ -44,8 +39,6 @@ export const established = (name: string) =>
     'the definition is established',
     async () => (await conditionsOf(name)).Established === 'True',
   );
-
-export const sizeOf = (object: KubeObject) => (object as unknown as { spec: { size: number } }).spec.size;
 
 /** Starts the server before the tests of a file, and stops it after them. */
 export function serveWidgets(): void {
