@@ -61,7 +61,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./roles/backup.ts')).command,
   },
   recover: {
-    about: 'make a cluster of one master of several, if the others are lost',
+    about: 'continue with one master alone after the loss of the others',
     load: async () => (await import('./roles/recover.ts')).command,
   },
   doctor: {

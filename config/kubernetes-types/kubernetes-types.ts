@@ -40,7 +40,7 @@ export interface ApiTypes {
  * Packages by the prefix of their types' names. The device allocation API is left out, since a node without
  * such drivers cannot use it.
  */
-const stable = [
+const goPackages = [
   ...[
     'admission',
     'admissionregistration',
@@ -73,7 +73,7 @@ const stable = [
   ['k8s.io/kube-aggregator/pkg/apis/apiregistration/v1', 'apiregistration.v1'],
 ] as const;
 
-const prefixes: ReadonlyMap<string, string> = new Map(stable);
+const prefixes: ReadonlyMap<string, string> = new Map(goPackages);
 
 /** Types whose JSON differs from their Go fields. */
 const special: Readonly<Record<string, string>> = {
@@ -146,7 +146,7 @@ function readPackage(path: string, prefix: string, directories: ReadonlyMap<stri
 /** Returns all types of the stable packages except lists of objects, sorted by name. */
 export function kubernetesTypes(): ApiTypes {
   const directories = new Map(modules.map((module) => [module, moduleDirectory(module)]));
-  const packages = stable.map(([path, prefix]) => readPackage(path, prefix, directories));
+  const packages = goPackages.map(([path, prefix]) => readPackage(path, prefix, directories));
   const reader = new TypeReader(packages);
   const types = packages.flatMap(({ prefix, files }) =>
     files.flatMap((file) =>

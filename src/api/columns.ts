@@ -26,7 +26,7 @@ export const ageColumn: Column<KubeObject> = {
 export const createdAtColumn: Column<KubeObject> = {
   name: 'Created At',
   type: 'date',
-  description: 'When the object was created.',
+  description: 'The creation time of the object.',
   cell: (object) => object.metadata.creationTimestamp,
 };
 

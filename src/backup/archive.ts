@@ -244,7 +244,7 @@ async function takeMember(
     ofTaker(error);
   }
   if (size !== expected.size || hash.digest('hex') !== expected.sha256)
-    throw damaged(`${name} is not as it was stored`);
+    throw damaged(`${name} differs from the stored file`);
 }
 
 const notWhole = (path: string, cause?: unknown) =>

@@ -102,8 +102,14 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const settings = { ...options, placedCalls, triggers: triggerOptions(api) };
   const managed = {
     controllers: [
-      ...controllersWith(controllers, { ...options, signSecretToken, askExtensionServer }),
-      ...featuresOf(options.features).flatMap((feature) => controllersWith(feature.controllers, settings)),
+      ...controllersWith(
+        controllers,
+        { ...options, signSecretToken, askExtensionServer },
+        metrics.controllers,
+      ),
+      ...featuresOf(options.features).flatMap((feature) =>
+        controllersWith(feature.controllers, settings, metrics.controllers),
+      ),
     ],
     scheduler: scheduler({ ...options.scheduler, metrics: metrics.scheduling }),
   };

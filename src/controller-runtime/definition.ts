@@ -13,6 +13,7 @@ import type { ResourceDefinition, ResourceRef } from '../apimachinery/resource-d
 import type { Clock } from '../base/clock.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import type { Logger } from '../base/log.ts';
+import type { Registry } from '../base/metrics/registry.ts';
 import type { Random } from '../base/random.ts';
 import type { Tracer } from '../base/tracing/span.ts';
 import type { Client } from '../client/client.ts';
@@ -105,17 +106,21 @@ export interface AccountedController {
  */
 export interface ControllerEntry<in Options = object> extends Omit<AccountedController, 'controller'> {
   readonly rights: AccountRights;
-  /** Creates the controller; returns undefined if the options leave it out. */
-  readonly controller: (options: Options) => ControllerFactory | undefined;
+  /**
+   * Creates the controller; returns undefined if the options leave it out. Called once for a control plane,
+   * before any term: metrics of the controller are added to `metrics`, the controllers' page, here.
+   */
+  readonly controller: (options: Options, metrics: Registry) => ControllerFactory | undefined;
 }
 
-/** Returns the controllers that run with these options. */
+/** Returns the controllers that run with these options; their own metrics are added to `metrics`. */
 export const controllersWith = <Options>(
   entries: readonly ControllerEntry<Options>[],
   options: Options,
+  metrics: Registry,
 ): readonly AccountedController[] =>
   entries.flatMap(({ rights: _, ...entry }) => {
-    const controller = entry.controller(options);
+    const controller = entry.controller(options, metrics);
     return controller ? [{ ...entry, controller }] : [];
   });
 

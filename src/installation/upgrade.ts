@@ -76,7 +76,7 @@ export async function examine(exec: Exec, path: string): Promise<Executable> {
   const version = stdout.trim();
   if (!isVersion(version)) throw new Error('its command "version" prints no version');
   const sha256 = await digestOfFile(path);
-  if (sha256 === undefined) throw new Error('it is gone');
+  if (sha256 === undefined) throw new Error('it does not exist any more');
   // Executables without formats of data reject the flag, or ignore it.
   const format = await exec(path, ['version', '--data-format'], options).catch((error) => {
     if (error instanceof ExecError) return { stdout: '0' };

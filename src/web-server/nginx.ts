@@ -42,7 +42,7 @@ export interface Served {
 }
 
 export interface ServeResult {
-  /** Why HTTPS is not served although it is wanted. */
+  /** Reason why HTTPS is not served although a site requires it. */
   readonly httpsProblem?: string;
   /** Hosts whose routes nginx rejects; they answer 503. */
   readonly refused: readonly string[];

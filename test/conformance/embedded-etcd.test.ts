@@ -58,7 +58,7 @@ test('no other user can reach it: no network port, and a directory of its owner 
   }
 });
 
-test('it is started again when killed, keeps its data, and is gone after stop', limit, async () => {
+test('it is started again when killed, keeps its data, and does not run after stop', limit, async () => {
   const { etcd, connect, stop } = await startTestEtcd();
   const store = await connect();
   let last: number | undefined;
@@ -209,7 +209,7 @@ test('a data directory that a living master uses is left to it', limit, async ()
   }
 });
 
-test('a kill in its first start makes it start again, and later it keeps its data', limit, async () => {
+test('after a kill in its first start it starts again, and later keeps its data', limit, async () => {
   for (let round = 0; round < 5; round++) {
     const dataDir = makeDirectory('minik8s-store-');
     const abort = new AbortController();

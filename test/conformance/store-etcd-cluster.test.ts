@@ -202,7 +202,7 @@ test(
   },
 );
 
-test('the member it talks to freezes: writes and the watch go on at another', limit, async () => {
+test('if the member in use freezes, writes and the watch continue at another member', limit, async () => {
   const store = await atTheFirst();
   const [first] = members;
   const frozen = running.get(first ?? '');
@@ -232,46 +232,52 @@ async function isFrozen(pid: number | undefined): Promise<boolean> {
   return stats.every((stat) => /\) T/.test(stat));
 }
 
-test('without a majority nothing is written, and it goes on when there is one again', limit, async () => {
-  const store = await atTheFirst({ settleMs: 3000, attemptMs: 1000 });
-  const others = members.slice(1).map((member) => running.get(member));
-  try {
-    const tree = freshTree();
-    const collector = new Collector(store, tree, await store.currentRevision());
-    const revision = await store.create(`${tree}a`, Buffer.from('1'));
-    for (const member of others) {
-      member?.kill('SIGSTOP');
-      while (!(await isFrozen(member?.pid))) await nextTurn();
-    }
-    await assert.rejects(store.update(`${tree}a`, Buffer.from('2'), revision), StoreUnavailableError);
-    await assert.rejects(store.get(`${tree}a`), StoreUnavailableError);
-    for (const member of others) member?.kill('SIGCONT');
-    // An election on a busy machine takes longer than this store waits.
-    const patience = AbortSignal.timeout(120_000);
-    let now: StoredValue | undefined;
-    let last: number | undefined;
-    while (last === undefined) {
-      try {
-        now = await store.get(`${tree}a`);
-        last = await store.update(`${tree}a`, Buffer.from('3'), now?.revision ?? 0);
-      } catch (error) {
-        // The unanswered update may also be carried out just now.
-        const passes = error instanceof StoreUnavailableError || error instanceof RevisionMismatchError;
-        if (patience.aborted || !passes) throw error;
+test(
+  'without a majority nothing is written, and writes continue when there is a majority again',
+  limit,
+  async () => {
+    const store = await atTheFirst({ settleMs: 3000, attemptMs: 1000 });
+    const others = members.slice(1).map((member) => running.get(member));
+    try {
+      const tree = freshTree();
+      const collector = new Collector(store, tree, await store.currentRevision());
+      const revision = await store.create(`${tree}a`, Buffer.from('1'));
+      for (const member of others) {
+        member?.kill('SIGSTOP');
+        while (!(await isFrozen(member?.pid))) await nextTurn();
       }
+      await assert.rejects(store.update(`${tree}a`, Buffer.from('2'), revision), StoreUnavailableError);
+      await assert.rejects(store.get(`${tree}a`), StoreUnavailableError);
+      for (const member of others) member?.kill('SIGCONT');
+      // An election on a busy machine takes longer than this store waits.
+      const patience = AbortSignal.timeout(120_000);
+      let now: StoredValue | undefined;
+      let last: number | undefined;
+      while (last === undefined) {
+        try {
+          now = await store.get(`${tree}a`);
+          last = await store.update(`${tree}a`, Buffer.from('3'), now?.revision ?? 0);
+        } catch (error) {
+          // The unanswered update may also be carried out just now.
+          const passes = error instanceof StoreUnavailableError || error instanceof RevisionMismatchError;
+          if (patience.aborted || !passes) throw error;
+        }
+      }
+      await collector.until(() => collector.revisions.at(-1) === last);
+      // The unanswered update may have been carried out after all, but only once, and nothing else.
+      const values = collector.events.map((event) =>
+        event.type === 'put' ? event.value.toString() : 'gone',
+      );
+      assert.deepEqual(values, now?.value.toString() === '2' ? ['1', '2', '3'] : ['1', '3']);
+      await collector.stop();
+    } finally {
+      for (const member of others) member?.kill('SIGCONT');
+      await store.close();
     }
-    await collector.until(() => collector.revisions.at(-1) === last);
-    // The unanswered update may have been carried out after all, but only once, and nothing else.
-    const values = collector.events.map((event) => (event.type === 'put' ? event.value.toString() : 'gone'));
-    assert.deepEqual(values, now?.value.toString() === '2' ? ['1', '2', '3'] : ['1', '3']);
-    await collector.stop();
-  } finally {
-    for (const member of others) member?.kill('SIGCONT');
-    await store.close();
-  }
-});
+  },
+);
 
-test('without a client certificate there is no connection', limit, async () => {
+test('a connection without a client certificate is rejected', limit, async () => {
   const refused = connect({ tls: { ca: tls.ca }, settleMs: 1000, attemptMs: 500 });
   await assert.rejects(refused, StoreUnavailableError);
 });

@@ -127,22 +127,25 @@ test('a lost answer: the write was done once and is reported with its revision',
   }),
 );
 
-test('a lost answer: the write is recognised although others have changed the object since', limit, () =>
-  proxied(async (store, proxy, tree) => {
-    const key = `${tree}a`;
-    const start = await direct.currentRevision();
-    const change = async () => {
-      let seen = await direct.get(key);
-      for (; seen === undefined; seen = await direct.get(key)) await pause(5);
-      await direct.delete(key, seen.revision);
-      await direct.create(key, bytes('theirs'));
-      return seen.revision;
-    };
-    const other = change();
-    const created = await losingTheAnswer(proxy, () => store.create(key, bytes('ours')));
-    assert.equal(created, await other);
-    assert.deepEqual(await eventsOf(tree, start), ['a ours', 'a gone', 'a theirs']);
-  }),
+test(
+  'after a lost answer the write is recognised although other clients have changed the object since',
+  limit,
+  () =>
+    proxied(async (store, proxy, tree) => {
+      const key = `${tree}a`;
+      const start = await direct.currentRevision();
+      const change = async () => {
+        let seen = await direct.get(key);
+        for (; seen === undefined; seen = await direct.get(key)) await pause(5);
+        await direct.delete(key, seen.revision);
+        await direct.create(key, bytes('theirs'));
+        return seen.revision;
+      };
+      const other = change();
+      const created = await losingTheAnswer(proxy, () => store.create(key, bytes('ours')));
+      assert.equal(created, await other);
+      assert.deepEqual(await eventsOf(tree, start), ['a ours', 'a gone', 'a theirs']);
+    }),
 );
 
 test('a lost answer: only one of two clients that delete one revision succeeds', limit, () =>
@@ -231,7 +234,7 @@ test('many writes lost at once are each settled', limit, () =>
   }),
 );
 
-test('a half-open connection is noticed: the watch goes on and a write is settled', limit, () =>
+test('a half-open connection is detected: the watch continues and a write is settled', limit, () =>
   proxied(
     async (store, proxy, tree) => {
       const collector = new Collector(store, tree, await direct.currentRevision());
@@ -250,7 +253,7 @@ test('a half-open connection is noticed: the watch goes on and a write is settle
   ),
 );
 
-test('a watch that was away while its history was compacted ends with CompactedError', limit, () =>
+test('a watch whose history was compacted while it was disconnected ends with CompactedError', limit, () =>
   proxied(async (store, proxy, tree) => {
     let revision = await direct.create(`${tree}a`, bytes('0'));
     const collector = new Collector(store, tree, revision - 1);
@@ -285,7 +288,7 @@ test('objects that are too large together for one answer are listed all the same
   for (const { key, value } of items) assert.ok(value.equals(Buffer.alloc(1 << 20, key)));
 });
 
-test('etcd that stays away ends reads and writes with StoreUnavailableError', limit, () =>
+test('reads and writes end with StoreUnavailableError if etcd stays unavailable', limit, () =>
   proxied(
     async (store, proxy, tree) => {
       proxy.freeze();

@@ -61,7 +61,7 @@ async function until(wanted: number, call: () => Promise<{ status: number; text:
 }
 
 test(
-  'objects that fill etcd are refused, Leases, deletions and status go on, and it recovers',
+  'objects that fill etcd are refused, while Leases, deletions and status are accepted, and etcd recovers',
   limit,
   async () => {
     await withServer(etcdBinary, 64 << 20, async (server, store) => {
@@ -104,7 +104,7 @@ test(
   },
 );
 
-test('updates of one large object never fill etcd: its history is forgotten in time', limit, async () => {
+test('updates of one large object never fill etcd: its history is compacted in time', limit, async () => {
   await withServer(etcdBinary, 64 << 20, async (server) => {
     assert.equal((await server.call('POST', maps, large('one'))).status, 201);
     const answers = new Set<number>();

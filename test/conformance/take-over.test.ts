@@ -144,7 +144,7 @@ async function assertTakenOver(dataDir: string, given: Partial<typeof binaries> 
 const entries = async (dataDir: string) =>
   (await readdir(dataDir)).filter((name) => name.startsWith('data')).sort();
 
-test('everything is there, once and for all, and the earlier data are kept', limit, async () => {
+test('all objects exist, once, and the earlier data are kept', limit, async () => {
   assert.ok(acknowledged.length > 400 && history.length > 400);
   const dataDir = await copyOfEarlier();
   await assertTakenOver(dataDir);
@@ -160,7 +160,7 @@ test('everything is there, once and for all, and the earlier data are kept', lim
 });
 
 test(
-  'without the etcd that wrote them the data are refused, with the way out, and stay as they are',
+  'data without the etcd that wrote them are refused with the remedy, and stay unchanged',
   limit,
   async () => {
     const dataDir = await copyOfEarlier();
@@ -183,7 +183,7 @@ test(
   },
 );
 
-test('damaged earlier data are reported as damaged, and stay as they are', limit, async () => {
+test('damaged earlier data are reported as damaged, and stay unchanged', limit, async () => {
   const dataDir = await copyOfEarlier();
   const log = path.join(dataDir, 'data/member/wal');
   const [first = ''] = (await readdir(log)).filter((name) => name.endsWith('.wal'));
@@ -247,7 +247,7 @@ async function mounted(directory: string, run: () => Promise<void>): Promise<voi
   }
 }
 
-test('earlier data on a mount point are refused with what to do, and stay as they are', limit, async () => {
+test('earlier data on a mount point are refused with the remedy, and stay unchanged', limit, async () => {
   const dataDir = await copyOfEarlier();
   const data = path.join(dataDir, 'data');
   await mounted(data, () =>
@@ -265,7 +265,7 @@ test('earlier data on a mount point are refused with what to do, and stay as the
   await mounted(data, () => assertTakenOver(dataDir));
 });
 
-test('a new disk in the place of the data is refused with what to do', limit, async () => {
+test('an empty disk in the place of the data is refused with the remedy', limit, async () => {
   const dataDir = path.join(scratch, 'disk');
   await mkdir(path.join(dataDir, 'data/lost+found'), { recursive: true });
   await mounted(path.join(dataDir, 'data'), () => assert.rejects(begin(dataDir), /data is a mount point/));
@@ -283,7 +283,7 @@ test('data that another take-over kept are never deleted', limit, async () => {
   assert.deepEqual(await readdir(at('data.earlier')), ['member', 'only-here']);
 });
 
-test('killed while the data change places, the next start goes on there', limit, async () => {
+test('after a kill during the migration of the data the next start continues it', limit, async () => {
   const dataDir = await copyOfEarlier();
   const at = (name: string) => path.join(dataDir, name);
   await assertTakenOver(dataDir);

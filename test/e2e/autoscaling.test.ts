@@ -159,7 +159,7 @@ test('pods are as many as their load needs', async (context: TestContext) => {
     assert.equal(await ready(), 3);
   });
 
-  await context.test('without load there are fewer, one after the other as is asked for', async () => {
+  await context.test('without load pods are removed one after the other, as configured', async () => {
     for (const { name } of await pods()) await exec(name, 'rm /tmp/load');
     await waitFor('one pod again', async () => (await pods()).length === 1, slowly);
     assert.deepEqual(await sizes('cpu'), ['1', '2', '2', '3']);

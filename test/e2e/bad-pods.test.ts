@@ -71,7 +71,7 @@ test('a pod that cannot run has the reason in its status and in an event', {
     );
 
   await Promise.all([
-    context.test('an image that is nowhere', async () => {
+    context.test('an image that does not exist', async () => {
       await create('no-image', { image: nowhere });
       const failed = await Promise.race([
         waiting('no-image', 'ErrImagePull'),
@@ -117,7 +117,7 @@ test('a pod that cannot run has the reason in its status and in an event', {
       assert.match(logs.stderr, /container "main" in pod "unserved" is waiting to start: NotSupported/);
     }),
 
-    context.test('a container before the others that fails', async () => {
+    context.test('an init container that fails', async () => {
       const image = 'minik8s/hello:1';
       const command = ['sh', '-c', 'echo not yet; exit 4'];
       const input = JSON.stringify({

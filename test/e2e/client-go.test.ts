@@ -8,7 +8,7 @@ import { Host } from './harness/host.ts';
 import { Master, ready } from './harness/masters.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('client-go goes on over a restarted master, without an event missed or doubled', {
+test('client-go continues over a restart of the master without a missed or repeated event', {
   skip: unlessClientGo,
 }, async (context) => {
   const host = await Host.start(context, { docker: false });

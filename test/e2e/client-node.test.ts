@@ -110,7 +110,7 @@ test('streams of @kubernetes/client-node', async (context) => {
     });
   });
 
-  await context.test('attach joins a container, which goes on without the client', async () => {
+  await context.test('attach joins a container, which continues without the client', async () => {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()];
     let said = '';
     stdout.on('data', (chunk) => (said += chunk));

@@ -15,7 +15,7 @@ function run(file: string, args: readonly string[], env: Readonly<Record<string,
   return { status, stdout, stderr };
 }
 
-test('one file alone answers, without PATH, home or network, whatever NODE_OPTIONS says', (context) => {
+test('one file alone answers without PATH, home or network, whatever the value of NODE_OPTIONS', (context) => {
   const directory = makeDirectory('minik8s-alone-');
   context.after(() => rmSync(directory, { recursive: true }));
   const alone = join(directory, 'renamed');
@@ -50,7 +50,7 @@ test('version is printed without loading an application, and the client is loade
   assert.match(stderr, /it was loaded/);
 });
 
-test('the executable has the licences of what is in it', () => {
+test('the executable contains the licences of its parts', () => {
   const { status, stdout } = run(built, ['licenses']);
   assert.equal(status, 0);
   assert.match(stdout, /\n@kubernetes\/client-node [\d.]+\n\nApache License/);

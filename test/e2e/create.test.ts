@@ -6,7 +6,7 @@ import { Cluster } from './harness/cluster.ts';
 await lockMachine();
 
 /** These commands send protobuf where `apply` sends JSON. */
-test('kubectl create makes what it names', async (context) => {
+test('kubectl create creates the objects that it names', async (context) => {
   const { kubectl } = await Cluster.start(context);
   await kubectl('create', 'namespace', 'team');
   await kubectl('-n', 'team', 'create', 'configmap', 'one', '--from-literal=k=v');

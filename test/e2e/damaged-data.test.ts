@@ -106,7 +106,7 @@ const damages: readonly Damage[] = [
   },
 ];
 
-test('a start on damaged data names what is broken, and the command that mends it', async (context) => {
+test('a start on damaged data names the damaged part and the command that repairs it', async (context) => {
   const host = await Host.start(context, { docker: false });
   const at = (name: string) => join(host.directory, name);
   const [base, backups] = [at('base'), at('backups')];

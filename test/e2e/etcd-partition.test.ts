@@ -20,7 +20,7 @@ function connectTo(etcd: EtcdCluster, members: readonly number[]): Promise<Store
   });
 }
 
-test('a client that only watches at a partitioned etcd member receives what the others write', async (context) => {
+test('a client that only watches at a partitioned etcd member receives the writes of other clients', async (context) => {
   const hosts = await Hosts.start(context, 3, { docker: false });
   const etcd = EtcdCluster.over(hosts.all);
   await etcd.start();

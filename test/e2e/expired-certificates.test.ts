@@ -20,7 +20,7 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/certificates.md'
 const hour = 3_600_000;
 const validity = { notBefore: Date.now() - 366 * 24 * hour, notAfter: Date.now() - hour };
 
-test('machines that were off past the end of their certificates come back', async (context) => {
+test('machines that were off when their certificates expired rejoin', async (context) => {
   const cluster = await MultiCluster.start(context, { hosts: 1 });
   const { kubectl, master, masterDataDir } = cluster;
   const node = cluster.node('node-0');

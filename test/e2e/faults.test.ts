@@ -21,7 +21,7 @@ async function containersOf(pods: readonly V1Pod[]): Promise<string[]> {
 
 await lockMachine();
 
-test('killed parts come back, and the others go on', async (context) => {
+test('killed parts restart, and the other parts keep running', async (context) => {
   const cluster = await Cluster.start(context);
   const { kubectl } = cluster;
   await deployHello(cluster);
@@ -29,7 +29,7 @@ test('killed parts come back, and the others go on', async (context) => {
   const address = `${(await service(cluster)).spec?.clusterIP}:80`;
   await everyPodAnswers(address, pods);
 
-  await context.test('minik8s killed: pods and Services go on, and are taken over again', async () => {
+  await context.test('minik8s killed: pods and Services continue, and are taken over again', async () => {
     const before = await containersOf(pods);
     await cluster.end('SIGKILL');
     await everyPodAnswers(address, pods);
@@ -55,7 +55,7 @@ test('killed parts come back, and the others go on', async (context) => {
     await everyPodAnswers(address, await readyPods(cluster, 3));
   });
 
-  await context.test('etcd killed: it is started again with what it held, and writes go on', async () => {
+  await context.test('etcd killed: it is started again with its data, and writes continue', async () => {
     const [etcd] = cluster.processes('etcd');
     assert.ok(etcd, 'etcd runs from the data directory');
     const input = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'after' } });

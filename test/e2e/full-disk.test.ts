@@ -53,7 +53,7 @@ test('a disk that fills up under a running cluster', async (context) => {
     context.diagnostic(`${written.length} written, then: ${refused.trim()}`);
   });
 
-  await context.test('with room again it goes on', async () => {
+  await context.test('with room again it continues', async () => {
     rmSync(filler, { force: true });
     await waitFor('a write', async () => (await write('after')).code === 0, { intervalMs: 500 });
     const names = await kubectl('get', 'configmaps', '-o', 'name');

@@ -50,7 +50,7 @@ test('a pool of instances', async (context) => {
     assert.notEqual(await untilWaiting(uid), uid);
   });
 
-  await context.test('nothing waits where there is no function', async () => {
+  await context.test('no instance waits without a function', async () => {
     await ctl('delete', 'function', 'hello');
     await waitFor('the pods to go', async () => (await pods('minik8s.io/warm')).length === 0, {
       timeoutMs: 90_000,

@@ -63,7 +63,7 @@ test('a function on three machines', { timeout: 300_000 }, async (context) => {
   let instances: readonly V1Pod[] = [];
 
   await context.test(
-    'another machine installs what the first has installed, though there is a newer one',
+    'another machine installs the version of the first, although a newer one exists',
     async () => {
       const files = { 'main.py': program, 'requirements.txt': 'lib\n' };
       const resources = { requests: { cpu: moreThanHalf(await kubectl.json('get', 'nodes')) } };

@@ -68,18 +68,21 @@ test('an image of one machine reaches the pods of two machines without a registr
     },
   );
 
-  await context.test('a machine that joins later runs it, and the pod says where it came from', async () => {
-    await cluster.join(1);
-    await start('late', 'node-1');
-    await ready('late');
-    await prints('late', 'one');
-    assert.match(
-      await said('late'),
-      /^Successfully got image "images-test\/app:1" of the cluster \(sha256:\w+\) from the master in /m,
-    );
-    assert.match(await ctl('image', 'ls'), /^images-test\/app:1 .* node-1 /m);
-    assert.match(await second.docker('images'), /^minik8s-held +sha256-/m);
-  });
+  await context.test(
+    'a machine that joins later runs it, and an event of the pod names the source',
+    async () => {
+      await cluster.join(1);
+      await start('late', 'node-1');
+      await ready('late');
+      await prints('late', 'one');
+      assert.match(
+        await said('late'),
+        /^Successfully got image "images-test\/app:1" of the cluster \(sha256:\w+\) from the master in /m,
+      );
+      assert.match(await ctl('image', 'ls'), /^images-test\/app:1 .* node-1 /m);
+      assert.match(await second.docker('images'), /^minik8s-held +sha256-/m);
+    },
+  );
 
   await context.test('a node gets it from the other node, and a policy of Never is no obstacle', async () => {
     await first.docker('rmi', image);
@@ -107,7 +110,7 @@ test('an image of one machine reaches the pods of two machines without a registr
     );
   });
 
-  await context.test('after ctl image rm the cluster no longer holds it, and its pods go on', async () => {
+  await context.test('after ctl image rm the cluster no longer holds it, and its pods continue', async () => {
     assert.equal(await ctl('image', 'rm', image), 'image images-test/app:1 removed');
     await assert.rejects(ctl('image', 'rm', image), /the cluster holds no image images-test\/app:1/);
     await prints('newer', 'two');

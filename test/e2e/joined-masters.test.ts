@@ -19,18 +19,24 @@ test('one master becomes the first of three, and any of them may be killed', asy
   await a.kubectl('create', 'deployment', 'web', '--image=none', '--replicas=3');
   const listening = () => hosts.at(0).run('ss', '-Hltn', 'sport = :2380');
 
-  await context.test('a node’s token does not suffice, nor does none', async () => {
-    assert.equal(await listening(), '');
-    const { stdout } = await a.minik8s('token', 'create', '--kubeconfig', `${a.dataDir}/admin.conf`);
-    const [, token = ''] = /^token: (\S+)$/m.exec(stdout) ?? [];
-    const line = { ...(await a.invite()), token };
-    b.configure(line);
-    await assert.rejects(b.role.start(/never/), /the token is wrong, has expired, or is not one for masters/);
-    const post = ['-sk', '-o', '/dev/null', '-w', '%{http_code}', '-X', 'POST', '-d', '{}'];
-    const asked = await hosts.at(1).run('curl', ...post, `https://${a.endpoint}/minik8s/masters`);
-    assert.equal(asked, '401');
-    assert.equal(await listening(), '', 'no port is open before a master joins');
-  });
+  await context.test(
+    'a master needs a token for masters: a node’s token is refused, and so is a join without one',
+    async () => {
+      assert.equal(await listening(), '');
+      const { stdout } = await a.minik8s('token', 'create', '--kubeconfig', `${a.dataDir}/admin.conf`);
+      const [, token = ''] = /^token: (\S+)$/m.exec(stdout) ?? [];
+      const line = { ...(await a.invite()), token };
+      b.configure(line);
+      await assert.rejects(
+        b.role.start(/never/),
+        /the token is wrong, has expired, or is not one for masters/,
+      );
+      const post = ['-sk', '-o', '/dev/null', '-w', '%{http_code}', '-X', 'POST', '-d', '{}'];
+      const asked = await hosts.at(1).run('curl', ...post, `https://${a.endpoint}/minik8s/masters`);
+      assert.equal(asked, '401');
+      assert.equal(await listening(), '', 'no port is open before a master joins');
+    },
+  );
 
   const api = a.config().makeApiClient(CoreV1Api);
   const ledger = new Ledger();
@@ -56,7 +62,7 @@ test('one master becomes the first of three, and any of them may be killed', asy
   });
   apis.push(b.config().makeApiClient(CoreV1Api), c.config().makeApiClient(CoreV1Api));
 
-  await context.test('each is killed in turn: the others go on, and it comes back', async (t) => {
+  await context.test('each is killed in turn: the others continue, and it rejoins', async (t) => {
     for (const master of masters) {
       const since = performance.now();
       await master.role.end('SIGKILL');

@@ -8,7 +8,7 @@ import { JoinedMaster } from './harness/joined-masters.ts';
 import { endpoints } from './harness/masters.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('masters are removed, leave, and one goes on alone when two are lost', async (context) => {
+test('masters are removed, leave, and the last one continues alone when two are lost', async (context) => {
   const hosts = await Hosts.start(context, 3, { docker: false });
   const [a, b, c] = [0, 1, 2].map((index) => new JoinedMaster(hosts, index));
   assert.ok(a && b && c);
@@ -76,7 +76,7 @@ test('masters are removed, leave, and one goes on alone when two are lost', asyn
     await c.kubectl('get', 'configmap', 'meanwhile');
   });
 
-  await context.test('two are lost: the third goes on alone, and the others join it again', async () => {
+  await context.test('two are lost: the third continues alone, and the others join it again', async () => {
     await a.kubectl('create', 'configmap', 'kept');
     await c.kubectl('get', 'configmap', 'kept');
     await Promise.all([a, b, c].map((master) => master.role.end('SIGKILL')));

@@ -10,7 +10,7 @@ import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';
 import { carryOut, root } from './harness/readme-commands.ts';
 
-test('monitoring, as it is written', { skip: unlessPrometheus }, async (context) => {
+test('monitoring, as documented', { skip: unlessPrometheus }, async (context) => {
   await systemExec(join(root, 'bin/make-prometheus'), [], { timeoutMs: 120_000 });
   const host = await Host.start(context, { images: [helloImage, 'minik8s/prometheus:3'] });
   const cluster = await Cluster.start(context, { host });

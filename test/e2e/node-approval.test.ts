@@ -77,7 +77,7 @@ test('machines that join by approval of an administrator', async (context) => {
   });
 });
 
-test('the machine of `up` needs no approval, and others find its API server by its output', async (context) => {
+test('the machine of `up` needs no approval, and its output has the address for other machines', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host, flags: ['--node-approval', 'manual'] });
   const { stdout } = await cluster.kubectl.attempt(['get', 'nodes', '--no-headers']);

@@ -170,7 +170,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
   );
 });
 
-test('a whole cluster on a machine that goes down', async (context) => {
+test('a whole cluster on a machine that shuts down', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host, flags: ['--shutdown-grace-period', '10s'] });
   const { kubectl } = cluster;

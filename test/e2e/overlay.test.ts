@@ -337,7 +337,7 @@ test('three machines over VXLAN', async (context) => {
   });
 });
 
-test('two machines that send packets as they are', async (context) => {
+test('two machines that send packets without an overlay', async (context) => {
   const cluster = await MultiCluster.start(context, { hosts: 2, nodeConfig: { overlay: 'host-routes' } });
   const pods = await Promise.all(cluster.nodes.map((node) => startPod(cluster, node, `who-${node.name}`)));
   const [first, second] = pods;

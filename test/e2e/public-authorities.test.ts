@@ -31,7 +31,7 @@ describe('the authorities that ctl trusts', { timeout: 120_000 }, () => {
   const ctl = (args: readonly string[], env: Readonly<Record<string, string>>) =>
     run(executable, ['ctl', ...args], { env: { HOME: noHome, ...env } });
 
-  it('are that of the kubeconfig', async () => {
+  it('are the one of the kubeconfig', async () => {
     const { stdout } = await ctl(['get', 'namespace', 'default', '-o', 'name'], {
       KUBECONFIG: withAuthority,
     });

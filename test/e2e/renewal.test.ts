@@ -82,7 +82,7 @@ test('certificates that end soon are renewed while the node works', async (conte
   });
 
   await context.test(
-    'when the first ones have ended its agent shows the new one, and a stream goes on',
+    'when the first ones have expired its agent shows the new one, and a stream continues',
     async () => {
       await waitFor('their end', () => Date.now() > notAfter + 1_000);
       assert.equal((await shownBy(node.host.address)).serialNumber, (await held('serving')).serialNumber);

@@ -86,7 +86,7 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
       await carryOut(place, commandsOf(await readFile(join(root, document), 'utf8')));
     });
 
-  await context.test('one goes on when the master is killed, and is submitted once', async () => {
+  await context.test('a job continues when the master is killed, and is submitted once', async () => {
     await submit('slow', { run: ['until [ -e "$HOME/go" ]; do sleep 0.2; done', 'echo went'] });
     await comesTo('slow', 'Running');
     await cluster.end('SIGKILL');

@@ -14,7 +14,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 const often = { periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 1 };
 
-test('a pod whose start, or what it was started from, has a fault', async (context) => {
+test('a pod that cannot be started, or whose image or volume is faulty', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host });
   const { kubectl } = cluster;

@@ -197,7 +197,7 @@ test('workflows', async (context) => {
   });
 
   await context.test(
-    'a run goes on where it was when its master is killed, and calls nothing twice',
+    'a run continues from its last state when its master is killed, and repeats no call',
     async () => {
       await workflow('order', orderDefinition);
       await begin('order-1', 'order', { order: 1, items: ['cup', 'vase'] });

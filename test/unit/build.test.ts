@@ -16,7 +16,7 @@ function untar(archive: Buffer, name: string): Buffer {
   return execFileSync('tar', ['-xOf', '-', name], { input: archive });
 }
 
-test('an image archive holds the program, and names its layer by what it holds', () => {
+test('an image archive contains the program, and names its layer by its content', () => {
   const program = Buffer.from('program'.repeat(1000));
   const archive = dockerArchive({ ...image, program });
   const [manifest] = JSON.parse(untar(archive, 'manifest.json').toString());
@@ -58,7 +58,7 @@ test('an asset is made again only when a source is newer', async (context) => {
   assert.equal(readFileSync(target, 'utf8'), 'two');
 });
 
-test('the licences are those of all packages that are put in, of those whose words are, of etcd and of kustomize', async () => {
+test('the licences are those of all bundled packages, of packages whose text is contained, of etcd and of kustomize', async () => {
   const root = join(import.meta.dirname, '../..');
   const text = licenses(root, 'x64', await goLicenses(root));
   const sections = text.split(`${'='.repeat(80)}\n`).slice(1);

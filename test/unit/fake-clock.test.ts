@@ -5,7 +5,7 @@ import { eventually } from '../fixtures/eventually.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 
 describe('the clock of tests', () => {
-  it('runs what is asked for soon by itself, in order, and before time passes', async () => {
+  it('runs immediate work without a move, in order, and before time passes', async () => {
     const clock = new FakeClock();
     const seen: string[] = [];
     clock.after(0, () => seen.push('timer'));
@@ -20,7 +20,7 @@ describe('the clock of tests', () => {
     assert.deepEqual(seen, ['short', 'long', 'timer']);
   });
 
-  it('comes to rest only when nothing is asked for soon any more', async () => {
+  it('comes to rest only when no immediate work is left', async () => {
     const clock = new FakeClock();
     let turns = 0;
     const go = () => {
@@ -31,7 +31,7 @@ describe('the clock of tests', () => {
     assert.equal(turns, 50);
   });
 
-  it('waits for a promise from timer to timer, and goes no further', async () => {
+  it('waits for a promise from timer to timer, and stops there', async () => {
     const clock = new FakeClock(0);
     clock.after(10_000, () => assert.fail('nobody waits for this'));
     const slow = sleep(clock, 400).then(() => sleep(clock, 600));
@@ -52,7 +52,7 @@ describe('the clock of tests', () => {
     assert.equal(clock.now() - before, 1000);
   });
 
-  it('delivers what other threads made in the order of asking, when all else is at rest', async () => {
+  it('delivers results of other threads in the order of the requests, when all else is at rest', async () => {
     const clock = new FakeClock();
     const seen: string[] = [];
     const [slow, fast] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];

@@ -176,13 +176,13 @@ for (const name of Object.keys(commands).filter((one) => one !== 'ctl' && !comma
     }
   });
 
-test('aliases stand beside the command that they name, and on its page', () => {
+test('aliases are listed with the command that they name, and on its page', () => {
   assert.match(pages.get('ctl top') ?? '', /^ {2}node +.*\n?.*\(aliases:\s+nodes,\s+no\)/m);
   assert.doesNotMatch(pages.get('ctl top') ?? '', /^ {2}nodes /m);
   assert.match(pages.get('ctl top node') ?? '', /^Aliases: nodes, no$/m);
 });
 
-test('the commands of ctl stand in the groups of kubectl', () => {
+test('the commands of ctl are in the groups of kubectl', () => {
   const groups = sectionsOf(pages.get('ctl') ?? '').map(({ title, entries }) => [
     title,
     entries.map((entry) => entry.split(' ', 1)[0]),

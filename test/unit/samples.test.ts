@@ -18,7 +18,7 @@ test('the list of samples has each once', () => {
 });
 
 for (const folder of folders) {
-  test(`${folder}: its commands show something, and take everything away again`, () => {
+  test(`${folder}: its commands print the documented output, and remove everything again`, () => {
     const commands = commandsOf(read(folder, 'README.md'));
     assert.ok(commands.some(({ says }) => says));
     const manifests = readdirSync(join(root, folder)).filter((file) => file.endsWith('.yaml'));

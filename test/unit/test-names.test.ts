@@ -14,6 +14,15 @@ const faults: readonly (readonly [fault: RegExp, instead: string])[] = [
   [/\bthat (?:is|are) not there\b/, 'write that does not exist'],
   [/\b(?:somebody|whoever|whom)\b/, 'name the user, the controller or the client'],
   [/\b(?:is|are) told\b|\bsays? so\b/, 'write reported'],
+  [/\b(?:is|are|has|have) gone\b/, 'write deleted, removed or disconnected'],
+  [/\b(?:goes|go|went) on\b/, 'write continues'],
+  [/\bwaited for\b/, 'write awaited'],
+  [/\blooked at\b/, 'write read, checked, tried or reconciled'],
+  [/\b(?:is|are) asked for\b/, 'write requested'],
+  [/\b(?:is|are|stays?) as (?:it|they) (?:is|are|was|were|stands?)\b/, 'write unchanged'],
+  [/\bhis\b/, 'write their, or repeat the noun'],
+  [/\bthough\b|\bwhere (?:it|there|nothing|nobody|they|no)\b/, 'write although or if'],
+  [/\b(?:is|are) none\b/, 'write absent, empty or invalid'],
   [/\blets? go\b/, 'write released'],
 ];
 
@@ -46,6 +55,11 @@ test('names are found in all quotes, and judged by whole words', () => {
     (call, at) => `${call}(${`'"\``[at]}a name${`'"\``[at]}, run);`,
   );
   assert.deepEqual(namesIn(source.join('\n')), ['a name', 'a name', 'a name']);
-  assert.deepEqual(faultsOf('a port that is none'), ['write invalid']);
-  assert.deepEqual(faultsOf('orders andirons by letgo'), []);
+  assert.deepEqual(faultsOf('a port that is not there'), ['write that does not exist']);
+  assert.deepEqual(faultsOf('a claim goes on, as it stands, though it is gone'), [
+    'write deleted, removed or disconnected',
+    'write continues',
+    'write although or if',
+  ]);
+  assert.deepEqual(faultsOf('orders andirons by letgo, although none stands'), []);
 });

@@ -32,7 +32,7 @@ describe('a virtual machine', () => {
     assert.equal((await machine.run('kill -9 $$')).status, 137);
   });
 
-  it('kills a command after its timeout, and runs others meanwhile', async () => {
+  it('kills a command after its timeout, and runs others in the meantime', async () => {
     const late = assert.rejects(
       machine.run('echo began; exec sleep 1234', { timeoutMs: 10_000 }),
       /sleep 1234: did not end within 10 s; it printed: began$/,
@@ -60,7 +60,7 @@ describe('a virtual machine', () => {
     assert.equal(await machine.output('cat /root/kept'), 'kept\n');
   });
 
-  it('loses what was not written to its disk when the power is cut, and boots again', async () => {
+  it('loses data that were not written to its disk when the power is cut, and boots again', async () => {
     await machine.output('echo synced >/root/synced && sync');
     // The kernel would write the data within half a minute.
     await machine.output('sysctl -q vm.dirty_writeback_centisecs=0 vm.dirty_expire_centisecs=360000');

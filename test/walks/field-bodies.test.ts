@@ -19,7 +19,7 @@ const boundSeconds = 0.5;
  */
 const patienceMs = 60_000;
 
-test('no field holds the event loop, however long it is', { timeout: 7_200_000 }, async (t) => {
+test('no field holds the event loop at any length', { timeout: 7_200_000 }, async (t) => {
   let server = await MeteredProcess.start();
   t.after(() => server.stop());
   const get = async (path: string) => {

@@ -100,7 +100,7 @@ test('members of etcd and masters are killed under load: nothing is lost or done
   );
 });
 
-test('the leader’s machine and its etcd member are cut off: the others go on, and it comes back', async (context) => {
+test('the leader’s machine and its etcd member are cut off: the other masters continue, and it returns', async (context) => {
   const hosts = await Hosts.start(context, 3, { docker: false });
   const etcd = EtcdCluster.over(hosts.all);
   await etcd.start();

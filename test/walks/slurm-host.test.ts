@@ -67,7 +67,7 @@ describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () =
     for (const uid of uids) await succeeded(store, uid);
   });
 
-  it('a controller that is away for a while is waited for', async () => {
+  it('a controller that is unreachable for a while is awaited', async () => {
     const store = new MemoryStore();
     const [running, later] = [store.add('running', waiting('back')), store.add('later', { run: ['true'] })];
     await using _ = startClient(store, settings());

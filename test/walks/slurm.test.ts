@@ -37,7 +37,7 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
     assert.equal(store.phase(uid), 'Succeeded');
   });
 
-  it('goes on after the connection is cut at each step, and submits once', async () => {
+  it('continues after the connection is cut at each step, and submits once', async () => {
     for (const phase of ['Uploading', 'Building', 'Submitted', 'Running', 'Fetching']) {
       const store = new MemoryStore();
       const spec = {
@@ -64,7 +64,7 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
     }
   });
 
-  it('goes on after the client was ended at each step, without a word of the last one', async () => {
+  it('continues after the client was ended at each step, without a last word of it', async () => {
     for (const phase of ['Uploading', 'Building', 'Submitted', 'Running', 'Fetching', 'Succeeded']) {
       const store = new MemoryStore();
       const uid = store.add(`end-${phase.toLowerCase()}`, {

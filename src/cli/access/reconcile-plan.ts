@@ -28,8 +28,8 @@ const autoUpdate = 'rbac.authorization.kubernetes.io/autoupdate';
 const nothing = { missingRules: [], extraRules: [], missingSubjects: [], extraSubjects: [] } as const;
 
 /**
- * Returns the wanted rules that `held` does not cover, which may stand for millions of permissions. Throws if
- * there are too many to compare.
+ * Returns the rules of `wanted` that `held` does not cover. Throws if they stand for too many permissions to
+ * compare.
  */
 function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
   const { missing, tooMany } = inOneGo(coverageOf(held, wanted));

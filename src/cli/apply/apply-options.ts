@@ -41,7 +41,7 @@ export const applyFlags = {
   ...selectorFlag,
   ...pruneFlags,
   ...cascadeFlag,
-  all: { type: 'boolean', about: 'with --prune: whatever the labels of the objects are' },
+  all: { type: 'boolean', about: 'with --prune: consider objects with any labels' },
   applyset: {
     type: 'string',
     hint: '[RESOURCE/]NAME',

@@ -68,7 +68,7 @@ export const drain: Verb = {
   words: ['NODE...', '-l SELECTOR'],
   flags: flagTable,
   examples: [
-    'ctl drain n1 --ignore-daemonsets # move the pods away, but those of DaemonSets',
+    'ctl drain n1 --ignore-daemonsets # evict all pods except those of DaemonSets',
     'ctl drain n1 --ignore-daemonsets --delete-emptydir-data # also pods that lose their emptyDir volumes',
     'ctl drain n1 --ignore-daemonsets --dry-run=client # print what would be evicted',
   ],

@@ -1,4 +1,4 @@
-/** Opens objects in the user's editor, again with the errors until all of them are sent or given up. */
+/** Opens objects in an editor, and reopens them with the errors until all are sent or the user cancels. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { ReportedError } from '../errors.ts';
 import type { FlagTable } from '../flags/flags.ts';
@@ -31,7 +31,7 @@ export interface EditTask {
   nameOf(edited: JsonObject): string;
 }
 
-/** The edited object has another identity than every object that was opened. */
+/** The edited object is none of the objects that were opened. */
 export class AnotherObjectError extends Error {
   override readonly name = 'AnotherObjectError';
 }

@@ -72,7 +72,7 @@ function readable(path: string): KubeconfigDocument | undefined {
 function readDocument(path: string): KubeconfigDocument {
   const text = readOptional(path);
   if (text === undefined) return { path, document: {}, exists: false };
-  // kubectl takes an empty file for one without entries.
+  // kubectl treats an empty file as one without entries.
   if (text.trim() === '') return { path, document: {}, exists: true };
   parseKubeconfig(text, path);
   return { path, document: documentIn(text, path), exists: true };
@@ -88,7 +88,7 @@ function documentIn(text: string, path: string): JsonObject {
 }
 
 /**
- * Changes files as `plan` says. The files are locked as kubectl locks them, and read again once they are
+ * Changes files by `plan`. The files are locked as kubectl locks them, and read again once they are
  * locked; each is replaced atomically and is readable by its owner only. A symbolic link is kept. Rejects
  * before anything is written if another command holds a lock or a file must not be written.
  */
@@ -124,7 +124,7 @@ function noteCopies({ err }: Pick<Io, 'err'>, { files }: KubeconfigDocuments): v
       err(`Note: ${source} belongs to the master: it was copied to ${path}, which is used from now on\n`);
 }
 
-/** A file that its owner made read-only stays as it is, although its folder would allow to replace it. */
+/** A file that its owner made read-only stays unchanged, although it could be replaced in its folder. */
 async function requireWritable(path: string): Promise<void> {
   try {
     await access(path, constants.W_OK);

@@ -32,7 +32,7 @@ const namespaceConditions: Readonly<Record<string, string>> = {
   NamespaceFinalizersRemaining: 'waits for ',
 };
 
-/** Returns what the namespace's conditions say, without the words that all messages have. */
+/** Returns the messages of the namespace's conditions, without the words that all of them have. */
 function namespaceContent(object: JsonObject): string {
   return recordsAt(object, 'status', 'conditions')
     .flatMap((one) => {

@@ -255,9 +255,7 @@ export class PodWorker {
     await this.#readLastWords(observed);
     await this.#hooks.read();
     this.#hooks.follow(observed);
-    // Nothing begins once the worker stops: a pull of an image would hold up the end of the agent.
-    if (this.#stopped) throw this.#waiting.signal.reason;
-    if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
+    this.#allowWaiting();
     await this.#allocate(observed);
     const refused = this.#pod && (await this.#context.podObserver.see(this.#pod, observed));
     if (refused) void this.end({ ...refused, disruption: false });
@@ -280,6 +278,15 @@ export class PodWorker {
       plan.actions,
     );
     return plan;
+  }
+
+  /**
+   * Lets the next actions wait again after an interruption. Throws once the worker stops: a pull of an image
+   * would hold up the end of the agent.
+   */
+  #allowWaiting(): void {
+    if (this.#stopped) throw this.#waiting.signal.reason;
+    if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
   }
 
   /**

@@ -110,7 +110,7 @@ function problemOf(fault: Fault, { withinDays, now }: CheckTerms): string {
   const problems: Readonly<Record<Fault, string>> = {
     damaged: 'it cannot be read',
     'no-key': 'its key is missing, damaged or the key of another certificate',
-    foreign: "it is not of this cluster's authority",
+    foreign: "it is not signed by this cluster's authority",
     over: 'it has expired',
     early: `it is not valid yet by the clock of this machine (${new Date(now).toISOString()})`,
     soon: `it expires within ${withinDays} days`,

@@ -35,7 +35,7 @@ export async function publishSettings(store: Store, settings: SharedSettings): P
   if (!isWritten) throw new Error(`${settingsKey} was changed in etcd meanwhile; try again`);
 }
 
-/** Returns the flags of `theirs` whose values here, in `mine`, are others; undefined if there are none. */
+/** Returns the flags whose values in `mine` differ from those in `theirs`; undefined if there are none. */
 export function differences(theirs: Values, mine: Values): string | undefined {
   const flags = Object.keys(mine)
     .filter((name) => !isSame(theirs[name] ?? null, mine[name]))

@@ -1,11 +1,11 @@
-/** Finds the log of the minik8s that the flags select: of the one that runs, else of the last run. */
+/** Finds the log of the minik8s that the flags select: of the running process, or else of the last run. */
 import { existsSync } from 'node:fs';
 import { readAbsence } from '../running/absence.ts';
 import { ownProcesses } from '../running/processes.ts';
 import { type LogPlace, readRunRecord } from '../running/run-record.ts';
 import { onlyOne, type Target } from '../running/targets.ts';
 
-/** Rejects with an Error of one line if the log was not kept, or is not known. */
+/** Rejects with an Error of one line if the log was not kept or cannot be found. */
 export async function findLog(target: Target): Promise<Exclude<LogPlace, { kind: 'elsewhere' }>> {
   const found = onlyOne(ownProcesses(), target, 'logs');
   if (found !== undefined && found.dataDir === undefined)

@@ -9,10 +9,14 @@ export const targetFlags = {
   role: {
     type: 'string',
     hint: 'up|master|node',
-    about: 'only the minik8s that runs as this',
+    about: 'only the minik8s with this role',
     values: roles,
   },
-  'data-dir': { ...machineFlags['data-dir'], about: 'only the minik8s of this directory', usual: 'any' },
+  'data-dir': {
+    ...machineFlags['data-dir'],
+    about: 'only the minik8s with this data directory',
+    usual: 'any',
+  },
 } as const satisfies FlagTable;
 
 export interface Target {

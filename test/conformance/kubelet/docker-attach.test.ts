@@ -11,7 +11,7 @@ import { dockerSocket } from '../../fixtures/docker-socket.ts';
 
 const docker = dockerClient(dockerSocket);
 
-describe('attaching to a container that ends meanwhile', () => {
+describe('attaching to a container that ends in the meantime', () => {
   const owner = `attach-${process.pid}-${Date.now().toString(36)}`;
   let images: TestImages;
 
@@ -56,7 +56,7 @@ describe('attaching to a container that ends meanwhile', () => {
 
   const never = () => new AbortController().signal;
 
-  it('is refused when it has ended before the attach, so its output is not waited for', async () => {
+  it('is refused if it has ended before the attach, and its output is then not awaited', async () => {
     const container = await run();
     const endedBefore = around(container, async (attach) => {
       await end(container);
@@ -66,7 +66,7 @@ describe('attaching to a container that ends meanwhile', () => {
     await assert.rejects(attached, { name: 'RuntimeError', reason: 'Conflict' });
   });
 
-  it('gives all of its output, and is no failure, when it ends after the attach', async () => {
+  it('returns all of its output without a failure if it ends after the attach', async () => {
     const container = await run();
     const endedAfter = around(container, async (attach) => {
       const connection = await attach();

@@ -100,7 +100,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
       assert.ok(text === expected, `${text.length} bytes of ${expected.length}, other from ${at} on`);
     });
 
-  it('has times where they are asked for', async () => {
+  it('has times if they are requested', async () => {
     const id = await start(talk);
     const text = await read(id, { follow: true, timestamps: true });
     assert.equal(text.replace(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z /gm, ''), linesFrom(0));
@@ -140,7 +140,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
     ['', {}, '\n'],
     [' with a terminal', { Tty: true }, '\r\n'],
   ] as const)
-    it(`${title} has one time a line, at its beginning, also where the engine cuts it`, async () => {
+    it(`${title} has one time per line, at its beginning, even if the engine splits the line`, async () => {
       const fill = (command: string) => `head -c 40000 /dev/zero | ${command}; echo`;
       const id = await start(
         `echo first; ${fill("tr '\\0' L")}; ${fill("tr '\\0' '\\377'")}; echo after`,

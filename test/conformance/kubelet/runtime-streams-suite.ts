@@ -121,7 +121,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       await assert.rejects(running);
     });
 
-    it('cannot run a program in a container that has ended, nor attach to it', async () => {
+    it('rejects programs in and attachments to a container that has ended', async () => {
       const ended = await run({ name: 'ended' });
       await runtime.kill(ended);
       const deadline = AbortSignal.timeout(120_000);
@@ -162,7 +162,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       assert.equal(await text(stdout), 'bye\n');
     });
 
-    it('leaves a container when asked to, which goes on', async () => {
+    it('detaches from a container when requested, and the container keeps running', async () => {
       const copier = await run({ name: 'stays', argv: fixture.copier, stdin: true });
       const stop = new AbortController();
       const [stdin, stdout] = [new PassThrough(), new PassThrough()];

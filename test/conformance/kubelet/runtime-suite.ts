@@ -123,14 +123,14 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
       }
     });
 
-    it('refuses to assign a sandbox that is gone', async () => {
+    it('refuses to assign a sandbox that no longer exists', async () => {
       await assert.rejects(runtime.assignSandbox('0'.repeat(64), pod, 0), {
         name: 'RuntimeError',
         reason: 'NotFound',
       });
     });
 
-    it('takes a container through its states and remembers what it was for', () =>
+    it('takes a container through its states and keeps its labels', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox, { attempt: 4, crashes: 3 }));
         const created = await container(id);
@@ -168,7 +168,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         assert.deepEqual((await of({ attempt: 1 })).slice(0, 2), [0, 0]);
       }));
 
-    it('returns how a container ended by itself', () =>
+    it('returns how a container ended', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox, { argv: fixture.failing }));
         await runtime.startContainer(id);
@@ -176,7 +176,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         assert.equal((await until(id, 'exited')).exitCode, 3);
       }));
 
-    it('lists what it made until it is removed; removing twice is no error', () =>
+    it('lists what it created until it is removed; a second removal is no error', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox));
         await runtime.startContainer(id);
@@ -225,7 +225,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         await runtime.kill(id);
       }));
 
-    it('keeps the output: all of it, its end, with times, and until the container ends', () =>
+    it('keeps the output: the whole, its end, with times, and until the container ends', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox));
         await runtime.startContainer(id);
@@ -274,7 +274,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         await assert.rejects(runtime.startContainer(id), { name: 'RuntimeError', reason: 'SandboxEnded' });
       }));
 
-    it('makes a container with the runtime that is asked for, or none', () =>
+    it('creates a container with the requested runtime, or without one', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox, { runtime: 'runc' }));
         await runtime.startContainer(id);
@@ -284,7 +284,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         assert.equal((await runtime.list()).length, 2);
       }));
 
-    it('cannot run what is not there', () =>
+    it('fails to run an image or a command that does not exist', () =>
       withSandbox(async () => {
         await assert.rejects(runtime.startContainer('0'.repeat(64)), { reason: 'CannotRun' });
         assert.equal(await runtime.findImage('minik8s-test/absent:1'), undefined);

@@ -111,7 +111,7 @@ describe('the availability of an extension server', () => {
     assert.equal((await server.call('GET', '/apis/ext.example')).status, 200);
   });
 
-  it('ends when the server answers with errors, and comes back', async () => {
+  it('ends when the server answers with errors, and returns when it recovers', async () => {
     extension.answerBy((_, response) => response.writeHead(500).end());
     await ask();
     const { message } = await reasonIs('FailedDiscoveryCheck');

@@ -100,7 +100,7 @@ describe('objects of an extension server', () => {
   const gone = (what: string, probe: () => Promise<unknown>) =>
     cluster.eventually(`${what} is gone`, async () => ((await probe()) === undefined ? true : undefined));
 
-  it('are deleted with their namespace, and others stay', async () => {
+  it('are deleted with their namespace, and objects in other namespaces stay', async () => {
     await makeNamespace('left');
     things.add('a', 'left');
     things.add('b', 'left');
@@ -146,7 +146,7 @@ describe('objects of an extension server', () => {
     assert.ok(await cluster.get(namespaceResource, 'stuck'));
   });
 
-  it('let garbage collection of other kinds go on, and their own dependents stay', async () => {
+  it('do not stop garbage collection of other kinds, and their own dependents stay', async () => {
     const lord = things.add('silent', 'default');
     const owner = await makeMap('first', 'default');
     await makeMap('second', 'default', owner);

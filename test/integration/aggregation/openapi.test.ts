@@ -127,7 +127,7 @@ describe('the OpenAPI of an extension server', () => {
     return paths['apis/ext.example/v1']?.serverRelativeURL;
   };
 
-  it('is listed with its hash, and served as the server has it', async () => {
+  it('is listed with its hash, and served unchanged', async () => {
     const url = await until('the document in the index', indexed);
     const found = await server.call('GET', url);
     assert.deepEqual(found.json(), documentV3(color));
@@ -145,7 +145,7 @@ describe('the OpenAPI of an extension server', () => {
     assert.match((await server.call('GET', url)).text, /the second one/);
   });
 
-  it('is merged into version 2 without changing what is described here', async () => {
+  it('is merged into version 2 without changes to the built-in descriptions', async () => {
     const own = 'io.k8s.api.core.v1.ConfigMap';
     const found = await read<{
       paths: Record<string, { get?: { operationId: string; parameters: { name: string }[] } }>;
@@ -201,7 +201,7 @@ describe('the OpenAPI of an extension server', () => {
     assert.equal(waiting[0], true, 'the first request still waits');
   });
 
-  it('stays while the server hangs, and goes with its APIService', async () => {
+  it('stays while the server hangs, and is removed with its APIService', async () => {
     extension.answerBy(() => undefined);
     assert.ok(await indexed());
     assert.equal((await server.call('DELETE', `${services}/v1.ext.example`)).status, 200);

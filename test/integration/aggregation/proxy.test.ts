@@ -90,7 +90,7 @@ describe('requests for an extension server', () => {
     assert.equal((await answered('/apis/ext.example/v1')).status, 200);
   });
 
-  it('carry the user, and nothing by which the client might pass for another', async () => {
+  it('carry the user, and no header by which the client could impersonate another', async () => {
     answer((request, response) => response.end(JSON.stringify(request.headers)));
     const { text: seen, status } = await answered(`${things}?limit=5&a=%2F`, {
       headers: {
@@ -139,7 +139,7 @@ describe('requests for an extension server', () => {
     assert.equal(received().length, before);
   });
 
-  it('pass bodies and answers as they are', async () => {
+  it('pass bodies and answers unchanged', async () => {
     answer((request, response) => {
       response.writeHead(201, { 'content-type': 'application/vnd.kubernetes.protobuf', 'x-own': 'yes' });
       response.write(`${request.method} ${request.headers['content-type']} `);
@@ -264,7 +264,7 @@ describe('requests for an extension server', () => {
     assert.equal(received().length, before);
   });
 
-  it('for metrics go to a server that registers for them, and come back', async () => {
+  it('for metrics reach a server that registers for them, and return to the built-in one afterwards', async () => {
     const metrics = 'v1beta1.metrics.k8s.io';
     const nodes = '/apis/metrics.k8s.io/v1beta1/nodes';
     assert.equal(JSON.parse((await answered(nodes)).text).kind, 'NodeMetricsList');

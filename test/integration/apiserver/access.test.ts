@@ -37,7 +37,7 @@ describe('authentication', () => {
     return server.app.fetch(new Request(`https://x${path}`, { ...(headers && { headers }) }), env);
   };
 
-  it('lets anyone see whether the server lives and what it is', async () => {
+  it('allows anyone to read health and version', async () => {
     for (const path of ['/livez', '/readyz', '/healthz', '/version', '/livez/ping', '/readyz?verbose']) {
       assert.equal((await ask(path)).status, 200, path);
     }
@@ -110,7 +110,7 @@ describe('authorization', () => {
   });
   after(() => server.stop());
 
-  it('states who may not do what, and where', async () => {
+  it('states which user may not do which action, and where', async () => {
     const answer = await server.call('GET', `${pods}/mine`, undefined, { user: nobody });
     assert.equal(answer.status, 403);
     const status = answer.json<Status>();

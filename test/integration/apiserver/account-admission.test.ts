@@ -74,7 +74,7 @@ describe('a new pod of an account', () => {
     assert.equal(names(asked).length, 1);
   });
 
-  it('keeps what it mounts there itself, and a volume of that name', async () => {
+  it('keeps its own mounts at that path, and its own volume of that name', async () => {
     const own = [{ name: 'v', mountPath: path }];
     const containers = [{ name: 'a', image: 'i', volumeMounts: own }];
     const kept = await made({ volumes: [{ name: 'v', emptyDir: {} }], containers });
@@ -138,7 +138,7 @@ describe('a new pod of an account', () => {
       assert.match(answer.json<Status>().message ?? '', why);
     });
 
-  it('may have what its account names, and a mirror nothing', async () => {
+  it('may use the secrets that its account lists, and a mirror pod may use none', async () => {
     const own = await made({
       ...strict,
       volumes: [secret('own')],
@@ -220,7 +220,7 @@ describe('a new pod of an account', () => {
     ],
   ];
   for (const [what, spec, why] of invalid)
-    it(`may not ask for ${what}`, async () => {
+    it(`may not request ${what}`, async () => {
       const answer = await create(spec);
       assert.equal(answer.status, 422, answer.text);
       assert.match(answer.json<Status>().message ?? '', why);

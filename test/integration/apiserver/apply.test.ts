@@ -67,7 +67,7 @@ describe('apply', () => {
       headers: { 'content-type': 'application/merge-patch+json', 'user-agent': agent },
     });
 
-  it('makes an object with a field that is not acted on, and warns of that once', async () => {
+  it('creates an object with a field that has no effect, and warns about it once', async () => {
     const worn = (image: string) =>
       deployment('probed', {}, { image, securityContext: { windowsOptions: { runAsUserName: 'a' } } });
     const path = `${deployments}/probed`;
@@ -121,7 +121,7 @@ describe('apply', () => {
     assert.equal((await apply(`${maps}/yaml`, '- a')).status, 400);
   });
 
-  it('removes what is no longer applied, and leaves what others have', async () => {
+  it('removes fields that are no longer applied, and keeps the fields of other managers', async () => {
     await applyMap(map('removed', { a: '1', b: '1', c: '1' }));
     await merge(`${maps}/removed`, { data: { b: '2', other: 'x' } });
     const answer = await applyMap(map('removed', { a: '1' }));
@@ -132,7 +132,7 @@ describe('apply', () => {
     });
   });
 
-  it('refuses to change what others have, and names them; force takes it', async () => {
+  it('refuses to change fields of other managers, and names these; force takes the fields over', async () => {
     await applyMap(map('fought', { a: '1', b: '1' }));
     await merge(`${maps}/fought`, { data: { a: '2' } });
     const one = await applyMap(map('fought', { a: '1', b: '1' }));
@@ -219,7 +219,7 @@ describe('apply', () => {
     assert.match(forced.json<Status>().message ?? '', /may not be specified for non-apply patch/);
   });
 
-  it('refuses what cannot be applied, in words', async () => {
+  it('refuses a configuration that cannot be applied, with a message', async () => {
     for (const [body, message] of [
       [{ metadata: { name: 'bad' } }, 'invalid object type: /, Kind='],
       [{ ...map('bad', {}), kind: 'Secret' }, 'invalid object type: /v1, Kind=Secret'],
@@ -268,7 +268,7 @@ describe('apply', () => {
     assert.deepEqual((await get<KubeObject & { data: object }>(`${maps}/dry`)).data, { a: '1' });
   });
 
-  it('makes an object only for who may', async () => {
+  it('creates an object only for users who may create it', async () => {
     const user = { name: 'u', groups: ['system:masters', 'system:authenticated'] };
     const allowed = await server.call('PATCH', `${maps}/allowed?fieldManager=m`, map('allowed', {}), {
       user,
@@ -283,7 +283,7 @@ describe('apply', () => {
     assert.equal(refused.status, 403);
   });
 
-  it('applies a status beside the rest, which it leaves alone', async () => {
+  it('applies a status, and changes nothing but the status', async () => {
     await apply(`${deployments}/parts`, deployment('parts', { replicas: 2 }));
     const status = {
       ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'parts' } },
@@ -305,7 +305,7 @@ describe('apply', () => {
     assert.equal((await apply(`${deployments}/absent/status`, { ...status, metadata: {} })).status, 404);
   });
 
-  it('applies a scale: who had the count may be asked to give it up', async () => {
+  it('applies a scale, after the manager that owned the count has released it', async () => {
     await apply(`${deployments}/scaled`, deployment('scaled', { replicas: 2 }));
     const scale = (replicas: number) => ({
       ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'scaled' }, spec: { replicas } },
@@ -339,7 +339,7 @@ describe('apply', () => {
     assert.equal((await apply(`${deployments}/absent/scale`, { ...scale(1), metadata: {} })).status, 404);
   });
 
-  it('has the fields before the first apply as those of an earlier manager', async () => {
+  it('assigns the fields from before the first apply to an earlier manager', async () => {
     await server.call('POST', maps, map('before', { a: '1', b: '1' }, { managedFields: [] }));
     const reset = { metadata: { managedFields: [{}] } };
     const forgotten = await merge(`${maps}/before`, reset);
@@ -356,7 +356,7 @@ describe('apply', () => {
     });
   });
 
-  it('goes on for kubectl from what it applied before, by the annotation', async () => {
+  it('continues from what kubectl applied before, by the annotation', async () => {
     const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
     const last = JSON.stringify(map('legacy', { a: '1', b: '1' }));
     const old = map('legacy', { a: '1', b: '1' }, { annotations: { [annotation]: last } });

@@ -27,7 +27,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setImmediate();
 }
 
-describe('the worst bodies that there are', () => {
+describe('the most expensive bodies', () => {
   let server: TestServer;
   before(async () => {
     server = await startTestServer();
@@ -139,7 +139,7 @@ describe('bodies', () => {
     assert.deepEqual(order, ['alice', 'alice', 'bob', 'alice']);
   });
 
-  it('in YAML of one user that wait are bounded by number and by length, those of others are not', async () => {
+  it('in YAML that wait are limited by number and length for one user, and not for other users', async () => {
     const clock = new FakeClock();
     const readYaml = createYamlReader(clock);
     const refused = { reason: 'TooManyRequests', code: 429, details: { retryAfterSeconds: 2 } } as const;
@@ -201,7 +201,7 @@ describe('bodies', () => {
     }
   });
 
-  it('leave room in the largest object for its defaults and for what is written to it later', async () => {
+  it('leave room in the largest object for its defaults and for later writes', async () => {
     const pods = '/api/v1/namespaces/default/pods';
     // Pods with `count` containers; each container has three values, and seven with the defaults.
     const podOf = (name: string, count: number) => ({

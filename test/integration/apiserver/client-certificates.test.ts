@@ -94,7 +94,7 @@ describe('the holder of a client certificate', () => {
     ],
   ];
   for (const [what, named, user, groups] of known) {
-    it(`is known: ${what}`, async () => {
+    it(`has an identity: ${what}`, async () => {
       const { status, body } = await asking(named);
       assert.equal(status, 201, body);
       const { spec } = JSON.parse(body) as CertificateSigningRequest;

@@ -100,7 +100,7 @@ describe('@kubernetes/client-node', { timeout: 300_000 }, () => {
       assert.deepEqual(images(without), ['a=a:1']);
     });
 
-    it('with a merge patch, which replaces lists and removes what is null', async () => {
+    it('with a merge patch, which replaces lists and removes fields that are null', async () => {
       const patched = await patch(PatchStrategy.MergePatch, {
         metadata: { annotations: { removed: null } },
         ...containers({ name: 'c', image: 'c:1' }, { name: 'd', image: 'd:1' }),

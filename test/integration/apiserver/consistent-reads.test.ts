@@ -60,7 +60,7 @@ async function made(name: string): Promise<void> {
   await own.server.cache.waitUntil(await own.server.store.currentRevision());
 }
 
-test('a get of what was written, while the cache has not heard of it, is answered by the store', async () => {
+test('a get of an object that the cache does not show yet is answered by the store', async () => {
   const { server, lag } = own;
   await made('direct');
   lag.holdEvents();
@@ -77,7 +77,7 @@ test('a get of what was written, while the cache has not heard of it, is answere
   assert.equal(countOf(server.cache.get('/registry/configmaps/default/direct')?.object as KubeObject), 0);
 });
 
-test('a get is answered by the cache when the event is there first, and the store is not asked for the key', async () => {
+test('a get is answered by the cache if the event arrives first, and the store is not queried for the key', async () => {
   const { server, lag } = own;
   await made('event');
   lag.holdEvents();
@@ -151,7 +151,7 @@ test('an unreachable store fails the reads of one query, and the next read queri
   assert.equal((await server.call('GET', `${maps}/failing`)).status, 200);
 });
 
-test('a store that lost its data is believed, not the cache that still has it', async () => {
+test('the data of a store that lost objects replace those in the cache', async () => {
   const { server, lag } = own;
   await made('lost');
   const { currentRevision, get } = lag.store;
@@ -169,7 +169,7 @@ test('a store that lost its data is believed, not the cache that still has it', 
   assert.equal((await server.call('GET', maps)).status, 200);
 });
 
-test('another master sees what was acknowledged by the first, however far its cache is behind', async () => {
+test('another master shows each write acknowledged by the first, however far its cache is behind', async () => {
   const other = await startLagging(own.server);
   try {
     await made('shared');

@@ -13,7 +13,7 @@ describe('create', () => {
   });
   after(() => server.stop());
 
-  it('stores what was sent with the metadata only the server sets', async () => {
+  it('stores the sent object with the metadata that only the server sets', async () => {
     const forged = {
       name: 'one',
       uid: 'mine',
@@ -53,7 +53,7 @@ describe('create', () => {
     assert.equal(answer.headers.get('cache-control'), 'no-cache, private');
   });
 
-  it('counts generations from 1 and keeps a sent status away', async () => {
+  it('counts generations from 1 and drops a sent status', async () => {
     const spec = {
       selector: { matchLabels: { a: 'b' } },
       template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },

@@ -1,31 +1,19 @@
-/** CustomResourceDefinitions: the kinds that they define are served, in all versions, and go with them. */
+/** CustomResourceDefinitions: their objects, status, changes, schema, names and deletion. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { CustomResourceDefinition } from '../../../src/api/apiextensions/v1/custom-resource-definition.ts';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
-import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
-import { type Cluster, startCluster } from '../controllers/cluster.ts';
+import {
+  cluster,
+  conditionsOf,
+  definitions,
+  established,
+  schema,
+  server,
+  serveWidgets,
+} from './widget-server.ts';
 
-const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-
-const schema = {
-  openAPIV3Schema: {
-    type: 'object',
-    properties: {
-      spec: {
-        type: 'object',
-        properties: {
-          size: { type: 'integer', minimum: 1, default: 3 },
-          colour: { type: 'string' },
-        },
-      },
-      status: {
-        type: 'object',
-        properties: { replicas: { type: 'integer' }, selector: { type: 'string' } },
-      },
-    },
-  },
-};
+serveWidgets();
 
 const widgets = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -57,28 +45,12 @@ const widgets = {
   },
 };
 
-let server: TestServer;
-let cluster: Cluster;
-before(async () => {
-  server = await startTestServer();
-  cluster = await startCluster({ server });
-});
-after(async () => {
-  await cluster.stop();
-});
-
 const collection = '/apis/example.com/v1/namespaces/default/widgets';
+
 const beta = '/apis/example.com/v1beta1/namespaces/default/widgets';
-const conditionsOf = async (name: string) => {
-  const found = (await server.call('GET', `${definitions}/${name}`)).json<CustomResourceDefinition>();
-  return Object.fromEntries((found.status?.conditions ?? []).map(({ type, status }) => [type, status]));
-};
-const established = (name: string) =>
-  cluster.eventually(
-    'the definition is established',
-    async () => (await conditionsOf(name)).Established === 'True',
-  );
+
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
+
 const sizeOf = (object: KubeObject) => (object as unknown as { spec: { size: number } }).spec.size;
 
 describe('a definition', () => {
@@ -103,7 +75,7 @@ describe('a definition', () => {
     assert.match((await server.call('GET', '/openapi/v3')).text, /apis\/example.com\/v1beta1/);
   });
 
-  it('serves objects in each version, whichever they were written in', async () => {
+  it('serves objects in each version, whichever version they were written in', async () => {
     const made = await server.call('POST', beta, { metadata: { name: 'b' }, spec: { size: 5 } });
     assert.equal(made.status, 201, made.text);
     assert.match(made.headers.get('warning') ?? '', /example.com\/v1beta1 Widget is deprecated/);
@@ -139,7 +111,7 @@ describe('a definition', () => {
     assert.equal(sizeOf((await server.call('GET', `${collection}/a`)).json()), 7);
   });
 
-  it('has columns, and fields by which objects are selected', async () => {
+  it('has columns, and fields that field selectors may use', async () => {
     await server.call('PATCH', `${collection}/b`, { spec: { colour: 'red' } }, merge);
     const table = await server.call('GET', collection, undefined, {
       headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
@@ -183,7 +155,7 @@ describe('a definition', () => {
 });
 
 describe('the status of a definition', () => {
-  it('may have conditions of clients, whatever they contain', async () => {
+  it('may have conditions of clients, with any content', async () => {
     const path = `${definitions}/widgets.example.com/status`;
     const found = (await server.call('GET', path)).json<CustomResourceDefinition>();
     found.status?.conditions?.push({ type: 'StatusUpdate', status: '', message: 'set by a client' });
@@ -193,7 +165,7 @@ describe('the status of a definition', () => {
 });
 
 describe('a definition that changes', () => {
-  it('serves what was stored before, in another storage version and with new columns', async () => {
+  it('serves earlier objects in another storage version and with new columns', async () => {
     const before = (
       await server.call('GET', `${definitions}/widgets.example.com`)
     ).json<CustomResourceDefinition>();
@@ -249,7 +221,7 @@ describe('the schema of a kind', () => {
     assert.match(wrong.text, /spec.size in body must be of type integer: \\"string\\"/);
   });
 
-  it('gives stored objects new defaults, and hides fields that it has no more', async () => {
+  it('gives stored objects new defaults, and hides fields that it no longer has', async () => {
     await put((properties) => {
       properties.shape = { type: 'string', default: 'round' };
       delete properties.colour;
@@ -281,7 +253,7 @@ describe('the schema of a kind', () => {
     assert.equal(again.metadata.resourceVersion, after.metadata.resourceVersion);
   });
 
-  it('is that of an applied configuration', async () => {
+  it('is used for an applied configuration', async () => {
     const apply = { headers: { 'content-type': 'application/apply-patch+yaml' } };
     const body = (spec: object) => ({
       ...{ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'applied' }, spec },
@@ -293,94 +265,6 @@ describe('the schema of a kind', () => {
     assert.match(unknown.text, /.spec.sise: field not declared in schema/);
     const wrong = await server.call('PATCH', path, body({ size: 0 }), apply);
     assert.equal(wrong.status, 422, wrong.text);
-  });
-});
-
-describe('rules about the keys of a map', () => {
-  it('are accepted if the map is bounded, and refuse keys', async () => {
-    const rule = 'self.all(key, key.matches(r"^[a-z]+(/[a-z]+)?$") && key.split("/")[0].size() < 9)';
-    const labels = {
-      type: 'object',
-      maxProperties: 8,
-      additionalProperties: { type: 'string', maxLength: 63 },
-      'x-kubernetes-validations': [{ rule, message: 'keys are short' }],
-    };
-    const made = await server.call('POST', definitions, {
-      metadata: { name: 'gates.rules.example.com' },
-      spec: {
-        group: 'rules.example.com',
-        scope: 'Namespaced',
-        names: { plural: 'gates', kind: 'Gate' },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            schema: { openAPIV3Schema: { type: 'object', properties: { labels } } },
-          },
-        ],
-      },
-    });
-    assert.equal(made.status, 201, made.text);
-    const gates = '/apis/rules.example.com/v1/namespaces/default/gates';
-    const create = (name: string, keys: readonly string[]) =>
-      server.call('POST', gates, {
-        apiVersion: 'rules.example.com/v1',
-        kind: 'Gate',
-        metadata: { name },
-        labels: Object.fromEntries(keys.map((key) => [key, 'a'])),
-      });
-    await cluster.eventually(
-      'the kind',
-      async () => (await create('good', ['a/b'])).status === 201 || undefined,
-    );
-    const refused = await create('bad', ['A']);
-    assert.equal(refused.status, 422);
-    assert.match(refused.text, /keys are short/);
-  });
-});
-
-describe('a kind that preserves unknown fields', () => {
-  const open = {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'notes.example.com' },
-    spec: {
-      group: 'example.com',
-      scope: 'Cluster',
-      names: { plural: 'notes', kind: 'Note' },
-      versions: [
-        {
-          ...{ name: 'v1', served: true, storage: true },
-          schema: {
-            openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-          },
-        },
-      ],
-    },
-  };
-
-  it('is applied with any fields, each of which has its owner', async () => {
-    assert.equal((await server.call('POST', definitions, open)).status, 201);
-    await established('notes.example.com');
-    const body = 'apiVersion: example.com/v1\nkind: Note\nmetadata: {name: a}\nspec: {any: [1, {b: c}]}\n';
-    const headers = { 'content-type': 'application/apply-patch+yaml' };
-    const path = '/apis/example.com/v1/notes/a?fieldManager=m&fieldValidation=Strict';
-    const applied = await server.call('PATCH', path, body, { headers });
-    assert.equal(applied.status, 201, applied.text);
-    const { metadata, spec } = applied.json<KubeObject & { spec: unknown }>();
-    assert.deepEqual(spec, { any: [1, { b: 'c' }] });
-    const [entry] = metadata.managedFields as { fieldsV1: unknown }[];
-    assert.deepEqual(entry?.fieldsV1, { 'f:spec': { '.': {}, 'f:any': {} } });
-  });
-
-  it('is not applied with a key that stands twice', async () => {
-    const body = 'apiVersion: example.com/v1\nkind: Note\nmetadata: {name: a}\nspec:\n  any: 1\n  any: 2\n';
-    const headers = { 'content-type': 'application/apply-patch+yaml' };
-    const path = '/apis/example.com/v1/notes/a?fieldManager=m&fieldValidation=Strict';
-    const refused = await server.call('PATCH', path, body, { headers });
-    assert.equal(refused.status, 400);
-    assert.match(refused.text, /yaml: unmarshal errors:\\n {2}line 6: key \\"any\\" already set in map/);
   });
 });
 

@@ -100,7 +100,7 @@ describe('delete', () => {
     assert.equal(await stored('orphans'), undefined);
   });
 
-  it('answers with the object as it was, for a kind that answers with it', async () => {
+  it('answers with the deleted object, for kinds that return it', async () => {
     const path = '/api/v1/namespaces/default/serviceaccounts';
     const made = (await server.call('POST', path, { metadata: { name: 'robot' } })).json();
     const { resourceVersion: _, ...metadata } = made.metadata;
@@ -116,7 +116,7 @@ describe('delete', () => {
     assert.equal((await server.call('DELETE', path)).status, 200);
   });
 
-  it('answers for a collection what was found', async () => {
+  it('answers for a collection with the objects that it found', async () => {
     const labels = { set: 'all' };
     await createMap('one', { labels });
     await createMap('two', { labels, finalizers: ['example.com/a'] });
@@ -217,7 +217,7 @@ describe('delete', () => {
     assert.ok((await storedPod('moved'))?.metadata.deletionTimestamp);
   });
 
-  it('lets a namespace go through finalize alone', async () => {
+  it('removes a finalizer of a namespace only through finalize', async () => {
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'old' } });
     const marked = (await server.call('DELETE', '/api/v1/namespaces/old')).json();
     const emptied = { ...marked, spec: { finalizers: [] } };
@@ -257,7 +257,7 @@ describe('delete', () => {
     assert.ok(await stored('options'));
   });
 
-  it('deletes what the selectors of a collection match', async () => {
+  it('deletes the objects of a collection that the selectors match', async () => {
     for (const [name, tier] of [
       ['c1', 'a'],
       ['c2', 'b'],

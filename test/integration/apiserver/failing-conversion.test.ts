@@ -98,7 +98,7 @@ describe('a conversion webhook', () => {
   const call = (...of: Parameters<ConversionWorld['server']['call']>) => world.server.call(...of);
 
   for (const [problem, answer, message] of wrong)
-    it(`that ${problem} fails the requests that need it, and no others`, async () => {
+    it(`that ${problem} fails the requests that need it, and no other requests`, async () => {
       world.hook.answer(answer);
       for (const path of [`${v2}/a`, v2, `${v2}?watch=true`]) {
         const failed = await call('GET', path);
@@ -120,7 +120,7 @@ describe('a conversion webhook', () => {
       assert.equal((await call('GET', `${v2}/a`)).status, 200);
     });
 
-  it('that loses fields shows what is left of them in the answer to the write', async () => {
+  it('that loses fields returns the remaining fields in the answer to the write', async () => {
     world.hook.answer(({ objects, desiredAPIVersion }) =>
       success(
         objects.map((object) => {
@@ -155,7 +155,7 @@ describe('a conversion webhook', () => {
     assert.deepEqual(statuses, [200, 200, 200]);
   });
 
-  it('that does not answer holds neither the deletion of all objects nor metadata in the stored version', async () => {
+  it('that does not answer delays neither the deletion of all objects nor reads of metadata in the stored version', async () => {
     hang();
     const partial = {
       headers: { accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io' },
@@ -177,7 +177,7 @@ describe('a conversion webhook', () => {
     for (const status of statuses) assert.ok(status === 200 || status === 429, String(status));
   });
 
-  it('that is away fails its callers with the reason', async () => {
+  it('that is unreachable fails its callers with the reason', async () => {
     await world.change({ conversion: { webhook: { clientConfig: { url: 'https://localhost:1/hook' } } } });
     const failed = await call('GET', `${v2}/a`);
     assert.equal(failed.status, 500, failed.text);

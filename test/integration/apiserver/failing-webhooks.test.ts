@@ -20,7 +20,7 @@ const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], res
 const failed = 'Internal error occurred: failed calling webhook "bad.example.com": ';
 const x509 = 'tls: failed to verify certificate: x509:';
 
-describe('a webhook with bad manners', () => {
+describe('a webhook that misbehaves', () => {
   let server: TestServer;
   let portOfPod = 0;
   let count = 0;
@@ -178,7 +178,7 @@ describe('a webhook with bad manners', () => {
     });
   });
 
-  it('that has not answered yet does not hold the requests of others', () => {
+  it('that has not answered yet does not delay requests of other clients', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const review = () => promise.then(() => ({ allowed: true }));
     return withHook({ review, hook: () => ({ timeoutSeconds: 30 }) }, async ({ requests }) => {
@@ -203,7 +203,7 @@ describe('a webhook with bad manners', () => {
     });
   });
 
-  it('behind a Service is called at a pod of it, by the name of the Service', async () => {
+  it('of a Service is called at one of the pods, by the name of the Service', async () => {
     const certificate = { hosts: ['hook.default.svc'] };
     const service = { name: 'hook', namespace: 'default', path: '/check', port: 8443 };
     const hook = ({ caBundle }: WebhookServer) => ({ clientConfig: { caBundle, service } });

@@ -17,7 +17,7 @@ before(async () => {
 // Node runs the hook, and not `before`, when no test fits the name pattern.
 after(() => server?.stop());
 
-test('no hostile request holds the event loop, or goes without an answer', async () => {
+test('no hostile request holds the event loop or stays unanswered', async () => {
   let beyond = 0;
   const faults: string[] = [];
   for (const call of hostileRequests) {

@@ -123,7 +123,7 @@ for (const version of helmVersions) {
       assert.deepEqual(sets.map(({ spec }) => spec.replicas).sort(), [0, 2]);
     });
 
-    it('keeps what another has added, and has its own value again, at once or by force', async () => {
+    it('keeps fields that another manager added, and restores its own value, at once or by force', async () => {
       const path = `/apis/apps/v1/namespaces/${namespace}/deployments/web-${chart}`;
       const headers = { 'content-type': 'application/merge-patch+json', 'user-agent': 'kubectl/v1' };
       const change = { metadata: { annotations: { note: 'mine' } }, spec: { replicas: 5 } };
@@ -175,7 +175,7 @@ for (const version of helmVersions) {
       });
     });
 
-    it('does the same for who has the role edit in a namespace, and nothing elsewhere', async () => {
+    it('does the same for a user with the role edit in a namespace, and nothing in other namespaces', async () => {
       const own = `${namespace}-own`;
       await server.call('POST', '/api/v1/namespaces', { metadata: { name: own } });
       const bindings = `/apis/rbac.authorization.k8s.io/v1/namespaces/${own}/rolebindings`;
@@ -212,7 +212,7 @@ for (const version of helmVersions) {
 }
 
 describe('from Helm 3 to 4', { timeout: 300_000, skip: unlessHelm(...helmVersions) }, () => {
-  it('goes on with a release on the client, then on the server, and has all its fields', async () => {
+  it('continues with a release on the client, then on the server, and keeps all its fields', async () => {
     const [old, next] = helmVersions.map((version) => helmFor(version, kubeconfig, server.directory));
     assert.ok(old && next);
     await makeChart(helmVersions[0]);

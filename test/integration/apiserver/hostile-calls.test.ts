@@ -98,7 +98,7 @@ describe('a program of a function', () => {
       assert.equal(status, 504, text);
     },
   );
-  it('that has no room keeps no place for callers who have left', limit, async () => {
+  it('without room keeps no place for callers who have left', limit, async () => {
     const one = await world.fn({ concurrency: 1 });
     let refuses = true;
     let refusals = 0;

@@ -109,7 +109,7 @@ describe('discovery', () => {
   const get = (path: string, accept = 'application/json') =>
     server.call('GET', path, undefined, { headers: { accept } });
 
-  it('aggregates, in the version and the type the client asked for', async () => {
+  it('aggregates in the version and the type that the client requested', async () => {
     for (const version of ['v2', 'v2beta1']) {
       const answer = await get('/apis', `${aggregated(version)},application/json`);
       assert.equal(answer.headers.get('content-type'), aggregated(version));
@@ -140,7 +140,7 @@ describe('discovery', () => {
     );
   });
 
-  it('answers 304 to a client that has it', async () => {
+  it('answers 304 to a client with the current document', async () => {
     const first = await get('/api', aggregated('v2'));
     const etag = first.headers.get('etag') ?? '';
     assert.match(etag, /^"[0-9A-F]+"$/);

@@ -51,7 +51,7 @@ async function kubectl(path: string, kubeconfig: string, args: readonly string[]
 }
 
 describe('HTTP/2', () => {
-  it('is agreed on with every client that offers it, and HTTP/1.1 with others', async (t) => {
+  it('is negotiated with every client that offers it, and HTTP/1.1 with all others', async (t) => {
     const server = await start(t);
     assert.equal(await agreed(server, ['http/1.1', 'h2']), 'h2');
     assert.equal(await agreed(server, ['http/1.1']), 'http/1.1');

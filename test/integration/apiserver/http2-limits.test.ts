@@ -115,7 +115,7 @@ describe('a connection of HTTP/2', () => {
       assert.equal(settings.maxConcurrentStreams, streams);
     });
 
-  it('of an anonymous client has one request authenticated, and the others are rejected unread', async (t) => {
+  it('of an anonymous client has one request authenticated, and its other requests are rejected unread', async (t) => {
     let asked = 0;
     const server = await start(t, {
       authenticate: async () => {
@@ -142,7 +142,7 @@ describe('a connection of HTTP/2', () => {
     assert.equal(await ask(headers), 200);
   });
 
-  it('loses the stream of a list that is not read, and keeps the others', async (t) => {
+  it('loses the stream of a list that is not read, and keeps the other streams', async (t) => {
     const limits = { requests: 2, watches: 2 };
     const server = await start(t, { listen: { stalledMs: 200 }, limits });
     for (let number = 0; number < 5; number++) {

@@ -78,7 +78,7 @@ const whenStatuses = (kept: Kept, count: number) =>
   eventually(systemClock, `${count} answers`, () => kept.statuses().length >= count || kept.socket.closed);
 
 describe('the connection of a POST that is rejected before its body has arrived', () => {
-  it('carries the next request, even if the event loop was held meanwhile', async (t) => {
+  it('carries the next request, even if the event loop was held in the meantime', async (t) => {
     const server = await start(t);
     const kept = await dial(t, server);
     kept.socket.write(`${post(20)}{"metadata"`);
@@ -213,7 +213,7 @@ it('a request that follows an answer which promised to keep the connection is an
   assert.match(kept.said(), /connection: close/i);
 });
 
-it('a first request that arrives in time is answered, even if the event loop was held meanwhile', async (t) => {
+it('a first request that arrives in time is answered, even if the event loop was held in the meantime', async (t) => {
   const server = await start(t, { listen: { patienceMs: 1500 } });
   const kept = await dial(t, server, { isAnonymous: true });
   await writeAndHold(kept, `GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`, 2000);

@@ -151,7 +151,7 @@ interface Called {
 }
 
 test(
-  'a task that was on its way at a kill is answered by its own call, whatever ids strangers send before and after it',
+  'a task that was under way at a kill is answered by its own call, whatever ids anonymous callers send',
   limit,
   async () => {
     await start();
@@ -207,7 +207,7 @@ test(
 );
 
 test(
-  'an address that a node announces at a kill leads the next gateway neither to another listener nor to a pod of another node',
+  'an address that a node reports at a kill leads the next gateway neither to another listener nor to a pod of another node',
   limit,
   async () => {
     await start();

@@ -30,7 +30,7 @@ const makeNamespaces = async (...names: string[]) => {
 };
 
 test(
-  'a full store takes no new objects after a kill in the middle of deletions, until these have gone on',
+  'a store that was full at a kill during deletions takes no new objects until the deletions have continued',
   limit,
   async () => {
     await start({}, 64 << 20);
@@ -123,7 +123,7 @@ test(
 );
 
 test(
-  'a workflow whose expressions were being parsed at a kill is stored whole or not at all, and the next server is not held',
+  'a workflow whose expressions were being parsed at a kill is stored whole or not at all, and the next server is not delayed',
   limit,
   async () => {
     await start();
@@ -207,7 +207,7 @@ test(
 );
 
 test(
-  'strangers who come back at once after a kill are as few as before, and a user is answered',
+  'anonymous clients that return at once after a kill are limited as before, and a user is answered',
   limit,
   async () => {
     await start({ maxConnections: 64 });
@@ -274,7 +274,7 @@ test(
 );
 
 test(
-  'YAML bodies of one user that come again at once after a kill do not keep another user waiting',
+  'YAML bodies that one user sends again right after a kill do not delay another user',
   limit,
   async () => {
     await start();

@@ -126,7 +126,7 @@ describe('a kind that comes while the server runs', () => {
     assert.equal(strategic.status, 415);
   });
 
-  it('is applied on the server: what is applied, removed and refused is as in any kind', async () => {
+  it('is applied on the server: applied, removed and refused fields are as in any kind', async () => {
     const apply = (path: string, body: object, manager = 'mine') =>
       server.call('PATCH', `${collection}/${path}?fieldManager=${manager}`, body, {
         headers: { 'content-type': 'application/apply-patch+yaml' },
@@ -178,7 +178,7 @@ describe('a kind that comes while the server runs', () => {
     });
   });
 
-  it('goes with its namespace', async () => {
+  it('is deleted with its namespace', async () => {
     const namespaces = cluster.client.resource(namespaceResource);
     await namespaces.create({ metadata: { name: 'gone' } } as never);
     await cluster.client.resource(ref).create({ metadata: { name: 'a', namespace: 'gone' } } as never);
@@ -189,7 +189,7 @@ describe('a kind that comes while the server runs', () => {
     assert.equal((await cluster.client.resource(ref).list({ namespace: 'gone' })).items.length, 0);
   });
 
-  it('takes its watches along when it goes, and is there again when it comes back', async () => {
+  it('ends its watches when it is deleted, and is served again when it is created again', async () => {
     const handle = server.handlerFor(admin);
     const watch = await handle(new Request(`https://apiserver${collection}?watch=true`));
     assert.ok(watch.body);

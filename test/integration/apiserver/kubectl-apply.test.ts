@@ -87,7 +87,7 @@ for (const { version, path } of kubectlsOf([
       assert.deepEqual(managersOf({ metadata } as KubeObject), ['kubectl Apply']);
     });
 
-    it('is refused what another has, and takes it by force', async () => {
+    it('is refused for a field of another manager, and takes it by force', async () => {
       await kubectl('scale', 'deployment', 'web', '--replicas=7');
       const refused = await serverSide(deployment(3, 'two', ['B']));
       assert.equal(refused.code, 1);
@@ -121,7 +121,7 @@ for (const { version, path } of kubectlsOf([
       assert.deepEqual(await get(), before);
     });
 
-    it('goes on from what the client applied, and nothing is left of that', async () => {
+    it('continues from the fields that the client applied, and leaves none of its entries', async () => {
       await kubectl('delete', 'deployment', 'web');
       const first = await kubectl('apply', '-f', await file(deployment(2, 'one', ['A', 'B'])));
       assert.equal(first.code, 0, first.err);
@@ -151,7 +151,7 @@ for (const { version, path } of kubectlsOf([
       );
     });
 
-    it('shows managers only where it is asked to', async () => {
+    it('shows managers only if they are requested', async () => {
       const plain = await kubectl('get', 'deployment', 'web', '-o', 'yaml');
       assert.doesNotMatch(plain.out, /managedFields/);
       const shown = await kubectl('get', 'deployment', 'web', '-o', 'yaml', '--show-managed-fields');

@@ -123,7 +123,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       assert.equal(await kubectl('auth', 'can-i', 'watch', 'pods', ...bob), 'yes\n');
     });
 
-    it('reports an unknown kind, and applies the others of the file', async () => {
+    it('reports an unknown kind, and applies the other objects of the file', async () => {
       const path = join(server.directory, 'unknown.yaml');
       const manifests = `
 apiVersion: networking.k8s.io/v1
@@ -247,7 +247,7 @@ metadata: {name: thing}
       await kubectl('delete', 'pod', 'debugged', '--now');
     });
 
-    it('deletes and waits until it is gone', async () => {
+    it('deletes and waits until the object no longer exists', async () => {
       assert.match(
         await kubectl('delete', 'deploy/web', 'svc/web', 'pod/p1'),
         /deployment.apps "web" deleted/,

@@ -61,7 +61,7 @@ describe('while the cache lags', () => {
     return noted;
   };
 
-  it('a list waits, and shows what was acknowledged before it', async () => {
+  it('a list waits, and shows writes that were acknowledged before it', async () => {
     lagging.holdEvents();
     await make(configMaps, { metadata: { name: 'listed' } });
     for (const query of ['', '?limit=1&fieldSelector=metadata.name%3Dlisted']) {
@@ -73,7 +73,7 @@ describe('while the cache lags', () => {
     }
   });
 
-  it('a list of version 0 is what the cache has', async () => {
+  it('a list of version 0 is the content of the cache', async () => {
     lagging.holdEvents();
     await make(configMaps, { metadata: { name: 'not-yet' } });
     const found = (await server.call('GET', `${configMaps}?resourceVersion=0`)).json<KubeList>();
@@ -85,7 +85,7 @@ describe('while the cache lags', () => {
     assert.equal((await asked).status, 200);
   });
 
-  it('an update of the newest version is no conflict, and one of the version in the cache is', async () => {
+  it('an update of the newest version succeeds, and an update of the version in the cache is a conflict', async () => {
     const old = await known('put', { a: '1' });
     lagging.holdEvents();
     const newer = (await patch('put', { a: '2' })).json<ConfigMap>();
@@ -99,7 +99,7 @@ describe('while the cache lags', () => {
     assert.deepEqual((await stored('put'))?.data, { a: '4' });
   });
 
-  it('a deletion of the newest version is no conflict', async () => {
+  it('a deletion of the newest version succeeds', async () => {
     await known('deleted');
     lagging.holdEvents();
     const { resourceVersion } = (await patch('deleted', { a: '2' })).json<ConfigMap>().metadata;
@@ -109,7 +109,7 @@ describe('while the cache lags', () => {
     assert.equal(await stored('deleted'), undefined);
   });
 
-  it('a patch back to what the cache still shows is written', async () => {
+  it('a patch back to the value that the cache still shows is written', async () => {
     await known('patched', { a: '1' });
     lagging.holdEvents();
     await patch('patched', { a: '2' });
@@ -120,7 +120,7 @@ describe('while the cache lags', () => {
     assert.equal(answer.json<ConfigMap>().metadata.resourceVersion, now?.metadata.resourceVersion);
   });
 
-  it('an object that was deleted is not found, though the cache shows it', async () => {
+  it('an object that was deleted is not found, although the cache still shows it', async () => {
     const made = await known('gone');
     lagging.holdEvents();
     assert.equal((await server.call('DELETE', `${configMaps}/gone`)).status, 200);
@@ -202,7 +202,7 @@ describe('while a collection is deleted', () => {
   const own = `${configMaps}?labelSelector=own%3Dyes`;
   const names = (answer: Answer) => answer.json<KubeList>().items.map(({ metadata }) => metadata.name);
 
-  it('an object that another client deletes meanwhile is no error', () =>
+  it('an object that another client deletes in the meantime is no error', () =>
     withInterference(
       async (server) => {
         assert.equal((await server.call('DELETE', `${configMaps}/b`)).status, 200);
@@ -215,7 +215,7 @@ describe('while a collection is deleted', () => {
       },
     ));
 
-  it('only the object of the uid that was named goes', () =>
+  it('only the object with the given uid is deleted', () =>
     withInterference(
       async () => undefined,
       async (server) => {

@@ -86,7 +86,7 @@ describe('a limit range', () => {
     assert.ok(grown.json<Status>().message?.includes(why), grown.text);
   });
 
-  it('holds no longer when it is gone', async () => {
+  it('no longer applies when it is deleted', async () => {
     assert.equal((await server.call('DELETE', `${inDefault}/limitranges/limits`)).status, 200);
     await seen();
     const answer = await create({});

@@ -67,7 +67,7 @@ describe('list and get', () => {
     ]);
   });
 
-  it('pages through one snapshot, whatever happens meanwhile', async () => {
+  it('pages through one snapshot, whatever writes happen between pages', async () => {
     const first = await list('?limit=3');
     assert.deepEqual(namesOf(first), ['a', 'b', 'c']);
     assert.equal(first.metadata.remainingItemCount, 4);
@@ -89,7 +89,7 @@ describe('list and get', () => {
     for (const name of ['bb', 'dd']) await server.call('DELETE', `${configMaps}/${name}`);
   });
 
-  it('pages through what a selector matches', async () => {
+  it('pages through the objects that a selector matches', async () => {
     const found: string[] = [];
     let token: string | undefined = '';
     do {
@@ -120,7 +120,7 @@ describe('list and get', () => {
     await own.stop();
   });
 
-  it('reads exactly a past version, or one that is no older', async () => {
+  it('reads exactly a past version, or a version that is not older', async () => {
     const before = (await list('')).metadata.resourceVersion;
     await server.call('POST', configMaps, { metadata: { name: 'later' } });
     assert.deepEqual(namesOf(await list(`?resourceVersion=${before}&resourceVersionMatch=Exact`)), names);
@@ -159,7 +159,7 @@ describe('list and get', () => {
     });
   }
 
-  it('gets one object, by the version asked for', async () => {
+  it('gets one object at the requested version', async () => {
     const found = await server.call('GET', `${configMaps}/a`);
     assert.deepEqual((await server.call('GET', `${configMaps}/a?resourceVersion=0`)).json(), found.json());
     assert.equal((await server.call('GET', `${configMaps}/nope`)).status, 404);

@@ -9,7 +9,7 @@ const namespace = '/api/v1/namespaces/default';
 const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 
 describe('an API server whose store is almost full', () => {
-  it('rejects new objects with the reason, in readyz too, and writes them when there is room', async () => {
+  it('rejects new objects with the reason, also in readyz, and writes them when there is room', async () => {
     let level: RoomLevel = 'free';
     const room = { level: () => level, size: () => 123, quota: () => undefined, keep: async () => undefined };
     const server = await startTestServer({ wrapStore: (store) => ({ ...store, room }) });
@@ -106,7 +106,7 @@ describe('an API server whose store is almost full', () => {
       await server.stop();
     }
   });
-  it('takes no Lease for one that is large, nor new ones of users', async () => {
+  it('refuses a large Lease, and new Leases of users', async () => {
     let level: RoomLevel = 'free';
     const room = { level: () => level, size: () => 123, quota: () => undefined, keep: async () => undefined };
     const server = await startTestServer({ wrapStore: (store) => ({ ...store, room }) });
@@ -129,7 +129,7 @@ describe('an API server whose store is almost full', () => {
       await server.stop();
     }
   });
-  it('refuses what would give a namespace more than half of it, and nothing of others, nor what is removed', async () => {
+  it('refuses writes that would give a namespace more than half of it, and neither writes of other namespaces nor deletions', async () => {
     const room = {
       level: (): RoomLevel => 'free',
       size: () => 1,

@@ -61,7 +61,7 @@ describe('managedFields', () => {
     send('PATCH', path, body, agent, 'application/merge-patch+json');
   const get = async <T extends KubeObject>(path: string) => (await server.call('GET', path)).json<T>();
 
-  it('begin with the creator, who owns the defaults too, and nothing that only the server sets', async () => {
+  it('begin with the creator, who also owns the defaults, and without fields that only the server sets', async () => {
     const body = { metadata: { name: 'new', labels: { a: 'b' }, finalizers: ['x.io/f'] }, data: { k: 'v' } };
     const made = (await send('POST', maps, body, 'maker')).json();
     assert.deepEqual(entriesOf(made), [
@@ -127,7 +127,7 @@ describe('managedFields', () => {
     assert.deepEqual(fieldsOf(now, 'watcher/status'), { 'f:status': { 'f:replicas': {} } });
   });
 
-  it('are no reason to write what did not change otherwise, at any time', async () => {
+  it('are no reason to write an object that is otherwise unchanged, at any time', async () => {
     await send('POST', maps, { metadata: { name: 'same' }, data: { k: 'v' } }, 'maker');
     const before = await get(`${maps}/same`);
     await server.clock.advance(60_000);
@@ -142,7 +142,7 @@ describe('managedFields', () => {
     assert.deepEqual((await merge(`${deployments}/web`, { status: { replicas: 5 } }, 'maker')).json(), web);
   });
 
-  it('are no reason either to write again what the server puts back', async () => {
+  it('are no reason to write again a value that the server restores', async () => {
     await send('POST', maps, { metadata: { name: 'back' }, data: { k: 'v' } }, 'maker');
     // A client that tries to set the field becomes its owner, as upstream, although only the server sets it.
     const tried = { metadata: { name: 'back', deletionGracePeriodSeconds: 5 }, data: { k: 'v' } };
@@ -152,7 +152,7 @@ describe('managedFields', () => {
     assert.deepEqual(second.json(), first.json());
   });
 
-  it('have the time of the last change, and one entry for who writes twice', async () => {
+  it('have the time of the last change, and one entry for a manager that writes twice', async () => {
     await send('POST', maps, { metadata: { name: 'twice' }, data: { k: 'v' } }, 'maker');
     const [{ time: first } = assert.fail()] = entriesOf(await get(`${maps}/twice`));
     await server.clock.advance(60_000);
@@ -163,7 +163,7 @@ describe('managedFields', () => {
     assert.ok(Date.parse(entry?.time ?? '') >= Date.parse(first ?? '') + 60_000);
   });
 
-  it('lose fields that are removed, and managers that have none left', async () => {
+  it('lose fields that are removed, and managers without fields', async () => {
     await send('POST', maps, { metadata: { name: 'less' }, data: { k: 'v' } }, 'maker');
     await merge(`${maps}/less`, { data: { l: 'w' } }, 'other');
     assert.deepEqual(managersOf(await get(`${maps}/less`)), ['maker', 'other']);
@@ -213,7 +213,7 @@ describe('managedFields', () => {
     }
   });
 
-  it('are there for JSON patches that look for them', async () => {
+  it('exist for JSON patches that look for them', async () => {
     await send('POST', maps, { metadata: { name: 'json' }, data: { k: 'v' } }, 'maker');
     const patch = (...operations: object[]) =>
       send('PATCH', `${maps}/json`, operations, 'patcher', 'application/json-patch+json');
@@ -286,7 +286,7 @@ describe('managedFields', () => {
     assert.deepEqual(entriesOf(after), entriesOf(before));
   });
 
-  it('are not kept by controllers, and stay when one of them sends back what it has read', async () => {
+  it('are not kept by controllers, and stay when a controller sends back an object without them', async () => {
     await send('POST', maps, { metadata: { name: 'read' }, data: { k: 'v' } }, 'maker');
     const stopping = new AbortController();
     const client = createClient(inProcessTransport(server.handlerFor(admin), 'a-controller'));
@@ -331,7 +331,7 @@ describe('managedFields', () => {
     }
   });
 
-  it('are forgotten where an object is so large that they would be too many', async () => {
+  it('are dropped if the object is so large that they would be too many', async () => {
     const data = (from: number) =>
       Object.fromEntries(Array.from({ length: 14_000 }, (_, i) => [`k${from + i}`, '']));
     const made = await send('POST', maps, { metadata: { name: 'large' }, data: data(0) }, 'maker');
@@ -346,7 +346,7 @@ describe('managedFields', () => {
 });
 
 describe('managedFields in a store without room for them', () => {
-  it('are left out, but not those of who applies', async () => {
+  it('are left out, except those of appliers', async () => {
     const most = 600;
     const check = (value: Uint8Array) => {
       if (value.length > most) throw new ValueTooLargeError('etcdserver: request is too large');

@@ -126,7 +126,7 @@ for (const [what, why, more] of cases) {
   });
 }
 
-it('a node reads nothing by the claims that a mirror pod of before names, nor by taking the annotation off', async () => {
+it('a node gains no reads by the claims of an earlier mirror pod, and none by removing the annotation', async () => {
   const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
   const claim = {
     metadata: { name: 'old-n1-db' },

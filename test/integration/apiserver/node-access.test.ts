@@ -234,7 +234,7 @@ describe('a node', () => {
     });
   }
 
-  it('reads a Secret no longer when the pod that needs it is gone', async () => {
+  it('can no longer read a Secret when the pod that needs it is deleted', async () => {
     const pod = { metadata: { name: 'brief' }, spec: { containers: [container('c', 'brief')] } };
     await make(`${inDefault}/secrets`, { metadata: { name: 'brief' } });
     const read = async () => (await ask('GET', `${inDefault}/secrets/brief`)).status;
@@ -247,7 +247,7 @@ describe('a node', () => {
     assert.equal(await read(), 403);
   });
 
-  it('reads of a Secret and a ConfigMap of one name the one that its pod needs', async () => {
+  it('reads, of a Secret and a ConfigMap with one name, only the one that its pod needs', async () => {
     const collections = ['secrets', 'configmaps'] as const;
     for (const name of ['only-secret', 'only-map'])
       for (const collection of collections) await make(`${inDefault}/${collection}`, { metadata: { name } });
@@ -265,7 +265,7 @@ describe('a node', () => {
     await world.server.call('DELETE', `${inDefault}/pods/both?gracePeriodSeconds=0`);
   });
 
-  it('reads of claims and volumes those of its pods', async () => {
+  it('reads only the claims and volumes of its pods', async () => {
     for (const name of ['mine', 'theirs']) {
       const resources = { requests: { storage: '1Mi' } };
       const spec = { accessModes: ['ReadWriteOnce'], resources };
@@ -331,7 +331,7 @@ describe('a node whose Node was deleted', () => {
   });
 
   for (const kind of registry) {
-    it(`may do with ${nameOf(kind)} what is its own, and nothing else`, async () => {
+    it(`may do with ${nameOf(kind)} what concerns itself, and nothing else`, async () => {
       assert.deepEqual(await passedOn(kind), [...(allowedWithoutNode[nameOf(kind)] ?? [])].sort());
     });
   }

@@ -37,7 +37,7 @@ async function giveVerbs(
 const patching = { 'content-type': merge };
 const as = (name: string) => ({ user: { name, groups: [] }, headers: patching });
 
-it('a node may order neither its own upgrade nor that of another node', async () => {
+it('a node may start neither its own upgrade nor that of another node', async () => {
   for (const name of ['n1', 'n2']) {
     const { status, text } = await world.ask('PATCH', `${core}/nodes/${name}`, ordering(order));
     assert.equal(status, 403, text);
@@ -46,7 +46,7 @@ it('a node may order neither its own upgrade nor that of another node', async ()
   assert.match(text, /needs the verb upgrade on the node/);
 });
 
-it('a user who may change nodes needs the verb upgrade besides', async () => {
+it('a user who may change nodes also needs the verb upgrade', async () => {
   const { server } = world;
   await giveVerbs('changer', ['get', 'patch']);
   await giveVerbs('upgrader', ['get', 'patch', 'upgrade']);
@@ -60,7 +60,7 @@ it('a user who may change nodes needs the verb upgrade besides', async () => {
   assert.equal((await patch('upgrader', ordering('{"id":"2"}'))).status, 403, 'no order');
 });
 
-it('a user who may change the Leases of masters needs the verb upgrade besides', async () => {
+it('a user who may change the Leases of masters also needs the verb upgrade', async () => {
   const { server } = world;
   const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
   await world.make(leases, { metadata: { name: 'apiserver-a' }, spec: { holderIdentity: '10.0.0.1:6443' } });
@@ -80,7 +80,7 @@ it('a user who may change the Leases of masters needs the verb upgrade besides',
   );
 });
 
-it('a node keeps writing its Node while an order is there, and cannot withdraw it', async () => {
+it('a node keeps writing its Node during an order, and cannot withdraw it', async () => {
   const { server, ask } = world;
   const given = await server.call('PATCH', `${core}/nodes/n1`, ordering(order), { headers: patching });
   assert.equal(given.status, 200, given.text);

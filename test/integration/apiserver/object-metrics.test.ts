@@ -64,13 +64,13 @@ describe('/metrics/objects', () => {
     );
   });
 
-  it('has nothing of what is in Secrets', async () => {
+  it('contains nothing from Secrets', async () => {
     const { text } = await server.call('GET', objectMetricsPath);
     assert.match(text, /kube_secret_info\{namespace="told",secret="hidden"\} 1/);
     assert.doesNotMatch(text, /c2VjcmV0/);
   });
 
-  it('is of the objects as they are', async () => {
+  it('shows the current objects', async () => {
     const spec = { containers: [{ name: 'c', image: 'i' }] };
     await server.call('POST', pods, { metadata: { name: 'new' }, spec });
     assert.deepEqual(ofPod(await page(), 'kube_pod_status_phase', 'new'), [1, 0, 0, 0, 0]);
@@ -81,7 +81,7 @@ describe('/metrics/objects', () => {
     assert.deepEqual(ofPod(await page(), 'kube_pod_info', 'new'), []);
   });
 
-  it('omits an unreadable object, reports it, and has the others', async () => {
+  it('omits an unreadable object, reports it, and contains the other objects', async () => {
     const metadata = { name: 'odd', namespace: 'told', uid: 'u', resourceVersion: '', creationTimestamp: '' };
     const key = storageKey(podResource, 'told', 'odd');
     const revision = await server.store.create(
@@ -100,7 +100,7 @@ describe('/metrics/objects', () => {
     );
   });
 
-  it('omits Endpoints whose lines would be a hundred times their size, and has the others', async () => {
+  it('omits Endpoints whose lines would be a hundred times their size, and contains the other objects', async () => {
     const addresses = Array.from({ length: 500 }, (_, index) => ({
       ip: `10.9.${index >> 8}.${index & 255}`,
     }));
@@ -131,7 +131,7 @@ describe('/metrics/objects', () => {
     assert.ok(paths.includes(objectMetricsPath));
   });
 
-  it('is for who may get the path: system:monitoring, and who has a role for it', async () => {
+  it('is readable for users who may get the path: system:monitoring, and users with a role for it', async () => {
     const as = async (name: string, ...groups: string[]) =>
       (
         await server.call('GET', objectMetricsPath, undefined, {

@@ -102,7 +102,7 @@ describe('pipelined requests', () => {
     socket.destroy();
   });
 
-  it('closes the connection of an authenticated client that sends many more, and handles none of those', async () => {
+  it('closes the connection of an authenticated client that sends many more, and handles none of them', async () => {
     const all = Array.from({ length: 500 }, (_, i) => create(`many-${i}`));
     await say(all.join(''), await dial(true));
     const done = (await made()).filter((name) => name.startsWith('many-'));

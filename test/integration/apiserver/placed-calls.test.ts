@@ -108,7 +108,7 @@ it('the first of an instance that is busy was certainly not made; one that is se
     assert.deepEqual([calls.hasRoom, calls.isIdle], [true, true]);
   }
 });
-it('one that an instance does not know any more is lost, and one whose instance is gone', async () => {
+it('a call of which the instance has no record is lost, and so is one whose instance no longer exists', async () => {
   const { place, send, state } = world();
   answer = (_, outgoing) => outgoing.writeHead(404, { 'function-not-called': 'unknown' }).end('{}');
   assert.equal((await send(undefined)).type, 'lost');

@@ -43,7 +43,7 @@ describe('classes of pods', () => {
     assert.match(answer.json<Status>().message ?? '', why);
   };
 
-  it('two classes of priority are there from the beginning', async () => {
+  it('two classes of priority exist from the beginning', async () => {
     const found = await server.call('GET', priorities);
     assert.deepEqual(
       found.json<{ items: PriorityClass[] }>().items.map(({ metadata, value }) => [metadata.name, value]),
@@ -82,7 +82,7 @@ describe('classes of pods', () => {
       /reserved for system use/,
     ));
 
-  it('one class is the default; pods that name none are of it', async () => {
+  it('one class is the default; pods that name no class get it', async () => {
     await make(priorities, { metadata: { name: 'usual' }, value: 20, globalDefault: true });
     const { priority, priorityClassName } = await pod({});
     assert.deepEqual([priority, priorityClassName], [20, 'usual']);
@@ -141,7 +141,7 @@ describe('classes of pods', () => {
     }
   });
 
-  it('classes of the system cannot be deleted, by themselves or with all others', async () => {
+  it('classes of the system cannot be deleted, alone or with all others', async () => {
     const why = /"system-node-critical" is forbidden: this is a system priority class and cannot be deleted$/;
     await refused(`${priorities}/system-node-critical`, 'DELETE', {}, 403, why);
     await refused(`${priorities}/system-node-critical`, 'DELETE', { dryRun: ['All'] }, 403, why);

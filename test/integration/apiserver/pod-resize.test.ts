@@ -89,7 +89,7 @@ describe('a resize', () => {
     assert.equal(spec.containers[0]?.resizePolicy?.[0]?.restartPolicy, 'RestartContainer');
   });
 
-  it('changes sidecars, and none of the containers that run to their end', async () => {
+  it('changes sidecars, and not init containers that run to completion', async () => {
     const resources = amounts('100m', '64Mi', '200m');
     const list = [
       { name: 'step', image: 'app:1', resources },
@@ -127,7 +127,7 @@ describe('a resize', () => {
     assert.equal(answer.status, 422);
   });
 
-  it('is refused where it would be another pod', async () => {
+  it('is refused if it would replace the pod', async () => {
     const name = await makePod(amounts('100m', '64Mi', '200m'));
     await refused(name, { requests: { cpu: '200m', memory: '64Mi' } }, /Pod QOS Class may not change/);
     await refused(name, { requests: { cpu: null } }, /resource requests cannot be removed|QOS/);
@@ -142,7 +142,7 @@ describe('a resize', () => {
     assert.deepEqual((await read(name)).spec.containers[0]?.resources, amounts('100m', '64Mi', '200m'));
   });
 
-  it('is refused for a pod that its node shows, and one on a node that cannot', async () => {
+  it('is refused for a static pod, and on a node that does not support it', async () => {
     const name = await makePod(amounts('100m', '64Mi', '200m'));
     const status = `${at('default')}/${name}/status`;
     const state = { running: { startedAt: '2026-01-01T00:00:00Z' } };
@@ -159,7 +159,7 @@ describe('a resize', () => {
     assert.equal((await resize(name, amounts('150m', '64Mi', '200m'))).status, 200);
   });
 
-  it('checks what a change does to a container', async () => {
+  it('checks the changes of a container', async () => {
     const policy = (resourceName: string, restartPolicy: string) => ({ resourceName, restartPolicy });
     const cases: readonly [object[], object, RegExp][] = [
       [[policy('disk', 'NotRequired')], {}, /Unsupported value: "disk": supported values: "cpu", "memory"/],

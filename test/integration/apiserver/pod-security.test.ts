@@ -96,7 +96,7 @@ describe('Pod Security', () => {
       assert.deepEqual(warningsOf(answer), []);
     });
 
-    it('looks at volumes as they are then: one that names no source is an emptyDir', async () => {
+    it('considers volumes with their defaults: one without a source is an emptyDir', async () => {
       await start();
       await namespace({ enforce: 'restricted' });
       const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
@@ -114,7 +114,7 @@ describe('Pod Security', () => {
       );
     });
 
-    it('holds for a name that is drawn, a dry run, and what is applied', async () => {
+    it('applies to generated names, dry runs and applied configurations', async () => {
       await start();
       await namespace({ enforce: 'baseline' });
       const pods = '/api/v1/namespaces/shop/pods';
@@ -172,7 +172,7 @@ describe('Pod Security', () => {
       assert.equal(answer.status, 200, answer.text);
     });
 
-    it('takes labels that are no policy as the strictest', async () => {
+    it('takes invalid labels as the strictest level', async () => {
       await start();
       await namespace({});
       const key = '/registry/namespaces/shop';
@@ -337,7 +337,7 @@ describe('Pod Security', () => {
       assert.equal((await relabel({ 'audit-version': 'v1.99' })).status, 200);
     });
 
-    it('warns about existing pods that a stricter policy would not allow', async () => {
+    it('warns about existing pods that a stricter policy would reject', async () => {
       await start();
       await namespace({});
       await created(onHost, { name: 'z' });

@@ -101,7 +101,7 @@ describe('answers in protobuf', () => {
     assert.equal(read(gone.bytes, 'v1', 'Status', 'meta.v1.Status').status, 'Success');
   });
 
-  it('errors are a Status in protobuf, before and after the kind is known', async () => {
+  it('errors are a Status in protobuf, before and after the kind is determined', async () => {
     for (const path of [
       `${configMaps}/none`,
       '/api/v1/namespaces/default/pods/none',
@@ -150,7 +150,7 @@ describe('answers in protobuf', () => {
     assert.deepEqual(empty.items, []);
   });
 
-  it('metadata alone, of one object and of a list', async () => {
+  it('metadata alone is sent for one object and for a list', async () => {
     const partial = (list: string) => ({
       accept: `${protobufType};as=PartialObjectMetadata${list};g=meta.k8s.io;v=v1`,
     });
@@ -246,7 +246,7 @@ describe('answers in protobuf', () => {
     await next.cancel();
   });
 
-  it('an error is in JSON for clients that accept no known form', async () => {
+  it('an error is in JSON for clients that accept no supported form', async () => {
     for (const accept of ['text/html', `${protobufType};as=Table;g=meta.k8s.io;v=v1`]) {
       const answer = await server.call('GET', `${configMaps}/none`, undefined, { headers: { accept } });
       assert.equal(answer.headers.get('content-type'), 'application/json', accept);
@@ -273,7 +273,7 @@ describe('answers in protobuf', () => {
     }
   });
 
-  it('for who accepts neither, and for minik8s’ own kinds in protobuf alone, the answer is 406 and nothing is written', async () => {
+  it('clients that accept neither form, or only protobuf for minik8s’ own kinds, get 406 and nothing is written', async () => {
     const dns = '/apis/minik8s.io/v1/namespaces/default/dnses';
     const body = {
       metadata: { name: 'x' },

@@ -160,7 +160,7 @@ describe('protobuf bodies', () => {
     assert.match(wrongOptions.text, /must be a DeleteOptions, not/);
   });
 
-  it('are named among what is accepted, for another type', async () => {
+  it('are listed among the accepted types in the answer to another type', async () => {
     const answer = await server.call('POST', configMaps, 'x', {
       headers: { 'content-type': 'application/cbor' },
     });

@@ -50,7 +50,7 @@ describe('PUT', () => {
     assert.equal((await put(`${maps}/m`, { metadata: { name: 'm' } })).status, 200);
   });
 
-  it('creates an object of some kinds, whatever its version, as a POST would', async () => {
+  it('creates an object of some kinds, with any resourceVersion, as a POST would', async () => {
     const made = await put(`${leases}/new`, lease('new', { resourceVersion: '5' }));
     assert.equal(made.status, 201, made.text);
     const { metadata } = made.json();
@@ -83,7 +83,7 @@ describe('PUT', () => {
     }
   });
 
-  it('makes nothing for who may change objects and not make them', async () => {
+  it('creates nothing for users who may update objects and not create them', async () => {
     const user = { name: 'changer', groups: ['system:authenticated'] };
     const refused = await put(`${leases}/mine`, lease('mine'), user);
     assert.equal(refused.status, 403, refused.text);

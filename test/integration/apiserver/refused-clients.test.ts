@@ -150,7 +150,7 @@ describe('410 and 429', { timeout: 300_000 }, () => {
     assert.deepEqual([lists, known], [2, ['a', 'b', 'c']]);
   });
 
-  it('410 of a list in pieces has the token with which @kubernetes/client-node goes on', async () => {
+  it('410 of a paged list contains the token with which @kubernetes/client-node continues', async () => {
     const { api } = apiOf(own);
     const next = (_continue: string | undefined) =>
       api.listNamespacedConfigMap({ namespace, limit: 1, ...(_continue && { _continue }) });

@@ -61,7 +61,7 @@ const podsIn = async ({ store }: TestServer) =>
   (await store.list(storagePrefix(podResource, 'default'))).items.length;
 
 describe('a quota', () => {
-  it('gets back at once what was taken for something that is refused after all', async (t) => {
+  it('gets back at once the charge of a write that is refused later', async (t) => {
     const server = await start(t);
     await quota(
       server,
@@ -91,7 +91,7 @@ describe('a quota', () => {
     assert.deepEqual(await usedOf(server, 'a'), both, 'a dry run has nothing to get back');
   });
 
-  it('is taken from by what is created, until it is used up', async (t) => {
+  it('is charged for created objects until it is used up', async (t) => {
     const server = await start(t);
     await quota(server, 'q', { pods: '2', 'requests.cpu': '1' }, { pods: '0', 'requests.cpu': '0' });
     assert.equal((await pod(server, 'a', { requests: { cpu: '600m' } })).status, 201);
@@ -122,7 +122,7 @@ describe('a quota', () => {
     );
   });
 
-  it('is asked by a dry run, and not taken from', async (t) => {
+  it('is checked by a dry run, but not charged', async (t) => {
     const server = await start(t);
     await quota(server, 'q', { pods: '1' }, { pods: '0' });
     assert.equal((await pod(server, 'a', {}, '?dryRun=All')).status, 201);
@@ -132,7 +132,7 @@ describe('a quota', () => {
     assert.equal((await pod(server, 'b', {}, '?dryRun=All')).status, 403);
   });
 
-  it('is not taken from by what is refused for another reason, or is there already', async (t) => {
+  it('is not charged for an object that is refused for another reason or exists already', async (t) => {
     const server = await start(t);
     await quota(server, 'q', { pods: '5' }, { pods: '0' });
     assert.equal((await pod(server, 'not a name')).status, 422);
@@ -147,7 +147,7 @@ describe('a quota', () => {
     assert.deepEqual(await usedOf(server, 'q'), { pods: '1' });
   });
 
-  it('is not passed by who makes again what is being deleted', async (t) => {
+  it('is not evaded by creating again an object that is being deleted', async (t) => {
     const key = storageKey(podResource, 'default', 'a');
     let deletes = false;
     const wrapStore = (store: Store): Store => ({
@@ -212,7 +212,7 @@ describe('a quota', () => {
     assert.deepEqual(await usedOf(server, 'q'), { ...used, 'services.nodeports': '2' });
   });
 
-  it('holds in its own namespace, and for what its scopes pick', async (t) => {
+  it('applies in its own namespace, and to the objects that its scopes select', async (t) => {
     const server = await start(t);
     await quota(server, 'best', { pods: '1' }, { pods: '1' }, { scopes: ['BestEffort'] });
     assert.equal((await pod(server, 'a')).status, 403);
@@ -237,7 +237,7 @@ describe('a quota', () => {
 });
 
 describe('many creates at once', () => {
-  it('take no more than there is, of two quotas', async (t) => {
+  it('never exceed the limits of two quotas', async (t) => {
     const server = await start(t);
     await quota(server, 'q', { pods: '20' }, { pods: '0' });
     await quota(
@@ -263,7 +263,7 @@ describe('many creates at once', () => {
     );
   });
 
-  it('take no more through two masters', async (t) => {
+  it('never exceed the limits through two masters', async (t) => {
     const one = await start(t);
     const two = await start(t, { clock: one.clock, wrapStore: () => one.store, bare: true });
     await quota(one, 'q', { pods: '25' }, { pods: '0' });

@@ -18,7 +18,7 @@ async function take(watch: WatchReader, count: number): Promise<string[]> {
   return lines;
 }
 
-it('goes on after the version a client had from the server before, with selectors and from then on', async () => {
+it('a watch continues after a version from the previous server, with selectors and from then on', async () => {
   const before = await startTestServer();
   const create = async (name: string, team: string) => {
     const made = await before.call('POST', maps, { metadata: { name, labels: { team } } });

@@ -250,7 +250,7 @@ describe('a SelfSubjectAccessReview', () => {
     });
   }
 
-  it('takes a field selector with an operator that it does not know', async () => {
+  it('takes a field selector with an operator that it does not support', async () => {
     const fieldSelector = { requirements: [{ ...ownPods, operator: 'Near' }] };
     const spec = { resourceAttributes: { ...listPods, fieldSelector } };
     const answer = await server.call('POST', reviews, { spec }, { user: early });
@@ -288,7 +288,7 @@ describe('a SelfSubjectAccessReview', () => {
     assert.equal(answer.status, 201, answer.text);
   });
 
-  it('is not stored, nor read, changed or listed', async () => {
+  it('is not stored, read, updated or listed', async () => {
     const question = { spec: { resourceAttributes: listPods } };
     assert.equal((await server.call('POST', reviews, question)).status, 201);
     const { items } = await server.store.list('/registry/selfsubjectaccessreviews');

@@ -65,7 +65,7 @@ describe('the HTTPS listener for agents', () => {
     await closed;
   });
 
-  it('keeps many watches on one connection, beside large lists that are read slowly', async () => {
+  it('keeps many watches on one connection, while large lists are read slowly', async () => {
     const own = await startHttpsTestServer();
     const transport = await dial(own);
     const watches = await Promise.all(

@@ -100,7 +100,7 @@ describe('an autoscaler in two versions', () => {
     assert.equal((await server.call('GET', `${path('v1')}/a`)).status, 404);
   });
 
-  it('written in v2, nothing of it is lost by who reads, patches and replaces it in v1', async () => {
+  it('written in v2 loses no field when a client reads, patches and replaces it in v1', async () => {
     const created = await call('POST', path('v2'), named('b', inV2({ metrics: [pods, cpu], behavior })));
     const withStatus = await call('PUT', `${path('v2')}/b/status`, { ...created, status });
     assert.deepEqual(withStatus.status?.conditions, status.conditions);
@@ -133,7 +133,7 @@ describe('an autoscaler in two versions', () => {
     );
   });
 
-  it('is watched in each version, whichever it is written in', async () => {
+  it('is watched in each version, whichever version it is written in', async () => {
     const { metadata } = await call('GET', path('v2'));
     const query = `watch=1&resourceVersion=${metadata.resourceVersion}`;
     const inFirst = await openTestWatch(server, `${path('v1')}?${query}`);
@@ -176,7 +176,7 @@ describe('an autoscaler in two versions', () => {
     assert.deepEqual(second.map(carried), [undefined, undefined, undefined]);
   });
 
-  it('has the annotations of v1 in every form of v1, and in none of v2', async () => {
+  it('has the annotations of v1 in every form of v1, and in no form of v2', async () => {
     await call('POST', path('v2'), named('d', inV2({ metrics: [pods] })));
     type Row = { rows: { object: Shown; cells: unknown[] }[] };
     for (const [version, expected] of [

@@ -96,7 +96,7 @@ describe('a token of a service account', () => {
     assert.equal(await isGood(signToken(createPrivateKey(privateKey), claimsOf(token))), false);
   });
 
-  it('stands alone in its header', async () => {
+  it('is the only credential in its header', async () => {
     const token = await world.token();
     assert.ok(await world.whoIs(`Bearer ${token}`));
     assert.ok(await world.whoIs(`bearer  ${token} `));
@@ -146,7 +146,7 @@ describe('a token of a service account', () => {
     assert.equal(await isGood(await world.token()), true);
   });
 
-  it('outlives neither the grace of its pod nor an account that only waits for finalizers', async () => {
+  it("is rejected at the end of the pod's grace period, and for an account that only waits for finalizers", async () => {
     const { server } = world;
     const ofPod = await world.token(bindTo('Pod', 'p1'));
     const ended = await server.call('DELETE', `${inDefault}/pods/p1?gracePeriodSeconds=120`);
@@ -165,7 +165,7 @@ describe('a token of a service account', () => {
     assert.equal(await isGood(kept), false);
   });
 
-  it('of a Secret is good while the Secret holds it and the account is there', async () => {
+  it('of a Secret is valid while the Secret contains it and the account exists', async () => {
     const { server } = world;
     const path = `${inDefault}/secrets/kept`;
     const annotations = { 'kubernetes.io/service-account.name': 'app' };
@@ -218,7 +218,7 @@ describe('a token of a service account', () => {
     assert.equal(await isGood(token), false, 'its account has gone');
   });
 
-  it('is good for the audiences that it was asked for', async () => {
+  it('is valid for the requested audiences', async () => {
     const [own, vault] = [await world.token(), await world.token({ audiences: ['vault', 'nomad'] })];
     const none = { user: {}, error: 'invalid bearer token' };
     const of = async (...asked: Parameters<AccountWorld['review']>) =>
@@ -236,7 +236,7 @@ describe('a token of a service account', () => {
     assert.deepEqual(await world.review(vault, ['vault']), none);
   });
 
-  it('is good after a new key has come, and until the old one has gone', async () => {
+  it('is valid after a new key is added, until the old key is removed', async () => {
     const { clock, accountKeys } = world.server;
     const kid = (token: string) =>
       JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid;
@@ -270,7 +270,7 @@ describe('a token of a service account', () => {
 });
 
 describe('several masters on one store', () => {
-  it('take the tokens of one another, and new keys from one another', async () => {
+  it('accept the tokens of one another, and new keys of one another', async () => {
     const one = await startAccountWorld();
     const { store, clock } = one.server;
     const { AccountKeys } = await import('../../../src/kube-apiserver/service-accounts/keys.ts');
@@ -331,7 +331,7 @@ describe('discovery of the issuer', () => {
     assert.ok([configuration, keys].every((path) => paths.includes(path)));
   });
 
-  it('is for those who are allowed to', async () => {
+  it('is readable for users with the role', async () => {
     for (const path of [configuration, keys]) {
       assert.equal((await ask(path, ['system:authenticated'])).status, 403);
       assert.equal((await world.server.app.fetch(new Request(`https://a${path}`), {})).status, 401);
@@ -359,7 +359,7 @@ describe('discovery of the issuer', () => {
 });
 
 describe('a server that finds keys it cannot read', () => {
-  it('does not start, and reports what to do', async () => {
+  it('does not start if it cannot read the keys, and reports the remedy', async () => {
     const damaged = startAccountWorld({
       wrapStore: (store) => {
         void store.create(accountKeysKey, Buffer.from('{"keys":[]}'));

@@ -27,7 +27,7 @@ const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
 const create = (name: string, ...externalIPs: string[]) =>
   server.call('POST', services, { metadata: { name }, spec: { externalIPs, ports: [{ port: 80 }] } });
 
-test('external IPs are refused with the name of the flag where no range is allowed', async () => {
+test('external IPs are refused with the name of the flag if no range is allowed', async () => {
   const closed = await startTestServer();
   try {
     const spec = { externalIPs: ['203.0.113.8'], ports: [{ port: 80 }] };
@@ -51,7 +51,7 @@ for (const [what, address] of [
   ['master address', '192.0.2.7'],
   ['pod address of a node with a range of its own', '10.9.3.8'],
 ] as const)
-  test(`a ${what} is refused as an external IP though its range is allowed`, async () => {
+  test(`a ${what} is refused as an external IP although its range is allowed`, async () => {
     const answer = await create('thief', address);
     assert.equal(answer.status, 422, answer.text);
     assert.match(answer.text, /spec\.externalIPs\[0\]/);
@@ -77,7 +77,7 @@ test('a load balancer cannot give a Service the address of a node', async () => 
   assert.equal((await server.call('PATCH', `${services}/lb/status`, of('203.0.113.9'), merge)).status, 200);
 });
 
-test('an address that a Service has already is left alone, so that the rest of it can be changed', async () => {
+test('an existing external address of a Service is not checked again, so that other fields can be changed', async () => {
   const lb = { type: 'LoadBalancer', ports: [{ port: 80 }], externalIPs: ['192.0.2.44'] };
   assert.equal((await server.call('POST', services, { metadata: { name: 'old' }, spec: lb })).status, 201);
   const node = { metadata: { name: 'n44' }, spec: {} };

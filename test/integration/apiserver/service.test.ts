@@ -54,7 +54,7 @@ describe('services', () => {
     await made('headless-2', { clusterIP: 'None' });
   });
 
-  it('hold the address and the port they ask for, alone', async () => {
+  it('hold the address and the port that they request, exclusively', async () => {
     await made('chosen', {
       clusterIP: '10.96.0.11',
       type: 'NodePort',
@@ -92,7 +92,7 @@ describe('services', () => {
     await made('heir', { clusterIP: '10.96.0.11', type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] });
   });
 
-  it('release what a change of type no longer needs, and allocate what it needs', async () => {
+  it('release what a change of type makes unnecessary, and allocate what it requires', async () => {
     const first = await made('shape', { type: 'NodePort' });
     const { clusterIP } = first.spec;
     const nodePort = first.spec.ports?.[0]?.nodePort;
@@ -136,7 +136,7 @@ describe('services', () => {
     await patch('typed', { type: 'LoadBalancer', loadBalancerClass: 'a/c' });
   });
 
-  it('keep what an update leaves out, and their address forever', async () => {
+  it('keep fields that an update omits, and their address forever', async () => {
     const first = await made('kept', { type: 'NodePort', ports: [{ name: 'a', port: 80 }] });
     const body = {
       metadata: { name: 'kept' },
@@ -162,7 +162,7 @@ describe('services', () => {
     await made('other', { clusterIP: '10.96.77.77' });
   });
 
-  it('release what they hold with their last finalizer', async () => {
+  it('release their addresses and ports with their last finalizer', async () => {
     const held = { clusterIP: '10.96.0.88', type: 'NodePort', ports: [{ port: 80, nodePort: 30088 }] };
     const metadata = { name: 'waits', finalizers: ['example.com/a'] };
     assert.equal((await server.call('POST', services, { metadata, spec: held })).status, 201);
@@ -188,7 +188,7 @@ describe('services', () => {
     await own.stop();
   });
 
-  it('never share an address, however many are made at once', async () => {
+  it('never share an address, however many are created at once', async () => {
     const own = await startTestServer({
       serviceCIDR: '10.96.0.0/26',
       random: { next: () => 0.3, uuid: () => crypto.randomUUID() },
@@ -201,7 +201,7 @@ describe('services', () => {
     await own.stop();
   });
 
-  it('are refused when the range is used up, and made again when one goes', async () => {
+  it('are refused when the range is used up, and accepted again when one is deleted', async () => {
     const own = await startTestServer({ serviceCIDR: '10.96.0.0/28' });
     for (let i = 0; i < 12; i++) await made(`s${i}`, {}, own);
     const full = await create('full', {}, own);

@@ -45,7 +45,7 @@ describe('a claim', () => {
   const grow = ({ metadata: { name } }: PersistentVolumeClaim, storage = '2Gi') =>
     server.call('PATCH', `${claims}/${name}`, { spec: { resources: { requests: { storage } } } }, merge);
 
-  it('that names no class is of the default one, as soon as there is one', async () => {
+  it('without a class gets the default one, as soon as it exists', async () => {
     // Every cluster has a default class from the start; this test removes it.
     assert.equal(await classOf(), 'local');
     const notDefault = { metadata: { annotations: { [annotation]: 'false' } } };
@@ -64,7 +64,7 @@ describe('a claim', () => {
     assert.equal(await classOf({}, { [older]: 'plain' }), undefined);
   });
 
-  it('is of the newest default class, of those of one second the first by name', async () => {
+  it('gets the newest default class; among those of one second, the first by name', async () => {
     await makeClass('also', true);
     assert.equal(await classOf(), 'also');
     await server.clock.advance(60_000);
@@ -72,14 +72,14 @@ describe('a claim', () => {
     assert.equal(await classOf(), 'zeta');
   });
 
-  it('keeps its class, or its want of one, when it changes', async () => {
+  it('keeps its class, or its lack of one, when it changes', async () => {
     const { metadata } = await claim({ storageClassName: '' });
     const body = { metadata: { labels: { a: 'b' } } };
     const changed = await server.call('PATCH', `${claims}/${metadata.name}`, body, merge);
     assert.equal(changed.json<PersistentVolumeClaim>().spec.storageClassName, '');
   });
 
-  it('grows where its class lets it, once it is bound', async () => {
+  it('may grow if its class permits it, once it is bound', async () => {
     await makeClass('growing', false, { allowVolumeExpansion: true });
     const growing = await claim({ storageClassName: 'growing' });
     const early = await grow(growing);
@@ -93,7 +93,7 @@ describe('a claim', () => {
     assert.equal((await grow(inOlderWay)).status, 200);
   });
 
-  it('does not grow where its class does not, or is not there, or where it has none', async () => {
+  it('may not grow if its class does not permit it or is missing', async () => {
     await makeClass('fixed', false, { allowVolumeExpansion: false });
     for (const storageClassName of ['fixed', 'plain', 'nowhere', '']) {
       const one = await claim({ storageClassName });

@@ -21,7 +21,7 @@ interface Review {
   readonly status: Readonly<Record<string, unknown>>;
 }
 
-describe('reviews of others', () => {
+describe('reviews about other users', () => {
   let server: TestServer;
   before(async () => {
     server = await startTestServer();
@@ -73,7 +73,7 @@ describe('reviews of others', () => {
       assert.equal(reason !== undefined, allowed && what.startsWith('bob'), reason ?? 'no reason');
     });
 
-  it('is about a namespace, whether or not it is there', async () => {
+  it('is about a namespace, existing or not', async () => {
     const ask = (spec: object, metadata = {}) => server.call('POST', inPlace('none'), { metadata, spec });
     const spec = {
       user: 'ann',
@@ -112,7 +112,7 @@ describe('reviews of others', () => {
     );
   });
 
-  it('is for administrators; nodes ask who their own clients are, and what they may', async () => {
+  it('are for administrators; nodes may ask about their own clients', async () => {
     const spec = { user: 'bob', resourceAttributes: pods };
     const tokens = '/apis/authentication.k8s.io/v1/tokenreviews';
     for (const [path, body] of [
@@ -153,7 +153,7 @@ describe('a SelfSubjectRulesReview', () => {
     return answer.json<{ spec: object; status: Rules }>();
   };
 
-  it('lists all of a user without rules of his own', async () => {
+  it('lists the rules of a user without a role of their own', async () => {
     const { spec, status } = await ask(bob);
     assert.deepEqual(spec, {});
     assert.deepEqual(status.resourceRules, [
@@ -168,7 +168,7 @@ describe('a SelfSubjectRulesReview', () => {
     assert.equal(status.evaluationError, undefined);
   });
 
-  it('lists what is allowed, and nothing else', async () => {
+  it('lists exactly the allowed actions', async () => {
     const { status } = await ask(bob);
     const attempts = status.resourceRules.flatMap(({ apiGroups, resources, verbs }) =>
       resources.map((resource) => ({

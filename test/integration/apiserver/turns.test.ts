@@ -110,13 +110,13 @@ describe('an answer of thousands of objects', () => {
     assert.ok(Math.max(...chunks.map((chunk) => chunk.length)) < 256 * 1024);
   });
 
-  it('has other requests answered between its rows, also beside others like it', async () => {
+  it('lets other requests be answered between its rows, also beside similar answers', async () => {
     const tables = Array.from({ length: 5 }, () => readCounting(maps, table));
     await Promise.all(tables);
     assert.ok(looked.most <= 250, `${looked.most} rows were made at once`);
   });
 
-  it('is a Table of which no more is made than is read', async () => {
+  it('is a Table that is made only as it is read', async () => {
     Object.assign(looked, { total: 0, now: 0, most: 0 });
     const { reader } = await open(maps, table);
     await reader.read();
@@ -146,7 +146,7 @@ describe('an answer of thousands of objects', () => {
     assert.ok(looked.total < 100, `${looked.total} objects were read`);
   });
 
-  it('ends when the client has gone', async () => {
+  it('ends when the client disconnects', async () => {
     Object.assign(looked, { total: 0, now: 0, most: 0 });
     const gone = new AbortController();
     const request = new Request(`https://apiserver${maps}?fieldSelector=data.parity%3D2`, {

@@ -46,7 +46,7 @@ describe('update', () => {
     assert.deepEqual((stored as unknown as { data: unknown }).data, { b: '2' });
   });
 
-  it('refuses an update of an old version, and leaves the object as it is', async () => {
+  it('refuses an update of an old version, and leaves the object unchanged', async () => {
     const made = await createMap('stale');
     await server.call('PUT', `${configMaps}/stale`, { metadata: { name: 'stale' }, data: { now: '1' } });
     const answer = await server.call('PUT', `${configMaps}/stale`, made);
@@ -230,7 +230,7 @@ describe('update', () => {
     assert.equal(stored?.metadata.resourceVersion, made.metadata.resourceVersion);
   });
 
-  it('lets concurrent patches of one object all win, and concurrent puts of one version only once', async () => {
+  it('lets all concurrent patches of one object succeed, and only one of concurrent puts of one version', async () => {
     const made = await createMap('race', { n: '0' });
     const headers = { 'content-type': 'application/merge-patch+json' };
     const keys = Array.from({ length: 20 }, (_, i) => `k${i}`);
@@ -276,7 +276,7 @@ describe('update', () => {
     assert.equal(stored.metadata.generation, 3);
   });
 
-  it('answers a dry run with the would-be object and stores nothing', async () => {
+  it('answers a dry run with the resulting object and stores nothing', async () => {
     const made = await createMap('dry', { a: '1' });
     const body = { metadata: { name: 'dry' }, data: { a: '2' } };
     const answer = await server.call('PUT', `${configMaps}/dry?dryRun=All`, body);

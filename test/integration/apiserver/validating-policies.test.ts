@@ -1,41 +1,18 @@
-/** ValidatingAdmissionPolicies refuse, warn and let through requests, as Kubernetes' do. */
+/** ValidatingAdmissionPolicies refuse, warn and let through requests, as Kubernetes’ do. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
-import { systemClock } from '../../../src/base/clock.ts';
-import { startTestServer, type TestServer } from '../../fixtures/api-server.ts';
+import {
+  binding,
+  configMap,
+  create,
+  group,
+  policy,
+  server,
+  serveValidatingPolicies,
+} from './validating-policy-server.ts';
 
-const group = '/apis/admissionregistration.k8s.io/v1';
-let server: TestServer;
-
-before(async () => {
-  server = await startTestServer();
-});
-after(async () => {
-  await server.stop();
-});
-
-const configMaps = {
-  resourceRules: [
-    { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['configmaps'] },
-  ],
-};
-
-const policy = (name: string, spec: object) => ({
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'ValidatingAdmissionPolicy',
-  metadata: { name },
-  spec: { matchConstraints: configMaps, ...spec },
-});
-
-const binding = (policyName: string, spec: object = {}) => ({
-  apiVersion: 'admissionregistration.k8s.io/v1',
-  kind: 'ValidatingAdmissionPolicyBinding',
-  metadata: { name: policyName },
-  spec: { policyName, validationActions: ['Deny'], ...spec },
-});
-
-const create = (plural: string, object: object) => server.call('POST', `${group}/${plural}`, object);
+serveValidatingPolicies();
 
 /** Creates a policy and its binding, and removes both afterwards. */
 async function withPolicy(name: string, spec: object, bound: object, body: () => Promise<void>) {
@@ -59,18 +36,11 @@ async function seen() {
     assert.equal((await server.call('GET', `${group}/${plural}`)).status, 200);
 }
 
-const configMap = (name: string, data: object = {}, labels: object = {}) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, labels },
-  data,
-});
-
 const post = (object: object, namespace = 'default') =>
   server.call('POST', `/api/v1/namespaces/${namespace}/configmaps`, object);
 
 describe('a ValidatingAdmissionPolicy', () => {
-  it('refuses what its expression does not hold for, in the words of its message', async () => {
+  it('refuses requests that do not satisfy its expression, with its message', async () => {
     const validations = [
       { expression: "object.data.size != 'huge'", message: 'too big', reason: 'Forbidden' },
     ];
@@ -136,7 +106,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     });
   });
 
-  it('warns instead of refusing, and holds only where its binding says', async () => {
+  it('warns instead of refusing, and applies only where its binding selects', async () => {
     const validations = [{ expression: 'false', message: 'never' }];
     await withPolicy('warning', { validations }, { validationActions: ['Warn'] }, async () => {
       const { status, headers } = await post(configMap('seven'));
@@ -216,7 +186,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     });
   });
 
-  it('asks the authorizer about the user of the request', async () => {
+  it('lets expressions ask the authorizer about the user of the request', async () => {
     const expression = "authorizer.group('').resource('secrets').namespace('default').check('get').allowed()";
     await withPolicy('rights', { validations: [{ expression }] }, {}, async () => {
       assert.equal((await post(configMap('ten'))).status, 201);
@@ -280,137 +250,5 @@ describe('a ValidatingAdmissionPolicy', () => {
         );
       },
     );
-  });
-});
-
-describe('a policy that is evaluated for many parameters', () => {
-  it('lets other requests go on between two evaluations', async () => {
-    const slow = await startTestServer({ clock: systemClock });
-    try {
-      const send = async (path: string, object: object) => {
-        const answer = await slow.call('POST', path, object);
-        assert.equal(answer.status, 201, answer.text);
-      };
-      const maps = '/api/v1/namespaces/default/configmaps';
-      for (let index = 0; index < 12; index++)
-        await send(maps, configMap(`parameters-${index}`, {}, { parameters: 'yes' }));
-      const spec = {
-        paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
-        validations: [{ expression: 'object.data.all(a, object.data.all(b, a != "zz"))' }],
-      };
-      const paramRef = { selector: { matchLabels: { parameters: 'yes' } }, parameterNotFoundAction: 'Deny' };
-      await send(`${group}/validatingadmissionpolicies`, policy('slow', spec));
-      await send(`${group}/validatingadmissionpolicybindings`, binding('slow', { paramRef }));
-      assert.equal((await slow.call('GET', `${group}/validatingadmissionpolicybindings`)).status, 200);
-      let turns = 0;
-      let ended = false;
-      const count = () => {
-        turns++;
-        if (!ended) setImmediate(count);
-      };
-      const data = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`key${index}`, 'x']));
-      const writing = send(maps, configMap('large', data));
-      setImmediate(count);
-      await writing.finally(() => {
-        ended = true;
-      });
-      assert.ok(turns >= 6, `the event loop had ${turns} turns during twelve evaluations`);
-    } finally {
-      await slow.stop();
-    }
-  });
-});
-
-describe('the validation of a policy', () => {
-  const refusalOf = async (spec: object) => {
-    const answer = await create('validatingadmissionpolicies', policy('wrong', spec));
-    assert.equal(answer.status, 422, answer.text);
-    return String(answer.json<Status>().message);
-  };
-
-  it('refuses expressions that do not compile, or have the wrong type', async () => {
-    assert.match(
-      await refusalOf({ validations: [{ expression: 'object.x ==' }] }),
-      /spec\.validations\[0\]\.expression: Invalid value: "object\.x ==": compilation failed: ERROR: <input>:1:\d+: /,
-    );
-    assert.match(
-      await refusalOf({ validations: [{ expression: '1 + 1' }] }),
-      /spec\.validations\[0\]\.expression: Invalid value: "1 \+ 1": must evaluate to bool but got int/,
-    );
-    assert.match(
-      await refusalOf({ validations: [{ expression: 'params.x == 1' }] }),
-      /undeclared reference to 'params'/,
-    );
-    assert.match(
-      await refusalOf({ validations: [{ expression: 'request.wrong == 1' }] }),
-      /undefined field 'wrong'/,
-    );
-  });
-});
-
-describe('a user who may write policies, but not read all Secrets', () => {
-  const author = { name: 'author', groups: ['system:authenticated'] };
-  const as = (method: string, path: string, object: object) =>
-    server.call(method, path, object, { user: author });
-  const patch = (path: string, change: object) =>
-    server.call('PATCH', path, change, {
-      user: author,
-      headers: { 'content-type': 'application/merge-patch+json' },
-    });
-  const secrets = { paramKind: { apiVersion: 'v1', kind: 'Secret' } };
-  const leak = { validations: [{ expression: 'false', messageExpression: 'string(params.data.a)' }] };
-  const grant = async (name: string, rules: object[]) => {
-    const rbac = '/apis/rbac.authorization.k8s.io/v1';
-    const role = await server.call('POST', `${rbac}/clusterroles`, { metadata: { name }, rules });
-    assert.equal(role.status, 201, role.text);
-    const bound = await server.call('POST', `${rbac}/clusterrolebindings`, {
-      metadata: { name },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: author.name }],
-    });
-    assert.equal(bound.status, 201, bound.text);
-  };
-  const paramRef = { name: 's', namespace: 'kube-system', parameterNotFoundAction: 'Deny' };
-
-  before(async () => {
-    const resources = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'];
-    await grant('policies', [{ apiGroups: ['admissionregistration.k8s.io'], resources, verbs: ['*'] }]);
-    await create('validatingadmissionpolicies', policy('of-admin', { ...secrets, ...leak }));
-  });
-
-  it('cannot use them as parameters, nor choose those of a policy', async () => {
-    const made = await as(
-      'POST',
-      `${group}/validatingadmissionpolicies`,
-      policy('own', { ...secrets, ...leak }),
-    );
-    assert.equal(made.status, 422, made.text);
-    assert.match(made.text, /spec.paramKind: Forbidden: user .*must have .*get.* permission on all objects/);
-    const bindings = `${group}/validatingadmissionpolicybindings`;
-    for (const name of ['of-admin', 'no-policy-yet']) {
-      const bound = await as('POST', bindings, binding(name, { paramRef }));
-      assert.equal(bound.status, 422, bound.text);
-      assert.match(bound.text, /spec.paramRef: Forbidden: user .*does not have .*get.* permission/);
-    }
-    const without = await as('POST', bindings, binding('of-admin'));
-    assert.equal(without.status, 201, without.text);
-    const changed = await patch(`${bindings}/of-admin`, { spec: { paramRef } });
-    assert.match(changed.text, /spec.paramRef: Forbidden/);
-  });
-
-  it('can do so once the parameters may be read', async () => {
-    await grant('secrets', [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }]);
-    await server.call('GET', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings');
-    const made = await as(
-      'POST',
-      `${group}/validatingadmissionpolicies`,
-      policy('own', { ...secrets, ...leak }),
-    );
-    assert.equal(made.status, 201, made.text);
-    const bindings = `${group}/validatingadmissionpolicybindings`;
-    assert.equal((await as('POST', bindings, binding('own', { paramRef }))).status, 201);
-    const listed = { paramRef: { name: null, selector: {} } };
-    const selected = await patch(`${bindings}/own`, { spec: listed });
-    assert.match(selected.text, /does not have .*list.* permission/);
   });
 });

@@ -60,7 +60,7 @@ describe('requests that wait for a webhook', () => {
       { remoteAddress: '127.0.0.1' },
     );
 
-  it('leave room for others, and are bounded themselves', async () => {
+  it('leave room for other requests, and are limited themselves', async () => {
     const waiting = [];
     for (const user of ['a', 'b'])
       for (let index = 0; index < 4; index++) {

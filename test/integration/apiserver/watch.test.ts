@@ -51,7 +51,7 @@ describe('watch', () => {
     watch.abort();
   });
 
-  it('goes on after any event', async () => {
+  it('continues after any event', async () => {
     const from = await now();
     for (const name of ['r1', 'r2', 'r3']) await createMap(name);
     const first = await openTestWatch(server, `${configMaps}?watch=true&resourceVersion=${from}`);
@@ -65,7 +65,7 @@ describe('watch', () => {
   });
 
   for (const version of ['', '0']) {
-    it(`begins with all there is at version "${version}"`, async () => {
+    it(`begins with all objects at version "${version}"`, async () => {
       const own = await startTestServer({ bare: true });
       await own.call('POST', '/api/v1/namespaces', { metadata: { name: 'one' } });
       const watch = await openTestWatch(own, `/api/v1/namespaces?watch=true&resourceVersion=${version}`);
@@ -148,7 +148,7 @@ describe('watch', () => {
     await own.stop();
   });
 
-  it('by a node ends after ten minutes, whatever timeout it requests: the Node may have been deleted', async () => {
+  it('of a node ends after ten minutes, whatever timeout it requests, since its Node may have been deleted', async () => {
     const own = await startTestServer();
     const user = { name: 'system:node:n1', groups: ['system:nodes'] };
     await own.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
@@ -233,7 +233,7 @@ describe('watch', () => {
     watch.abort();
   });
 
-  it('leaves nothing behind when the client goes or the server stops', async () => {
+  it('releases everything when the client disconnects or the server stops', async () => {
     const own = await startTestServer();
     const path = `${configMaps}?watch=true&allowWatchBookmarks=true`;
     const gone = await openTestWatch(own, path);
@@ -300,7 +300,7 @@ describe('watch', () => {
       await own.stop();
     });
 
-    it('is cut off when it reads so little that it would never be done', async () => {
+    it('is cut off when it reads too slowly ever to finish', async () => {
       const { own, reader, hungUp, write } = await open();
       for (let number = 0; number < 5; number++) await write(`m-${number}`, 900_000);
       for (let times = 0; times < 9; times++) {
@@ -338,7 +338,7 @@ describe('watch', () => {
       await own.stop();
     });
 
-    it('is cut off while the objects there are are still being sent', async () => {
+    it('is cut off while the existing objects are still being sent', async () => {
       const own = await startTestServer();
       for (let number = 0; number < 3; number++) {
         const body = { metadata: { name: `m-${number}` }, data: { text: 'x'.repeat(200_000) } };

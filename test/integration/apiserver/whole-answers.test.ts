@@ -39,7 +39,7 @@ describe('a complete answer', () => {
     return { status, headers, body: Buffer.concat(chunks), port };
   };
 
-  it('has its length, and leaves the connection for the next', async () => {
+  it('has a length, and leaves the connection usable for the next', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ...tls });
     const ports = new Set<number>();
     for (const [path, status, expected] of [

@@ -35,7 +35,7 @@ it('a whole object with an empty specification, as Go writes it, is a patch of t
   assert.equal(main.status, 422, main.text);
 });
 
-it('a patch that makes another kind of it is refused', async () => {
+it('a patch that changes the kind is refused', async () => {
   const refused = await server.call('PATCH', `${sets}/a/status`, { kind: 'Deployment' }, { headers });
   assert.equal(refused.status, 400, refused.text);
 });
@@ -81,7 +81,7 @@ for (const [path, given] of kinds)
   });
 
 for (const [path, given] of kinds)
-  it(`a PUT of the status of ${path} takes the specification from what is stored`, async () => {
+  it(`a PUT of the status of ${path} keeps the stored specification`, async () => {
     const made = await server.call('POST', `/${path}`, { metadata: { name: 'put' }, spec: given });
     assert.equal(made.status, 201, made.text);
     const { spec } = made.json<Stored>();

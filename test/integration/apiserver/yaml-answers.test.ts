@@ -43,14 +43,14 @@ describe('answers in YAML', () => {
     });
   }
 
-  it('are not for a watch, nor for refusals', async () => {
+  it('are not used for a watch or for errors', async () => {
     const watch = await server.call('GET', `${maps}?watch=1`, undefined, yaml);
     assert.equal(watch.status, 406);
     const absent = await server.call('GET', `${maps}/absent`, undefined, yaml);
     assert.deepEqual([absent.status, absent.json<Status>().reason], [404, 'NotFound']);
   });
 
-  it('are not for what would take long', async () => {
+  it('are not used for long answers', async () => {
     for (let index = 0; index < 5; index++) {
       const data = { a: 'x'.repeat(1_000_000) };
       await server.call('POST', maps, { metadata: { name: `large-${index}` }, data });

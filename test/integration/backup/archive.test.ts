@@ -61,7 +61,7 @@ const stored = () =>
   Object.fromEntries(Object.entries(manifest.members).map(([name, { sha256 }]) => [name, sha256]));
 
 for (const passphrase of [undefined, 'correct horse'])
-  test(`a backup is read as it was written, ${passphrase ? 'encrypted' : 'not encrypted'}`, async () => {
+  test(`a backup is read back identically, ${passphrase ? 'encrypted' : 'not encrypted'}`, async () => {
     const size = await writeArchive(pathOf(), { manifest, files }, passphrase);
     const { mode, size: onDisk } = await stat(pathOf());
     assert.deepEqual([mode & 0o777, onDisk], [0o600, size]);
@@ -69,7 +69,7 @@ for (const passphrase of [undefined, 'correct horse'])
     assert.ok(!(await readdir(directory)).includes('backup.part'));
   });
 
-test('tar and zstd open a backup that is not encrypted', async () => {
+test('tar and zstd open an unencrypted backup', async () => {
   await writeArchive(pathOf(), { manifest, files }, undefined);
   const { stdout } = await systemExec('sh', ['-c', 'zstd -dc "$1" | tar -xO pki/ca.key', 'sh', pathOf()]);
   assert.equal(stdout, 'key\n');
@@ -82,7 +82,7 @@ test('an encrypted backup begins as files of age do, and contains no plain text'
   assert.ok(!content.includes('ustar') && !content.includes('backup.json'));
 });
 
-test('a backup that is not encrypted is refused where one with a passphrase is expected', async () => {
+test('an unencrypted backup is refused if a passphrase is given', async () => {
   await writeArchive(pathOf(), { manifest, files }, undefined);
   await assert.rejects(
     digestsOf(pathOf(), 'correct horse'),
@@ -90,7 +90,7 @@ test('a backup that is not encrypted is refused where one with a passphrase is e
   );
 });
 
-test('a file that grows or shrinks while it is stored makes no backup', async () => {
+test('a file that changes its size while it is stored makes no backup', async () => {
   await writeFile(files.get('pki/ca.key') ?? '', 'longer than before\n');
   await assert.rejects(
     writeArchive(pathOf(), { manifest, files }, undefined),
@@ -99,7 +99,7 @@ test('a file that grows or shrinks while it is stored makes no backup', async ()
   assert.ok(!(await readdir(directory)).includes('backup'));
 });
 
-test('drafts of killed processes are removed, those of this one are not', async () => {
+test('drafts of killed processes are removed, and those of this process are kept', async () => {
   await writeFile(pathOf('minik8s-x.tar.zst.minik8s-4194305-0'), 'left');
   await writeFile(pathOf(`minik8s-y.tar.zst.minik8s-${process.pid}-99999`), 'used');
   await writeArchive(pathOf(), { manifest, files }, undefined);
@@ -166,10 +166,10 @@ test('a member too many, twice, missing or of other content is refused', async (
   await assert.rejects(digestsOf(pathOf('missing')), /pki\/front.key is missing/);
   const members = { ...others, 'pki/front.key': { size: key?.size ?? 0, sha256: '00' } };
   await writeArchive(pathOf('other'), { manifest: { ...manifest, members }, files }, undefined);
-  await assert.rejects(digestsOf(pathOf('other')), /pki\/front.key is not as it was stored/);
+  await assert.rejects(digestsOf(pathOf('other')), /pki\/front.key differs from the stored file/);
 });
 
-test('files that are no backups are refused', async () => {
+test('files that are not backups are refused', async () => {
   for (const content of ['', 'hello', 'age-encryption.org/v1\n']) {
     await writeFile(pathOf('no'), content);
     const passphrase = content.startsWith('age') ? 'x' : undefined;
@@ -179,7 +179,7 @@ test('files that are no backups are refused', async () => {
   await assert.rejects(digestsOf(pathOf('no.tar.zst')), /this file is no backup of minik8s/);
 });
 
-test('an error of the reader is passed on as it is, and a full disk leaves nothing behind', async () => {
+test('an error of the reader is passed on unchanged, and a full disk leaves no file behind', async () => {
   await writeArchive(pathOf(), { manifest, files }, undefined);
   const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
   const failing = readArchive(fileSource(pathOf()), undefined, async () => async () => {

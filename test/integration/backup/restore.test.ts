@@ -146,7 +146,7 @@ test('a backup has all objects, the authority and the settings, and is restored 
   });
 });
 
-test('a backup that is made while objects are written has those of one revision', async () => {
+test('a backup that is made during writes has the objects of one revision', async () => {
   await write(0, 20);
   const writing = write(20, 400);
   const { path, manifest } = await backUp();
@@ -226,7 +226,7 @@ test('a cluster that was restored, with deleted objects, is backed up and verifi
   }
 });
 
-test('a restoration that was interrupted begins anew, and no cluster is mixed from two', async () => {
+test('an interrupted restoration begins again, and no cluster is mixed from two', async () => {
   await write(0, 3);
   const { path } = await backUp();
   const target = join(dataDir, 'other');
@@ -276,7 +276,7 @@ test('verification reads every object, and names a damaged one', async () => {
   assert.deepEqual((await readdir(join(dataDir, 'backups'))).length, 1, 'no copies are left');
 });
 
-test('a snapshot that ends early, or is changed on its way, is no backup', async () => {
+test('a snapshot that ends early, or is changed on its way, is rejected', async () => {
   const { endpoints, keepaliveMs } = running.etcd;
   const rpc = await openRpc({ endpoints, keepaliveMs, ...network });
   const parts: Buffer[] = [];

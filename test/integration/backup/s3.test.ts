@@ -104,7 +104,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
   }
 
   for (const [what, size] of Object.entries({ 'one request': 70_001, 'several parts': 20_000_003 }))
-    test(`a backup is stored in ${what}, listed with its size, read as it was, and removed`, async () => {
+    test(`a backup is stored in ${what}, listed with its size, read back identically, and removed`, async () => {
       const store = storeOf();
       const content = randomBytes(size);
       await store.prepare();
@@ -244,7 +244,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
     assert.deepEqual(other.requests, []);
   });
 
-  test('a busy server is asked again', async () => {
+  test('a busy server is retried', async () => {
     const proxy = await proxied((_, index) => (index < 2 ? { kind: 'answer', status: 503 } : undefined));
     assert.deepEqual(await storeOf(proxy.url).list(), []);
     const busy = await proxied(() => ({ kind: 'answer', status: 503 }));
@@ -252,7 +252,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
     assert.equal(busy.requests.length, 4);
   });
 
-  test('each mistake is one line that says what to do', async () => {
+  test('each mistake is one line with the remedy', async () => {
     const account = (more: Partial<typeof s3Account>) => ({
       credentials: async () => ({ ...s3Account, ...(more as typeof s3Account), sessionToken: undefined }),
     });
@@ -322,7 +322,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
     }
   });
 
-  test('an authority of its own is needed for a certificate that it signed, and suffices', async () => {
+  test('a private authority is required, and sufficient, for a certificate that it signed', async () => {
     const now = Date.now();
     const validity = { notBefore: now - 3_600_000, notAfter: now + 3_600_000 };
     const [authority, other] = await Promise.all([testAuthority(), testAuthority()]);

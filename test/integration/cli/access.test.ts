@@ -164,7 +164,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
         }
       });
 
-    it('a role of the cluster, with paths, and one that is the sum of others', async () => {
+    it('a ClusterRole with paths, and an aggregated one', async () => {
       const stored: string[] = [];
       for (const [which, tool] of tools.entries()) {
         const name = `sum-${which}`;
@@ -190,7 +190,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       assert.equal(stored[0], stored[1]);
     });
 
-    it('takes the namespace of the command line for a manifest that has none, and makes it', async () => {
+    it('uses the namespace of the command line for a manifest without one, and creates it', async () => {
       const stdin = JSON.stringify(role('Role', [rule('get', 'pods')]));
       const done = await tools[0](['auth', 'reconcile', '-n', 'new', '-f', '-'], { stdin });
       assert.deepEqual([done.status, done.out], [0, 'role.rbac.authorization.k8s.io/r reconciled\n']);

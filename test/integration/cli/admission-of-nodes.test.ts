@@ -158,7 +158,7 @@ describe('ctl add node', { timeout: 300_000 }, () => {
     assert.ok(await node('one'));
   });
 
-  it('warns when no machine of that name waits, with the command to delete the Node', async () => {
+  it('warns if no machine of that name waits, with the command that deletes the Node', async () => {
     const { status, out, err } = await ctl(['add', 'node', 'ghost']);
     assert.deepEqual([status, out], [0, 'node/ghost added\n']);
     assert.match(err, /^Warning: no machine named ghost waits .* node\/ghost stays NotReady .*\n$/);
@@ -172,7 +172,7 @@ describe('ctl add node', { timeout: 300_000 }, () => {
     });
   });
 
-  it('is refused by deleting the Node: its request goes too', async () => {
+  it('is undone by deleting the Node: its request is deleted too', async () => {
     await knock('four');
     await ctl(['delete', 'node', 'four']);
     await eventually(async () => {

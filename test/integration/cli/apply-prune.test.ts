@@ -123,7 +123,7 @@ describe('ctl apply --prune beside kubectl 1.32', { timeout: 600_000, skip: unle
     assert.match(unset.err, /set KUBECTL_APPLYSET=true/);
   });
 
-  it('prunes nothing if a kind cannot be listed, and prunes the others if one deletion is forbidden', async () => {
+  it('prunes nothing if a kind cannot be listed, and prunes the other objects if one deletion is forbidden', async () => {
     await makeNamespace('rights');
     await applyWith(ctl, [map('a'), map('b'), secret('c')], '-n rights');
     const grant = (verbs: string, resource: string, name: string) =>

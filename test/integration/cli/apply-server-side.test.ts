@@ -55,7 +55,7 @@ describe('ctl apply --server-side', { timeout: 300_000 }, () => {
     assert.deepEqual((await get('two')).data, { a: '2' });
   });
 
-  it('goes on from what was applied without it, and keeps the annotation for the way back', async () => {
+  it('continues from what was applied without it, and keeps the annotation for the way back', async () => {
     assert.equal((await apply('three', { a: '1', b: '1' })).status, 0);
     assert.deepEqual(managersOf(await get('three')), ['minik8s-ctl Update']);
     const moved = await apply('three', { a: '2' }, '--server-side');
@@ -80,7 +80,7 @@ describe('ctl apply --server-side', { timeout: 300_000 }, () => {
     assert.match(force.err, /--force-conflicts only works with --server-side/);
   });
 
-  it('is shown by get where managers are asked for', async () => {
+  it('is shown by get if managers are requested', async () => {
     const plain = await ctl(['get', 'configmap', 'one', '-o', 'yaml']);
     assert.doesNotMatch(plain.out, /managedFields/);
     const shown = await ctl(['get', 'configmap', 'one', '-o', 'yaml', '--show-managed-fields']);

@@ -187,7 +187,7 @@ describe('beside kubectl', { timeout: 300_000, skip: unlessKubectl('1.32') }, ()
   }
 
   for (const line of commandLines) {
-    it(`ends as kubectl does: ${line || 'without a word'}`, async () => {
+    it(`ends as kubectl does: ${line || 'without a message'}`, async () => {
       const words = line.split(' ').filter(Boolean);
       const [ours, theirs] = await Promise.all([ctl(words), kubectl(words)]);
       assert.equal(ours.status, theirs.status, `${ours.err}\nkubectl: ${theirs.err}`);

@@ -156,7 +156,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.equal(await ok('get', 'cm', 'taken', '-o', 'jsonpath={.data}'), '{"a":"3","b":"2"}');
   });
 
-  it('get -w shows what is there, then changes, and ends with 130 when interrupted', async () => {
+  it('get -w shows the existing objects, then changes, and ends with 130 when interrupted', async () => {
     const stop = new AbortController();
     let deleted = false;
     const watching = ctl(['get', 'cm', '-w', '-n', 'kube-system'], {
@@ -177,7 +177,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.match(out, /^NAME +DATA +AGE\nwatched +0 +\d+s\nwatched +0 +\d+s\n/);
   });
 
-  it('a field that nothing has, or that has no order, is no order to sort by', async () => {
+  it('a field that no object has, or that has no order, is rejected for sorting', async () => {
     const unsorted = (field: string) => ctl(['get', 'pods', '--sort-by', field]);
     assert.deepEqual(await unsorted('.spec.nosuch'), {
       status: 1,
@@ -218,7 +218,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.equal((await ctl(['get', 'cm', 'held'])).status, 1);
   });
 
-  it('delete by selector and --all takes those alone', async () => {
+  it('delete by selector and --all deletes only the selected objects', async () => {
     for (const name of ['s-a', 's-b'])
       await ctl(['create', '-f', '-', '-n', 'kube-node-lease'], { stdin: configMap(name) });
     await ok('label', 'cm', 's-a', 'x=y', '-n', 'kube-node-lease');
@@ -296,7 +296,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.match((await ctl(['scale', 'cm/twice', '--replicas=1'])).err, /^error: cannot scale configmaps/);
   });
 
-  it('autoscale makes an autoscaler of what has replicas, and of nothing else', async () => {
+  it('autoscale creates an autoscaler for kinds with replicas, and for no others', async () => {
     const made = await ok('autoscale', 'deployment', 'web', '--min=2', '--max=5', '--cpu-percent=60');
     assert.equal(made, 'horizontalpodautoscaler.autoscaling/web autoscaled\n');
     assert.equal(
@@ -316,7 +316,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     await ok('delete', 'hpa', 'web', 'b');
   });
 
-  it('logs of a pod, of one of its containers, and of what a deployment stands for', async () => {
+  it('logs work for a pod, one of its containers, and the pods of a deployment', async () => {
     assert.equal(await ok('logs', 'one'), 'log of /containerLogs/default/one/c\nlast line');
     assert.match(
       await ok('logs', 'pod/two', '-c', 'b', '--tail=5', '--since=2m', '--timestamps', '-p'),

@@ -189,7 +189,7 @@ describe('ctl config beside kubectl 1.32', { timeout: 300_000, skip: unlessKubec
     assert.equal(await both[0].text(), before);
   });
 
-  it('prints an empty configuration where no file exists', async () => {
+  it('prints an empty configuration if no file exists', async () => {
     const both = await sides('none', 'DIR/none');
     await same(both, ['view', 'view -o json', 'get-clusters', 'get-users', 'get-contexts', 'view --minify']);
   });

@@ -79,7 +79,7 @@ describe('a manifest of another system', () => {
     assert.equal(lines.at(-1), `${note} web.yaml | minik8s ctl apply -f -`);
   });
 
-  it('is named as standard input, and a file as a word for the shell', async () => {
+  it('is named as standard input, and a file as a shell word', async () => {
     const hpa = 'apiVersion: v1\nkind: Hpa\nmetadata: {name: h}\n';
     const { err } = await ctl(['apply', '-f', '-'], { stdin: hpa });
     assert.match(err, /convert it: minik8s ctl convert -f - \| minik8s ctl apply -f -$/m);
@@ -107,7 +107,7 @@ describe("a mistake in a manifest of Kubernetes' own", () => {
       assert.doesNotMatch((await linesOf('apply', text)).join('\n'), /convert/);
     });
 
-  it('gets none where the server refuses the user', async () => {
+  it('gets no hint if the server refuses the user', async () => {
     const other = ctlFor(await server.kubeconfigFor('nobody', []));
     const { status, err } = await other(['create', '-f', '-'], {
       stdin: pod(

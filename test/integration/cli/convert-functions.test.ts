@@ -156,7 +156,7 @@ for (const [owner, manifest] of [
   ['function', 'kind: Function\nname: f\nfunctionPath: large\n'],
   ['job', 'kind: Job\nname: j\nsubmitDirectory: large\nrunCommands: [ls]\n'],
 ] as const)
-  test(`a folder that is too large for a ${owner} is refused with what the ${owner} may have`, async () => {
+  test(`a folder that is too large for a ${owner} is refused with the limits of the ${owner}`, async () => {
     await place({ [`l/${owner}.yaml`]: manifest, 'l/large/data': 'x'.repeat(4_000_001) });
     const { err } = await convert(`l/${owner}.yaml`);
     assert.match(err, new RegExp(`it has more than 4000000 bytes; a ${owner} may have 1000000$`, 'm'));

@@ -66,7 +66,7 @@ describe('tokens of service accounts', () => {
       assert.notEqual(own.err, '');
     });
 
-  it('prints all of the answer when asked', async () => {
+  it('prints the whole answer if requested', async () => {
     const { status, out } = await ctl(['create', 'token', 'app', '-o', 'json']);
     assert.equal(status, 0);
     const { kind, status: answer } = JSON.parse(out);

@@ -6,7 +6,11 @@ import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
 import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
 import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
-import { cases, labels } from './describe-cases.ts';
+import { workloadCases } from './describe-cases.ts';
+import { labels } from './describe-objects.ts';
+import { otherCases } from './describe-other-cases.ts';
+
+const cases = [...workloadCases, ...otherCases];
 
 /** Differences on purpose: what makes our text kubectl's, and kubectl's comparable. */
 interface Difference {
@@ -139,7 +143,7 @@ describe('ctl describe beside kubectl 1.32', { timeout: 300_000, skip: unlessKub
     assert.deepEqual(comparable(ours.out, 'pod', 'ours'), comparable(theirs.out, 'pod', 'theirs'));
   });
 
-  it('says what a user may not read, and describes the rest', async () => {
+  it('reports what a user may not read, and describes the rest', async () => {
     await created('/apis/rbac.authorization.k8s.io/v1/clusterroles', {
       metadata: { name: 'few' },
       rules: [

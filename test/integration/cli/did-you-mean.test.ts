@@ -50,7 +50,7 @@ it('a script gets the message of kubectl alone, and no request for other names',
   assert.equal(err, 'Error from server (NotFound): configmaps "settigns" not found\n');
 });
 
-it('a user who may not list the objects gets no names', async () => {
+it('a user who may not list the objects gets no candidates', async () => {
   const own = ctlFor(await server.kubeconfigFor('eve', []), { columns: { err: 200 } });
   const { err } = await own(['get', 'configmap', 'settigns']);
   assert.match(err, /Forbidden/);

@@ -89,7 +89,7 @@ describe('the discovery cache of ctl', { timeout: 300_000 }, () => {
       assert.equal(await keepsConfigMaps(), true);
     });
 
-  it('is asked anew by api-resources', async () => {
+  it('is refreshed by api-resources', async () => {
     await succeeds('get pods');
     await withoutConfigMaps();
     assert.match(await succeeds('api-resources -o name'), /^configmaps$/m);
@@ -106,7 +106,7 @@ describe('the discovery cache of ctl', { timeout: 300_000 }, () => {
     assert.match((await ctl(['get', 'lamps'])).err, /doesn't have a resource type "lamps"/);
   });
 
-  it('stands where --cache-dir or $KUBECACHEDIR says, and a folder that cannot be written is no error', async () => {
+  it('is in the folder of --cache-dir or $KUBECACHEDIR, and a folder that is not writable is no error', async () => {
     const other = join(server.directory, 'other');
     await succeeds(`get pods --cache-dir=${other}`);
     assert.equal((await readdir(join(other, 'minik8s', 'discovery'))).length, 1);

@@ -173,7 +173,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     assert.equal(late.status, 1);
   });
 
-  it('api-resources --cached prints what an earlier command has kept', async () => {
+  it('api-resources --cached prints the discovery that an earlier command stored', async () => {
     const cache = `--cache-dir=${join(directory, 'cache')}`;
     const fresh = await ctl(['api-resources', '--cached', cache]);
     assert.match(fresh.out, /^configmaps /m);

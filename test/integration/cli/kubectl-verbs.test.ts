@@ -40,7 +40,7 @@ describe('ctl beside the help of kubectl 1.32', { skip: unlessKubectl('1.32') },
     assert.deepEqual(missing, []);
   });
 
-  it('refuses nothing that it has, and nothing that kubectl has not', () => {
+  it('refuses nothing that it supports, and nothing that kubectl lacks', () => {
     const wrong = refusingCommands.flatMap((path) =>
       refusalsOf(path)
         .filter((word) => isServed(path, word) || !isOfKubectl(path, word))

@@ -11,7 +11,8 @@ import { promisify } from 'node:util';
 import { type BesideKubectl, startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
 import { type Ctl, ctlFor, kubectlFor, type Result } from '../../fixtures/ctl.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
-import { type KustomizationCase, kustomizationCases } from '../../fixtures/kustomizations.ts';
+import { kustomizationCases } from '../../fixtures/kustomization-faults.ts';
+import type { KustomizationCase } from '../../fixtures/kustomizations.ts';
 
 const run = promisify(execFile);
 

@@ -59,7 +59,7 @@ const wrongLines = [
 
 describe('a manifest with values of the wrong type', () => {
   for (const verb of ['apply', 'create'])
-    it(`${verb} names file, line, field, what is expected and what to write, for each fault`, async () =>
+    it(`${verb} names file, line, field, expected value and correction for each fault`, async () =>
       assert.deepEqual(await errorsOf(wrong, verb), wrongLines));
   it('apply and replace of an object that exists do so too', async () => {
     await writeFile(join(directory, 'right.yaml'), deployment);
@@ -165,7 +165,7 @@ describe('a file in which a later document is wrong', () => {
       assert.match(second ?? '', /^error: error parsing brace\.yaml:\d: /);
       assert.deepEqual(more, []);
     });
-    it(`${verb} of an unknown kind, of no kind and of no name: each error is printed in its turn`, async () => {
+    it(`${verb} of an unknown kind, of no kind and of no name: each error is printed in order`, async () => {
       const documents = [
         configMapOf(`${prefix}-two`),
         'apiVersion: v1\nkind: Nope\nmetadata: {name: x}\n',
@@ -250,7 +250,7 @@ describe("a hint follows an error in Kubernetes' words", () => {
       });
   }
 
-  it('to change what cannot be changed, but not for a kind whose deletion deletes data', async () => {
+  it('names the deletion for a field that cannot be changed, except for a kind whose deletion deletes data', async () => {
     const file = join(directory, 'web.yaml');
     await writeFile(file, deployment);
     assert.equal((await ctl(['apply', '-f', file])).status, 0);

@@ -101,7 +101,7 @@ describe('a command line of another small system', { timeout: 180_000 }, () => {
     await server.stop();
   });
 
-  it('works as it is typed where Kubernetes has the form', async () => {
+  it('works as typed if Kubernetes has the form', async () => {
     for (const line of working) {
       const { status, err } = await ctl(line.split(' '));
       assert.equal(status, 0, `ctl ${line}: ${err}`);
@@ -122,7 +122,7 @@ describe('a command line of another small system', { timeout: 180_000 }, () => {
     });
 
   for (const [line, instead] of decided)
-    it(`has this answer, or none where the line is Kubernetes' own: ctl ${line}`, () => {
+    it(`has this answer, or none if the line is Kubernetes' own: ctl ${line}`, () => {
       assert.equal(otherForm(line.split(' ')), instead && `minik8s ctl ${instead}`);
     });
 

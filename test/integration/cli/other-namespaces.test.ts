@@ -35,13 +35,13 @@ for (const args of [
     assert.equal(err, `${missing('web')}Note: configmaps "web" exists in namespace shop; use -n shop\n`);
   });
 
-it('an object of several namespaces has up to three of them named', async () => {
+it('an object of several namespaces is listed with up to three of them', async () => {
   const { err } = await ctl(['get', 'configmap', 'log']);
   const note = 'Note: configmaps "log" exists in namespaces a, b, c and others; choose one with -n\n';
   assert.equal(err, missing('log') + note);
 });
 
-it('each object has a note of its own, and one that exists nowhere has none', async () => {
+it('each object has a note of its own, and an object that does not exist has none', async () => {
   const { err } = await ctl(['get', 'configmap', 'web', 'nowhere', 'log']);
   assert.deepEqual(
     err.split('\n').map((line) => /^Note: configmaps "(\w+)"|NotFound/.exec(line)?.[1] ?? line.slice(0, 5)),
@@ -55,7 +55,7 @@ it('a cluster-scoped object, and a command that finds its object, have no note',
   assert.equal((await ctl(['get', 'configmap', 'web', '--ignore-not-found'])).err, '');
 });
 
-it('a user who may not list the kind in all namespaces learns nothing of other namespaces', async () => {
+it('a user who may not list the kind in all namespaces is shown nothing of other namespaces', async () => {
   const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
   const role = {
     metadata: { name: 'r' },

@@ -55,7 +55,7 @@ describe('ctl delete of an object that something holds', { timeout: 120_000 }, (
   };
   const said = 'configmap "held" deleted\n';
 
-  it('shows why and for how long, and leaves what a pipe has', async () => {
+  it('shows why and for how long, and leaves the output to a pipe unchanged', async () => {
     await hold();
     const terminal = inTerminal({});
     await terminal.prints(shown);
@@ -110,7 +110,7 @@ describe('ctl rollout status without a terminal', { timeout: 120_000 }, () => {
   });
   after(() => server.stop());
 
-  it('reports what the pods wait for, after a delay, when it stands still', async () => {
+  it('reports why the pods wait, after a delay, if there is no progress', async () => {
     const containers = [{ name: 'c', image: 'no/such' }];
     const template = { metadata: { labels: { app: 'web' } }, spec: { containers } };
     const selector = { matchLabels: { app: 'web' } };

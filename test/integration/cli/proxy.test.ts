@@ -306,7 +306,7 @@ describe('ctl proxy to a server of its own', { timeout: 120_000 }, () => {
     socket.terminate();
   });
 
-  it("adds the user's identity, and nothing of it to the identity that a client names", async () => {
+  it("adds the user's identity, and nothing of it if the client names an identity", async () => {
     const headersOf = async (headers: Readonly<Record<string, string>>) => {
       await answerOf(proxy.port, '/', { headers });
       const { authorization, 'impersonate-user': user, 'impersonate-group': group } = seen?.headers ?? {};
@@ -360,7 +360,7 @@ describe('ctl proxy to a server of its own', { timeout: 120_000 }, () => {
     assert.equal(seen, undefined);
   });
 
-  it('answers others while a client reads nothing and another one sends nothing', async () => {
+  it('answers other clients while a client reads nothing and another one sends nothing', async () => {
     const slow = connect(proxy.port, '127.0.0.1');
     slow.write('GET /big HTTP/1.1\r\nHost: localhost\r\n\r\n');
     slow.pause();
@@ -400,7 +400,7 @@ describe('ctl proxy to a server of its own', { timeout: 120_000 }, () => {
     assert.equal((await withPath.stop())?.err, '');
   });
 
-  it('serves files and lists of a folder, and nothing beside it', async () => {
+  it('serves files and lists of a folder, and nothing outside it', async () => {
     await mkdir(join(directory, 'site', 'a b'), { recursive: true });
     await writeFile(join(directory, 'site', 'a b', '<x>.txt'), 'x');
     await writeFile(join(directory, 'secret'), 'secret');

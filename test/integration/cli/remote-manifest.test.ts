@@ -110,7 +110,7 @@ for (const [where, expected] of refused) {
   });
 }
 
-test('redirects are followed ten times and no more', async () => {
+test('redirects are followed at most ten times', async () => {
   asked = [];
   await assert.rejects(fetchManifest(`${http}/circle`, context()));
   assert.equal(asked.length, 11);

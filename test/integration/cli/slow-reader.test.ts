@@ -110,7 +110,7 @@ describe('output to a pipe', { timeout: 300_000, concurrency: 3 }, () => {
     ['licenses', 0],
     ['--help', 0],
   ] as const)
-    it(`ends quietly when the reader of ${args} goes`, async () => {
+    it(`ends quietly when the reader of ${args} exits`, async () => {
       assert.deepEqual(await shell(args, '| head -c 0'), { out: '', err: `status ${status}\n` });
       assert.equal((await shell(args, '| head -c 1')).err, `status ${status}\n`);
     });

@@ -100,7 +100,7 @@ test('an invalid variable causes a warning, and the command still runs', async (
   }
 });
 
-test('a collector that refuses connections, and one that never answers, are waited for only a moment', async (context) => {
+test('a collector that refuses connections, and one that never answers, delay the command only briefly', async (context) => {
   const silent = createServer(() => undefined).listen(0, '127.0.0.1');
   context.after(() => silent.close());
   await once(silent, 'listening');

@@ -133,7 +133,7 @@ test('the first server is used, and kept after it was left for another', async (
   assert.equal(await send(), 'one');
 });
 
-test('a write to a server that refuses connections goes to the next, once', async () => {
+test('a write to a server that refuses connections is sent to the next server, once', async () => {
   await one.stop();
   assert.equal(await send('POST'), 'two');
   assert.deepEqual([two.requests, three.requests], [['POST /x'], []]);
@@ -210,7 +210,7 @@ test('a slow server that passes its health check is not left', async () => {
   await assert.rejects(slow, isTransportError);
 });
 
-test('when no server answers the error names all of them and why', async () => {
+test('when no server answers the error names all of them with the reasons', async () => {
   for (const server of servers) await server.stop();
   await assert.rejects(send('POST'), (error) => {
     assert.ok(isTransportError(error));

@@ -295,7 +295,7 @@ function suite(connect: Connect): void {
     assert.equal(await text(response), 'ab');
   });
 
-  test('an abort ends the stream at once, and the server sees it go', async () => {
+  test('an abort ends the stream at once, and the server is notified', async () => {
     const gone = Promise.withResolvers<void>();
     handler = (_, response) => {
       response.write('event\n');
@@ -336,7 +336,7 @@ function suite(connect: Connect): void {
     await assert.rejects(get(transport), { failure: 'closed' });
   });
 
-  test('a renewed certificate is shown from the next request on; what is under way is not disturbed', async () => {
+  test('a renewed certificate is used from the next request on; requests under way are not disturbed', async () => {
     const validity = { notBefore: Date.now() - hour, notAfter: Date.now() + hour };
     const named = (commonName: string) =>
       issueCertificate(authority, { commonName, usages: ['client'], ...validity });

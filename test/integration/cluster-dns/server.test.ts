@@ -149,7 +149,7 @@ describe('the server', () => {
       assert.deepEqual(shown(await byUdp(question(web), address)), ['10.96.0.20']);
   });
 
-  it('answers questions of one connection in order, however they are cut', async () => {
+  it('answers queries of one connection in order, however they are split', async () => {
     const socket = connect(port, addresses[0]);
     const frames = new Frames();
     const answers: Packet[] = [];
@@ -170,7 +170,7 @@ describe('the server', () => {
     assert.deepEqual(answers.map(shown), [['10.96.0.20'], ['192.0.2.9'], ['10.244.0.5']]);
   });
 
-  it('asks by TCP for what was cut off', async () => {
+  it('retries a truncated answer by TCP', async () => {
     assert.deepEqual(shown(await byUdp(question('long.example'))), ['192.0.2.9']);
   });
 
@@ -178,7 +178,7 @@ describe('the server', () => {
     assert.deepEqual(shown(await byUdp(question('forged.example'))), ['192.0.2.9']);
   });
 
-  it('forwards what an ExternalName stands for', async () => {
+  it('forwards queries for the target of an ExternalName', async () => {
     assert.deepEqual(shown(await byUdp(question('away.shop.svc.cluster.local'))), [
       'www.example',
       '192.0.2.9',

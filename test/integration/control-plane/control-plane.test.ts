@@ -37,7 +37,7 @@ async function assertAtRest(clock: FakeClock): Promise<void> {
   assert.equal(clock.pending, 0);
 }
 
-test('with one seed everything happens in one order, and another draws otherwise', async () => {
+test('with one seed everything happens in one order, and another seed gives another order', async () => {
   const authority = await testAuthority(new FakeClock().now());
   const live = async (settings: object = {}) => {
     const clock = new FakeClock();
@@ -152,7 +152,7 @@ test('clients are served before the Service lists the master, and until everythi
   await assertAtRest(clock);
 });
 
-test('a failed start has the reason, and nothing of it continues', async () => {
+test('a failed start reports the reason, and leaves nothing running', async () => {
   const cannotListen = () => Promise.reject(new Error('the port is in use'));
   const clock = new FakeClock();
   const plane = await createTestPlane(clock);

@@ -86,7 +86,7 @@ describe('pages of metrics', { skip: unlessGo }, () => {
 
   const paths = ['/metrics', '/metrics/controllers', '/metrics/scheduler'] as const;
   for (const path of paths)
-    it(`${path} is read by Prometheus, and only by who may`, async () => {
+    it(`${path} is readable by Prometheus, and only by users with the right`, async () => {
       const page = await ask(path);
       assert.equal(page.status, 200);
       assert.match(page.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
@@ -121,7 +121,7 @@ describe('pages of metrics', { skip: unlessGo }, () => {
     const forbidden = { verb: 'LIST', resource: 'configmaps', code: '403' };
     assert.equal(await told('/metrics', 'apiserver_request_total', forbidden), 1);
   });
-  it('have no more series for unknown paths', async () => {
+  it('get no new series for unknown paths', async () => {
     const count = async () =>
       (await (await ask('/metrics')).text()).match(/^apiserver_request_total\{/gm)?.length;
     await ask('/api/v1/namespaces/default/nothings0');

@@ -188,7 +188,7 @@ test('the annotation has no owner: no manager, no conflict, no change, no rollou
   assert.ok(![traceId, second].includes(third), 'a later write by a user replaces it');
 });
 
-test('a write whose trace is not recorded takes the annotation away; a dry run and a status write leave it', async (context) => {
+test('a write whose trace is not recorded removes the annotation; a dry run and a status write keep it', async (context) => {
   const plane = await start(context, 0);
   const { send } = plane;
   const made = await send('POST', deployments, deployment(), { traceparent: traceparent() });

@@ -176,7 +176,7 @@ test('a watch from a compacted version is Expired', async () => {
   await before.stop();
 });
 
-test('a controller converges, never overshoots, and repairs changes of others', async () => {
+test('a controller converges, never overshoots, and reverts changes by other clients', async () => {
   const namespace = await inNamespace('copies');
   const informers = factoryFor(client);
   const events = { event: () => undefined };
@@ -262,7 +262,7 @@ test('two managers elect a leader, and the other takes over from it', async () =
   assert.equal(await holder(), '');
 });
 
-test('events are written once and counted after that, beside what they are about', async () => {
+test('repeated events are counted in one object, and name the object that they concern', async () => {
   const namespace = await inNamespace('events');
   const about = (await client.resource(configMapResource).create(configMap(namespace, 'thing'))) as ConfigMap;
   const recorder = createEventRecorder({

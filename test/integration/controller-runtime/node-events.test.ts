@@ -14,7 +14,7 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const eachPod = 20;
 
-test('every event of an agent is written, those over the limit a little later', async () => {
+test('every event of an agent is written; events over the limit are delayed', async () => {
   const server = await startTestServer();
   const { clock } = server;
   const transports = [

@@ -158,7 +158,7 @@ describe('autoscalers with metrics of Prometheus', { skip: unlessPrometheus, tim
       return condition?.status === 'False' && `${condition.reason}: ${condition.message}`;
     });
 
-  it('scale by a metric of their pods, up and down, and not by that of others', async () => {
+  it('scale by a metric of their pods, up and down, and not by the metric of other pods', async () => {
     const [a, b] = await target('web', 2);
     const series = (value: number) => [
       `requests{namespace="default",pod="${a}",path="/a"} ${value / 2}`,
@@ -211,7 +211,7 @@ describe('autoscalers with metrics of Prometheus', { skip: unlessPrometheus, tim
     );
   });
 
-  it('send no query beyond their rights, whatever their metric is named', async () => {
+  it('send no query beyond their rights, whatever the name of the metric', async () => {
     await target('hostile', 1);
     const hostile = ['x"} or vector(1e9) or {a="', 'x\\', '\n', '`', '\u0000', '{{', '$selector', '.*', 'é'];
     await prometheus.says(['jobs{namespace="other",queue="a"} 3']);

@@ -17,6 +17,7 @@ import { type Authorizer, refusal } from '../../../src/apiserver/authorization/a
 import type { UserInfo } from '../../../src/apiserver/request/user.ts';
 import { type Clock, sleep } from '../../../src/base/clock.ts';
 import type { Logger } from '../../../src/base/log.ts';
+import { Registry } from '../../../src/base/metrics/registry.ts';
 import { rfc3339 } from '../../../src/base/time.ts';
 import type { Client } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
@@ -227,8 +228,8 @@ async function startBeside(
       hostname: 'master',
       sharesStore: false,
       controllers: [
-        ...controllersWith(controllers, { ...settings, signSecretToken, askExtensionServer }),
-        ...features.flatMap((feature) => controllersWith(feature.controllers, settings)),
+        ...controllersWith(controllers, { ...settings, signSecretToken, askExtensionServer }, new Registry()),
+        ...features.flatMap((feature) => controllersWith(feature.controllers, settings, new Registry())),
       ],
       scheduler: scheduler(options.scheduler),
     },

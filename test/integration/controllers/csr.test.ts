@@ -209,7 +209,7 @@ describe('joining at once', () => {
     });
   }
 
-  it('gives no node the address of a master that is not alive', async () => {
+  it('gives no node the address of a master that has failed', async () => {
     const answerTo = async (address: string) => {
       const asked = await ask(rig, nodeUser('evil'), nodeSubject('evil', [address]), {
         signerName: servingSigner,
@@ -237,7 +237,7 @@ describe('joining at once', () => {
     assert.match(certificate.subject, /CN=system:node:d$/);
   });
 
-  it('forgets what a node asked for when the node is deleted', async () => {
+  it('deletes the requests of a node when the node is deleted', async () => {
     const name = await ask(rig, joiner, nodeSubject('brief'));
     await certificateOf(rig, name);
     await rig.cluster.addNode('brief');

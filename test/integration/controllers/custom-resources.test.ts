@@ -122,7 +122,7 @@ describe('a custom kind', () => {
     });
   });
 
-  it('goes with its namespace', async () => {
+  it('is deleted with its namespace', async () => {
     await cluster.until(
       cluster.client.resource(namespaceResource).create({ metadata: { name: 'gone' } } as never),
     );
@@ -132,7 +132,7 @@ describe('a custom kind', () => {
     assert.equal((await cluster.list(widget, 'gone')).length, 0);
   });
 
-  it('is served from the start after a restart, with what is stored', async () => {
+  it('is served from the start after a restart, with the stored objects', async () => {
     await cluster.stop();
     cluster = await startCluster({ store });
     const { items } = await cluster.until(cluster.client.resource(widget).list({ namespace: 'default' }));
@@ -142,7 +142,7 @@ describe('a custom kind', () => {
     );
   });
 
-  it('goes with its definition', async () => {
+  it('is deleted with its definition', async () => {
     await cluster.until(cluster.client.resource(definitions).delete('widgets.example.com'));
     await cluster.eventually('the definition is gone', () => isGone(definitions, 'widgets.example.com'));
     await cluster.until(cluster.client.resource(definitions).create(definition));

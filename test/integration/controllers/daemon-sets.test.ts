@@ -115,7 +115,7 @@ describe('DaemonSets', () => {
     await cluster.eventually('the pod goes', async () => (await pods()).length === 0);
   });
 
-  it('replace old pods by maxUnavailable at a time, and know what came before', async () => {
+  it('replace old pods by maxUnavailable at a time, and keep the earlier revisions', async () => {
     await create(daemonSet());
     await rolledOut(4);
     let worst = 4;
@@ -138,7 +138,7 @@ describe('DaemonSets', () => {
     assert.equal(JSON.stringify(current?.data), JSON.stringify(revisionData(set?.spec.template as never)));
   });
 
-  it('with maxSurge the new pod is there before the old one goes', async () => {
+  it('with maxSurge start the new pod before the old one is removed', async () => {
     await create(daemonSet({ updateStrategy: { rollingUpdate: { maxSurge: '50%', maxUnavailable: 0 } } }));
     await rolledOut(4);
     let [fewest, most] = [4, 4];

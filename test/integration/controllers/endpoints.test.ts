@@ -95,7 +95,7 @@ describe('endpoints', () => {
       return found.join() === ips.join() && slices();
     });
 
-  it('of a Service have the zone of their node, also of one that is labelled later', async () => {
+  it('of a Service have the zone of their node, also when a node is labelled later', async () => {
     await services().create(service({ selector: labels, trafficDistribution: 'PreferClose' }));
     await cluster.client.resource(deploymentResource).create(deployment(1));
     const zones = async () => {
@@ -124,7 +124,7 @@ describe('endpoints', () => {
     await have(undefined, 100);
   });
 
-  it('follow the pods of a Service, and go with it', async () => {
+  it('follow the pods of a Service, and are deleted with it', async () => {
     await services().create(service());
     const empty = await cluster.eventually('empty Endpoints', endpoints);
     assert.deepEqual(empty.subsets ?? [], []);
@@ -175,7 +175,7 @@ describe('endpoints', () => {
     });
   });
 
-  it('that a person writes become slices, follow every change and go', async () => {
+  it('that a user writes are mirrored to slices, through every change and the deletion', async () => {
     await services().create(service({}));
     const made = await api().create(custom('192.0.2.1', { labels: { mine: 'yes' } }));
     const [slice] = await shows('192.0.2.1');
@@ -201,7 +201,7 @@ describe('endpoints', () => {
     await shows();
   });
 
-  it('that a person writes are mirrored whichever comes first, and go with the Service', async () => {
+  it('that a user writes are mirrored whichever comes first, and are deleted with the Service', async () => {
     await api().create(custom('192.0.2.1'));
     await services().create(service({}));
     await shows('192.0.2.1');
@@ -210,7 +210,7 @@ describe('endpoints', () => {
     await cluster.eventually('they are gone', async () => (await endpoints()) === undefined);
   });
 
-  it('with the label that forbids it are not mirrored, and no longer once they have it', async () => {
+  it('with the label that forbids it are not mirrored, and stop being mirrored once they have it', async () => {
     await services().create(service({}));
     const skip = { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } };
     await api().create(custom('192.0.2.1', skip));
@@ -267,7 +267,7 @@ describe('endpoints', () => {
     );
   });
 
-  it('of a namespace that ends go with it', async () => {
+  it('are deleted with their namespace', async () => {
     const namespaces = cluster.client.resource(namespaceResource);
     await namespaces.create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'brief' } });
     const draft = service({ selector: labels }, 'brief');
@@ -289,7 +289,7 @@ describe('endpoints', () => {
   });
 });
 
-it('Endpoints of a Service deleted while no controller ran are deleted; those without a Service stay', async () => {
+it('Endpoints of a Service deleted while no controller ran are deleted; Endpoints without a Service stay', async () => {
   const server = await startTestServer();
   const put = async (path: string, body: object) => {
     const answer = await server.call('POST', `${path}/namespaces/default/${kindOf(body)}`, body);
@@ -329,7 +329,7 @@ it('Endpoints of a Service deleted while no controller ran are deleted; those wi
   }
 });
 
-it('a client makes, changes, patches and deletes Endpoints that have no Service', async () => {
+it('a client creates, changes, patches and deletes Endpoints without a Service', async () => {
   const cluster = await startCluster();
   const api = cluster.client.resource(endpointsResource);
   const stop = new AbortController();

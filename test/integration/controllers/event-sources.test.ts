@@ -69,7 +69,7 @@ test('the events of each controller bear its name in Kubernetes', async (t) => {
     ].sort();
   };
   await cluster
-    .eventually('all have told something', async () => (await sources()).length >= expected.length, 120_000)
+    .eventually('all have written events', async () => (await sources()).length >= expected.length, 120_000)
     .catch(() => undefined);
   assert.deepEqual(await sources(), expected);
   assert.deepEqual([...cluster.refused], []);

@@ -21,7 +21,7 @@ const names = async (cluster: Cluster) =>
     .filter((name) => ['old', 'young', 'counted'].includes(name))
     .toSorted();
 
-test('an Event goes an hour after it has last happened', async (t) => {
+test('an Event is deleted an hour after its last occurrence', async (t) => {
   const cluster = await startCluster({ nodeGracePeriodMs: 86_400_000 });
   t.after(() => cluster.stop());
   for (const name of ['old', 'counted']) await cluster.until(create(cluster, name));
@@ -41,7 +41,7 @@ test('an Event goes an hour after it has last happened', async (t) => {
   assert.deepEqual(await names(cluster), []);
 });
 
-test('on a real etcd nothing of an Event stays', { timeout: 120_000 }, async (t) => {
+test('on a real etcd no key of an Event remains', { timeout: 120_000 }, async (t) => {
   const etcd = await startTestEtcd();
   t.after(() => etcd.stop());
   const store = await etcd.connect();

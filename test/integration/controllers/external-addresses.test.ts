@@ -37,7 +37,7 @@ const says = (namespace: string, expected: string) =>
     return (said ? `${said.status} ${said.reason}` : 'nothing') === expected;
   });
 
-it('a Service reports that an older one of another namespace has its address, until that is deleted', async () => {
+it('a Service reports that an older Service of another namespace has its address, until that is deleted', async () => {
   for (const name of ['team-a', 'team-b'])
     await cluster.client
       .resource(namespaceResource)

@@ -132,7 +132,7 @@ describe('Jobs', () => {
     assert.deepEqual([status?.failed, status?.terminating], [1, 0]);
   });
 
-  it('goes with its pods after its ttl', async () => {
+  it('are deleted with their pods after their ttl', async () => {
     cluster.agent.outcome = () => 'Succeeded';
     await create({ ttlSecondsAfterFinished: 20 });
     await ended();

@@ -216,7 +216,7 @@ test('writes that a leader had sent before it was deposed, and that arrive after
   assert.equal(await everMade(memory, 'web'), 4);
 });
 
-test('a new leader begins with what is stored, not with what its own cache has heard of', async (context) => {
+test('a new leader begins with the stored objects, although its own cache is behind', async (context) => {
   const memory = createMemoryStore();
   const store: Store = { ...memory, close: async () => undefined };
   const lagging = new LaggingStore(store);

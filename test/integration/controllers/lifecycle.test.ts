@@ -48,7 +48,7 @@ describe('deletion and cleaning up', () => {
     uid: metadata.uid,
   });
 
-  it('a namespace is emptied of every kind and then goes', async () => {
+  it('a namespace is emptied of every kind and then deleted', async () => {
     const draft: Draft<Namespace> = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } };
     await cluster.client.resource(namespaceResource).create(draft);
     await cluster.client.resource(deploymentResource).create(workload('team', 3));
@@ -78,7 +78,7 @@ describe('deletion and cleaning up', () => {
       assert.deepEqual((await cluster.list(kind, 'team')).length, 0, kind.plural);
   });
 
-  it('foreground: the owner goes last', async () => {
+  it('foreground: the owner is deleted last', async () => {
     await cluster.client.resource(deploymentResource).create(workload('default', 2));
     await running(2, 'default');
     cluster.agent.mayEnd = () => false;
@@ -115,7 +115,7 @@ describe('deletion and cleaning up', () => {
     );
   });
 
-  it('foreground: objects that own each other in a circle go', async () => {
+  it('foreground: objects that own each other in a circle are deleted', async () => {
     const maps = cluster.client.resource(configMapResource);
     const names = ['ring-1', 'ring-2', 'ring-3'];
     const made = await Promise.all(names.map((name) => maps.create(configMap(name))));
@@ -132,7 +132,7 @@ describe('deletion and cleaning up', () => {
     });
   });
 
-  it('orphan: the dependents stay and go on working', async () => {
+  it('orphan: the dependents stay and keep working', async () => {
     await cluster.client.resource(deploymentResource).create(workload('default', 2));
     await running(2, 'default');
     await cluster.client
@@ -154,7 +154,7 @@ describe('deletion and cleaning up', () => {
     );
   });
 
-  it('an object stays while one of its owners does, and goes with the last', async () => {
+  it('an object stays while one of its owners exists, and is deleted with the last', async () => {
     const maps = cluster.client.resource(configMapResource);
     const [a, b] = [await maps.create(configMap('a')), await maps.create(configMap('b'))];
     await maps.create(configMap('child', [ownerOf(a), ownerOf(b)]));
@@ -171,7 +171,7 @@ describe('deletion and cleaning up', () => {
     );
   });
 
-  it('an object goes when its owner never existed or was replaced under its name; it stays when the kind of the owner is unknown', async () => {
+  it('an object is deleted if its owner never existed or was replaced under its name; it stays if the kind of the owner is unknown', async () => {
     const maps = cluster.client.resource(configMapResource);
     const other = await maps.create(configMap('other'));
     const unknown = { ...ownerOf(other), apiVersion: 'example.com/v1', kind: 'Thing' };
@@ -184,7 +184,7 @@ describe('deletion and cleaning up', () => {
     assert.ok(await cluster.get(configMapResource, 'kept'));
   });
 
-  it('every node gets a range of its own, also when many come at once', async () => {
+  it('every node gets a separate range, also when many are created at once', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => cluster.addNode(`many${index}`)));
     const nodes = await cluster.eventually('all have a range', async () => {
       const all = await cluster.list(nodeResource);

@@ -50,7 +50,7 @@ const has = (name: string, namespace: string, expected: string) =>
     return [...ips, ...(said ? [said.reason] : [])].join(' ') === expected;
   });
 
-it('a Service has the addresses of the ready nodes, as they come and go', async () => {
+it('a Service has the addresses of the ready nodes, as nodes are added and removed', async () => {
   await make('web', 'default', 80);
   await has('web', 'default', '192.0.2.7');
   await addNode('n2', '192.0.2.8');
@@ -63,7 +63,7 @@ it('a Service has the addresses of the ready nodes, as they come and go', async 
   await has('web', 'default', '192.0.2.7');
 });
 
-it('a younger Service with the same port waits with the reason, and gets it when the older one goes', async () => {
+it('a younger Service with the same port waits with the reason, and gets the port when the older one is deleted', async () => {
   await cluster.client
     .resource(namespaceResource)
     .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' }, spec: {} });
@@ -80,14 +80,14 @@ it('a younger Service with the same port waits with the reason, and gets it when
   await has('web', 'team', '192.0.2.7');
 });
 
-it('ports of the agents and of the range of node ports are refused in words', async () => {
+it('ports of the agents and of the range of node ports are refused with a message', async () => {
   await make('agent', 'default', 10250);
   await has('agent', 'default', 'PortReserved');
   await make('ranged', 'default', 30123);
   await has('ranged', 'default', 'PortReserved');
 });
 
-it('a Service that is no load balancer any more has neither addresses nor the condition', async () => {
+it('a Service of another type no longer has addresses or the condition', async () => {
   const services = cluster.client.resource(serviceResource);
   await services.patch('agent', 'default', 'merge', { spec: { type: 'ClusterIP' } });
   await services.patch('web', 'team', 'merge', { spec: { type: 'ClusterIP' } });

@@ -80,7 +80,7 @@ test('the Service lists the masters that are alive, and no other', async () => {
   await a.stop();
 });
 
-test('after the store was away for long, no master is taken for dead', async () => {
+test('after a long outage of the store no master counts as dead', async () => {
   const store = sharedStore();
   await firstServer(store);
   const masters = [await startMaster(store, '192.0.2.11'), await startMaster(store, '192.0.2.12')];
@@ -117,7 +117,7 @@ test('an address that no living master has is removed', async () => {
   await a.stop();
 });
 
-test('changes of others to the endpoints of the Service are reverted', async () => {
+test('changes by other clients to the endpoints of the Service are reverted', async () => {
   const store = sharedStore();
   await firstServer(store);
   const a = await startMaster(store, '192.0.2.11');

@@ -40,7 +40,7 @@ describe('a namespace', () => {
     }
   });
 
-  it('takes a pod as soon as it is there', async () => {
+  it('accepts a pod as soon as it exists', async () => {
     for (let count = 0; count < 20; count++) {
       const name = `quick-${count}`;
       const { client } = cluster;

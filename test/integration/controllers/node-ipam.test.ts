@@ -38,7 +38,7 @@ const isTainted = async (name: string) =>
     ({ key }) => key === 'node.kubernetes.io/network-unavailable',
   ) ?? false;
 
-it('assigns ranges, keeps those that nodes came with, and assigns a freed one again', async () => {
+it('assigns ranges, keeps the ranges that nodes already have, and assigns a freed range again', async () => {
   await add('fixed', '10.244.0.0/24');
   await add('given');
   assert.equal(await rangeOf('given'), '10.244.1.0/24');
@@ -103,7 +103,7 @@ it('keeps pods away from a node whose range is outside the cluster', async () =>
   await cluster.eventually('the node is tainted', () => isTainted('foreign'));
 });
 
-it('a node without a range gets the first that is freed, and nothing is tried meanwhile', async () => {
+it('a node without a range gets the first range that is freed, and nothing is retried in between', async () => {
   const server = await startTestServer();
   const client = createClient(inProcessTransport(server.handlerFor(admin)));
   const base = { client, random: new SeededRandom(2), log: new RecordingLogger() };

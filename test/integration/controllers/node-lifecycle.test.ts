@@ -190,7 +190,7 @@ describe('one of three nodes stops sending heartbeats', () => {
     assert.equal((await podsOn('n1')).length, 2);
   });
 
-  it('is lost after the grace period and not before: its endpoints go at once, its pods after their toleration', async () => {
+  it('is lost after the grace period and not before: its endpoints are removed at once, its pods after their toleration', async () => {
     await pass(35_000, alive);
     assert.equal(await ready('n1'), 'True');
     assert.deepEqual(await taints('n1'), []);
@@ -292,7 +292,7 @@ describe('all nodes stop sending heartbeats at once', () => {
     await eventually('six endpoints', async () => (await endpoints()).length === 6);
   });
 
-  it('all are Unknown, and no pod is touched; back, they are as they were', async () => {
+  it('all are Unknown, and no pod is changed; when they return, they are as before', async () => {
     await pass(300_000);
     for (const name of all) {
       assert.equal(await ready(name), 'Unknown');

@@ -63,7 +63,7 @@ const podNames = async () =>
     .map(({ metadata }) => metadata.name)
     .sort();
 
-it('removes the pods of a node that stays away, and only those', async () => {
+it('removes exactly the pods of the node that stays silent', async () => {
   seen.put(nodeResource, await register('here'));
   await bind('kept', 'here');
   await bind('lost', 'gone');
@@ -94,7 +94,7 @@ it('queries the server first: the pods stay if the node exists again and is not 
   assert.deepEqual(await podNames(), []);
 });
 
-it('a node that the cache has seen meanwhile gets the whole grace period again', async () => {
+it('a node that the cache has seen again gets the whole grace period again', async () => {
   await bind('kept', 'gone');
   await reconcile('gone');
   await clock.advance(nodeQuarantine - 1);
@@ -134,7 +134,7 @@ for (const ready of ['False', 'Unknown'] as const) {
   });
 }
 
-it('leaves the deletions to the agent of a node that is ready, whatever its taints', async () => {
+it('leaves the deletions to the agent of a ready node, whatever the taints of the node', async () => {
   await outOfService('True');
   assert.deepEqual(await podNames(), ['leaving', 'stays']);
 });

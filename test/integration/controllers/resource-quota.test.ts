@@ -79,7 +79,7 @@ describe('the status of a quota', () => {
     await shows('life', { pods: '1', 'limits.ephemeral-storage': '0' }, 1_000);
   });
 
-  it('shows what went within a second, though others go on creating', async () => {
+  it('shows deletions within a second, while other clients keep creating', async () => {
     await pod('one');
     await shows('life', { pods: '2', 'limits.ephemeral-storage': '0' }, 1_000);
     await remove(podResource, 'before');
@@ -150,7 +150,7 @@ describe('the status of a quota', () => {
     await shows('lost', { configmaps: there }, 1_000);
   });
 
-  it('is counted again by itself', async () => {
+  it('is recounted periodically', async () => {
     const found = (await cluster.get(resourceQuotaResource, 'lost')) as ResourceQuota;
     await cluster.pass(resyncMs + 1_000);
     assert.deepEqual((await cluster.get(resourceQuotaResource, 'lost'))?.metadata, found.metadata);
@@ -158,7 +158,7 @@ describe('the status of a quota', () => {
 });
 
 describe('a kind that comes while the controllers run', () => {
-  it('is counted when it is there', async () => {
+  it('is counted when it is created', async () => {
     const hard = { 'count/widgets.example.com': '1' };
     await quota('widgets', hard);
     await cluster.eventually('the limits are told', async () =>

@@ -135,7 +135,7 @@ describe('StatefulSets', () => {
     });
   });
 
-  it('wait for a pod that is not ready, before the next and before any goes', async () => {
+  it('wait for a pod that is not ready, before they create or remove the next', async () => {
     cluster.agent.mayBeReady = ({ metadata }) => metadata.name !== 'web-1';
     await create(statefulSet(3));
     await when('one is ready', (status) => status.readyReplicas === 1 && status.replicas === 2);
@@ -155,7 +155,7 @@ describe('StatefulSets', () => {
     await cluster.eventually('all are gone', async () => (await pods()).length === 0);
   });
 
-  it('begin where the ordinals start, and follow when that moves', async () => {
+  it('begin with the first ordinal, and follow when it changes', async () => {
     await create(statefulSet(2, { ordinals: { start: 3 } }));
     await rolledOut(2);
     assert.deepEqual(await names(), ['web-3', 'web-4']);

@@ -92,7 +92,7 @@ describe('the objects of every cluster', () => {
     assert.equal(metadata.annotations?.['minik8s.io/cluster-domain'], 'cluster.local');
   });
 
-  it('keeps changes of others to the Service of cluster DNS', async () => {
+  it('keeps changes by other clients to the Service of cluster DNS', async () => {
     const selector = { 'k8s-app': 'kube-dns' };
     await services().patch('kube-dns', 'kube-system', 'merge', { spec: { selector } });
     await services().delete('kubernetes', 'default');
@@ -100,7 +100,7 @@ describe('the objects of every cluster', () => {
     assert.deepEqual((await services().get('kube-dns', 'kube-system')).spec.selector, selector);
   });
 
-  it('restores the namespace of the nodes’ leases, and keeps the others', async () => {
+  it('restores the namespace of the nodes’ leases, and keeps the other namespaces', async () => {
     const namespaces = outside.client.resource(namespaceResource);
     const { uid } = (await namespaces.get('kube-node-lease')).metadata;
     await namespaces.delete('kube-node-lease');
@@ -173,7 +173,7 @@ describe('the objects of every cluster', () => {
     });
   });
 
-  it('restores the endpoints of the API, however they were changed', async () => {
+  it('restores the endpoints of the API after any change', async () => {
     const slices = outside.client.resource(endpointSliceResource);
     const endpoints = outside.client.resource(endpointsResource);
     await endpoints.delete('kubernetes', 'default');

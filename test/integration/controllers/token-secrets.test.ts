@@ -77,14 +77,14 @@ describe('a Secret for a token', () => {
     assert.equal(text(await get('app-token'), 'token'), text(secret, 'token'), 'the token stays');
   });
 
-  it('goes with its account, and its token ends', async () => {
+  it('is deleted with its account, and its token becomes invalid', async () => {
     const token = text(await filled('app-token'), 'token');
     await cluster.until(accounts().delete('app', 'default'));
     await gone('app-token');
     assert.equal(await isGood(token), false);
   });
 
-  it('is deleted where there is no such account, or another one by now', async () => {
+  it('is deleted if the account does not exist, or was replaced', async () => {
     await make('nobody', 'none');
     await gone('nobody');
     await makeAccount('again');

@@ -98,7 +98,7 @@ describe('volumes of the cluster', () => {
     await until('another has it', async () => (await claimPhase('d')) === 'Bound');
   });
 
-  it('are bound to one of the claims that name them, and the others report why they wait', async () => {
+  it('are bound to one of the claims that name them, and the other claims report why they wait', async () => {
     const asking = ['a', 'b', 'c', 'd'];
     await Promise.all([addVolume('v'), ...asking.map((name) => addClaim(name, { volumeName: 'v' }))]);
     const claimRef = { namespace: 'default', name: 'mine' };
@@ -122,7 +122,7 @@ describe('volumes of the cluster', () => {
     }
   });
 
-  it('go to twenty claims one each', async () => {
+  it('are bound one each to twenty claims', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `x${index}`);
     await Promise.all(names.flatMap((name) => [addClaim(name), addVolume(name)]));
     await until('all are bound', async () =>
@@ -137,7 +137,7 @@ describe('volumes of the cluster', () => {
       );
   });
 
-  it('of a pod alone have claims that come and go with it', async () => {
+  it('of a single pod have claims that are created and deleted with it', async () => {
     await cluster.addNode('n1');
     await addVolume('v');
     const spec = {
@@ -211,7 +211,7 @@ describe('volumes of the cluster', () => {
     await until('it has a node', async () => (await nodeOf('c')) === 'n3');
   });
 
-  it('are made on the node of the pod, and go when their agent has removed the folder', async () => {
+  it('are made on the node of the pod, and are deleted when their agent has removed the folder', async () => {
     await cluster.addNode('n1');
     await label('n1');
     const { storageClassName: _, ...spec } = (await addClaim('old')).spec;
@@ -278,7 +278,7 @@ describe('volumes of the cluster', () => {
     await agentOf(node).updateStatus({ ...latest, status });
   };
 
-  it('that others are to have next are free when an agent has emptied them', async () => {
+  it('that can be reused are available when an agent has emptied them', async () => {
     await cluster.addNode('n1');
     await addVolume('v', { persistentVolumeReclaimPolicy: 'Recycle' });
     await addClaim('c');
@@ -304,7 +304,7 @@ describe('volumes of the cluster', () => {
     assert.deepEqual([metadata.labels ?? {}, status?.reason, status?.message], [{}, undefined, undefined]);
   });
 
-  it('on a share are folders of it, which some agent removes', async () => {
+  it('on a share are folders of the share, which any agent removes', async () => {
     for (const name of ['n1', 'n2']) await cluster.addNode(name);
     const parameters = { server: 'files.example', path: '/all' };
     await addClass('share', { provisioner: 'minik8s.io/nfs', volumeBindingMode: 'Immediate', parameters });
@@ -326,7 +326,7 @@ describe('volumes of the cluster', () => {
     assert.equal(await volumePhase(await volumeOf('b')), 'Bound');
   });
 
-  it('on a share are not made where the class is wrong', async () => {
+  it('on a share are not made if the class is invalid', async () => {
     const wrong = {
       option: { server: 'server -o suid', path: '/all' },
       none: { path: '/all' },
@@ -350,7 +350,7 @@ describe('volumes of the cluster', () => {
     assert.deepEqual(await cluster.list(persistentVolumeResource), []);
   });
 
-  it('are not provisioned where that is impossible, and the claim has the reason', async () => {
+  it('are not provisioned if that is impossible, and the claim has the reason', async () => {
     await cluster.addNode('n1');
     await label('n1');
     await addClaim('c', { storageClassName: 'local', accessModes: ['ReadWriteMany'] });

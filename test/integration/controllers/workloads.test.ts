@@ -85,7 +85,7 @@ describe('workloads', () => {
       .filter(({ metadata }) => metadata.labels?.['kubernetes.io/service-name'] === 'web')
       .flatMap((slice) => slice.endpoints);
 
-  it('a Deployment becomes a ReplicaSet, pods, bindings and endpoints; deleting it takes all of them', async () => {
+  it('a Deployment becomes a ReplicaSet, pods, bindings and endpoints; deleting it removes all of them', async () => {
     await cluster.client.resource(serviceResource).create(service);
     await cluster.client.resource(deploymentResource).create(deployment(3));
     await rolledOut(3);
@@ -103,7 +103,7 @@ describe('workloads', () => {
     });
   });
 
-  it('a pod that is deleted is replaced, and its endpoint is gone at once', async () => {
+  it('a pod that is deleted is replaced, and its endpoint is removed at once', async () => {
     await cluster.client.resource(serviceResource).create(service);
     await cluster.client.resource(deploymentResource).create(deployment(2));
     await rolledOut(2);

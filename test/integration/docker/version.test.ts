@@ -39,7 +39,7 @@ async function stop(): Promise<readonly string[]> {
 
 afterEach(stop);
 
-test('the engine is asked once, and requests name what both know', async () => {
+test('the engine is queried once, and requests use the latest version that both support', async () => {
   await start('1.52', '1.44');
   const docker = dockerClient(socket);
   await Promise.all([docker.info(), docker.df()]);
@@ -47,7 +47,7 @@ test('the engine is asked once, and requests name what both know', async () => {
   assert.deepEqual((await stop()).toSorted(), ['/v1.51/info', '/v1.51/info', '/v1.51/system/df', '/version']);
 });
 
-test('an engine that takes the place of another is asked again', async () => {
+test('an engine that replaces another is queried again', async () => {
   const docker = dockerClient(socket);
   await assert.rejects(docker.info(), { code: 'ENOENT' });
   await start('1.41', '1.12');
@@ -59,7 +59,7 @@ test('an engine that takes the place of another is asked again', async () => {
   assert.deepEqual(await stop(), ['/version', '/v1.51/info']);
 });
 
-test('an engine replaced between two requests costs one of them', async () => {
+test('an engine replaced between two requests fails one of them', async () => {
   await start('1.41', '1.12');
   const docker = dockerClient(socket);
   await docker.info();
@@ -70,7 +70,7 @@ test('an engine replaced between two requests costs one of them', async () => {
   assert.deepEqual(await stop(), ['/v1.41/info', '/version', '/v1.51/info']);
 });
 
-test('the engine of this machine takes it', async () => {
+test('the engine of this machine accepts it', async () => {
   const { ServerVersion } = await dockerClient(dockerSocket).info();
   assert.match(ServerVersion, /^\d+\./);
 });

@@ -101,7 +101,7 @@ describe('facts of this machine', () => {
     assert.equal(statSync(key).mode & 0o777, 0o600);
   });
 
-  it('are unknown, with the reason, where they cannot be read', async () => {
+  it('are unknown, with the reason, if they cannot be read', async () => {
     const exec = async () => {
       throw new Error('no programs here');
     };
@@ -125,7 +125,7 @@ describe('a try to reach a peer', () => {
     ]);
   });
 
-  it('reports why there is no answer, and skips the other checks', async () => {
+  it('reports why a peer does not answer, and skips the other checks', async () => {
     const peer = { node: 'b', address: '255.255.255.255', port: 1, overlayAddress: '127.0.0.1' };
     assert.deepEqual(await tryPeers(systemClock, [peer], 1450), [
       { node: 'b', address: '255.255.255.255', agent: { problem: 'ENETUNREACH' } },

@@ -30,7 +30,7 @@ describe('while no API server answers', () => {
       assert.notEqual(now[0], before);
     });
 
-  it('a container that crashes is restarted by its policy, and the server learns of it later', async () => {
+  it('a container that crashes is restarted by its policy, and the server is notified later', async () => {
     const [always, never] = [await run('always'), await run('never', { restartPolicy: 'Never' })];
     node.cutOff();
     node.runtime.exit(always, 1);
@@ -65,7 +65,7 @@ describe('while no API server answers', () => {
     assert.deepEqual(await node.running('stays'), [stays]);
   });
 
-  it('pods that were deleted and replaced meanwhile end as soon as it answers', async () => {
+  it('pods that were deleted and replaced in the meantime end as soon as it answers', async () => {
     await run('moved');
     const kept = await run('kept');
     const old = await node.pod('moved');
@@ -108,7 +108,7 @@ describe('while no API server answers', () => {
     });
   });
 
-  it('a pod that is being deleted when it comes back is ended and confirmed', async () => {
+  it('a pod that is being deleted when the server returns is ended and confirmed', async () => {
     await run('leaving');
     node.cutOff();
     const answer = await node.server.call('DELETE', '/api/v1/namespaces/default/pods/leaving');

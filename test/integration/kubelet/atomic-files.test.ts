@@ -34,7 +34,7 @@ describe('the files of a volume', () => {
   const hidden = () => readdirSync(volume).filter((name) => name.startsWith('..'));
   const modeOf = (path: string) => (statSync(join(volume, path)).mode & 0o7777).toString(8);
 
-  it('are there with their modes, behind links', async () => {
+  it('exist with their modes, behind links', async () => {
     await replaceFiles(volume, [file('a', '1'), file('d/e/b', '2', { mode: 0o400, owner: 1000 })], undefined);
     assert.deepEqual([read('a'), read('d/e/b')], ['1', '2']);
     assert.deepEqual(
@@ -56,7 +56,7 @@ describe('the files of a volume', () => {
     );
   });
 
-  it('change together, and what is not named any more goes', async () => {
+  it('change together, and files that are no longer named are removed', async () => {
     await replaceFiles(volume, [file('a', '1'), file('b', '1'), file('d/x', '1')], undefined);
     const before = readlinkSync(join(volume, '..data'));
     await replaceFiles(volume, [file('a', '2'), file('c', '2')], undefined);
@@ -95,7 +95,7 @@ describe('the files of a volume', () => {
     assert.deepEqual(visible().sort(), ['a', 'd']);
   });
 
-  it('differ by whatever can be seen of them', async () => {
+  it('differ by every visible property of them', async () => {
     for (const [files, group] of [
       [[file('b', '1')], undefined],
       [[file('a', '2')], undefined],

@@ -89,7 +89,7 @@ test('a card that has failed is not allocatable any more; errors of programs lea
   assert.ok(two);
 });
 
-test('a card is allocated again after a reload of its driver, or after it was removed and came back', async (context) => {
+test('a card is allocated again after a reload of its driver, or after it was removed and returned', async (context) => {
   const { machine, cards, run, logs, counted, healthy } = machineOf(context);
   const [one, two] = [machine.card(1), machine.card(2)];
   await cards.look();
@@ -119,7 +119,7 @@ test('the log of the kernel is not opened on a machine without cards, and is whe
   assert.equal(log.of('warn').length, 1);
 });
 
-test('each record is read once, though the reader ends and begins with the oldest again', async (context) => {
+test('each record is read once, although the reader restarts with the oldest record', async (context) => {
   const path = join(directoryOf(context), 'kmsg');
   const [clock, log, stop] = [new FakeClock(), new RecordingLogger(), new AbortController()];
   const read: string[] = [];

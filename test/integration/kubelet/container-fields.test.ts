@@ -88,7 +88,7 @@ describe('the environment of a program in a container', { timeout: 300_000 }, ()
     );
   });
 
-  it('has its user and groups, which are in the status', async () => {
+  it('has its user and groups, as in the status', async () => {
     await node.createPod('somebody', {
       containers: [shell('main', 'exec sleep 1000')],
       securityContext: { runAsUser: 1234, runAsGroup: 2345, supplementalGroups: [77], fsGroup: 88 },

@@ -80,7 +80,7 @@ async function start(context: TestContext) {
   };
 }
 
-test('a plugin gets only the calls of its options, and the call for its preference only if there is a choice', async (context) => {
+test('a plugin gets only the calls that its options request, and the call for its preference only if there is a choice', async (context) => {
   const { plugin, counted, give, active, log } = await start(context);
   const plain = await plugin('plain.sock', 'a', 'b');
   await plain.register(resource);
@@ -133,7 +133,7 @@ test('a device whose plugin refuses it, fails or loses its answer is not allocat
     }
 });
 
-test('a plugin that does not answer holds a container for half a minute, and no other for good', async (context) => {
+test('a plugin that does not answer delays a container for half a minute, and no other for longer', async (context) => {
   const { plugin, counted, give, clock, sees } = await start(context);
   const one = await plugin('one.sock', 'a');
   await one.register(resource);
@@ -192,7 +192,7 @@ test('a plugin whose options call fails is not registered, and gets the error', 
   assert.equal(await give('first'), undefined, 'it is no resource of devices');
 });
 
-test('a plugin whose list cannot be read or ends is away, and is there when it registers again', async (context) => {
+test('a plugin whose list ends or cannot be read is unavailable until it registers again', async (context) => {
   const { plugin, counted, give, sees, log } = await start(context);
   const one = await plugin('one.sock', 'a', 'sick b');
   await one.register(resource);
@@ -241,7 +241,7 @@ test('the last list of a plugin is on disk, however often it sends one', async (
   await sees('it is on disk', () => existsSync(file) && readFileSync(file, 'utf8') === `{"${resource}":200}`);
 });
 
-test('no plugin can register in a directory of another user, or that others may write to', async (context) => {
+test('no plugin can register in a directory of another user, or one that others may write to', async (context) => {
   for (const [mode, isOwn, isOpen] of [
     [0o750, true, true],
     [0o755, true, true],
@@ -284,7 +284,7 @@ test('no plugin can register in a directory of another user, or that others may 
   }
 });
 
-test('a registration is refused with the reason, of another version, of no resource, or of no socket beside the agent', async (context) => {
+test('a registration is refused with the reason: another version, no resource, or no socket beside the agent', async (context) => {
   const { plugin, log, base } = await start(context);
   assert.equal(statSync(join(base, 'plugins')).mode & 0o777, 0o750);
   const one = await plugin('one.sock', 'a');

@@ -227,7 +227,7 @@ test('one of another version, or of no good name, is refused', { skip: unlessGo 
   assert.equal(count(), undefined);
 });
 
-test('a plugin that registers again replaces its predecessor, whatever that sends afterwards', {
+test('a plugin that registers again replaces its predecessor, whatever the predecessor sends afterwards', {
   skip: unlessGo,
 }, async (context) => {
   const directory = makeDirectory();
@@ -255,7 +255,7 @@ test('a plugin that registers again replaces its predecessor, whatever that send
   assert.doesNotMatch(JSON.stringify(log.of('info')), /has gone/, 'nothing that counts has gone');
 });
 
-test('a file that is no socket is no plugin', async (context) => {
+test('a file that is not a socket is ignored as a plugin', async (context) => {
   const directory = makeDirectory();
   const { pluginDirectory, count } = await start(context, directory);
   const socket = join(pluginDirectory, 'kubelet.sock');
@@ -277,7 +277,7 @@ test('a file that is no socket is no plugin', async (context) => {
   assert.equal(count(), undefined);
 });
 
-test('no plugin registers where others could put theirs, or where another agent is', async (context) => {
+test('no plugin registers in a directory that other users may write, or that another agent uses', async (context) => {
   const directory = makeDirectory();
   mkdirSync(join(directory, 'plugins'));
   for (const mode of [0o777, 0o770, 0o707]) {

@@ -112,7 +112,7 @@ describe('defaults of Docker', () => {
     assert.equal(await end, '3', 'it was asked, not killed');
   });
 
-  it('the labels of an image are no word of the agent’s, and the node goes on', async (context) => {
+  it('labels of an image are not taken for labels of the agent, and the node continues', async (context) => {
     const image = `minik8s-test/talker:${node.owner}`;
     const root = await rootFor('talker', image, context);
     await importImage(root, image, ['LABEL minik8s.io/pre-stop="{" minik8s.io/stop-turn=7', 'ENV PATH=/bin']);

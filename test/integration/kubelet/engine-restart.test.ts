@@ -119,7 +119,7 @@ function nodeOnOwnDocker(...options: readonly string[]) {
 describe('a node whose Docker engine is killed', () => {
   const on = nodeOnOwnDocker();
 
-  it('is not ready meanwhile, and then has its pods again', async () => {
+  it('is not ready in the meantime, and then has its pods again', async () => {
     await on.runPod();
     await on.restart();
     const pod = await on.restarted(1);
@@ -139,7 +139,7 @@ describe('a node whose Docker engine is killed', () => {
 describe('a node whose Docker engine, with live-restore, is killed', () => {
   const on = nodeOnOwnDocker('--live-restore');
 
-  it('has init containers go on, one that ended meanwhile too', async () => {
+  it('continues init containers, including one that ended in the meantime', async () => {
     const { story, go } = await on.runSteps();
     await on.restart(go);
     const pod = await on.node.waitFor('steps', isReady);

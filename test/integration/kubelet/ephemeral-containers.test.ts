@@ -32,7 +32,7 @@ describe('a container to look into a pod', () => {
   };
   const script = (text: string) => ({ command: ['sh', '-c', text], terminationMessagePolicy: 'File' });
 
-  it('is in its network, sees the processes of the one it names, runs once and goes with it', async () => {
+  it('joins its network, sees the processes of the target container, runs once and is removed with the pod', async () => {
     const { busybox: image } = node.images;
     const main = { name: 'main', image, imagePullPolicy: 'Never', command: ['sleep', '1234'] };
     await node.createPod('web', { containers: [main] });

@@ -63,7 +63,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
     };
   }
 
-  it('begins with all that is kept and goes on over rotations', async () => {
+  it('begins with all kept lines and continues over rotations', async () => {
     const engine = new Engine(folder);
     engine.lines(0, 10);
     engine.rotate();
@@ -128,7 +128,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
       );
   });
 
-  it('has the time of a line once, and leaves out what is older than asked for', async () => {
+  it('has the time of a line once, and leaves out lines before the requested time', async () => {
     const engine = new Engine(folder);
     engine.write('old\n', { time: '2026-01-02T03:04:04.999999999Z' });
     engine.write('x'.repeat(16_384));
@@ -154,7 +154,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
     assert.equal(await reading, '€ one\n');
   });
 
-  it('begins again where a file is emptied', async () => {
+  it('begins again when a file is emptied', async () => {
     const engine = new Engine(folder);
     engine.lines(0, 5);
     const log = await follow(engine);
@@ -177,7 +177,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
     assert.equal(await log.rest(), numbers(0, 10));
   });
 
-  it('is an error when files were removed that may have been followed by others', async () => {
+  it('is an error if files were removed that other lines may have followed', async () => {
     const engine = new Engine(folder);
     engine.lines(0, 50);
     const log = await follow(engine);
@@ -189,7 +189,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
     await assert.rejects(log.rest(), /the container was removed before its log was read to the end/);
   });
 
-  it('is an error when the engine goes away, after what is there', async () => {
+  it('is an error if the engine becomes unreachable, after the available lines', async () => {
     const engine = new Engine(folder);
     const log = await follow(engine);
     engine.lines(0, 5);

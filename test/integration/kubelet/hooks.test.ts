@@ -14,7 +14,7 @@ import { eventually, isReady, type NodeHarness, nodeIP, startNodeHarness } from 
 
 await lockMachine();
 
-describe('containers before, beside and around others', () => {
+describe('containers with init containers, sidecars and hooks', () => {
   let node: NodeHarness;
   let directory = '';
   const servers: Server[] = [];
@@ -84,7 +84,7 @@ describe('containers before, beside and around others', () => {
     assert.deepEqual(await story(), ['one', 'one', '+net', '+log', 'two', '+main', '-main', '-log', '-net']);
   });
 
-  it('have their hooks run, once, whatever becomes of the agent', async () => {
+  it('have their hooks run once, also when the agent restarts', async () => {
     const lifecycle = {
       postStart: exec(`${say('begins')}; while ! test -e /log/go; do sleep 0.05; done; ${say('began')}`),
       preStop: exec(say('ends')),
@@ -108,7 +108,7 @@ describe('containers before, beside and around others', () => {
     assert.ok(told.indexOf('began') < told.indexOf('+next'));
   });
 
-  it('end though their hook never does', async () => {
+  it('end although their hook never ends', async () => {
     const lifecycle = { preStop: exec(`${say('hangs')}; sleep 1000`) };
     await create('hanging', { containers: [serving('main', { lifecycle })] });
     await node.waitFor('hanging', isReady);
@@ -192,7 +192,7 @@ describe('containers before, beside and around others', () => {
       assert.match(requests[0]?.headers['user-agent'] ?? '', /^kube-lifecycle\//);
     });
 
-    it('are asked in the clear where a server does not encrypt, without a secret', async () => {
+    it('are requested by plain HTTP, without secrets, if the server does not encrypt', async () => {
       requests.length = 0;
       const port = await listen(createServer());
       const httpHeaders = [{ name: 'Authorization', value: 'Bearer a' }];

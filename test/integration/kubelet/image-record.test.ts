@@ -47,7 +47,7 @@ describe('the record of images', () => {
     assert.deepEqual(await images(), expected);
   });
 
-  it('forgets a pull that came to nothing', async () => {
+  it('drops a pull that failed', async () => {
     await fresh().pulling('a:1');
     await fresh().gaveUp('a:1');
     const record = fresh();
@@ -55,7 +55,7 @@ describe('the record of images', () => {
     assert.deepEqual(await images(record), {}, 'the agent did not pull the image');
   });
 
-  it('forgets those that are gone', async () => {
+  it('drops images that no longer exist', async () => {
     await fresh().pulled('a:1', 'A');
     const record = fresh();
     await record.look([], new Set());

@@ -167,7 +167,7 @@ describe('a volume that is an image', () => {
     });
   });
 
-  it('is asked of the registry for each start of a container where that is its policy', async () => {
+  it('is queried at the registry for each start of a container if its policy requires it', async () => {
     const mount = { name: 'data', mountPath: '/data' };
     await node.createPod(
       'asking',
@@ -197,7 +197,7 @@ describe('a volume that is an image', () => {
     await end('part');
   });
 
-  it('that cannot be pulled keeps the containers that mount it waiting, and no others', async () => {
+  it('that cannot be pulled delays the containers that mount it, and no others', async () => {
     const mount = { name: 'data', mountPath: '/data' };
     const missing = `${registry.address}/team/missing:1`;
     await node.createPod(

@@ -122,7 +122,7 @@ describe('a pod with init containers', () => {
     return died;
   }
 
-  it('goes on when the engine did not answer what became of a container', async () => {
+  it('continues if the engine did not report the outcome of a container', async () => {
     let refused = 0;
     const inspect = async (id: string) => {
       const found = await node.runtime.inspect(id);

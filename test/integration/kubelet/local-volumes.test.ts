@@ -196,7 +196,7 @@ describe('folders of local volumes', () => {
     },
   };
   for (const [what, make] of Object.entries(hostile))
-    it(`one goes ${what}, and nothing else`, async () => {
+    it(`a folder ${what} is removed, and nothing else`, async () => {
       const kept = await folderOf('pvc-kept');
       writeFileSync(join(kept, 'data'), '');
       const folder = await folderOf('pvc-2');
@@ -208,7 +208,7 @@ describe('folders of local volumes', () => {
       assert.ok(readdirSync(folders()).includes('pvc-kept'));
     });
 
-  it('one that fills up while it is removed goes in the end', async () => {
+  it('a folder that fills up while it is removed is removed in the end', async () => {
     const folder = await folderOf('pvc-3');
     let rounds = 0;
     const busy: Exec = async (file, args, options) => {

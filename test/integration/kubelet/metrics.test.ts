@@ -175,7 +175,7 @@ describe('usage of pods', { timeout: 300_000 }, () => {
     assert.ok(whole.node.cpu.usageCoreNanoSeconds > busy.cpu.usageCoreNanoSeconds);
   });
 
-  it('has nothing but CPU and memory when that is asked', async () => {
+  it('has nothing but CPU and memory if only these are requested', async () => {
     const { text } = await get('/stats/summary?only_cpu_and_memory=true');
     const busy = podOf(JSON.parse(text), 'busy');
     assert.deepEqual(Object.keys(busy).toSorted(), [

@@ -32,7 +32,7 @@ describe('a block device', () => {
   const typeOf = async (name: string) =>
     (await systemExec('findmnt', ['-n', '-o', 'FSTYPE', target(name)])).stdout.trim();
 
-  it('is formatted once, and what is on it is there for the next pod and beside another', async () => {
+  it('is formatted once, and its content is kept for the next pod and a concurrent one', async () => {
     await mount('first');
     assert.equal(await typeOf('first'), 'ext4');
     writeFileSync(join(target('first'), 'file'), 'kept');
@@ -51,14 +51,14 @@ describe('a block device', () => {
       assert.equal(readFileSync(join(target(name), 'file'), 'utf8'), 'kept');
   });
 
-  it('has the type that is asked for, or that it has', async () => {
+  it('has the requested type, or the type that it has', async () => {
     await mount('one', 'ext2');
     await unmountUnder(root, systemExec);
     await mount('two');
     assert.equal(await typeOf('two'), 'ext2');
   });
 
-  it('with something else on it is left as it is', async () => {
+  it('with other content is left unchanged', async () => {
     await mount('one', 'ext4');
     writeFileSync(join(target('one'), 'file'), 'kept');
     await unmountUnder(root, systemExec);
@@ -67,7 +67,7 @@ describe('a block device', () => {
     assert.equal(readFileSync(join(target('three'), 'file'), 'utf8'), 'kept');
   });
 
-  it('with partitions is left as it is', async () => {
+  it('with partitions is left unchanged', async () => {
     const table = Buffer.alloc(512);
     // A Linux partition from the 2,048th sector, 8 MiB long.
     table.set([0, 0, 0, 0, 0x83, 0, 0, 0, 0, 8, 0, 0, 0, 0x40, 0, 0], 446);

@@ -24,7 +24,7 @@ async function mount(...names: string[]): Promise<string> {
   return path;
 }
 
-it('go with the directory they are in, inner ones first, as often as something is mounted there', async () => {
+it('are unmounted with their directory, inner ones first, as often as something is mounted there', async () => {
   const outer = await mount('pod', 'volume');
   const inner = await mount('pod', 'volume', 'inner');
   await mount('pod', 'volume', 'inner');
@@ -43,7 +43,7 @@ it('below a directory with the same prefix in its name stay', async () => {
   assert.deepEqual(await mountsUnder(root), [others]);
 });
 
-it('are found whatever their names', async () => {
+it('are found with any name', async () => {
   const path = await mount('a b', 'back\\slash', 'new\nline\ttab');
   assert.deepEqual(await mountsUnder(root), [path]);
   assert.equal(await isMountPoint(path), true);
@@ -52,6 +52,6 @@ it('are found whatever their names', async () => {
   assert.equal(await isMountPoint(path), false);
 });
 
-it('below a missing directory are none', async () => {
+it('do not exist below a missing directory', async () => {
   assert.deepEqual(await mountsUnder(join(root, 'none')), []);
 });

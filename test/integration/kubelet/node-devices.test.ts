@@ -62,7 +62,7 @@ function node(base: string, settings: DeviceSettings | undefined) {
 const mknod = (path: string, type: 'b' | 'c', major: number, minor: number) =>
   execFileSync('mknod', [path, type, String(major), String(minor)]);
 
-test('a node without settings of devices forgets those of an earlier agent after five minutes', async () => {
+test('a node without settings of devices forgets the devices of an earlier agent after five minutes', async () => {
   const base = directoryOf();
   mkdirSync(join(base, 'data'));
   writeFileSync(join(base, 'data/devices.json'), '{"example.com/gpu":2}');
@@ -93,7 +93,7 @@ test('present devices are found before the first status of the Node, and recorde
   assert.deepEqual(
     readdirSync(base).toSorted(),
     ['data', 'dev'],
-    'no plugin can register where no directory is named',
+    'no plugin can register without a directory in the settings',
   );
   assert.deepEqual(log.of('warn'), []);
   assert.equal(statSync(join(base, 'data/devices.json')).mode & 0o777, 0o600);
@@ -108,7 +108,7 @@ test('a node without device settings has none, and stops on request', async () =
   await end();
 });
 
-test('a container gets devices of both of its resources, of blocks of storage too, or none of them', async () => {
+test('a container gets devices of both of its resources, including blocks of storage, or none of them', async () => {
   const base = directoryOf();
   for (const [name, type] of [
     ['gpu0', 'c'],
@@ -136,7 +136,7 @@ test('a container gets devices of both of its resources, of blocks of storage to
   await end();
 });
 
-test('a directory of devices that comes later is looked for once a minute', async (context) => {
+test('a missing directory of devices is searched once a minute', async (context) => {
   const base = directoryOf();
   const { devices, clock, run, end } = node(base, {
     rules: parseDeviceRules(`example.com/x=${base}/dev/x*`),
@@ -153,7 +153,7 @@ test('a directory of devices that comes later is looked for once a minute', asyn
   });
 });
 
-test('reset takes away the socket that a killed agent left, and the directory when nothing else is in it', async () => {
+test('reset removes the socket that a killed agent left, and the directory when it is empty', async () => {
   const base = directoryOf();
   const plugins = join(base, 'plugins');
   await removePluginSocket(plugins);
@@ -166,7 +166,7 @@ test('reset takes away the socket that a killed agent left, and the directory wh
   assert.deepEqual(readdirSync(plugins), ['other.sock']);
   const server = await serveUnary({ path: join(plugins, 'kubelet.sock'), methods: {}, maxMessageBytes: 10 });
   await removePluginSocket(plugins);
-  assert.deepEqual(readdirSync(plugins), ['kubelet.sock', 'other.sock'], 'one that is served stays');
+  assert.deepEqual(readdirSync(plugins), ['kubelet.sock', 'other.sock'], 'a socket that is served stays');
   await server.close();
   symlinkSync(plugins, join(base, 'link'));
   await removePluginSocket(join(base, 'link'));
@@ -191,7 +191,7 @@ test('devices are reported once and on a change; an unreadable directory leaves 
     manager: manager as never,
   });
   for (let i = 0; i < 2; i++) await devices.look();
-  assert.deepEqual(told, [[join(dev, 'x1')]], 'a second name of a device is none of its own');
+  assert.deepEqual(told, [[join(dev, 'x1')]], 'a second name of a device is not a second device');
   mknod(join(dev, 'x4'), 'c', 1, 5);
   await devices.look();
   const both = [join(dev, 'x1'), join(dev, 'x4')];
@@ -212,7 +212,7 @@ test('devices are reported once and on a change; an unreadable directory leaves 
   assert.deepEqual([devices.devices.map(({ id }) => id), told.length], [both, 2]);
   rmSync(dev);
   await devices.look();
-  assert.deepEqual(told.slice(2), [[]], 'without the directory there are none');
+  assert.deepEqual(told.slice(2), [[]], 'without the directory there is no device');
 });
 
 test('the absence of devices is reported once', async () => {
@@ -227,7 +227,7 @@ test('the absence of devices is reported once', async () => {
   assert.equal(count, 1);
 });
 
-test('a device comes with the files that all of its kind share, and not without one of them', async () => {
+test('a device includes the files that all of its kind share, and is missing without one of them', async () => {
   const base = directoryOf();
   const [device, shared] = [join(base, 'x1'), join(base, 'ctl')];
   mknod(device, 'c', 1, 3);
@@ -275,7 +275,7 @@ test('a directory of devices is read again a moment after it changes, and each m
   await waits(200);
 });
 
-test('the cards of the machine are among the devices of a node with settings, and given by the runtime of that name', async () => {
+test('the cards of the machine are among the devices of a node with settings, and are provided by the runtime of that name', async () => {
   for (const [settings, runtime] of [
     [{ rules: [] }, 'nvidia'],
     [{ rules: [] }, 'runc'],

@@ -58,7 +58,7 @@ describe('the life of a node', () => {
     });
   });
 
-  it('kills a container that the engine cannot ask to end, when its time is over', async () => {
+  it('kills a container that the engine cannot stop, when its grace period is over', async () => {
     unaskable.add('deaf');
     node.start();
     await ready();
@@ -95,7 +95,7 @@ describe('the life of a node', () => {
     });
   });
 
-  it('leaves extended resources as others advertise them, and writes its status once for each change', async () => {
+  it('leaves extended resources as other clients advertise them, and writes its status once for each change', async () => {
     node.start({ heartbeatMs: 50 });
     await ready();
     const advertise = (amount: string | null) =>
@@ -123,7 +123,7 @@ describe('the life of a node', () => {
     await allocatable(undefined);
   });
 
-  it('does not start with more reserved than there is', async () => {
+  it('does not start if more is reserved than exists', async () => {
     const kubelet = node.start({ systemReserved: { cpu: '3' } });
     await assert.rejects(kubelet.run(AbortSignal.timeout(120_000)), {
       message: 'system-reserved: cpu=3 is more than this machine has (2)',
@@ -150,7 +150,7 @@ describe('the life of a node', () => {
     await node.waitFor('again', isReady);
   });
 
-  it('keeps a pod across its own restart that would not fit if it were new', async () => {
+  it('keeps a running pod across its own restart, even if the pod would not be admitted anew', async () => {
     node.start();
     await ready();
     await node.createPod('old', requesting({ cpu: '2' }));
@@ -198,7 +198,7 @@ describe('the life of a node', () => {
     assert.ok(node.events.some((event) => event.startsWith('NodeHasInsufficientMemory ')));
   });
 
-  it('goes on evicting while no API server answers, and reports it afterwards', async () => {
+  it('continues evicting while no API server answers, and reports it afterwards', async () => {
     node.start();
     await ready();
     await node.createPod('lonely');
@@ -211,7 +211,7 @@ describe('the life of a node', () => {
     await node.waitFor('lonely', failed('Evicted'));
   });
 
-  it('ends its pods when the machine goes down: ordinary ones first, none is taken any more', async () => {
+  it('ends its pods when the machine shuts down: ordinary ones first, and new ones are refused', async () => {
     const kubelet = node.start();
     await ready();
     stubborn.add('slow');

@@ -101,7 +101,7 @@ describe('usage in the files of the kernel', () => {
     assert.equal(await memoryOf('other', 8), undefined, 'the number is that of a process of another');
   });
 
-  it('of a machine that is no Linux is an error', async () => {
+  it('on a machine without Linux are an error', async () => {
     await assert.rejects(usageOf(await machine('other', { 'proc/meminfo': 'none\n' })), /MemAvailable/);
   });
 
@@ -161,7 +161,7 @@ describe('usage of pods on Docker', { timeout: 300_000 }, () => {
   const hog = 'head -c 60000000 /dev/zero >/dev/shm/hog; exec sleep 1000';
   const writer = 'head -c 60000000 /dev/zero >/hog; sync; exec sleep 1000';
 
-  it('is read from its cgroup and its layer, and who uses most goes first', async () => {
+  it('is read from its cgroup and its layer, and the pod that uses most is evicted first', async () => {
     await node.createPod('modest', shell('exec sleep 1000'));
     await node.createPod('hog', shell(hog));
     await node.createPod('writer', shell(writer));

@@ -260,7 +260,7 @@ describe('node agent on Docker', () => {
     await assert.rejects(systemExec('ls', [`${node.dataDir}/pods/${polite.metadata.uid}`]), /No such file/);
   });
 
-  it('takes over what runs after its own restart, and ends what was deleted meanwhile', async () => {
+  it('takes over running pods after its own restart, and ends pods that were deleted in the meantime', async () => {
     await node.createPod('stays', { containers: [shell('exec sleep 1000')] });
     await node.createPod('leaves', {
       terminationGracePeriodSeconds: 1,

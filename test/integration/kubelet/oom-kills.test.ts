@@ -124,7 +124,7 @@ describe('a container that the kernel killed for memory', () => {
     assert.deepEqual(endOf(told), [137, 'OOMKilled']);
   });
 
-  it('is known by the past events of the engine to an agent that begins later', async (context) => {
+  it('is detected by the past events of the engine if the agent starts later', async (context) => {
     const past = await startForgetfulEngine(join(node.dataDir, 'past.sock'), { pastEvents: true });
     context.after(() => past.stop());
     const own = Object.entries({ [labels.owner]: node.owner, [labels.role]: 'container' });

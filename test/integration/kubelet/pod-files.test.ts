@@ -83,7 +83,7 @@ describe('the files of a pod', () => {
   };
   const assertOthersKept = () => assert.deepEqual(readdirSync(join(dataDir, 'others')), ['file']);
 
-  it('are what containers have made of them, also for an agent that starts later', async () => {
+  it('are as the containers left them, also for an agent that starts later', async () => {
     for (const [name, mode] of [
       ['v', '777'],
       ['m', '1777'],
@@ -101,7 +101,7 @@ describe('the files of a pod', () => {
     await filesWith(systemExec).remove(uid);
   });
 
-  it('belong to the group of the pod, and what is made in them', async () => {
+  it('belong to the group of the pod, including new ones', async () => {
     const other = makePod({ ...pod.spec, securityContext: { fsGroup: 99 } }, { uid: 'uid-2' });
     await mount(other);
     for (const [name, mode] of [
@@ -114,14 +114,14 @@ describe('the files of a pod', () => {
     await filesWith(systemExec).remove('uid-2');
   });
 
-  it('go, however deep a container has dug', async () => {
+  it('are removed, however deep their folders are', async () => {
     makeDeepTree(volume());
     makeDeepTree(inPod('volumes', 'm'));
     await filesWith(systemExec).remove(uid);
     assert.equal(existsSync(inPod()), false);
   });
 
-  it('go without what is mounted among them', async () => {
+  it('are removed, but not the content of mounts among them', async () => {
     await bindOthers();
     await filesWith(systemExec).remove(uid);
     assert.equal(existsSync(inPod()), false);

@@ -3,8 +3,7 @@
  * them.
  */
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
@@ -12,6 +11,7 @@ import { parseUnsafeSysctls } from '../../../src/kubelet/containers/plan/sysctls
 import { readNodeFacts } from '../../../src/kubelet/node/node-facts.ts';
 import { systemExec } from '../../../src/os/exec.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
+import { imageWithAccounts } from './account-image.ts';
 import { isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
 await lockMachine();
@@ -39,7 +39,7 @@ describe('the security of a pod on Docker', () => {
   }
   const fileOf = (pod: Pod, name: string, path: string) => inside(pod, name, `cat ${path}`);
 
-  it('gives groups, kernel parameters and a group for what the pod writes', async () => {
+  it('sets groups, kernel parameters and a group for the files that the pod writes', async () => {
     await node.createPod('grouped', {
       securityContext: {
         runAsUser: 1000,
@@ -70,7 +70,7 @@ describe('the security of a pod on Docker', () => {
     assert.match(await fileOf(pod, 'main', '/proc/1/status'), /^Seccomp:\s+2$/m);
   });
 
-  it('gives volumes to the group of the pod, and what is made in them', async () => {
+  it('assigns volumes and their new files to the group of the pod', async () => {
     const volumes = [
       { name: 'disk', emptyDir: {} },
       { name: 'memory', emptyDir: { medium: 'Memory' } },
@@ -97,7 +97,7 @@ describe('the security of a pod on Docker', () => {
     );
   });
 
-  it('lets the containers of a pod see each other’s processes where they are shared', async () => {
+  it('shows the containers of a pod each other’s processes if they share a process namespace', async () => {
     await node.createPod('open', {
       shareProcessNamespace: true,
       terminationGracePeriodSeconds: 1,
@@ -352,7 +352,7 @@ describe('the security of a pod on Docker', () => {
     );
   });
 
-  it('gives the groups of the image besides, or not', async () => {
+  it('adds the groups of the image with the policy Merge, and not with Strict', async () => {
     const image = await imageWithAccounts(node);
     const groupsOf = async (name: string, policy: string, ids: object) => {
       await node.createPod(name, {
@@ -376,27 +376,3 @@ describe('the security of a pod on Docker', () => {
     assert.match(waiting(held)?.message ?? '', /supplementalGroupsPolicy \(Strict without runAsGroup\)$/);
   });
 });
-
-/**
- * Returns the tests' image with a user 1000 who is in the group 3000. The image is removed with the
- * containers of the test.
- */
-async function imageWithAccounts({ images, owner }: NodeHarness): Promise<string> {
-  const docker = async (...args: string[]) =>
-    (await systemExec('docker', args, { timeoutMs: 60_000 })).stdout.trim();
-  const folder = await mkdtemp(join(tmpdir(), 'minik8s-accounts-'));
-  await mkdir(join(folder, 'etc'));
-  await writeFile(join(folder, 'etc/passwd'), 'root:x:0:0::/:/bin/sh\napp:x:1000:1000::/:/bin/sh\n');
-  await writeFile(join(folder, 'etc/group'), 'root:x:0:\napp:x:1000:\nextra:x:3000:app\n');
-  const id = await docker('create', images.busybox);
-  try {
-    await docker('cp', `${folder}/etc`, `${id}:/`);
-    const image = `minik8s-test/accounts:${owner}`;
-    await docker('commit', id, image);
-    after(() => docker('image', 'rm', '-f', image));
-    return image;
-  } finally {
-    await docker('rm', id);
-    await rm(folder, { recursive: true });
-  }
-}

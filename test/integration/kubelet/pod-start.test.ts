@@ -33,7 +33,7 @@ describe('a pod that must not be started', () => {
     return table.rows[0]?.cells[2];
   };
 
-  it('waits with the reason while it has unsupported fields, and nothing of it is created', async () => {
+  it('waits with the reason while it has unsupported fields, and no part of it is created', async () => {
     node.start();
     await ready();
     await node.createPod('unserved', { hostUsers: false, containers: [main()] });
@@ -56,7 +56,7 @@ describe('a pod that must not be started', () => {
     }
   });
 
-  it('waits with CreateContainerError while there is no such AppArmor profile: none is no profile', async () => {
+  it('waits with CreateContainerError while the AppArmor profile does not exist', async () => {
     node.start({ facts: { ...facts, hasAppArmor: true } });
     await ready();
     const appArmorProfile = { type: 'Localhost', localhostProfile: 'unconfined' };
@@ -152,7 +152,7 @@ describe('a pod that must not be started', () => {
     assert.deepEqual(await node.running('late'), []);
   });
 
-  it('is not ready before others have set its readiness gates', async () => {
+  it('is not ready before other clients have set its readiness gates', async () => {
     node.start();
     await ready();
     await node.createPod('gated', {

@@ -47,7 +47,7 @@ describe('a volume or variable from the API', () => {
     return join(directory(pod), volume?.name ?? 'none');
   };
 
-  it('holds the pod until all of it exists, with the reason', async () => {
+  it('delays the pod until all of it exists, with the reason', async () => {
     await node.createPod('early', { serviceAccountName: 'app' });
     await eventually(async () => {
       assert.ok(
@@ -84,7 +84,7 @@ describe('a volume or variable from the API', () => {
     assert.deepEqual([uid, gid, (mode & 0o777).toString(8)], [1234, 99, '640']);
   });
 
-  it('is replaced before the token is over, and when what it shows has changed', async () => {
+  it('is replaced before the token expires, and when the objects that it shows change', async () => {
     await make('configmaps', { metadata: { name: 'settings' }, data: { colour: 'green' } });
     const items = [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }];
     const mount = (name: string) => ({ name, mountPath: `/${name}` });
@@ -126,7 +126,7 @@ describe('a volume or variable from the API', () => {
     );
   });
 
-  it('keeps a token that is good while there is no other', async () => {
+  it('keeps a valid token while no other can be requested', async () => {
     const pod = await node.pod('lives');
     const token = () => readFileSync(join(accessOf(pod), 'token'), 'utf8');
     const first = token();
@@ -205,7 +205,7 @@ describe('a volume or variable from the API', () => {
     });
   });
 
-  it('is gone with the pod', async () => {
+  it('is removed with the pod', async () => {
     const pod = await node.pod('early');
     const access = accessOf(pod);
     await node.server.call('DELETE', `${inDefault}/pods/early?gracePeriodSeconds=0`);

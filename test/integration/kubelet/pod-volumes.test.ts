@@ -104,7 +104,7 @@ describe('the node agent on Docker', () => {
     assert.equal(pod.status?.qosClass, 'Burstable');
   });
 
-  it('bounds a volume in memory by what its containers may use', async () => {
+  it('limits a volume in memory by the memory limits of its containers', async () => {
     await node.createPod('bounded', {
       volumes: [
         { name: 'fast', emptyDir: { medium: 'Memory' } },
@@ -138,7 +138,7 @@ describe('the node agent on Docker', () => {
     assert.match(status?.message ?? '', /^Usage of EmptyDir volume "small" exceeds the limit "1Mi"/);
   });
 
-  it('ends a pod that writes more into its own file system than it may', async () => {
+  it('ends a pod that writes more into its own file system than its limit', async () => {
     await node.createPod('writing', {
       containers: [
         shell('dd if=/dev/zero of=/big bs=1M count=3; exec sleep 1000', {
@@ -252,7 +252,7 @@ describe('the node agent on Docker', () => {
     await node.waitFor('strict', isReady);
   });
 
-  it('shows what is mounted later, where that is asked for', async (context) => {
+  it('shows later mounts if their propagation is requested', async (context) => {
     const host = join(node.dataDir, 'shared');
     await mkdir(host);
     await systemExec('mount', ['--bind', host, host]);

@@ -77,7 +77,7 @@ describe('httpGet', () => {
     }
   });
 
-  it('uses a connection of its own that is closed, sends its user agent, and ignores proxies', async () => {
+  it('uses a separate connection that is closed, sends its user agent, and ignores proxies', async () => {
     process.env.http_proxy = 'http://127.0.0.1:1';
     try {
       const { port, requests } = await serve((_, response) => response.end());
@@ -104,7 +104,7 @@ describe('httpGet', () => {
     }
   });
 
-  it('follows redirections within the host, ten times at most, and is warned of others', async () => {
+  it('follows at most ten redirects within the host, and warns about redirects to other hosts', async () => {
     const outcome = await get((request, response) => {
       const left = Number(request.url?.slice(1));
       if (left === 0) response.end('there');
@@ -123,7 +123,7 @@ describe('httpGet', () => {
     assert.equal((await get((_, response) => response.writeHead(304).end())).result, 'warning');
   });
 
-  it('reads 10 KB of a body, of one without an end too', async () => {
+  it('reads 10 KB of a body, also of an endless one', async () => {
     let written = 0;
     const outcome = await get((_, response) => {
       const more = () => {
@@ -160,7 +160,7 @@ describe('httpGet', () => {
     if (!request.socket.destroyed) await once(request.socket, 'close');
   });
 
-  it('reports why there is no answer', async () => {
+  it('reports why the server does not answer', async () => {
     const tcp = createTcp((socket) => socket.destroy());
     const silent = await listen(tcp);
     assert.deepEqual(await ask({ httpGet: { port: silent } }), {
@@ -216,7 +216,7 @@ describe('httpGet', () => {
     assert.deepEqual(await ask({ httpGet: { port } }), { result: 'success', output: 'fine' });
   });
 
-  it('sends no header that would be two', async () => {
+  it('sends no header twice', async () => {
     const { port } = await serve((_, response) => response.end());
     const httpHeaders = [{ name: 'X-Bad', value: 'a\r\nX-Other: b' }];
     assert.equal((await ask({ httpGet: { port, httpHeaders } })).result, 'failure');

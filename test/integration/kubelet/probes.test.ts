@@ -100,7 +100,7 @@ describe('probes of a pod', () => {
     assert.ok(node.events.includes('Killing Container main failed liveness probe'), String(node.events));
   });
 
-  it('keep what was decided over a restart of the agent', async () => {
+  it('keep their results over a restart of the agent', async () => {
     await create({
       startupProbe: probe('started'),
       readinessProbe: probe('ready', { periodSeconds: 3600, initialDelaySeconds: 0 }),
@@ -117,7 +117,7 @@ describe('probes of a pod', () => {
     assert.deepEqual((await node.pod('web')).status, before.status);
   });
 
-  it('go on for readiness while the pod terminates, and restart nothing', async () => {
+  it('continue for readiness while the pod terminates, and restart nothing', async () => {
     obstinate = true;
     await create(
       {
@@ -159,7 +159,7 @@ describe('probes of a pod', () => {
     assert.equal(of(await node.waitFor('web', isReady)).restartCount, 0);
   });
 
-  it('leave the gates of the pod to others', async () => {
+  it('do not change the readiness gates of the pod', async () => {
     await create(
       { readinessProbe: probe('ready') },
       { readinessGates: [{ conditionType: 'example.org/gate' }] },

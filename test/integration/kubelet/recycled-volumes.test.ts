@@ -145,7 +145,7 @@ describe('volumes to be emptied', () => {
   };
 
   for (const [what, fill] of Object.entries(hostileTrees(outside)))
-    it(`one ${what} is empty, and stays as it is itself`, async () => {
+    it(`a volume ${what} is emptied, and keeps its own mode and owner`, async () => {
       chmodSync(folder(), 0o2750);
       await fill(folder());
       await run(isEmptied);
@@ -161,7 +161,7 @@ describe('volumes to be emptied', () => {
     assertOthersKept();
   });
 
-  it('links that take the place of directories meanwhile lead nowhere', async () => {
+  it('links that replace directories in the meantime are not followed', async () => {
     const program = `
       const fs = require('node:fs');
       const [folder, outside] = process.argv.slice(1);
@@ -309,7 +309,7 @@ describe('volumes to be emptied', () => {
     assert.deepEqual([readdirSync(folder()), statusOf()?.reason], [['file'], undefined]);
   });
 
-  it('one of 100,000 files leaves the agent to others meanwhile', async () => {
+  it('with 100,000 files do not block the agent', async () => {
     await systemExec('sh', ['-c', 'seq 100000 | xargs touch'], { cwd: folder() });
     let turns = 0;
     let counting = false;

@@ -15,42 +15,16 @@ import { silentLogger } from '../../../src/base/log.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
-import { RuntimeError } from '../../../src/docker/runtime-error.ts';
 import { createKubelet, type KubeletOptions } from '../../../src/kubelet/kubelet.ts';
-import type { RuntimeVersion } from '../../../src/kubelet/runtime/runtime.ts';
 import { localVolumesDirectory } from '../../../src/kubelet/volumes/local-volumes.ts';
 import { admin, startTestServer, type TestServer } from '../../fixtures/api-server.ts';
 import { plenty } from '../../fixtures/plenty.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { ScriptedInformers } from '../../fixtures/scripted-informers.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
-import { SimulatedRuntime } from '../../fixtures/simulated-runtime.ts';
+import { MoodyRuntime } from './moody-runtime.ts';
 import { eventually, isReady } from './node-harness.ts';
 import { facts, paperNetwork } from './simulated-node.ts';
-
-/** An engine that can be switched off. */
-class MoodyRuntime extends SimulatedRuntime {
-  up = true;
-  apiVersion = '1.41';
-  canMountImages = false;
-  #lost = new AbortController();
-
-  override async version(): Promise<RuntimeVersion> {
-    if (!this.up) throw new RuntimeError('Unavailable', 'Docker cannot be reached');
-    const { apiVersion, canMountImages } = this;
-    return { name: 'docker', version: '20.10.24', apiVersion, canMountImages };
-  }
-
-  override events(signal: AbortSignal, onReady: () => void) {
-    this.#lost = new AbortController();
-    return super.events(AbortSignal.any([signal, this.#lost.signal]), onReady);
-  }
-
-  goAway(): void {
-    this.up = false;
-    this.#lost.abort();
-  }
-}
 
 describe('node agent', () => {
   let server: TestServer;
@@ -151,7 +125,7 @@ describe('node agent', () => {
       return pod;
     });
 
-  it('removes what was left of folders of volumes that were begun, and nothing else', async () => {
+  it('removes leftovers of folders of unfinished volumes, and nothing else', async () => {
     const folder = (name: string) => join(localVolumesDirectory(dataDir), name);
     for (const name of ['..new-aBc123', '..new-full/data', 'pvc-1/data', 'pvc-2'])
       await mkdir(folder(name), { recursive: true });
@@ -165,7 +139,7 @@ describe('node agent', () => {
     assert.equal(said.length, 1);
   });
 
-  it('registers with what the machine is and has, and renews its lease', async () => {
+  it('registers with the properties of the machine, and renews its lease', async () => {
     start('a', { labels: { zone: 'z1' }, taints: [{ key: 'k', effect: 'NoSchedule' }], server: undefined });
     const found = await until('a', 'True');
     assert.equal(found.metadata.labels?.['kubernetes.io/hostname'], 'a');
@@ -231,7 +205,7 @@ describe('node agent', () => {
     }
   });
 
-  it('takes over a Node that was made for it, with its labels and taints, and leaves the taints to others later', async () => {
+  it('takes over an existing Node with its labels and taints, and leaves later changes of the taints to others', async () => {
     const made = {
       metadata: { name: 'made', labels: { rack: 'r' } },
       spec: { taints: [{ key: 'k', effect: 'NoExecute' }] },
@@ -294,7 +268,7 @@ describe('node agent', () => {
     );
   });
 
-  it('reports nothing more when its Node is removed, until there is one again', async () => {
+  it('reports nothing more when its Node is removed, until a new one exists', async () => {
     let removals = 0;
     start('f', { onRemoved: () => removals++ });
     const first = await until('f', 'True');
@@ -330,7 +304,7 @@ describe('node agent', () => {
     await until('b', 'True');
   });
 
-  it('is not ready while the engine is away, and brings its pods back afterwards', async () => {
+  it('is not ready while the engine is unreachable, and restores its pods afterwards', async () => {
     start('c');
     await until('c', 'True');
     await create('survivor', 'c');
@@ -353,7 +327,7 @@ describe('node agent', () => {
     );
   });
 
-  it('starts a pod that its engine could not run once there is one that can', async () => {
+  it('starts a pod that its engine did not support, once an engine does', async () => {
     start('h');
     await until('h', 'True');
     await create('waiting', 'h', [{ name: 'v0', image: { reference: 'app:1' } }]);
@@ -369,7 +343,7 @@ describe('node agent', () => {
     await ready('waiting');
   });
 
-  it('keeps its pods across its own restart while the API server is away', async () => {
+  it('keeps its pods across its own restart while the API server is unreachable', async () => {
     start('d');
     await until('d', 'True');
     await create('kept', 'd');

@@ -94,7 +94,7 @@ describe('a resize on Docker', { timeout: 300_000 }, () => {
     assert.equal((await groups.memory(container))?.limit, 32 * Mi);
   });
 
-  it('may go beyond the CPUs of the machine, as a limit may from the beginning', async () => {
+  it('may exceed the CPUs of the machine, as an initial limit may', async () => {
     await create('wide', amounts('64', '32Mi'));
     assert.equal((await containerOf('wide')).resources?.nanoCpus, 64e9);
     await resize('wide', amounts('65', '32Mi'));

@@ -129,7 +129,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     assert.ok(node.events.some((event) => event.startsWith('ResizeDeferred Node')));
   });
 
-  it('waits for a pod that goes', async () => {
+  it('waits for a pod that terminates', async () => {
     await create('big', amounts('1500m', '64Mi'), {}, { terminationGracePeriodSeconds: 0 });
     await create('web', amounts('250m', '64Mi'));
     await resize('web', amounts('1', '64Mi'));
@@ -152,7 +152,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     assert.equal(conditionOf(back, 'PodResizePending'), undefined);
   });
 
-  it('asked for while no agent runs is decided by the next', async () => {
+  it('that is requested while no agent runs is decided by the next agent', async () => {
     await create('web', amounts('500m', '64Mi'));
     await node.stop();
     await resize('web', amounts('50', '64Mi'));

@@ -45,7 +45,7 @@ describe('a pod with a runtime class', () => {
     assert.deepEqual(await node.running('c'), []);
   });
 
-  it('waits where its class is gone', async () => {
+  it('waits if its class is deleted', async () => {
     node.cutOff();
     await node.createPod('d', { runtimeClassName: 'of-runc' });
     assert.equal((await node.server.call('DELETE', `${classes}/of-runc`)).status, 200);

@@ -154,7 +154,7 @@ describe('node agent server', () => {
     }
   });
 
-  it('answers who has a token what a role allows, and nothing else', async () => {
+  it('answers holders of a token with what a role allows, and nothing else', async () => {
     assert.equal((await get('/metrics/resource', holding('metrics'))).status, 200);
     assert.equal((await get('/metrics', holding('metrics'))).status, 200);
     assert.deepEqual(await get('/stats/summary', holding('metrics')), {

@@ -42,7 +42,7 @@ describe('variables of Services in containers', () => {
       return now;
     });
 
-  it('no container starts before the Services were read; each start sees them as they are by then', async () => {
+  it('no container starts before the Services were read; each start uses the Services at that time', async () => {
     const services = new ScriptedInformers('unread');
     const informer = services.informerFor(serviceResource);
     node.start({ services: informer });

@@ -88,7 +88,7 @@ describe('folders of a share', () => {
   };
   const leftMounted = async (node: string) => (await mountsUnder(join(root, node, 'shares'))).length;
 
-  it('are made when a pod first has them, and data is there when it moves to another node', async () => {
+  it('are created when a pod first mounts them, and data exist when it moves to another node', async () => {
     const first = await mountOn('n1');
     assert.equal((lstatSync(folder()).mode & 0o7777).toString(8), '777');
     writeFileSync(join(first, 'file'), 'kept');
@@ -99,13 +99,13 @@ describe('folders of a share', () => {
     assertOthersKept();
   });
 
-  it('are not made of volumes that a person has made', async () => {
+  it('are not created for volumes of users', async () => {
     const own = { ...made(), metadata: { ...made().metadata, annotations: {} } };
     await assert.rejects(mountOn('n1', own), /mounting files:\/all\/pvc-1 failed/);
     assert.equal(existsSync(folder()), false);
   });
 
-  it('are not made through a link that stands in their place', async () => {
+  it('are not created through a link in their place', async () => {
     symlinkSync(join(root, 'nowhere'), folder());
     await assert.rejects(mountOn('n1'), /of the share is no directory/);
     assert.equal(existsSync(join(root, 'nowhere')), false);
@@ -113,7 +113,7 @@ describe('folders of a share', () => {
   });
 
   for (const [what, fill] of Object.entries(hostileTrees(outside)))
-    it(`go ${what}, and nothing else does`, async () => {
+    it(`${what} are removed, and nothing else`, async () => {
       await fill(await mountOn('n1'));
       await unmountUnder(join(root, 'n1'), systemExec);
       await stepsOf('n2').remove(made(), never);
@@ -123,7 +123,7 @@ describe('folders of a share', () => {
       assertOthersKept();
     });
 
-  it('go as a link where a link stands in their place', async () => {
+  it('are removed as links if there are links in their place', async () => {
     symlinkSync(join(exported(), 'all', 'others'), folder());
     await stepsOf('n1').remove(made(), never);
     assert.equal(lstatSync(folder(), { throwIfNoEntry: false }), undefined);
@@ -139,7 +139,7 @@ describe('folders of a share', () => {
     assertOthersKept();
   });
 
-  it('are emptied for who has them next, and stay', async () => {
+  it('are emptied for the next claim, and stay', async () => {
     const one = volume('by-hand', {
       spec: { hostPath: undefined, nfs: { server: 'files', path: '/all/others' } },
     });
@@ -174,7 +174,7 @@ describe('folders of a share', () => {
     ['files', '/all/../../etc'],
     ['files', 'all'],
   ] as const)
-    it(`are not asked for at ${JSON.stringify(`${server}:${path}`)}`, async () => {
+    it(`are not requested for ${JSON.stringify(`${server}:${path}`)}`, async () => {
       await assert.rejects(mountOn('n1', made({ nfs: { server, path } })), /the share cannot be mounted: /);
       assert.deepEqual(asked, []);
     });

@@ -75,7 +75,7 @@ describe('the shims of pods', () => {
   const sandboxOf = async (pod: Pod) =>
     (await runningOf(pod)).find(({ kind }) => kind === 'sandbox') ?? assert.fail('no sandbox');
 
-  it('are one for each pod where the engine can, that of its sandbox, which was there before the pod', async () => {
+  it('are one for each pod, that of its sandbox, if the engine supports it', async () => {
     const waiting = await eventually(async () => {
       const found = (await node.runtime.list()).filter(({ state }) => state === 'running');
       // Sandboxes are made one after the other.

@@ -84,7 +84,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     assert.deepEqual(await node.running('web-node-1'), running);
   });
 
-  it('follow their files: one changed is another pod, one gone ends it', async () => {
+  it('follow their files: a changed file gives another pod, and a removed file ends it', async () => {
     start();
     await node.condition('Ready').catch(() => undefined);
     await write('web.yaml', manifest());
@@ -113,7 +113,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     assert.equal((await node.running('web-node-1')).length, 1);
   });
 
-  it('go on when the agent is started again, also as another that a file became meanwhile', async () => {
+  it('continue when the agent restarts, also if their file changed in the meantime', async () => {
     await write('web.yaml', manifest());
     start();
     await mirror();
@@ -137,7 +137,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     await eventually(async () => assert.deepEqual(await node.running('web-node-1'), []));
   });
 
-  it('run without an API server, and are shown when it is there', async () => {
+  it('run without an API server, and are shown when it is reachable', async () => {
     await node.createPod('other');
     start();
     await node.waitFor('other', isReady);
@@ -178,7 +178,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     }
   });
 
-  it('stay as they are while their file is bad', async () => {
+  it('stay unchanged while their file is invalid', async () => {
     await write('web.yaml', manifest());
     start();
     await mirror();

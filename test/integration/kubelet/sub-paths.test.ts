@@ -35,7 +35,7 @@ describe('a part of a volume', () => {
     await rm(root, { recursive: true });
   });
 
-  it('is made where it is not there, with the volume’s mode', async () => {
+  it('is created if missing, with the volume’s mode', async () => {
     const target = await mount('a/b');
     await writeFile(join(target, 'file'), 'text');
     assert.equal(await readFile(inVolume('a', 'b', 'file'), 'utf8'), 'text');
@@ -133,7 +133,7 @@ describe('a part of a volume', () => {
     }
   });
 
-  it('is the directory that was found, whatever has its name when it is mounted', async () => {
+  it('is the directory that was found, even if another has its name at the mount', async () => {
     await mkdir(inVolume('late'));
     await writeFile(inVolume('late', 'mine'), '');
     const target = join(targets, 'v', 'late', '0');
@@ -167,7 +167,7 @@ describe('a part of a volume', () => {
     assert.equal(above.length, 1);
   });
 
-  it('is replaced by what a container made of it, whatever that is', async () => {
+  it('is replaced by the file, folder or link that a container made of it', async () => {
     const target = await mount('changing');
     await writeFile(inVolume('changing', 'mine'), '');
     const makers: [
@@ -193,7 +193,7 @@ describe('a part of a volume', () => {
     assert.equal((await mountsUnder(targets)).filter((point) => point === target).length, 1);
   });
 
-  it('never replaces files that are not its own', async () => {
+  it('never replaces files of others', async () => {
     const target = join(targets, 'v', 'main', 'filled');
     await mkdir(target, { recursive: true });
     await writeFile(join(target, 'kept'), 'kept');
@@ -203,14 +203,14 @@ describe('a part of a volume', () => {
     await rm(target, { recursive: true });
   });
 
-  it('outlives a change of its name: what was mounted stays', async () => {
+  it('survives a change of its name: its mount stays', async () => {
     const target = await mount('named');
     await rename(inVolume('named'), inVolume('renamed'));
     await writeFile(join(target, 'later'), '');
     await access(inVolume('renamed', 'later'));
   });
 
-  it('goes without anything in the volume, also under another name of the directory', async () => {
+  it('is unmounted without changes in the volume, also if the directory was renamed', async () => {
     await mkdir(inVolume('kept'));
     await writeFile(inVolume('kept', 'file'), 'kept');
     await symlink(targets, join(root, 'alias'));

@@ -66,7 +66,7 @@ const storeOf = ({ etcd }: Running) => connectEtcd({ endpoints: etcd.endpoints, 
 const serving = ({ socket }: Running) =>
   untilServing({ socketPath: socket, clock, limitMs: 60_000, signal: AbortSignal.timeout(70_000) });
 
-test('etcds join one another, keep others out, and one goes on alone', {
+test('members of etcd join, keep strangers out, and one continues alone', {
   timeout: 300_000,
 }, async (context) => {
   const first = await start('m1');
@@ -143,7 +143,7 @@ test('etcds join one another, keep others out, and one goes on alone', {
     );
   });
 
-  await context.test('without the first one the others go on', async () => {
+  await context.test('without the first one the others continue', async () => {
     stop.abort();
     await promoting;
     await store.create('/registry/shared', Buffer.from('2'));
@@ -155,7 +155,7 @@ test('etcds join one another, keep others out, and one goes on alone', {
     await other.close();
   });
 
-  await context.test('the last one goes on alone, with all it has and far higher revisions', async () => {
+  await context.test('the last one continues alone, with all its data and far higher revisions', async () => {
     assert.ok(second && third);
     const before = (await third.rpc.list()).clusterId;
     await Promise.all([second.etcd.stop(), third.etcd.stop()]);

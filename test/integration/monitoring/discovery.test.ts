@@ -94,7 +94,7 @@ describe('discovery by Prometheus', { skip: unlessPrometheus, timeout: 300_000 }
   const scraped = async (one: ShippedPrometheus, pool: string) =>
     (await one.targets()).filter(({ scrapePool }) => scrapePool === pool);
 
-  it('is the same either way, with the labels that dashboards ask for', async () => {
+  it('is the same for both configurations, with the labels that dashboards use', async () => {
     const node = await made('/api/v1/nodes', { metadata: { name: 'n1' } });
     await server.call('PUT', '/api/v1/nodes/n1/status', {
       ...node,
@@ -156,7 +156,7 @@ describe('discovery by Prometheus', { skip: unlessPrometheus, timeout: 300_000 }
     }
   });
 
-  it('follows what comes and goes', async () => {
+  it('follows added and removed objects', async () => {
     await server.call('DELETE', `${pods}/ported?gracePeriodSeconds=0`);
     await server.call('DELETE', '/api/v1/namespaces/default/services/told');
     await server.call('DELETE', '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/told-1');

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
 import { ask, pings, refusal, serve, startRig, untilRoutes } from './overlay-rig.ts';
 
-test('three nodes on one link that send packets as they are', async (context) => {
+test('three nodes on one link that send packets without an overlay', async (context) => {
   const { nodes, node } = await startRig(context);
   const changes = () =>
     node(0)

@@ -184,7 +184,7 @@ describe('joining at once', () => {
     await joinCluster(options(rig, { token, nodeName: 'free' }), never);
   });
 
-  it('asks for another certificate when what it kept is damaged', async () => {
+  it('requests another certificate if the stored one is damaged', async () => {
     const files = new NodeFiles(join(directory, 'node'));
     const first = await joinCluster(options(rig, { token, files, nodeName: 'd' }), never);
     await writeFile(join(directory, 'node/client.pem'), first.client.certificate);
@@ -245,7 +245,7 @@ describe('joining by approval', () => {
     await api.updateSubresource({ ...request, status: { conditions: [condition] } }, 'approval');
   }
 
-  it('waits, and goes on with the same request when it was interrupted', async () => {
+  it('waits, and continues with the same request after an interruption', async () => {
     const token = await makeToken(rig, 'dddddd');
     const first = new AbortController();
     const waiting = joinCluster(options(rig, { token, soonMs: 10 }), first.signal);

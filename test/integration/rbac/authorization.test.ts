@@ -66,7 +66,7 @@ describe('roles', () => {
       assert.match(`${await ask(who, 'GET', pods('a'))}`, /cannot list/);
   });
 
-  test('an account of a binding without a namespace is one of its own', async () => {
+  test('an account of a binding without a namespace is in the namespace of the binding', async () => {
     assert.equal(await ask(account('bot', 'a'), 'GET', pods('a')), 200);
     assert.match(`${await ask(account('bot', 'a'), 'GET', pods('b'))}`, /cannot list/);
     assert.match(`${await ask(account('bot', 'c'), 'GET', pods('a'))}`, /cannot list/);
@@ -189,7 +189,7 @@ describe('all users', () => {
     assert.equal((await world.server.call('POST', '/api', {}, { user: named('bob') })).status, 403);
   });
 
-  test('an administrator can take even that away', async () => {
+  test('an administrator can remove even that right', async () => {
     const { server } = world;
     await server.call('DELETE', `${clusterRoleBindings}/system:discovery`);
     await server.call('DELETE', `${clusterRoleBindings}/system:basic-user`);

@@ -183,7 +183,7 @@ test('a node is lost and deleted', async () => {
   none();
 });
 
-test('a namespace with all that it has', async () => {
+test('a namespace with all its objects', async () => {
   await make(namespaceResource, { metadata: { name: 'team' } });
   await cluster.eventually('what comes with it', async () => {
     const account = await cluster.get(serviceAccountResource, 'default', 'team');
@@ -286,7 +286,7 @@ test('a token that is over', async () => {
   none();
 });
 
-test('roles that are the sum of others', async () => {
+test('aggregated roles', async () => {
   const namespaced = (name: string, verb: string) =>
     cluster.eventually(`${name} has its rules`, async () =>
       (await cluster.get(clusterRoleResource, name))?.rules?.some(
@@ -311,7 +311,7 @@ test('roles that are the sum of others', async () => {
   none();
 });
 
-test('the administrator of a namespace does all that is his there, and gives on what he has', async () => {
+test('the administrator of a namespace has all rights there, and grants them to others', async () => {
   const bindings = roleBindingResource;
   const bind = (name: string, role: string, user: string) => ({
     apiVersion: 'rbac.authorization.k8s.io/v1',

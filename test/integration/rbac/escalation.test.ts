@@ -69,7 +69,7 @@ const stored = async <T = KubeObject & { rules: Rule[] }>(path: string) =>
   (await world.server.call('GET', path)).json<T>();
 
 describe('a role', () => {
-  test('may give what its maker has, and no more; the refusal lists what', async () => {
+  test('may grant the rights of its creator, and no more; the refusal lists the missing ones', async () => {
     assert.equal(await as(bob, 'POST', roles, role('fine', rule('get pods'))), 201);
     assert.equal(
       await as(bob, 'POST', roles, role('greedy', rule('get,watch pods,secrets'))),
@@ -91,7 +91,7 @@ describe('a role', () => {
     ['what binds more roles', [rule('bind clusterroles', group)]],
     ['what acts as others', [rule('impersonate users')]],
   ] as const)
-    test(`gives not away ${what}, in whichever way it is written`, async () => {
+    test(`does not grant ${what}, however it is written`, async () => {
       const greedy = role('fine', ...rules);
       const add = [{ op: 'add', path: '/rules/-', value: rules[0] }];
       const more = { rules: [rule('get pods'), ...rules] };
@@ -140,7 +140,7 @@ describe('a role', () => {
     );
   });
 
-  test('may be anything for who may escalate it, there and by that name', async () => {
+  test('may be created with any rights by a user with the verb escalate, there and by that name', async () => {
     await world.grant(
       'a',
       'ed',
@@ -170,7 +170,7 @@ describe('a role', () => {
     );
   });
 
-  test('is for his namespace: what he has elsewhere he does not have there', async () => {
+  test('grants rights in its namespace only: rights elsewhere do not count', async () => {
     await world.make(roleBindingsIn('b'), binding('ClusterRole/view', 'bob', user('bob')));
     await world.grant('b', 'maker', [rule('create roles', group)], user('bob'));
     assert.match(`${await as(bob, 'POST', rolesIn('b'), role('x', rule('get pods')))}`, refused);
@@ -178,7 +178,7 @@ describe('a role', () => {
 });
 
 describe('a ClusterRole', () => {
-  test('gives what its maker has in the whole cluster', async () => {
+  test('grants only rights that its creator has in the whole cluster', async () => {
     assert.equal(await as(cid, 'POST', clusterRoles, clusterRole('ok', [rule('get pods')])), 201);
     for (const rules of [
       [rule('get secrets')],
@@ -194,7 +194,7 @@ describe('a ClusterRole', () => {
     );
   });
 
-  test('is not put into another by a label, unless it has nothing but what its maker has', async () => {
+  test('is not aggregated into another by a label, unless its creator has all its rights', async () => {
     const labels = { [`${group}/aggregate-to-admin`]: 'true' };
     const strong = { ...clusterRole('into', [rule('get secrets')]), metadata: { name: 'into', labels } };
     assert.match(`${await as(cid, 'POST', clusterRoles, strong)}`, refused);
@@ -208,7 +208,7 @@ describe('a ClusterRole', () => {
       );
   });
 
-  test('is made to gather others by who has everything', async () => {
+  test('is created to aggregate others only by a user with all rights', async () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { gather: 'true' } }] };
     const gathers = clusterRole('gathers', [], { aggregationRule });
     const need = `clusterroles.${group} "gathers" is forbidden: must have cluster-admin privileges to use the aggregationRule`;
@@ -226,7 +226,7 @@ describe('a ClusterRole', () => {
     assert.equal(await as(named('root'), 'PUT', `${clusterRoles}/gathers`, clusterRole('gathers', [])), 200);
   });
 
-  test('with everything but paths does not allow the creation of one with everything', async () => {
+  test('with all rights except paths does not allow the creation of one with all rights', async () => {
     await world.grant('', 'nearly', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], user('ned'));
     // Ned may escalate, since `escalate` is one of the verbs. He does not gain the paths by that, but no rule
     // prevents him from writing them.
@@ -283,7 +283,7 @@ describe('a binding', () => {
     );
   });
 
-  test('that is there takes no more subjects from who has it not', async () => {
+  test('accepts further subjects only from a user with its rights', async () => {
     const strong = `${roleBindings}/strong`;
     await world.server.call(
       'PATCH',
@@ -313,7 +313,7 @@ describe('a binding', () => {
     );
   });
 
-  test('may be of any role for who may bind that, there', async () => {
+  test('may be created for any role by a user with the verb bind, there', async () => {
     const rules = [
       rule('create,update,patch rolebindings', group),
       rule('bind clusterroles view,cluster-admin', group),

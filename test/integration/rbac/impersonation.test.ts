@@ -106,7 +106,7 @@ describe('the right to impersonate', () => {
     );
   });
 
-  test('acts as an account of his namespace, and of no other', async () => {
+  test('allows acting as an account of its namespace, and of no other', async () => {
     const account = (namespace: string) => `Impersonate-User: system:serviceaccount:${namespace}:default`;
     assert.deepEqual(await ask('keeper', account('a')), {
       username: 'system:serviceaccount:a:default',
@@ -119,7 +119,7 @@ describe('the right to impersonate', () => {
     );
   });
 
-  test('keeps his connections: those are the sender’s, whomever he acts as', async () => {
+  test('counts connections for the sender, whichever user is impersonated', async () => {
     const counted: string[] = [];
     const belongsTo = (name: string) => counted.push(name) > 1;
     const headers = { 'Impersonate-User': 'reader' };
@@ -243,7 +243,7 @@ describe('impersonation grants no further rights', () => {
     );
   });
 
-  test('a header after too many others is not overlooked', async () => {
+  test('a header after too many others is not ignored', async () => {
     const many = Array(3000).fill('a: b');
     const { status } = await get('root', pods, ...many, 'Impersonate-User: nobody');
     assert.notEqual(status, 200);

@@ -25,7 +25,7 @@ async function start(): Promise<void> {
   );
 }
 
-test('the first makes all of them', async () => {
+test('the first creates all of them', async () => {
   assert.equal((await stored(first)).length, bootstrapPolicy(policySources()).flat().length);
 });
 

@@ -35,7 +35,7 @@ for (const [typed, expected] of [
     }
   });
 
-test('without a terminal nothing is asked, and the error says what to give', async () => {
+test('without a terminal no question is asked, and the error names the flag', async () => {
   const [file = '', ...args] = program;
   await assert.rejects(systemExec(file, args, { input: 'y\n' }), (error: unknown) => {
     assert.ok(error instanceof ExecError);

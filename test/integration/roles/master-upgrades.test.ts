@@ -113,7 +113,7 @@ test('an executable that no other master serves is not installed, and the reason
   assert.deepEqual(commands, []);
 });
 
-test('a master that made its Lease anew announces again that it can upgrade itself', async (context) => {
+test('a master that created its Lease again announces again that it can upgrade itself', async (context) => {
   const { server, create, annotations } = await world(context);
   await eventually(systemClock, 'the announcement', async () => (await annotations())[upgradableAnnotation]);
   assert.equal((await server.call('DELETE', `${leases}/m-10.1.0.1`)).status, 200);

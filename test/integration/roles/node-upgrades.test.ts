@@ -175,7 +175,7 @@ test('an order is not carried out again after a way back', async (context) => {
   assert.equal(commands.length, 1);
 });
 
-test('an agent that is no installed service announces nothing', async (context) => {
+test('an agent that is not an installed service announces nothing', async (context) => {
   const { start, order, commands, annotations } = await world(context, { isService: false });
   await order('1');
   await start()();

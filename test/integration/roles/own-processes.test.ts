@@ -129,13 +129,13 @@ describe('the masters of a machine', { timeout: 480_000 }, () => {
     assert.equal(ofFile.out, readFileSync(join(parent, 'second.log'), 'utf8'));
   });
 
-  it('answer a word after logs with the command for the logs of pods', async () => {
+  it('answer any word after logs with the command for the logs of pods', async () => {
     const { code, err } = await run(['logs', 'web']);
     assert.equal(code, 2);
     assert.match(err, /did you mean minik8s ctl logs web\?/);
   });
 
-  it('are shown to other users as far as they may know, and a stop names sudo', {
+  it('are shown to other users as far as permitted, and a stop names sudo', {
     skip: process.getuid?.() !== 0 && 'needs root',
   }, async () => {
     const nobody = { uid: 65534, gid: 65534, env: { PATH: process.env.PATH, HOME: '/' } };
@@ -151,7 +151,7 @@ describe('the masters of a machine', { timeout: 480_000 }, () => {
     assert.match(logs.err, /sudo minik8s logs/);
   });
 
-  it('stop when asked, and the answer has the command that starts them again', async () => {
+  it('stop on request, and the answer has the command that starts them again', async () => {
     const master = masters[1];
     assert.ok(master);
     const ended = once(master, 'exit');
@@ -182,7 +182,7 @@ describe('the masters of a machine', { timeout: 480_000 }, () => {
     );
   });
 
-  it('that are frozen are reported within seconds, and a stop ends with what to do', async () => {
+  it('that are frozen are reported within seconds, and a stop ends with the remedy', async () => {
     const master = masters[0];
     assert.ok(master?.pid);
     process.kill(master.pid, 'SIGSTOP');

@@ -177,7 +177,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
   const read = (name: string) => readFileSync(join(directory, name), 'utf8');
 
   for (const [where, secret] of Object.entries(planted)) {
-    it(`has nothing of ${where}`, () => {
+    it(`contains nothing of ${where}`, () => {
       const spellings = [
         secret,
         base64(secret),

@@ -139,7 +139,7 @@ test('the installed unit gets SIGTERM in a restart and SIGINT in a stop, unless 
   assert.equal(stdout.trim(), 'success');
 });
 
-test('a service that is stopped is no machine that goes down; a machine that is switched off is', async () => {
+test('a stopped service is not a shutdown; a machine that is switched off is one', async () => {
   assert.equal(await machineIsStopping(exec, booted), false);
   await exec('systemctl', ['stop', '--no-block', 'slow.service']);
   await eventually(systemClock, 'the stop of the service', async () => {

@@ -199,7 +199,7 @@ describe('minik8s token create of a user without the right', () => {
 });
 
 describe('a bootstrap token', () => {
-  it('opens nothing when it is wrong, malformed or over', async () => {
+  it('is rejected when it is wrong, malformed or expired', async () => {
     const whole = await created('--ttl', '1h');
     const [id, secret = ''] = whole.split('.');
     const other = `${secret.startsWith('a') ? 'b' : 'a'}${secret.slice(1)}`;
@@ -229,7 +229,7 @@ describe('a bootstrap token', () => {
       { stringData: { 'auth-extra-groups': 'system:masters' } },
     ],
   ] as const) {
-    it(`opens nothing when its Secret ${title}`, async () => {
+    it(`is rejected when its Secret ${title}`, async () => {
       const whole = await created();
       const path = `${secrets}/bootstrap-token-${whole.slice(0, 6)}`;
       const merge = { headers: { 'content-type': 'application/merge-patch+json' } };
@@ -239,7 +239,7 @@ describe('a bootstrap token', () => {
     });
   }
 
-  it('opens nothing when its Secret is of another type', async () => {
+  it('is rejected when its Secret is of another type', async () => {
     const whole = await created();
     const path = `${secrets}/bootstrap-token-${whole.slice(0, 6)}`;
     const secret = (await server.call('GET', path)).json<Secret>();
@@ -249,7 +249,7 @@ describe('a bootstrap token', () => {
     assert.equal((await ask(whole, 'GET', '/api')).status, 401);
   });
 
-  it('may ask for a certificate and read what became of it, and nothing else', async () => {
+  it('may request a certificate and read the result, and nothing else', async () => {
     const whole = await created();
     const other = await created();
     assert.equal((await ask(whole, 'POST', requests, await certificateRequest('mine'))).status, 201);
@@ -292,7 +292,7 @@ describe('a bootstrap token', () => {
     }
   });
 
-  it('may not request certificates of other signers, nor approve its own', async () => {
+  it('may not request certificates of other signers, and may not approve its own', async () => {
     const whole = await created();
     const serving = await certificateRequest('s', { signerName: 'kubernetes.io/kubelet-serving' });
     const refused = await ask(whole, 'POST', requests, serving);

@@ -45,7 +45,7 @@ const bindingOf = async (path: string) =>
   (await server.call('GET', `${rbac}/${path}`)).json<KubeObject & (ClusterRoleBinding | RoleBinding)>();
 
 describe('minik8s user', () => {
-  it('makes a user who comes with his own certificate', async () => {
+  it('creates a user with their own certificate', async () => {
     const file = at('alice.kubeconfig');
     const made = await user(
       'create',
@@ -75,7 +75,7 @@ describe('minik8s user', () => {
     assert.deepEqual(subjects, [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }]);
   });
 
-  it('gives a role in one namespace, and a Role of it before a ClusterRole', async () => {
+  it('grants a role in one namespace, and prefers a Role there to a ClusterRole', async () => {
     const [own, other] = [at('bob.conf'), at('bob2.conf')];
     const made = await user('create', 'bob', '-n', 'default', '--role', 'reader', '--file', own);
     assert.match(made.out, /^rolebinding\.rbac\.authorization\.k8s\.io\/user:bob:reader created$/m);
@@ -90,7 +90,7 @@ describe('minik8s user', () => {
     );
   });
 
-  it('lets him do what his role allows, there and not elsewhere, until it is taken away', async () => {
+  it('lets the user act as the role allows, only there, until the role is revoked', async () => {
     const file = at('frank');
     await user('create', 'frank', '-n', 'default', '--role', 'reader', '--file', file);
     const frank = ctlFor(file);
@@ -103,7 +103,7 @@ describe('minik8s user', () => {
     assert.match((await frank(['get', 'pods'])).err, /User "frank" cannot list resource "pods"/);
   });
 
-  it('makes another certificate for a user who is there', async () => {
+  it('creates another certificate for an existing user', async () => {
     const made = await user('create', 'alice', '--role', 'view', '--ttl', '1h', '--file', at('alice2'));
     assert.match(made.out, /user:alice:view unchanged/);
     const until = Date.parse(/until (\S+)/.exec(made.out)?.[1] ?? '');
@@ -135,7 +135,7 @@ describe('minik8s user', () => {
     }
   });
 
-  it('lists users with their roles, and takes the roles away', async () => {
+  it('lists users with their roles, and revokes the roles', async () => {
     assert.equal(
       (await user('list')).out.replaceAll(/ +$/gm, ''),
       [
@@ -158,7 +158,7 @@ describe('minik8s user', () => {
     assert.equal((await user('list')).err, 'no users found\n');
   });
 
-  it('overwrites nothing, and leaves nothing behind where it fails', async () => {
+  it('overwrites nothing, and leaves no file behind when it fails', async () => {
     const file = at('there');
     await writeFile(file, 'mine');
     const there = await user('create', 'dave', '--file', file);

@@ -43,13 +43,13 @@ describe('a stage as a command', () => {
     });
   }
 
-  it('names its counts where those of all stages follow', (context) => {
+  it('prints its counts in the form of all stages', (context) => {
     const { places, file } = folderWith(context, `test('a', () => {});`);
     const { stdout } = run('main.ts', ['e2e', ...places, file], undefined, { MINIK8S_TEST_TOTALS: 'later' });
     assert.match(stdout, /\ne2e: 1 passed, 0 failed, 0 skipped\n$/);
   });
 
-  it('refuses names that are no tests, and stages that are unknown', () => {
+  it('refuses names that are not tests, and unknown stages', () => {
     const names = run('main.ts', ['unit', 'no-such-folder', 'base']);
     assert.equal(names.status, 2);
     assert.match(

@@ -141,7 +141,7 @@ describe('a stage of tests', () => {
     assert.deepEqual(order, ['a', 'a']);
   });
 
-  it('fails with four files that fail, and runs none of them again', async (context) => {
+  it('fails with four files that fail, and repeats none of them', async (context) => {
     const texts = Object.fromEntries(
       ['a', 'b', 'c', 'd'].map((name) => [name, once(name, 'assert.fail();')]),
     );
@@ -193,10 +193,13 @@ describe('a stage of tests', () => {
   });
 
   for (const [when, tests] of [
-    ['its test has', `test('leaves a timer', () => { setInterval(() => {}, 1_000); });`],
-    ['the last of several has', `${passes} test('leaves a timer', () => { setInterval(() => {}, 1_000); });`],
+    ['its test ends', `test('leaves a timer', () => { setInterval(() => {}, 1_000); });`],
+    [
+      'the last of several tests ends',
+      `${passes} test('leaves a timer', () => { setInterval(() => {}, 1_000); });`,
+    ],
   ] as const) {
-    it(`ends a process that continues when ${when} ended, and reports what keeps it running`, async (context) => {
+    it(`ends a process that continues when ${when}, and reports what keeps it running`, async (context) => {
       const { passed, printed } = await run(context, { a: tests }, { stage: { lingerMs: 200 } });
       assert.equal(passed, false);
       assert.match(printed, /the process ended with exit status 7 without a report/);
@@ -210,7 +213,7 @@ describe('a stage of tests', () => {
     assert.ok(passed, printed);
   });
 
-  it('begins with the files that took longest in the last run, and keeps what they took', async (context) => {
+  it('begins with the files that took longest in the last run, and stores their times', async (context) => {
     const texts = { a: passes, b: passes, c: passes };
     const { order, times } = await run(context, texts, {
       stage: { concurrency: 1 },
@@ -233,7 +236,7 @@ describe('a stage of tests', () => {
 describe('files that share a process', () => {
   const shared = { stage: { filesInProcess: 4 } };
 
-  it('run again by themselves, those that failed', async (context) => {
+  it('are repeated alone if they failed', async (context) => {
     const texts = { a: passes, b: once('b', 'assert.fail();'), c: passes };
     const { passed, order, result } = await run(context, texts, shared);
     assert.ok(passed);
@@ -242,7 +245,7 @@ describe('files that share a process', () => {
     assert.deepEqual([result.passed, result.failed], [3, 0]);
   });
 
-  it('run again, those that had not reported when their process ended', async (context) => {
+  it('are repeated if they had not reported when their process ended', async (context) => {
     const texts = { a: passes, b: once('b', 'process.exit(0);'), c: passes };
     const { passed, order, result } = await run(context, texts, shared);
     assert.ok(passed);
@@ -298,7 +301,7 @@ describe('a skip', () => {
     });
   }
 
-  it('of the first run counts, also when the second leaves nothing out', async (context) => {
+  it('in the first run counts, also if the second skips no test', async (context) => {
     const content = `test('x', (t) => {
       if (existsSync('a.state')) return;
       t.skip('no kubectl');

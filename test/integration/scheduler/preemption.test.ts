@@ -81,7 +81,7 @@ describe('preemption', () => {
     assert.equal(await placed(made, 'preemptor'), 'n1');
   });
 
-  it('goes elsewhere when the node goes down on which it waits', async () => {
+  it('chooses another node when the nominated node is lost', async () => {
     const made = await start({ n1: '1', n2: '1' });
     made.agent.mayEnd = () => false;
     await create(made, 'first', '1', 'low');
@@ -103,7 +103,7 @@ describe('preemption', () => {
     assert.equal(await placed(made, 'preemptor'), other);
   });
 
-  it('uses another node when its node falls silent before there is room, and deletes no pod twice', async () => {
+  it('uses another node when its node stops reporting before there is room, and deletes no pod twice', async () => {
     const made = await start({ n1: '2', n2: '2' });
     const leases = made.client.resource(leaseResource);
     for (const name of ['n1', 'n2'])
@@ -172,7 +172,7 @@ describe('preemption', () => {
     assert.equal((await made.get(podResource, 'preemptor'))?.metadata.uid, there?.metadata.uid);
   });
 
-  it('spares what a disruption budget protects where it can', async () => {
+  it('avoids pods that a disruption budget protects if it can', async () => {
     const made = await start({ n1: '1', n2: '1' });
     const budgets = made.client.resource(podDisruptionBudgetResource);
     await budgets.create({
@@ -212,7 +212,7 @@ describe('preemption', () => {
     assert.equal((await made.get(podResource, 'low'))?.metadata.deletionTimestamp, undefined);
   });
 
-  it('does not happen for a pod with an unknown scheduling policy, nor with a claim that does not exist', async () => {
+  it('does not happen for a pod with an unknown scheduling policy, or with a claim that does not exist', async () => {
     const made = await start({ n1: '4' });
     const annotated = {
       name: 'odd',

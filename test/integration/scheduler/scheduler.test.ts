@@ -34,7 +34,7 @@ describe('scheduler', () => {
       return pods.length === count && pods;
     });
 
-  it('never puts more on a node than it has, however many come at once', async () => {
+  it('never puts more on a node than its capacity, however many pods arrive at once', async () => {
     const { client, list } = await start({ n1: '1', n2: '1', n3: '1' });
     await Promise.all(
       Array.from({ length: 60 }, (_, index) => client.resource(podResource).create(draft(`p${index}`))),
@@ -125,7 +125,7 @@ describe('scheduler', () => {
     assert.equal((await get(podResource, 'foreign'))?.spec.nodeName, undefined);
   });
 
-  it('gives a pod no node before its gates are gone', async () => {
+  it('assigns a pod no node before its gates are removed', async () => {
     const { client, list, get, edit } = await start({ n1: '1' });
     const pods = client.resource(podResource);
     await pods.create(draft('gated', '100m', { schedulingGates: [{ name: 'a.example/b' }] }));

@@ -155,7 +155,7 @@ test('other machines, this machine and the pod itself reach the pod at the addre
   await answers(client, 'ECONNREFUSED');
 });
 
-test('only accepted clients reach the pod; the others get no answer', async () => {
+test('only permitted clients reach the pod; packets of other clients are dropped', async () => {
   offer({ loadBalancerSourceRanges: [`${client}/32`, '198.51.100.0/24', '198.51.100.0/25'] });
   await answers(client, 'pod');
   assert.equal(await answer(otherClient), 'silent');

@@ -122,7 +122,7 @@ const answeredBy = (ip: string) =>
     return true;
   });
 
-test('the older Service answers at the address, whatever the names; the other does when it goes', async () => {
+test('the older Service serves the address, whatever the names; the younger does when it is deleted', async () => {
   await answeredBy(machine);
   offer('alice', '2026-01-01T00:00:02Z');
   await answeredBy(pods.alice);
@@ -134,7 +134,7 @@ test('the older Service answers at the address, whatever the names; the other do
   await answeredBy(machine);
 });
 
-test('a node that joins with the address keeps it, until it goes', async () => {
+test('a node that joins with the address keeps it, until the node is deleted', async () => {
   offer('alice', '2026-01-01T00:00:00Z');
   await answeredBy(pods.alice);
   const annotations = { 'minik8s.io/node-ip': machine };
@@ -145,7 +145,7 @@ test('a node that joins with the address keeps it, until it goes', async () => {
   await answeredBy(pods.alice);
 });
 
-test('a master that joins with the address keeps it, also where its API has the port', async () => {
+test('a master that joins with the address keeps it, also if its API has the port', async () => {
   offer('alice', '2026-01-01T00:00:00Z');
   await answeredBy(pods.alice);
   informers.put(endpointSliceResource, slice('default', 'kubernetes', machine, 6443));

@@ -89,7 +89,7 @@ const says = (expected: RegExp) =>
     return true;
   });
 
-test('a node answers by whether it has a ready pod of the Service, and no more when that is gone', async () => {
+test('a node answers whether it has a ready pod of the Service, and stops when the Service is deleted', async () => {
   offer();
   putPods('here', 'there', 'here', 'unready');
   await says(/^200 2 /);

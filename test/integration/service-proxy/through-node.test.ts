@@ -132,7 +132,7 @@ for (const [masquerade, seen] of [
   });
 }
 
-test('an address and port of no service is refused at once, whatever the client', async () => {
+test('an address and port without a service is refused at once, for every client', async () => {
   await apply(rule({ endpoints: [] }));
   for (const from of [machine, pod, node]) {
     // The kernel reports the rejection of a local datagram twice: when it is sent, and by an answer.

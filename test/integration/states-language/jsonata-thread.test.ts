@@ -18,7 +18,7 @@ const question = (expression: string) => ({
   seed: 1,
 });
 
-test('the thread answers what this one would', async () => {
+test('the thread gives the same answers as this one', async () => {
   for (const expression of ['$sum($states.input.a)', '$uuid()', '$now()', '{"x": [1..3]}', 'null'])
     assert.deepEqual(
       await thread.evaluate(question(expression)),
@@ -35,7 +35,7 @@ test('many questions at once are all answered, each with its own answer', async 
   );
 });
 
-test('an expression that has no value is refused, and the thread goes on', async () => {
+test('an expression without a value is refused, and the thread continues', async () => {
   await assert.rejects(thread.evaluate(question('$no')), /the expression has no value/);
   assert.equal(await thread.evaluate(question('1')), 1);
 });
@@ -59,7 +59,7 @@ const hostile: [name: string, expression: string, why: RegExp][] = [
   ['gives too much', '$pad("x", 2000000)', /the value is too large/],
 ];
 for (const [name, expression, why] of hostile)
-  test(`an expression that ${name} is given up, and others are answered meanwhile and after`, async () => {
+  test(`an expression that ${name} is aborted, and other expressions are evaluated during and after it`, async () => {
     let turns = 0;
     const beat = setInterval(() => turns++, 10);
     try {
@@ -71,7 +71,7 @@ for (const [name, expression, why] of hostile)
     assert.equal(await thread.evaluate(question('40 + 2')), 42);
   });
 
-test('those who ask take turns', async () => {
+test('namespaces take turns', async () => {
   const answered: string[] = [];
   const ask = (expression: string, asker: string) =>
     thread.evaluate(question(expression), asker).then((value) => answered.push(`${asker}${value}`));

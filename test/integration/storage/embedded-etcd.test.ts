@@ -136,7 +136,7 @@ test('an abort ends etcd as stop does', limit, async () => {
   assert.equal(world.starts().length, 1);
 });
 
-test('the signal ends a start that has come to nothing yet, with its reason', limit, async () => {
+test('the signal ends a start that is not complete, with the reason of the signal', limit, async () => {
   await using world = new World();
   await world.serveOnce();
   const reason = new Error('not wanted any more');

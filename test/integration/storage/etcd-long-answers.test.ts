@@ -35,7 +35,7 @@ describe('an answer', () => {
       },
     ],
   ] as const) {
-    it(`that is too long, ${who}, is asked for in parts`, async () => {
+    it(`that is too long, ${who}, is requested in parts`, async () => {
       await using world = new WireWorld();
       const wire = await world.etcd();
       const store = await world.store();

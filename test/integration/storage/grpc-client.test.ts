@@ -247,7 +247,7 @@ describe('a connection of gRPC', () => {
     await calling;
   });
 
-  it('that is closed lets calls end and takes no more', async () => {
+  it('that is closed lets calls end and rejects new ones', async () => {
     await using world = new World();
     const wire = await world.etcd();
     const client = world.client();

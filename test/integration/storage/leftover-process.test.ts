@@ -50,7 +50,7 @@ test('a process is identified by all of its arguments, each as a whole', async (
   assert.ok(!(await processesWithArguments([process.execPath])).includes(process.pid), 'never this one');
 });
 
-test('a process of another mount namespace has a directory of its own at the same path', async () => {
+test('a process of another mount namespace has a separate directory at the same path', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'minik8s-same-'));
   const name = `--name=${randomUUID()}`;
   const script = `mount -t tmpfs tmpfs ${directory}; echo; read line`;
@@ -99,7 +99,7 @@ async function runBelow(file: string) {
   return { parent: pidOf(parent), child: Number(String(line).trim()), end };
 }
 
-test('a parent that runs what this process runs lives, and another one is no master', async () => {
+test('a parent that runs the program of this process is alive, and any other process is not a master', async () => {
   const here = pidOf(await run(''));
   assert.equal(await parentLikeUs(here), process.pid);
   const directory = await mkdtemp(join(tmpdir(), 'leftover-'));
@@ -116,7 +116,7 @@ test('a parent that runs what this process runs lives, and another one is no mas
   }
 });
 
-test('a parent lives although an upgrade has replaced what it runs', async () => {
+test('a parent is alive although an upgrade has replaced its program', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'leftover-'));
   try {
     const [program, upgrade] = [join(directory, 'program'), join(directory, 'upgrade')];
@@ -136,14 +136,14 @@ test('a parent lives although an upgrade has replaced what it runs', async () =>
   }
 });
 
-test('a process is asked to end, and may take its time', async () => {
+test('a process is asked to end, and may take some time', async () => {
   const child = await run("process.on('SIGTERM', () => setTimeout(() => process.exit(7), 50))");
   const exited = once(child, 'exit');
   await endProcess(pidOf(child), 60_000, systemClock);
   assert.deepEqual(await exited, [7, null]);
 });
 
-test('a process that does not end is killed, and gone when the call resolves', async () => {
+test('a process that does not end is killed, and has ended when the call resolves', async () => {
   const child = await run("process.on('SIGTERM', () => {})");
   const exited = once(child, 'exit');
   await endProcess(pidOf(child), 200, systemClock);
@@ -210,7 +210,7 @@ test('a process that cannot be inspected does not count as ended', async () => {
   assert.deepEqual(await once(shell, 'exit'), [7, null]);
 });
 
-test('a process that is gone already has ended', async () => {
+test('a process that no longer exists has ended', async () => {
   const child = await run('');
   const exited = once(child, 'exit');
   child.kill('SIGKILL');

@@ -19,7 +19,7 @@ describe('the proxy of the API server', () => {
   });
   after(() => proxied.stop());
 
-  describe('when it cannot', () => {
+  describe('without an answer to pass on', () => {
     const refused = async (path: string, asked?: Asked) => {
       const { status, text } = await proxied.ask(path, asked);
       const { kind, reason, message } = JSON.parse(text) as Record<string, string>;
@@ -96,7 +96,7 @@ describe('the proxy of the API server', () => {
       for (const [path, expected] of Object.entries(answers)) assert.equal(await refused(path), expected);
     });
 
-    it('does not lead to an address that is no pod', async () => {
+    it('rejects an address that is not of a pod', async () => {
       await proxied.createService('elsewhere', [{ port: 80 }], [{ name: '', port: portOf(proxied.backend) }]);
       await proxied.cluster.server.call(
         'PATCH',
@@ -118,7 +118,7 @@ describe('the proxy of the API server', () => {
       );
     });
 
-    it('does not know other methods', async () => {
+    it('rejects unknown methods', async () => {
       assert.match(await refused(proxied.toPod('/'), { method: 'PROPFIND' }), /^405 MethodNotAllowed: /);
     });
   });
@@ -193,7 +193,7 @@ describe('the proxy of the API server', () => {
       assert.deepEqual(answer.headers['set-cookie'], ['a=1', 'b=2']);
     });
 
-    it('is not asked for with a body', async () => {
+    it('is rejected with a body', async () => {
       proxied.handle = echo;
       const headers = { connection: 'Upgrade', upgrade: 'teletype', 'content-length': '4' };
       const seen = echoed(await proxied.ask(proxied.toPod('/'), { method: 'POST', headers, body: 'body' }));

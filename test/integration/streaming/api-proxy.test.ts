@@ -29,7 +29,7 @@ describe('the proxy of the API server', () => {
     });
   }
 
-  it('passes HEAD on, with what a body would have been', async () => {
+  it('passes HEAD on, with the headers of a body', async () => {
     proxied.handle = echo;
     const answer = await proxied.ask(proxied.toPod('/x'), { method: 'HEAD' });
     assert.equal(answer.status, 200);
@@ -37,7 +37,7 @@ describe('the proxy of the API server', () => {
     assert.equal(answer.text, '');
   });
 
-  it('keeps the path as it was written, and the host', async () => {
+  it('keeps the path as written, and the host', async () => {
     proxied.handle = echo;
     const seen = echoed(
       await proxied.ask(proxied.toPod('//a%2Fb/%20/c;d//'), { headers: { host: 'cluster:6443' } }),
@@ -121,7 +121,7 @@ describe('the proxy of the API server', () => {
     assert.equal(compressed.text, `<a href="${proxied.toPod('/rewriteme')}">test</a>`);
   });
 
-  it('leaves everything else of an answer as it is', async () => {
+  it('leaves the rest of an answer unchanged', async () => {
     const body = gzipSync('{"href":"/x"}');
     proxied.handle = (_, response) => {
       response.writeHead(418, [
@@ -188,7 +188,7 @@ describe('the proxy of the API server', () => {
     assert.equal(String((await last)[0]), 'end');
   });
 
-  it('reads no more from the client than the backend reads', async () => {
+  it('reads from the client only as fast as the backend reads', async () => {
     const waiting = Promise.withResolvers<IncomingMessage>();
     proxied.handle = (request, response) => {
       waiting.resolve(request);
@@ -223,7 +223,7 @@ describe('the proxy of the API server', () => {
     assert.equal(read, written * chunk.length);
   });
 
-  it('ends a request whose client has gone', async () => {
+  it('ends a request whose client has disconnected', async () => {
     const gone = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     proxied.handle = (request) => {
@@ -238,7 +238,7 @@ describe('the proxy of the API server', () => {
     await gone.promise;
   });
 
-  it('ends an answer whose client has gone', async () => {
+  it('ends an answer whose client has disconnected', async () => {
     const gone = Promise.withResolvers<void>();
     proxied.handle = (_, response) => {
       response.once('close', () => gone.resolve());

@@ -96,7 +96,7 @@ describe('@kubernetes/client-node streams', { timeout: 300_000 }, () => {
     assert.deepEqual(cluster.sizes, ['80x24', '90x30']);
   });
 
-  it('attach joins the container, which goes on without the client', async () => {
+  it('attach joins the container, which continues without the client', async () => {
     const [stdin, stdout] = [new PassThrough(), new PassThrough()];
     let said = '';
     stdout.on('data', (chunk) => (said += chunk));

@@ -65,7 +65,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
   };
   const done = { code: 0, stdout: '', stderr: '' };
 
-  it('a directory and a file go there', async () => {
+  it('a directory and a file are copied to a container', async () => {
     const to = fresh('there');
     assert.deepEqual(await ctl(from, `web:${to}/new`), done);
     assert.equal(contents(join(to, 'new')), contents(from));
@@ -77,7 +77,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
     }
   });
 
-  it('a directory and a file come back', async () => {
+  it('a directory and a file are copied from a container', async () => {
     const to = fresh('back');
     const told = await ctl(`web:${from}`, join(to, 'new'));
     assert.equal(told.code, 0, told.stderr);

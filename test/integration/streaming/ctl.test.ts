@@ -168,7 +168,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     await until('its end', () => cluster.running() === 0);
   });
 
-  it('exec has a terminal of the right size, follows it, and gives it back', async () => {
+  it('exec has a terminal of the right size, follows it, and restores it', async () => {
     const flag = join(cluster.server.directory, 'resize');
     const quoted = [...ctl, 'exec', '-it', 'web', '--', 'resized'].map((word) => `'${word}'`).join(' ');
     const resize = `(until [ -e ${flag} ]; do sleep 0.05; done; stty rows 40 cols 90 </dev/tty) &`;
@@ -268,7 +268,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     assert.equal(errors[1], 'error: lost connection to pod\n');
   });
 
-  it('port-forward goes on with the ports that it can have', async () => {
+  it('port-forward continues with the ports that it can open', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const taken = (other.address() as { port: number }).port;

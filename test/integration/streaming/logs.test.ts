@@ -57,7 +57,7 @@ describe('logs on a WebSocket', () => {
     assert.equal(Buffer.concat(bytes).toString(), '€ second\n');
   });
 
-  it('are followed, until the client goes', async () => {
+  it('are followed until the client disconnects', async () => {
     const socket = open('?follow=true&tailLines=0', ['binary.k8s.io']);
     const messages: string[] = [];
     socket.on('message', (data) => messages.push(String(data)));

@@ -36,7 +36,7 @@ describe('the id of a command', { timeout: 120_000 }, () => {
       .filter((line) => line.component === component && path.test(String(line.path)))
       .map(({ id }) => id);
 
-  it('is in both logs when logs are read, programs are run and the pod is asked', async () => {
+  it('is in both logs when logs are read, programs are run and streams are opened', async () => {
     await ctl(['logs', 'web']);
     await ctl(['exec', 'web', '--', 'words', 'hunter2']);
     await ctl(['get', '--raw', '/api/v1/namespaces/default/pods/web:8090/proxy/hunter2']);
@@ -61,7 +61,7 @@ describe('the id of a command', { timeout: 120_000 }, () => {
     assert.doesNotMatch(written.join(''), /hunter2/);
   });
 
-  it('is printed with an error of the server, when it is asked for', async () => {
+  it('is printed with an error of the server if requested', async () => {
     const { err } = await ctl(['get', 'pod', 'nope', '-v', '1']);
     const [first, second = ''] = err.split('\n');
     assert.equal(first, 'Error from server (NotFound): pods "nope" not found');

@@ -219,7 +219,7 @@ describe('streams through the API server', () => {
     assert.equal((await cluster.runtime.inspect(cluster.containerId))?.state, 'running');
   });
 
-  it('report failures: an attach is no command', async () => {
+  it('report failures: an attach runs no command', async () => {
     const refused = mock.method(cluster.runtime, 'attach', async () => {
       throw new Error('the container is not running');
     });
@@ -248,7 +248,7 @@ describe('streams through the API server', () => {
     }
   };
 
-  it('ends a forwarded port when the pod has ended its side, after what it sent', async () => {
+  it('ends a forwarded port when the pod has closed its side, after the data of the pod', async () => {
     const { channels, code } = await listen(
       open(`${pod}/portforward?ports=8090&ports=9`, ['v4.channel.k8s.io']),
     );

@@ -19,7 +19,7 @@ describe('the engine of the node’s own container', () => {
     await images.remove();
   });
 
-  it('reports that there is none', async () => {
+  it('reports that it has none', async () => {
     assert.equal(await engine.inspect(name), undefined);
     await engine.remove(name);
     await assert.rejects(engine.exec(name, ['true']), /No such container/);
@@ -45,7 +45,7 @@ describe('the engine of the node’s own container', () => {
     );
   });
 
-  it('runs programs in it: what they write and how they end', async () => {
+  it('runs programs in it, with their output and exit status', async () => {
     const command = ['sh', '-c', 'echo out; echo err >&2; exit 3'];
     const { code, output } = await engine.exec(name, command);
     assert.equal(code, 3);
@@ -53,7 +53,7 @@ describe('the engine of the node’s own container', () => {
     assert.deepEqual(await engine.exec(name, ['true']), { code: 0, output: '' });
   });
 
-  it('reads what it wrote, without the engine’s framing', async () => {
+  it('reads its output without the engine’s framing', async () => {
     assert.equal(await engine.logs(name), 'said');
   });
 

@@ -44,7 +44,7 @@ test('every rule is of a type and of fields that Kubernetes or a kind of our own
   assert.deepEqual(wrong, []);
 });
 
-test('a type has its rules from one place', () => {
+test('a type has its rules in one place', () => {
   const named = [sharedRules, ...registry.map((kind) => kind.rules ?? {})].flatMap(Object.keys);
   assert.deepEqual(
     named.filter((name, index) => named.indexOf(name) !== index),
@@ -100,7 +100,7 @@ const otherwise: Readonly<Record<string, object>> = { Namespace: { deleteAnswers
 
 // Upstream's read-only kinds have no operation in the client by which the test could find them.
 for (const kind of registry.filter(({ types, isMeasured }) => types === undefined && !isMeasured))
-  test(`${kind.plural}.${kind.group}/${kind.version} is as Kubernetes has it`, () => {
+  test(`${kind.plural}.${kind.group}/${kind.version} equals Kubernetes' kind`, () => {
     const { namespaced, hasStatus, deleteAnswers } = kind;
     const facts = upstreamFacts(kind) ?? assert.fail('the client of Kubernetes does not know it');
     assert.deepEqual({ namespaced, hasStatus, deleteAnswers }, { ...facts, ...otherwise[kind.kind] });

@@ -23,7 +23,7 @@ const said = (status: 'True' | 'False', reason: string, seconds: number, message
 it('a new one comes last', () => {
   assert.deepEqual(withCondition([other], said('True', 'A', 1)), [other, said('True', 'A', 1)]);
 });
-it('a condition with the same status and reason stays unchanged, whatever its message', () => {
+it('a condition with the same status and reason stays unchanged, also with another message', () => {
   assert.deepEqual(withCondition([said('True', 'A', 1), other], said('True', 'A', 2, 'n')), [
     said('True', 'A', 1),
     other,
@@ -59,7 +59,7 @@ it('a timed condition has the fields that are given, and the time of its status'
   assert.deepEqual(timedCondition([other, said('True', 'A', 1)], now, at(2)), said('True', 'B', 1, 'n'));
   assert.deepEqual(timedCondition([said('False', 'A', 1)], now, at(2)), said('True', 'B', 2, 'n'));
 });
-it('a replaced condition stands where the one of its type stood, or last', () => {
+it('a replaced condition keeps the position of the one of its type, and a new one is last', () => {
   const next = said('True', 'A', 3);
   assert.deepEqual(withReplaced([said('True', 'A', 1), other], next), [next, other]);
   assert.deepEqual(withReplaced([other], next), [other, next]);

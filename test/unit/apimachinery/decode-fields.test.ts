@@ -94,7 +94,7 @@ test('a value of another type ends it', () => {
     );
 });
 
-test('a field that must be given and is not has its zero value, and a cause', () => {
+test('a missing required field has its zero value, and a cause', () => {
   const rules = { 'a.v1.Thing': { requires: 'number' }, 'a.v1.Inner': {}, 'a.v1.Plain': {} };
   assert.deepEqual(decode({}, rules), {
     ...none,
@@ -112,12 +112,12 @@ test('a field that must be given and is not has its zero value, and a cause', ()
   });
 });
 
-test('neither what may be lacking nor what is not acted on must be given', () => {
+test('neither optional fields nor fields without an effect are required', () => {
   const rules = { 'a.v1.Thing': { acts: 'name count', mayLack: 'count' } };
   assert.deepEqual(decode({}, rules).causes, ['name: Required value']);
 });
 
-test('defaults are given where nothing is, and have defaults of their own', () => {
+test('defaults are set for missing fields, and have defaults of their own', () => {
   const rules = {
     'a.v1.Thing': { acts: 'mode inner', defaults: { mode: 'Fast', inner: { key: 'k' }, text: 'shown' } },
     'a.v1.Inner': { defaults: { value: 'v' } },
@@ -149,7 +149,7 @@ test('an empty text is an unset field if it has a default or a choice', () => {
   ]);
 });
 
-test('choices are Kubernetes’ own or the rules’; none take any text; those of items are not judged', () => {
+test('choices are Kubernetes’ own or the rules’; empty choices accept any text; items are not checked', () => {
   const causes = (rules: RulesByType['']) =>
     decode({ mode: 'X', modes: ['X'], label: { a: 'X' } }, { 'a.v1.Thing': { acts: '', ...rules } }).causes;
   assert.deepEqual(causes({}), ['mode: Unsupported value: "X": supported values: "Fast", "Slow"']);
@@ -172,7 +172,7 @@ test('a number out of its limits is named, one that is absent is not', () => {
   assert.deepEqual(causes({ count: 10 }), ['count: Invalid value: 10: must be between 1 and 9, inclusive']);
 });
 
-test('a field that is not acted on is kept and named when its value asks for something', () => {
+test('a field without an effect is kept, and named if its value requests something', () => {
   const rules = {
     'a.v1.Thing': { acts: 'name', quiet: { number: [7, 8], other: 'any' as const } },
     'a.v1.Inner': { defaults: { value: 'v' } },

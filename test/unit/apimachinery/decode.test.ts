@@ -311,7 +311,7 @@ test('an object that was never stored has no time of its creation', () => {
   assert.equal(object.metadata.creationTimestamp, '');
 });
 
-test('a kind of our own is known by its schema', () => {
+test('a kind of our own is recognised by its schema', () => {
   assert.throws(() => decode({ spec: { url: 'u', nope: 1 } }, 'Strict', thing), /unknown field "spec.nope"/);
   assert.throws(() => decode({ spec: { url: 1 } }, 'Strict', thing), /ThingSpec.spec.url of type string/);
   assert.deepEqual(
@@ -323,7 +323,7 @@ test('a kind of our own is known by its schema', () => {
   );
 });
 
-test('whatever the value, decoding gives an object or a StatusError', () => {
+test('for every value, decoding returns an object or a StatusError', () => {
   const random = new SeededRandom(7);
   const leaves = [null, 0, 1.5, '', 'x', true, [], {}, [null], 1e300, '1Gi', 'Always'];
   const mutate = (value: unknown): unknown => {
@@ -380,7 +380,7 @@ test('hostile keys stay data', () => {
   assert.equal((object as unknown as Record<string, unknown>).polluted, undefined);
 });
 
-test('decoding what was decoded changes nothing', () => {
+test('decoding a decoded object changes nothing', () => {
   const once = decode(good({}, { nodeName: 'n' })).object;
   const twice = convertObject(table, deployment, once, 'Strict');
   assert.deepEqual(twice.object, once);

@@ -25,7 +25,7 @@ test('a long value is shown up to a length, wherever in it that is', () => {
     assert.equal(shown(value), `Invalid value: ${JSON.stringify(value).slice(0, 4000)}…: why`);
 });
 
-test('a long value is read only as far as it is shown', () => {
+test('only the displayed part of a long value is read', () => {
   let reads = 0;
   const list = new Proxy(new Array<number>(30_000).fill(0), {
     get(target, key) {

@@ -7,7 +7,7 @@ import { goShape } from '../../../src/apimachinery/go-shape.ts';
 const shape = (typeName: string, object: object) =>
   JSON.stringify(goShape({ ...object }, requiredType(kubernetesFields, typeName)));
 
-test('fields come in the order of the type, and those that Go always shows are added', () => {
+test('fields are in the order of the type, and fields that Go always shows are added', () => {
   assert.equal(
     shape('core.v1.Container', { image: 'b', name: 'a', env: [{}] }),
     '{"name":"a","image":"b","env":[{"name":""}],"resources":{}}',
@@ -18,7 +18,7 @@ test('fields come in the order of the type, and those that Go always shows are a
   );
 });
 
-test('a field that the type does not have is kept behind the others', () => {
+test('a field that the type does not have follows the other fields', () => {
   assert.equal(shape('core.v1.EnvVar', { nmae: 'x', name: 'a' }), '{"name":"a","nmae":"x"}');
 });
 

@@ -83,7 +83,7 @@ describe('descriptions', () => {
     });
   }
 
-  it('of a field are its own, whatever the description of its type', () => {
+  it('of a field take precedence over the description of its type', () => {
     const described = (type: string, field: string) =>
       inOneGo(openApiV2Document(source)).definitions[`io.k8s.api.${type}`]?.properties?.[field]
         ?.description ?? '';
@@ -105,7 +105,7 @@ test('the index names a document for each group-version', () => {
   assert.equal(inOneGo(openApiV3Document(source, 'apis/nothing/v1')), undefined);
 });
 
-test('a number that is described is of its own kind of number', () => {
+test('a described number keeps its own numeric type', () => {
   const document = inOneGo(openApiV3Document(source, 'apis/minik8s.io/v1'));
   const [port] = Object.values(document?.components.schemas ?? {}).flatMap(
     ({ properties = {} }) => properties.servicePort ?? [],
@@ -265,7 +265,7 @@ for (const [name, document] of [
   ['version 2', () => openApiV2Document(source)],
   ['version 3 of the core group', () => openApiV3Document(source, 'api/v1')],
 ] as const)
-  test(`the document of ${name} is described and written in steps, of which none is long`, () => {
+  test(`the document of ${name} is described and written in short steps`, () => {
     const described = [...document()];
     const made = inOneGo<OpenApiV2Document | OpenApiV3Document | undefined>(document());
     assert.ok(made);
@@ -288,7 +288,7 @@ test('the protobuf form is encoded in a step for each path and definition', () =
   assert.ok(inSteps <= whole && inSteps > 0.99 * whole, `${inSteps} of ${whole} bytes`);
 });
 
-test('the protobuf form holds what the document holds', () => {
+test('the protobuf form has the content of the document', () => {
   const json = inOneGo(openApiV2Document(source));
   const document = decode(Buffer.from(encoded(json)), documentShape);
   assert.deepEqual(field(document, 1), ['2.0']);

@@ -25,7 +25,7 @@ const types = new Map([
 
 const isRejected = (error: unknown) => error instanceof StatusError && error.status.code === 400;
 
-test('a merge gives what kubectl 1.32 gives, and rejects what kubectl rejects', () => {
+test('a merge equals that of kubectl 1.32, and rejects what kubectl rejects', () => {
   for (const { target, patch, result } of recorded) {
     const type = kubernetesFields.typeOf(types.get(target.kind) ?? '');
     assert.ok(type);
@@ -72,7 +72,7 @@ test('lists of 100,000 items are merged, ordered and emptied', () => {
   assert.deepEqual(applyStrategicPatch(target, patch, type), { finalizers: [], ownerReferences: [] });
 });
 
-test('without an order of its own a patch puts what is new first, as upstream does', () => {
+test('without an order of its own a patch puts new items first, as upstream does', () => {
   const pod = kubernetesFields.typeOf('core.v1.Pod');
   assert.ok(pod);
   const containers = (...names: string[]) => ({ spec: { containers: names.map((name) => ({ name })) } });

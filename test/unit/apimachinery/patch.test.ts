@@ -290,7 +290,7 @@ test('a patch may make an object that is too large smaller, and no larger', () =
   assert.throws(() => run({ other: '' }), hasCode(413));
 });
 
-test('insertions before many others, and copies, are bounded', () => {
+test('insertions into long lists, and copies, are limited', () => {
   const list = Array.from({ length: 20_000 }, (_, i) => i);
   const patch = (count: number, operation: object) => readJsonPatch(Array(count).fill(operation));
   const first = { op: 'add', path: '/l/0', value: 0 };

@@ -190,7 +190,7 @@ test('so are beginnings of paths that are compared with as many', () => {
   assert.deepEqual(coverage(all, [paths('get', urls('b'))]), { missing: [], tooMany: false });
 });
 
-test('a word that is said twice counts once', () => {
+test('a repeated word counts once', () => {
   const words = (word: string) => Array(5000).fill(word).join(' ');
   const { missing: some, tooMany } = coverage([], [on(words('get'), words('pods'), words('a'))]);
   assert.equal(tooMany, false);
@@ -234,7 +234,7 @@ const multiplying: readonly [title: string, held: readonly PolicyRule[], wanted:
 ];
 
 for (const [title, held, wanted] of multiplying)
-  test(`${title} are not compared with as many others in one step, nor beyond a bound`, () => {
+  test(`${title} are not compared with as many others in one step, and at most up to a limit`, () => {
     const steps = coverageOf(held, wanted);
     let taken = 0;
     let step = steps.next();

@@ -77,7 +77,7 @@ test('an exponent that many digits make up for is read exactly', () => {
 });
 
 for (const text of ['', 'x', '1x', '1 Gi', '1ki', '1K', '--1', '1.2.3', '1e', 'Ki', '1Gii', 'NaN', '.']) {
-  test(`${JSON.stringify(text)} is no quantity`, () => {
+  test(`${JSON.stringify(text)} is not a quantity`, () => {
     assert.equal(tryParseQuantity(text), undefined);
     assert.throws(() => parseQuantity(text), QuantityError);
     assert.equal(validateQuantity('spec.x', text)[0]?.reason, 'FieldValueInvalid');
@@ -100,7 +100,7 @@ test('negative values are refused unless allowed', () => {
   assert.equal(validateQuantity('f', '1').length, 0);
 });
 
-test('a text longer than any number needs is refused, however it is written', () => {
+test('a text longer than every number is refused, in any notation', () => {
   for (const text of ['9'.repeat(101), `0.${'0'.repeat(100)}1`, `1e${'0'.repeat(100)}1`])
     assert.equal(tryParseQuantity(text), undefined);
   assert.equal(canonicalQuantity('9'.repeat(100)), '9223372036854775807');

@@ -66,7 +66,7 @@ test('YAML names duplicates by path', () => {
   assert.deepEqual(parseYaml('a: 1\nb:\n- c: 1\n  c: 2\na: 3').duplicates, ['b[0].c', 'a']);
 });
 
-test('a merge behind a key of its own is a duplicate, as readers differ; before it the own key counts', () => {
+test('a merge after a key of its own is a duplicate, as readers differ; before it the own key takes precedence', () => {
   const base = 'base: &base {x: 1}\n';
   assert.deepEqual(parseYaml(`${base}a: {x: 2, <<: *base}`).duplicates, ['a.x']);
   assert.deepEqual(parseYaml(`${base}a: {x: 2, <<: [{y: 1}, *base]}`).duplicates, ['a.x']);
@@ -109,7 +109,7 @@ test('a stream gives its documents, and YAML is written so that old readers read
   assert.equal(formatYaml({ a: 'on', b: ['x'], c: '0644' }), 'a: "on"\nb:\n- x\nc: "0644"\n');
 });
 
-test('an alias in a merge means the last node before it that has its name', () => {
+test('an alias in a merge refers to the last earlier node with its name', () => {
   const { value, duplicates } = parseYaml(
     'a: &n {x: 1}\nb: &n {z: 1}\nc: {x: 2, z: 2, <<: *n}\nd: &n {x: 1}\n',
   );

@@ -43,7 +43,7 @@ function randomValue(depth: number): unknown {
   return [1.5e3, 'a"b\\,{[:', null, true][pick];
 }
 
-test('the scan counts what the parser then makes, empty lists and objects twice', () => {
+test('the scan counts the nodes that the parser then creates, empty lists and objects twice', () => {
   const empties = (value: unknown): number => {
     if (typeof value !== 'object' || value === null) return 0;
     const inner = Object.values(value);

@@ -17,7 +17,7 @@ for (const text of badYaml) {
 }
 
 for (const text of exactNumbers) {
-  test(`YAML refuses ${text}, of which digits would be lost`, () => {
+  test(`YAML refuses ${text}, which would lose digits`, () => {
     assert.throws(() => parseYaml(`a: 1\nkey: ${text}\n`), {
       name: 'TextError',
       message:
@@ -26,7 +26,7 @@ for (const text of exactNumbers) {
   });
 }
 
-test('YAML that is written reads back as it was: a text that looks like a number or a boolean stays text', () => {
+test('written YAML is read back identically: a text that looks like a number or a boolean stays text', () => {
   for (const [text, value] of yamlScalars)
     for (const one of [text, value]) {
       const written = formatYaml({ key: one, [text]: 1 });

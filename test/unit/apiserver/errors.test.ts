@@ -112,14 +112,14 @@ describe('the log has', () => {
     return { lines: log.lines.map(({ level, fields }): Fields => ({ level, ...fields })), status };
   };
 
-  test('one line of etcd that is away or refuses', () => {
+  test('one line for an etcd that is unreachable or refuses', () => {
     for (const error of [down, new StoreRejectedError('x')]) {
       const line = { level: 'warn', method: 'PUT', path: '/api/v1/pods', id: 'mine', error: 'x' };
       assert.deepEqual(linesOf(error).lines, [line]);
     }
   });
 
-  test('one line of a fault, and where it was', () => {
+  test('one line for a fault, with its place', () => {
     const [line, ...more] = linesOf(new TypeError('inside')).lines;
     assert.deepEqual([line?.level, line?.error, line?.method], ['error', 'inside', 'PUT']);
     assert.match(String(line?.stack), /errors\.test\.ts/);

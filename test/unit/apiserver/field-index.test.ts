@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { startTestServer } from '../../fixtures/api-server.ts';
 
-test('a list of the pods of a node has them in order, of its namespace and as other selectors say, and looks at no others', async () => {
+test('a list of the pods of a node has them in order, by namespace and other selectors, and reads no other pods', async () => {
   const server = await startTestServer();
   const pods = (namespace: string) => `/api/v1/namespaces/${namespace}/pods`;
   await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'other' } });

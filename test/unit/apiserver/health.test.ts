@@ -142,7 +142,7 @@ test('a server whose cache has not listed the store is not ready', async () => {
   assert.equal(await ask('/readyz'), '200 ok');
 });
 
-test('a server without a word on its cache is as ready as the cache is', async () => {
+test('a server without a message on its cache is as ready as the cache', async () => {
   const { api, clock } = createTestApi({ bare: true });
   const isReady = async () => {
     const request = new Request('https://apiserver/readyz/informer-sync');

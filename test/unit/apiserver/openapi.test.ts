@@ -48,7 +48,7 @@ describe('the description of the API', () => {
     assert.equal((await get('/openapi/v2')).status, 200);
   });
 
-  test('is made while others are heard: each document in a turn of its own', async () => {
+  test('is made while other requests are answered: each document in a separate turn', async () => {
     const docs = fieldDocs();
     const tables = { clock, fields: kindFields, fieldDocs: async () => docs };
     const definitions = [configMapResource, deploymentResource] as unknown as ResourceDefinition[];
@@ -199,7 +199,7 @@ describe('the description of the API', () => {
     }
   });
 
-  test('is not sent to who has it', async () => {
+  test('is not sent to a client with the current one', async () => {
     const [, url = ''] = (await urls())[0] ?? [];
     for (const path of ['/openapi/v2', '/openapi/v3', url]) {
       const first = await get(path);

@@ -13,7 +13,7 @@ import { created, writer } from '../../fixtures/kinds.ts';
 
 const definition = podResource as unknown as ResourceDefinition;
 
-test('a write of the status changes nothing else of a pod but what nodes may', () => {
+test('a write of the status changes no other fields of a pod than nodes may', () => {
   const owner = (name: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid: name });
   const metadata = {
     ...{ name: 'web', namespace: 'default', uid: 'u', resourceVersion: '1', generation: 3 },

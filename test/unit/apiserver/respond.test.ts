@@ -33,7 +33,7 @@ test('text is sent as text', async () => {
   );
 });
 
-test('a Status has its code, and a Retry-After if it is known', () => {
+test('a Status has its code, and a Retry-After if one is given', () => {
   const { status } = newNotFound({ group: '', plural: 'pods' }, 'x');
   const answer = respondStatus(status, { 'audit-id': '7' });
   assert.deepEqual(

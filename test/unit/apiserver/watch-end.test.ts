@@ -81,7 +81,7 @@ describe('a watch', () => {
     await assertOver(open(two, { shutdown: AbortSignal.abort() }), 'ended');
   });
 
-  it('ends with the server while its objects are sent, and sends no more of them', async () => {
+  it('ends with the server while its objects are sent, and sends no further ones', async () => {
     const stopping = new AbortController();
     const watch = open(two, { shutdown: stopping.signal, marksInitialEnd: true });
     watch.hand(changed('a', 11));
@@ -106,7 +106,7 @@ describe('a watch', () => {
     assert.equal(watch.client.state, 'open');
   });
 
-  it('is refused where its history is gone', async () => {
+  it('is refused if its history is compacted', async () => {
     const cache = {
       revision: 10,
       watch() {
@@ -180,7 +180,7 @@ describe('a client may leave unread', () => {
       assert.equal(client.state, state);
     });
 
-  it('as much as there is while nothing happens', () => {
+  it('as many bytes as there are while nothing happens', () => {
     const { client, hand } = open([]);
     client.backlog = limit + 1;
     hand();
@@ -188,7 +188,7 @@ describe('a client may leave unread', () => {
   });
 });
 
-describe('frames go out', () => {
+describe('frames are sent', () => {
   const sizes = (...bytes: number[]) => {
     const { client, hand } = open([]);
     const events = bytes.map((size, index) => changed('a', 11 + index, size));
@@ -206,13 +206,13 @@ describe('frames go out', () => {
     assert.deepEqual(sizes(most - 100, 101, 100), { pieces: [most - 100, 201], whole: [most - 100] });
   });
 
-  it('as they are when they are large, and are not copied', () => {
+  it('unchanged if they are large, and are not copied', () => {
     assert.deepEqual(sizes(most + 1), { pieces: [most + 1], whole: [most + 1] });
     assert.deepEqual(sizes(100, most, 200, 300), { pieces: [100, most, 500], whole: [100, most] });
     assert.deepEqual(sizes(), { pieces: [], whole: [] });
   });
 
-  it('of many objects are sent in turns, and each waits until there is room', async () => {
+  it('of many objects in turns, and each waits until there is room', async () => {
     let taken = 0;
     const turns = { next: async () => void taken++ } as unknown as Turns;
     const many = Array.from({ length: 600 }, (_, index) => object(`o${index}`, index + 1));

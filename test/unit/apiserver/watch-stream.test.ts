@@ -75,7 +75,7 @@ describe('a client that reads slowly', () => {
     assert.equal(client.state, 'cut');
   });
 
-  it('is cut off by what it has not read and what waits together', () => {
+  it('is cut off by its unread and queued bytes together', () => {
     const { client, hand } = open(two);
     client.backlog = 5 * megabyte;
     for (let i = 0; i < 4; i++) hand(changed('a', 11 + i, megabyte));
@@ -84,7 +84,7 @@ describe('a client that reads slowly', () => {
     assert.equal(client.state, 'cut');
   });
 
-  it('is not cut off for what waited once and has been read', async () => {
+  it('is not cut off for bytes that it has read since', async () => {
     const { clock, client, hand } = open(two);
     for (let i = 0; i < 8; i++) hand(changed('a', 11 + i, megabyte));
     client.makeRoom();
@@ -95,7 +95,7 @@ describe('a client that reads slowly', () => {
     assert.equal(client.state, 'open');
   });
 
-  it('is kept while it reads a quarter of what waits, however much comes meanwhile', async () => {
+  it('is kept while it reads a quarter of the queued bytes, however many are added', async () => {
     const { clock, client, hand } = open([], { bookmarks: false });
     hand(changed('a', 11, 1000));
     for (let i = 0; i < 5; i++) {

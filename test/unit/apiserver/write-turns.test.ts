@@ -12,7 +12,7 @@ test('small writes are made at once, also by many', () => {
   assert.equal(turns.mayWrite(100), false, 'a write costs something, however little it writes');
 });
 
-test('large writes wait, in order, some of them a turn', async () => {
+test('large writes wait, in order, some of them for a turn', async () => {
   const turns = new WriteTurns(systemClock);
   assert.equal(turns.mayWrite(8 * MB), true, 'one write is never divided');
   const written: number[] = [];

@@ -21,7 +21,7 @@ const manifest: Manifest = {
   members: { 'etcd.db': member, 'pki/ca.crt': member, 'pki/ca.key': member, 'config/master.yaml': member },
 };
 
-test('a manifest is read as it was written', () => {
+test('a manifest is read back as written', () => {
   assert.deepEqual(parseManifest(formatManifest(manifest)), manifest);
 });
 

@@ -26,7 +26,7 @@ test('a clock that was set back does not stop the backups', () => {
   assert.equal(dueInMs([third, first], at('27T10:00:00'), day), 23 * 3_600_000);
 });
 
-test('a name with an impossible time is no backup', () => {
+test('a name with an impossible time is not a backup', () => {
   assert.ok(dueInMs(['minik8s-2026-99-29T09-00-00Z.tar.zst'], at('29T09:00:00'), day) <= 0);
 });
 

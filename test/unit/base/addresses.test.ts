@@ -80,7 +80,7 @@ function agrees(text: string): void {
   assert.equal(isAddress(text), isIP(text) !== 0, JSON.stringify(text));
 }
 
-test('an address is what the system takes for one', () => {
+test('an address is valid exactly if the system accepts it', () => {
   texts.forEach(agrees);
   const random = new SeededRandom(7);
   const pieces = [
@@ -106,12 +106,12 @@ test('an address is what the system takes for one', () => {
   }
 });
 
-test('an address with a zone is none: it means something on one machine alone', () => {
+test('an address with a zone is invalid: its meaning is limited to one machine', () => {
   for (const text of ['fe80::1%eth0', '::1%1', '::ffff:1.2.3.4%lo'])
     assert.equal(isAddress(text), false, text);
 });
 
-test('however an address is spelled, its canonical text is one', () => {
+test('all spellings of an address have one canonical text', () => {
   const spellings: [string, string[]][] = [
     ['10.96.0.1', ['10.96.0.1', '::ffff:10.96.0.1', '::FFFF:a60:1', '0:0:0:0:0:ffff:0a60:0001']],
     ['2001:db8::1', ['2001:db8::1', '2001:DB8:0:0:0:0:0:1', '2001:db8::0:1', '2001:0db8:0::0.0.0.1']],
@@ -217,7 +217,7 @@ test('a range contains its addresses', () => {
   }
 });
 
-test('a range overlaps its own first and last address, and not those beside it', () => {
+test('a range overlaps its first and last address, and not the addresses next to it', () => {
   const range = requireRange('10.0.1.0/24');
   for (const [address, inside] of [
     ['10.0.0.255', false],
@@ -268,7 +268,7 @@ test('CIDRs of both families', () => {
     assert.ok(!isCIDR(bad), bad);
 });
 
-test('a range lies in another when it begins there and is smaller, whatever the bits behind its prefix', () => {
+test('a range is in another if it begins there and is smaller, whatever the bits after its prefix', () => {
   const inside: [outer: string, inner: string][] = [
     ['10.0.0.0/8', '10.1.0.0/16'],
     ['10.255.0.0/8', '10.1.2.3/32'],

@@ -22,7 +22,7 @@ describe('turns of askers', () => {
     assert.deepEqual(names, ['a1', 'a2', 'a3', 'b1', 'b2']);
     assert.deepEqual(done, ['a1', 'a2', 'b1', 'a3', 'b2']);
   });
-  it('go on after a piece that fails', async () => {
+  it('continue after a piece that fails', async () => {
     const turns = new AskerTurns();
     const failed = assert.rejects(
       turns.inTurn('a', () => Promise.reject(new Error('no'))),

@@ -14,7 +14,7 @@ async function read(chunks: AsyncIterable<Uint8Array>) {
 }
 
 describe('a stream read chunk by chunk', () => {
-  test('gives what came before it failed, then its error', async () => {
+  test('passes on the bytes before a failure, then its error', async () => {
     const source = new PassThrough();
     const reading = read(everyChunk(source));
     source.write('one');
@@ -33,7 +33,7 @@ describe('a stream read chunk by chunk', () => {
     assert.deepEqual(await read(everyChunk(source)), { text: 'one', error: 'broken' });
   });
 
-  test('that is closed before its end is no whole one', async () => {
+  test('that is closed before its end is reported as incomplete', async () => {
     const source = new PassThrough();
     const reading = read(everyChunk(source));
     source.write('one');

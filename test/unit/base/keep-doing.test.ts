@@ -212,7 +212,7 @@ describe('keepDoing', () => {
     await over;
   });
 
-  it('ends with the error of a turn that has no handler, and with the error of onError', async () => {
+  it('ends with the error of a turn without a handler, and with the error of onError', async () => {
     const { clock, given } = world();
     const act = () => Promise.reject(new Error('broken'));
     await assert.rejects(keepDoing({ clock, signal: given.signal, restMs: 10 }, act), /broken/);

@@ -22,21 +22,21 @@ test('a bucket starts full, gains one token per interval, and returns the wait',
   assert.equal(buckets.take('a', 1128), 128);
 });
 
-test('a bucket never holds more than it can, however long it was left alone', () => {
+test('a bucket never holds more than its capacity, however long it was unused', () => {
   const buckets = new TokenBuckets(limits);
   assert.equal(drain(buckets, 'a', 0), 3);
   assert.equal(drain(buckets, 'a', 1_000_000), 3);
   assert.equal(buckets.take('a', 1_000_064), 64);
 });
 
-test('a clock that goes back takes nothing away and gives nothing', () => {
+test('a clock that goes back neither removes nor adds tokens', () => {
   const buckets = new TokenBuckets(limits);
   assert.equal(buckets.take('a', 1000), 0);
   assert.equal(drain(buckets, 'a', 500), 2);
   assert.equal(buckets.take('a', 628), 0);
 });
 
-test('each key has a bucket of its own; the one that was used longest ago is forgotten first', () => {
+test('each key has a separate bucket; the least recently used one is dropped first', () => {
   const buckets = new TokenBuckets(limits);
   assert.equal(drain(buckets, 'a', 0), 3);
   assert.equal(drain(buckets, 'b', 0), 3);

@@ -209,7 +209,7 @@ test('an evaluation leaves nothing to the next one', () => {
   for (const _ of [1, 2]) assert.deepEqual(shown(list.evaluate({}, new Budget(100))), ['int:1', 'int:2']);
 });
 
-test('asks the authorizer what the expression has put together', () => {
+test('asks the authorizer the question that the expression composed', () => {
   const questions: AuthorizerQuestion[] = [];
   const authorizer = new Authorizer({
     serviceAccount: undefined,

@@ -60,7 +60,7 @@ test('an expression makes objects of declared types, which become JSON', () => {
     assert.deepEqual([expression, jsonOf(expression)], [expression, value]);
 });
 
-test('a field called __proto__ is a field like others', () => {
+test('a field called __proto__ is an ordinary field', () => {
   const made = jsonOf('Object{map: {"__proto__": {"polluted": "yes"}}, __proto__: 1}') as object;
   assert.deepEqual(Object.keys(made), ['map', '__proto__']);
   assert.equal(Object.getPrototypeOf(made), Object.prototype);
@@ -95,7 +95,7 @@ test('a value that JSON cannot have, or that is too large, becomes an error', ()
     assert.throws(() => jsonOf(expression), { name: 'CelError', message });
 });
 
-test('an object costs 40 beside its fields', () => {
+test('an object costs 40 in addition to its fields', () => {
   const { estimatedCost } = compile('Object{spec: Object.spec{a: object.n}}', environment);
   assert.deepEqual(estimatedCost, { min: 81, max: 81 });
   const budget = new Budget(requestLimit);

@@ -74,7 +74,7 @@ describe('an evaluation in steps', () => {
     assert.equal(inSteps('self.numbers.all(a, a >= 0)').pauses, 0);
   });
 
-  test('gives others a turn while a variable is evaluated that pauses', () => {
+  test('lets other work run while a variable is evaluated that pauses', () => {
     let asked = 0;
     const variables = {
       get self() {

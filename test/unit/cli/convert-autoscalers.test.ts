@@ -160,7 +160,7 @@ describe('the target of an autoscaler in the same input', () => {
   });
 
   for (const metadata of [undefined, {}, { labels: {} }, { labels: 'x' }])
-    it(`gets labels where its template has none: ${JSON.stringify(metadata)}`, () => {
+    it(`gets labels if its template has none: ${JSON.stringify(metadata)}`, () => {
       const { made } = converted(hpa({ template: { ...template, metadata }, ...byCpu }));
       const labels = { app: 'h' };
       assert.deepEqual(made[0]?.metadata, { name: 'h' });

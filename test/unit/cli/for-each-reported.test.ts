@@ -22,7 +22,7 @@ test('items after one that fails are still processed, in order', async () => {
   assert.deepEqual(reported, [failure]);
 });
 
-test('an error is reported as it is explained for its item', async () => {
+test('an error is reported with the explanation for its item', async () => {
   const { context, reported } = reporting();
   const fail = async () => Promise.reject(new Error('no'));
   await forEachReported(context, [1, 2], fail, (error, item) => `${item}: ${String(error)}`);

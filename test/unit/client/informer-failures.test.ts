@@ -12,7 +12,7 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { follow, setUp, stored, truth, view } from './informer-rig.ts';
 
 for (const inStream of [false, true]) {
-  test(`history that is gone (410 ${inStream ? 'in an ERROR event' : 'as the answer'}) leads to a new list`, async () => {
+  test(`compacted history (410 ${inStream ? 'in an ERROR event' : 'as the answer'}) leads to a new list`, async () => {
     const { server, clock, informer, start, end } = setUp();
     server.expireInStream = inStream;
     server.put('stays');

@@ -43,7 +43,7 @@ contexts:
 current-context: prod
 `;
 
-test('a context becomes a connection with the contents of files beside the kubeconfig', () => {
+test('a context becomes a connection with the contents of the files that the kubeconfig names', () => {
   writeFileSync(join(folder, 'ca.pem'), 'CA-FILE');
   writeFileSync(join(folder, 'cert.pem'), 'CERT-FILE');
   writeFileSync(join(folder, 'token'), 'secret\n');
@@ -82,7 +82,7 @@ for (const [context, error] of [
   });
 }
 
-test('a kubeconfig without contexts, or without a current one, is rejected with what to do', () => {
+test('a kubeconfig without contexts, or without a current one, is rejected with the remedy', () => {
   const nothing = join(folder, 'nothing');
   writeFileSync(nothing, '');
   assert.throws(() => resolveContext(loadKubeconfig([nothing]) ?? assert.fail()), {

@@ -118,7 +118,7 @@ test('a name is encoded in the path', async () => {
   assert.equal(seen[0]?.path, '/api/v1/namespaces/default/pods/..%2F..%2Fsecrets%2Fx');
 });
 
-test('a Status comes back as the StatusError that was thrown', async () => {
+test('a Status becomes the StatusError that was thrown', async () => {
   const conflict = newConflict({ group: '', plural: 'pods' }, 'web', 'it changed');
   const { client } = scripted([Response.json(conflict.status, { status: 409 })]);
   await assert.rejects(client.resource(podResource).update(pod('web')), (error) => {
@@ -134,7 +134,7 @@ for (const [body, text] of [
   ['{ not json', '{ not json'],
   ['', ''],
 ] as const) {
-  test(`an answer that is no Status (${JSON.stringify(body)}) becomes one`, async () => {
+  test(`an answer that is not a Status (${JSON.stringify(body)}) becomes one`, async () => {
     const { client } = scripted([new Response(body, { status: 404 })]);
     await assert.rejects(client.resource(podResource).get('web', 'default'), (error) => {
       assert.ok(isNotFound(error) && error instanceof StatusError);

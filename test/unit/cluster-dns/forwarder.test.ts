@@ -70,7 +70,7 @@ class Upstream {
 }
 
 describe('the forwarder', () => {
-  it('asks once for what is kept, until its time is over', async () => {
+  it('queries a kept name once, until its time is over', async () => {
     const upstream = new Upstream();
     upstream.answers['192.0.2.53'] = reply('NOERROR', [a(10), a(30)]);
     const forwarder = upstream.forwarder();
@@ -109,7 +109,7 @@ describe('the forwarder', () => {
     assert.equal(told.get('coredns_forward_max_concurrent_rejects_total'), 0);
   });
 
-  it('asks once however many want to know', async () => {
+  it('sends one query however many clients wait for it', async () => {
     const upstream = new Upstream();
     upstream.answers['192.0.2.53'] = reply('NOERROR', [a(0)]);
     const forwarder = upstream.forwarder();
@@ -120,7 +120,7 @@ describe('the forwarder', () => {
     assert.equal(upstream.asked.length, 2, 'what has no time to live is not kept');
   });
 
-  it('goes on to the next server, and comes back later to a server that failed', async () => {
+  it('continues with the next server, and returns later to a server that failed', async () => {
     const upstream = new Upstream();
     upstream.answers = { '192.0.2.53': 'refuses', '192.0.2.54': reply('NOERROR', [a(0)]) };
     const forwarder = upstream.forwarder();
@@ -164,7 +164,7 @@ describe('the forwarder', () => {
     assert.match(upstream.log.of('warn')[0]?.message ?? '', /--dns-upstream/);
   });
 
-  it('keeps no more in flight than it may', async () => {
+  it('keeps at most its limit of queries in flight', async () => {
     const upstream = new Upstream();
     const forwarder = upstream.forwarder({ inFlight: 2, waiting: 4 });
     const names = ['a', 'b', 'c', 'a', 'b', 'a'];
@@ -209,7 +209,7 @@ describe('the cache', () => {
     });
   }
 
-  it('forgets what was not asked for longest when it is full', () => {
+  it('drops the least recently used answer when it is full', () => {
     const cache = new AnswerCache(new FakeClock(), limits);
     for (const key of ['a', 'b', 'c']) cache.set(key, reply('NOERROR', [a(60)]));
     cache.get('a');
@@ -220,7 +220,7 @@ describe('the cache', () => {
     );
   });
 
-  it('holds no more bytes than it may', () => {
+  it('holds at most its limit of bytes', () => {
     const cache = new AnswerCache(new FakeClock(), { entries: 100, bytes: 1000 });
     const long = (size: number) =>
       reply('NOERROR', [{ type: 'TXT', name: 'x', ttl: 60, data: Buffer.alloc(size) }]);

@@ -153,7 +153,7 @@ describe('an answer', () => {
     assert.equal(decode(writeReply(query(), big, streamLimit)).answers?.length, 200);
   });
 
-  it('leaves out what was not asked for without a word', () => {
+  it('silently leaves out records for other names', () => {
     const { answers, additionals, flag_tc } = decode(
       writeReply(
         query(),
@@ -204,7 +204,7 @@ describe('answers of other servers', () => {
     it(`is not taken when it ${what}`, () => assert.equal(readReply(bytes, 7, asked.question), undefined));
   }
 
-  it('is asked for with an id and size of our own', () => {
+  it('are requested with an id and size of our own', () => {
     const sent = decode(writeQuestion(99, asked));
     assert.equal(sent.id, 99);
     assert.deepEqual(
@@ -216,7 +216,7 @@ describe('answers of other servers', () => {
     assert.equal(record.udpPayloadSize, 1232);
   });
 
-  it('is asked for another name in the same way', () => {
+  it('are requested for another name in the same way', () => {
     const question = questionAbout(
       'other.example',
       query({ questions: [{ name: 'a', type: 'MX' }] }).question,
@@ -230,7 +230,7 @@ describe('answers of other servers', () => {
 });
 
 describe('bytes that mean harm', () => {
-  it('never throw, and what is read of them can be answered', () => {
+  it('never throw, and the parts that can be read can be answered', () => {
     const random = new SeededRandom(53);
     const good = [
       message(),

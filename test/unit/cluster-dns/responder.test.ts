@@ -86,7 +86,7 @@ describe('the responder', () => {
 describe('the counters of questions', () => {
   const from = 'server="dns://10.96.0.10:53",zone=".",view=""';
 
-  it('is their type and protocol, and what was answered', async () => {
+  it('count by type and protocol, and by answer', async () => {
     const counts = new DnsCounts(new FakeClock());
     const respond = responderOf({}, counts);
     await ask(respond, 'db.shop.svc.cluster.local');

@@ -44,7 +44,7 @@ describe('settings of names', () => {
 });
 
 describe('the link', () => {
-  it('gets what is missing and loses what is not wanted', () => {
+  it('gets missing addresses and loses unwanted ones', () => {
     assert.equal(
       renderAddresses(['10.96.0.10', '169.254.20.10'], ['169.254.20.10', '10.96.0.11']),
       'address delete 10.96.0.11/32 dev minik8s.dns\naddress add 10.96.0.10/32 dev minik8s.dns\nlink set dev minik8s.dns up\n',

@@ -66,7 +66,7 @@ for (const kind of ['-no-pie', '-pie']) {
   });
 }
 
-test('a program that does not need libatomic stays as it is', async (context) => {
+test('a program that does not need libatomic is unchanged', async (context) => {
   const path = compile(context, x64('int main(void) { return 0; }'), '-Wl,--as-needed');
   const before = readFileSync(path);
   assert.equal(withoutLibatomic(before, await compareExchangeCode('x64')), before);
@@ -87,7 +87,7 @@ test('a program that binds its functions lazily is refused', async (context) => 
   await assert.rejects(edit(path, 'x64'), { message: /binds functions lazily/ });
 });
 
-test('code for which there is no room is refused', async (context) => {
+test('code that does not fit is refused', async (context) => {
   const path = compile(context, x64(program), '-Wl,-z,now');
   assert.throws(() => withoutLibatomic(readFileSync(path), Buffer.alloc(5000)), {
     message: 'Node has no room for 5000 bytes behind its code',

@@ -48,7 +48,7 @@ describe('claimed objects', () => {
       '',
     );
   });
-  it('is only what it has, while it is being deleted itself', () => {
+  it('are only its present ones while the owner is being deleted', () => {
     const dying = replicaSet('web', 1, { metadata: { ...set.metadata, ...going } });
     assert.equal(claim(pod('p'), dying), '');
     assert.equal(claim(pod('p', { metadata: { ownerReferences: [mine], ...other } }), dying), '');
@@ -115,7 +115,7 @@ describe('carried out', () => {
   const noted = pod('noted', { metadata: { ownerReferences: [note] } });
   const stray = pod('stray', { metadata: { ownerReferences: [note, mine] } });
 
-  it('an adopted object has its owner beside its earlier ones, and is owned from then on', async () => {
+  it('adds an owner to the earlier ones of an adopted object, which is owned from then on', async () => {
     const server = serverWith(set, [orphan, noted]);
     assert.deepEqual(await server.carryOut({ owned: [pod('own')], adopt: [orphan, noted] }), [
       'own',
@@ -133,7 +133,7 @@ describe('carried out', () => {
     assert.equal(server.asked(), 0, 'no request is made');
   });
 
-  it('an object that was deleted meanwhile is not owned', async () => {
+  it('ignores an object that was deleted in the meantime', async () => {
     const server = serverWith(set, []);
     assert.deepEqual(await server.carryOut({ adopt: [orphan], release: [stray] }), []);
   });

@@ -82,7 +82,7 @@ test('builds many controllers in several turns, and runs each', async () => {
   await end();
 });
 
-test('reconciles every object there is, then each that changes, old state and new', async () => {
+test('reconciles every existing object, then each changed one, old state and new', async () => {
   const { server, clock, manager, start, end } = setUp();
   const keys: string[] = [];
   server.put('a');
@@ -141,7 +141,7 @@ test('nothing is reconciled before all caches have synced', async () => {
   await end();
 });
 
-test('requeueAfter brings a key back though nothing changed', async () => {
+test('requeueAfter enqueues a key again although nothing changed', async () => {
   const { server, clock, manager, start, end } = setUp();
   let runs = 0;
   server.put('a');
@@ -183,7 +183,7 @@ test('a throw is tried again with growing delays and logged once each; success f
   await end();
 });
 
-test('a conflict is no news', async () => {
+test('a conflict is not reported', async () => {
   const { server, clock, log, manager, start, end } = setUp();
   let runs = 0;
   server.put('a');
@@ -199,7 +199,7 @@ test('a conflict is no news', async () => {
   await end();
 });
 
-test('a creation in a namespace that goes is no news', async () => {
+test('a creation in a namespace that is being deleted is not reported', async () => {
   const { server, clock, log, manager, start, end } = setUp();
   let runs = 0;
   server.put('a');
@@ -273,7 +273,7 @@ test('one controller that cannot be built, or whose functions throw, leaves the 
   await end();
 });
 
-test('stopping waits for what is under way and starts nothing new', async () => {
+test('stopping waits for the work under way and starts no more', async () => {
   const { server, clock, manager, stop, start, end } = setUp();
   const gate = Promise.withResolvers<void>();
   const begun: string[] = [];
@@ -327,7 +327,7 @@ test('a controller that only reads its cache lets the event loop turn', async ()
   await end();
 });
 
-test('work that takes long is done piece after piece, whichever controllers and workers have it', async () => {
+test('long work is done in pieces, whichever controllers and workers have it', async () => {
   const { server, manager, clock, start, end } = setUp();
   for (let i = 0; i < 40; i++) server.put(`map-${i}`);
   let passed = 0;

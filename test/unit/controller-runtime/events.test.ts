@@ -161,7 +161,7 @@ test('recording neither waits nor throws, and events of cluster-scoped objects a
   assert.equal(clock.pending, 0);
 });
 
-test('while the API is away events wait, in order, and are tried again', async () => {
+test('while the API is unreachable events wait, in order, and are retried', async () => {
   const { clock, stored, state, recorder } = setUp();
   state.failure = new Error('connection refused');
   recorder.event(pod('a', 'ns'), 'Normal', 'First', 'm');
@@ -202,7 +202,7 @@ test('events above 1000 that cannot be written in time are dropped, and this is 
   await recorder.stop();
 });
 
-test('after events that were not worth writing, others still are', async () => {
+test('after events that could not be written, later ones still are', async () => {
   const { clock, stored, recorder } = setUp();
   for (let i = 0; i < 40; i++) {
     recorder.event(pod('noisy', 'ns'), 'Normal', `Reason${i}`, 'm');

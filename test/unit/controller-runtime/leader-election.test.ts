@@ -165,7 +165,7 @@ test('another takes over soon after a release, and a lease duration after a deat
   assert.equal(server.lease?.spec.holderIdentity, '');
 });
 
-test('a candidate takes a released or deleted lease within a second, and sends no requests meanwhile', async () => {
+test('a candidate takes a released or deleted lease within a second, and sends no requests before', async () => {
   for (const free of ['released', 'deleted'] as const) {
     const clock = new FakeClock();
     const server = new LeaseServer();
@@ -239,7 +239,7 @@ test('each term has a greater number, also after the lease was deleted or given 
   assert.equal(clock.pending, 0);
 });
 
-test('a leader that meets another holder stops at once and stands again', async () => {
+test('a leader that finds another holder stops at once and becomes a candidate again', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const a = new Candidate('a', server.client(), clock);
@@ -253,7 +253,7 @@ test('a leader that meets another holder stops at once and stands again', async 
   await a.stop();
 });
 
-test('a conflict is settled by reading again: by another holder it is lost, by itself it goes on', async () => {
+test('a conflict is settled by reading again: another holder ends the leadership, its own name continues it', async () => {
   for (const holder of ['thief', 'a']) {
     const clock = new FakeClock();
     const server = new LeaseServer();
@@ -312,7 +312,7 @@ for (const [what, verb, answeredAt, until] of [
   // The renewal is requested after 2 s.
   ['its renewal', 'update', 9_000, 12_000],
 ] as const) {
-  test(`a leadership lasts from when ${what} was asked for, however late that was answered`, async () => {
+  test(`a leadership lasts from when ${what} was requested, however late the answer was`, async () => {
     const clock = new FakeClock();
     const start = clock.now();
     const server = new LeaseServer();
@@ -351,7 +351,7 @@ test('a candidate that gets its lease too late does not lead by it, not even for
   await a.stop();
 });
 
-test('never do two lead at once, whatever the outages', async () => {
+test('never do two lead at once, whatever outages happen', async () => {
   for (let seed = 1; seed <= 15; seed++) {
     const random = new SeededRandom(seed);
     const clock = new FakeClock();

@@ -72,7 +72,7 @@ describe('ObservedWrites', () => {
     w.writes.removed('default/web', version('5', 'b'), 0);
     assert.equal(await settled(), true);
   });
-  it('waits for the end of what its write ended, and not where that is known before the answer', async () => {
+  it('waits for the end of objects that its write ended, unless the answer shows it', async () => {
     const ended = version('6', 'a', { deletionTimestamp: at(1), finalizers: [] });
     w.show(version('5', 'a', { deletionTimestamp: at(1), finalizers: ['example.com/mine'] }));
     w.writes.written('default/web', ended, 0);
@@ -84,7 +84,7 @@ describe('ObservedWrites', () => {
     w.writes.written('default/web', version('6', 'a', { deletionTimestamp: at(1), finalizers: ['b'] }), 0);
     assert.equal(await settled(), false, 'it stays for another finalizer');
   });
-  it('waits for a removal until the object is going, gone or replaced', async () => {
+  it('waits for a removal until the object is being deleted, deleted or replaced', async () => {
     const ends: ((one: Pod) => void)[] = [
       () => w.show(version('6', 'a', { deletionTimestamp: at(1) })),
       (one) => w.drop(one),
@@ -100,7 +100,7 @@ describe('ObservedWrites', () => {
       assert.equal(await settled(), true);
     }
   });
-  it('asks the server for what is never shown, and waits on when it is there', async () => {
+  it('queries the server for an object that is never shown, and continues to wait if it exists', async () => {
     w.writes.written('default/web', version('5'), 0);
     w.live.set('a', version('5'));
     assert.equal(await settled(verifyAfter), false);
@@ -108,7 +108,7 @@ describe('ObservedWrites', () => {
     assert.equal(await settled(verifyAfter + 1), false, 'it was asked a moment ago');
     assert.equal(await settled(2 * verifyAfter), true);
   });
-  it('waits for the last of several writes of an object, whatever its writer', async () => {
+  it('waits for the last of several writes of an object, by any writer', async () => {
     w.writes.written('default/web', version('5'), 0);
     w.writes.written('default/web', version('6'), 0);
     w.show(version('5'));
@@ -121,7 +121,7 @@ describe('ObservedWrites', () => {
     w.show(version('8'));
     assert.equal(await settled(), true);
   });
-  it('waits for nothing of an object in whose place the cache shows another', async () => {
+  it('waits for nothing of an object that the cache shows as replaced', async () => {
     w.show(version('9', 'a', { uid: 'later' }));
     w.writes.removed('default/web', version('5'), 0);
     w.writes.written('default/web', version('10'), 0);

@@ -24,7 +24,7 @@ describe('settleAll', () => {
     }
   });
 
-  it('lets others have their turn where the work waits for nothing', async () => {
+  it('lets other work run if its work never waits', async () => {
     const clock = new FakeClock();
     let [took, turns] = [0, 0];
     clock.monotonic = () => took;
@@ -39,13 +39,13 @@ describe('settleAll', () => {
     assert.ok(turns >= 90, `${turns} turns for a second of work`);
   });
 
-  it('does nothing where there is nothing', async () => {
+  it('does nothing without work', async () => {
     assert.deepEqual(await settleAll(new FakeClock(), [], () => assert.fail()), []);
   });
 });
 
 describe('doAll', () => {
-  it('does all there is, and rejects with the first failure in the order of the items', async () => {
+  it('does all items, and rejects with the first failure in the order of the items', async () => {
     const done: number[] = [];
     const work = async (item: number) => {
       if (item === 500) throw new Error('late');

@@ -6,7 +6,7 @@ import { WorkQueue } from '../../../src/controller-runtime/workqueue.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
-test('a key waits once however often it is added, and keys come in the order they were added', async () => {
+test('a key is queued once however often it is added, and keys are in the order in which they were added', async () => {
   const queue = new WorkQueue<string>(new FakeClock());
   for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
   assert.equal(queue.length, 3);
@@ -70,7 +70,7 @@ test('failures of a key double its delay up to the limit; forget starts again', 
   assert.equal(longest, 1_000_000);
 });
 
-test('shutting down lets everyone go and leaves no timer', async () => {
+test('shutting down releases all workers and leaves no timer', async () => {
   const clock = new FakeClock();
   const queue = new WorkQueue<string>(clock);
   queue.addAfter('a', 1_000);

@@ -3,15 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemObjects } from '../../../src/api/core/v1/system-objects.ts';
 import { replaceable } from '../../../src/base/current.ts';
+import { Registry } from '../../../src/base/metrics/registry.ts';
 import { type ControllerFactory, controllersWith } from '../../../src/controller-runtime/definition.ts';
-import { controllers } from '../../../src/controllers/index.ts';
+import { type ControllersOptions, controllers } from '../../../src/controllers/index.ts';
 import { fixedObjectsController } from '../../../src/controllers/masters/fixed-objects.ts';
 import { mastersController } from '../../../src/controllers/masters/masters.ts';
 import { systemObjectsController } from '../../../src/controllers/masters/system-objects.ts';
 import { ScriptedWorld } from './scripted-world.ts';
 
 const never = () => Promise.reject(new Error('nothing is signed here'));
-const ofLeader = controllersWith(controllers, {
+const options: ControllersOptions = {
   clusterCidr: '10.244.0.0/16',
   serviceCidr: '10.96.0.0/16',
   clusterDomain: 'cluster.local',
@@ -19,7 +20,8 @@ const ofLeader = controllersWith(controllers, {
   signSecretToken: never,
   askExtensionServer: never,
   certificates: { read: never, sign: never, authority: replaceable('PEM') },
-}).map(({ controller }) => controller);
+};
+const ofLeader = controllersWith(controllers, options, new Registry()).map(({ controller }) => controller);
 const ofMaster: readonly ControllerFactory[] = [
   mastersController({ address: '192.0.2.1', port: 6443, hostname: 'm1', version: '0.1.0' }),
   systemObjectsController(
@@ -34,7 +36,7 @@ const ofMaster: readonly ControllerFactory[] = [
 ];
 const define = (factory: ControllerFactory) => new ScriptedWorld(factory).controller;
 
-test('each has a name of its own, by which it is logged and measured', () => {
+test('each has a separate name, by which it is logged and measured', () => {
   const names = [...ofLeader, ...ofMaster].map((factory) => define(factory).name);
   assert.equal(new Set(names).size, names.length);
   for (const name of names) assert.match(name, /^[a-z-]+$/);

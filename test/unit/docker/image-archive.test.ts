@@ -62,7 +62,7 @@ test('the ids of an image are those of its configuration and of its manifest', (
   assert.deepEqual(imageIds(image.content), ids);
 });
 
-test('a link to a layer that is there already is followed, as docker save of old versions makes it', async () => {
+test('a link to an existing layer is followed, as in archives of old versions of docker save', async () => {
   const files: File[] = [
     ['c.json', config],
     ['l1/layer.tar', layer],
@@ -124,7 +124,7 @@ for (const [what, files, message] of [
     /is for windows, not for linux/,
   ],
 ] as const satisfies readonly (readonly [string, readonly File[], RegExp])[])
-  test(`an archive with ${what} is refused with what is wrong`, async () => {
+  test(`an archive with ${what} is refused with the fault`, async () => {
     await assert.rejects(readImageArchive(tar(files)), message);
   });
 

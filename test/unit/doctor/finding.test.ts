@@ -22,7 +22,7 @@ describe('findings', () => {
     assert.equal(exitStatusOf(of(ok('a'), fault('b', 'why'), warning('c', 'why'))), 2);
   });
 
-  it('are as bad as the worst of them', () => {
+  it('are as bad as the worst one', () => {
     assert.equal(worstOf([]), 'ok');
     assert.equal(worstOf(of(note('a'), ok('b'))), 'note');
     assert.equal(worstOf(of(fault('a', 'why'), note('b'))), 'fault');
@@ -35,7 +35,7 @@ describe('findings', () => {
     ]);
   });
 
-  it('of known facts bear the name of their check', () => {
+  it('of known facts have the name of their check', () => {
     const checks = [{ name: 'a', find: (facts: number) => [ok(`has ${facts}`), ok('more')] }];
     assert.deepEqual(findingsOf('subject', checks, { value: 7 }, undefined), [
       { check: 'a', severity: 'ok', found: 'has 7' },

@@ -17,7 +17,7 @@ const answer: NodeAnswer = {
 };
 
 describe('the answer of an agent', () => {
-  it('is read as it was sent', () => assert.deepEqual(parseNodeAnswer(JSON.stringify(answer)), answer));
+  it('is read back as sent', () => assert.deepEqual(parseNodeAnswer(JSON.stringify(answer)), answer));
 
   it('of another form is refused', () => {
     for (const text of ['[]', 'null', '{}', '"x"', '{"time":"now"}'])
@@ -25,7 +25,7 @@ describe('the answer of an agent', () => {
     assert.throws(() => parseNodeAnswer('<html>'), SyntaxError);
   });
 
-  it('loses items that this version does not know', () => {
+  it('drops items that this version does not know', () => {
     const newer = {
       time: 1,
       findings: [{ check: 'a', severity: 'catastrophe', found: 'x' }, 7, { severity: 'ok' }],
@@ -44,7 +44,7 @@ describe('the answer of an agent', () => {
     assert.equal(parseNodeAnswer(JSON.stringify(evil)).findings[0]?.found, 'x [2J y ');
   });
 
-  it('is cut where it has more items than a node can have', () => {
+  it('is cut if it has more items than a node can have', () => {
     const findings = Array.from({ length: 5000 }, () => ({ check: 'a', severity: 'ok', found: 'x' }));
     assert.equal(parseNodeAnswer(JSON.stringify({ time: 1, findings })).findings.length, 1000);
   });

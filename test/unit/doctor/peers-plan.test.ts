@@ -35,7 +35,7 @@ describe('peers of a node', () => {
     ]);
   });
 
-  it('are no addresses that are not of another machine', () => {
+  it('include only addresses of other machines', () => {
     for (const address of [
       undefined,
       '127.0.0.1',

@@ -23,13 +23,13 @@ function slowEngine(count: number, perCall: (call: number) => number) {
   };
 }
 
-test('an engine that removes one container a minute is waited for', async () => {
+test('an engine that removes one container a minute is awaited', async () => {
   const engine = slowEngine(9, () => 1);
   await engine.clock.until(removeAll(engine));
   assert.deepEqual([await engine.list(), engine.calls()], [[], 9]);
 });
 
-test('the reason is reported once no container has gone for a minute', async () => {
+test('the reason is reported once no container was removed for a minute', async () => {
   const engine = slowEngine(3, (call) => (call === 0 ? 1 : 0));
   await assert.rejects(engine.clock.until(removeAll(engine)), /did not end within 60 s and was killed/);
   assert.deepEqual([await engine.list(), engine.calls()], [['c1', 'c2'], 2]);

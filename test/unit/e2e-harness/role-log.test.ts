@@ -33,7 +33,7 @@ describe('in the log of a role', () => {
       assert.deepEqual(strangeLines(`${textLine({ ...event, level: 'info' })}\n${line}\n`), [line]);
     });
 
-  test('lines of both outputs stay whole, however their bytes come, and half a line of a killed process is none', async () => {
+  test('lines of both outputs stay whole, in any order of their bytes, and half a line of a killed process is dropped', async () => {
     const log = new RoleLog('minik8s node');
     const [out, err] = [new PassThrough(), new PassThrough()];
     log.take(out);

@@ -7,7 +7,7 @@ test('features are read in one order, each once', () => {
   assert.deepEqual(readFeatures(featureNames.join(',')), featureNames);
 });
 
-test('none is no feature at all', () => {
+test('the value none selects no feature', () => {
   assert.deepEqual(readFeatures('none'), []);
 });
 
@@ -21,7 +21,7 @@ for (const [value, message] of [
   ['triggers', { message: 'triggers needs functions and workflows too' }],
   ['workflows,slurm', { message: 'workflows needs functions too' }],
 ] as const) {
-  test(`"${value}" is refused, with what is missing or unknown`, () => {
+  test(`"${value}" is refused, with the missing or unknown name`, () => {
     assert.throws(() => readFeatures(value), typeof message === 'string' ? { message } : message);
   });
 }

@@ -40,11 +40,11 @@ describe('a value', () => {
     ['a tag of more than one octet', Buffer.of(0x1f, 0x81, 0), /tag of more than one octet/],
   ];
   for (const [what, bytes, why] of refused) {
-    test(`is none: ${what}`, () =>
+    test(`is invalid: ${what}`, () =>
       assert.throws(() => readDer(bytes), { name: 'EncodingError', message: why }));
   }
 
-  test('is of the tag that is asked for, or refused', () => {
+  test('has the requested tag, or is refused', () => {
     const value = readDer(sequence(oid('2.5.4.3')));
     assert.deepEqual(
       childrenOf(value, tags.sequence).map(({ tag }) => tag),
@@ -57,7 +57,7 @@ describe('a value', () => {
 
 describe('an object identifier', () => {
   for (const text of ['2.5.4.3', '2.5.29.17', '1.2.840.113549.1.9.14', '0.9.2342', '2.999.128']) {
-    test(`${text} is read as it is written`, () =>
+    test(`${text} is read back as written`, () =>
       assert.equal(readObjectIdentifier(readDer(oid(text))), text));
   }
 
@@ -73,6 +73,6 @@ describe('an object identifier', () => {
     ],
   ];
   for (const [what, content, why] of refused)
-    test(`is none: ${what}`, () =>
+    test(`is invalid: ${what}`, () =>
       assert.throws(() => readObjectIdentifier(readDer(der(tags.objectIdentifier, content))), why));
 });

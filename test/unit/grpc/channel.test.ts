@@ -102,7 +102,7 @@ test('a closed channel lets its active call end, and then ends the connection', 
   assert.equal(rig.clock.pending, 0);
 });
 
-test('a destroyed channel makes its active call fail', async () => {
+test('a destroyed channel fails its active call', async () => {
   await using rig = await Rig.withServer();
   const client = rig.client();
   const calling = client.call(path, question, 1000);

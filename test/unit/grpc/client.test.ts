@@ -45,7 +45,7 @@ describe('a gRPC call', () => {
     assert.equal(headers['grpc-timeout'], '1501m');
   });
 
-  it('leaves no timer of its own after its answer', async () => {
+  it('leaves no timer after its answer', async () => {
     await using rig = await Rig.withServer();
     const client = rig.client();
     for (let count = 0; count < 2; count++) {
@@ -143,7 +143,7 @@ describe('a gRPC call', () => {
     assert.equal(await resetCode(stream), constants.NGHTTP2_CANCEL);
   });
 
-  it('rejects an answer that is too long as soon as its length is there, and cancels the stream', async () => {
+  it('rejects an answer that is too long as soon as its length arrives, and cancels the stream', async () => {
     await using rig = await Rig.withServer();
     const calling = rig.client({ maxMessageBytes: 10 }).call(path, question, 1000);
     const { stream } = await rig.nextCall();
@@ -226,7 +226,7 @@ describe('a gRPC stream', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('that is not read holds its server back, but no call on the same connection', async () => {
+  it('that is not read slows its server down, but no call on the same connection', async () => {
     await using rig = await Rig.withServer();
     const client = rig.client();
     const { stream, call } = await opened(rig, client);

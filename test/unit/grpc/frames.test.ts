@@ -27,7 +27,7 @@ describe('messages on a stream', () => {
     });
   }
 
-  it('are refused when they are too long, as soon as their length is there', () => {
+  it('are refused when they are too long, as soon as their length arrives', () => {
     const head = frameOf('x'.repeat(11)).subarray(0, 5);
     assert.throws(
       () => new FrameReader(10).push(head),

@@ -34,7 +34,7 @@ test('tests are counted by area; what was skipped or has no result did not run',
   ]);
 });
 
-test('the table has each failure with what it said', () => {
+test('the table has each failure with its message', () => {
   assert.equal(
     tableOf(names.slice(2, 5), results),
     `failed  [sig-b] three
@@ -64,7 +64,7 @@ const causes: [name: string, message: string, cause: string | undefined][] = [
   ['a', 'timed out', undefined],
 ];
 for (const [name, message, cause] of causes) {
-  test(`the cause of "${name}: ${message}" is ${cause ?? 'not known'}`, () => {
+  test(`the cause of "${name}: ${message}" is ${cause ?? 'unknown'}`, () => {
     assert.equal(causeOf({ name, message, state: 'failed', seconds: 1 }), cause);
   });
 }
@@ -108,14 +108,14 @@ test('the page lists results that differed on two nodes, if the tests ran there'
   assert.ok(!pageOf(new Map()).includes('## On two nodes'));
 });
 
-test('no page is made of nothing', () => {
+test('no page is made without results', () => {
   assert.throws(
     () => conformanceDoc({ suiteVersion: '1', nodes: 1, names, results: new Map() }),
     /no result to write/,
   );
 });
 
-test('the page has a part of the tests that are not conformance tests, where some ran', () => {
+test('the page has a section for tests outside conformance, if any ran', () => {
   const others = new Map([
     record('[sig-a] one [Slow]', 'passed'),
     record('[sig-a] two [Slow]', 'failed', 'no [x]'),

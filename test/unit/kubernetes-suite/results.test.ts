@@ -13,7 +13,7 @@ test('written results are read, and the last line of a name counts', () => {
   assert.deepEqual(readResults(fileOf(results)), results);
 });
 
-test('a line that a killed run left half written is no result', () => {
+test('a half line of a killed run is not a result', () => {
   const whole = header + lineOf(one) + lineOf(two);
   for (let length = header.length + lineOf(one).length; length < whole.length; length++)
     assert.deepEqual(

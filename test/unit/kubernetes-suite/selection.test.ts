@@ -48,7 +48,7 @@ test('the listing of the suite is read: conformance tests, each once', () => {
   assert.deepEqual(testsIn(listing, 'others'), ['[sig-a] Z does [Slow]']);
 });
 
-test('the focus is on the tests named and no others, whatever signs are in their names', () => {
+test('the focus is on the given tests and no others, whatever characters are in their names', () => {
   const strange = '[sig-a] should *not* be (here|there). $PATH + "x"';
   const focus = new RegExp(focusOf([strange, good], 'conformance'));
   assert.match(`Kubernetes e2e suite ${strange} [Conformance]`, focus);

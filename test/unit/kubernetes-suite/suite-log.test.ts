@@ -52,7 +52,7 @@ const skipped = [
 const text = (...blocks: string[][]) =>
   `${blocks.map((block) => `${[divider, ...block].join('\n')}\n`).join('')}${divider}\n`;
 
-test('passed, failed and skipped tests are read, however the log is cut into pieces', () => {
+test('passed, failed and skipped tests are read, however the log is split', () => {
   const log = text(['Running Suite: all of it'], passed, failed, alone, skipped);
   const expected = [
     {
@@ -78,14 +78,14 @@ test('passed, failed and skipped tests are read, however the log is cut into pie
   }
 });
 
-test('a test that was interrupted has no result, nor has one that is under way', () => {
+test('a test that was interrupted has no result, and neither has one under way', () => {
   const interrupted = ['• [INTERRUPTED] [3.000 seconds]', ...failed.slice(1)];
   const reader = new SuiteLog('conformance');
   assert.deepEqual(reader.read(text(interrupted, alone.slice(0, 3))), []);
   assert.deepEqual(reader.read(passed.join('\n')), []);
 });
 
-test('one that panicked or ran out of time has failed, with what it said', () => {
+test('one that panicked or ran out of time has failed, with its message', () => {
   for (const bad of ['PANICKED', 'TIMEDOUT']) {
     const block = [
       `• [${bad}] [1.000 seconds]`,

@@ -36,7 +36,7 @@ function world(
   return { time, log, serve: joinServer({ tokenId, grant, now: () => time.now, log }) };
 }
 
-test('another path is not its own, and another method is rejected', async () => {
+test('another path is not handled, and another method is rejected', async () => {
   const { serve } = world();
   assert.equal(await serve(request('Bearer good', { url: '/api/minik8s/masters' }).asked), undefined);
   assert.equal((await serve(request('Bearer good', { method: 'GET' }).asked))?.status, 405);
@@ -55,7 +55,7 @@ test('a request without a token for masters gets 401 before its body is read, an
   assert.equal((await serve(request(undefined).asked))?.status, 401);
 });
 
-test('a body without a length, or a long one, is not read, and one that is no request is rejected', async () => {
+test('a body without a length, or a long one, is not read, and an invalid request is rejected', async () => {
   const { serve } = world();
   for (const length of [null, '65537', 'x']) {
     const { asked, read } = request(undefined);

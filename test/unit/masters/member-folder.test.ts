@@ -44,7 +44,7 @@ test('a member that was written is read, and one that is damaged is an error wit
     }
   }));
 
-test('the others are those with another address, under the names that etcd lists', () => {
+test('the other members are those with another address, under the names in etcd', () => {
   assert.deepEqual(otherMembersOf(member), [
     { name: 'm1', peerUrl: 'https://192.0.2.1:2380' },
     { name: '', peerUrl: 'https://192.0.2.3:2380' },

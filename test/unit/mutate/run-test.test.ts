@@ -47,7 +47,7 @@ async function sample(context: TestContext) {
   };
 }
 
-test('a test passes with the source as it is, fails with another, and the file stays as it is', async (context) => {
+test('a test passes with the unchanged source, fails with another, and the file stays unchanged', async (context) => {
   const { directory, run } = await sample(context);
   assert.equal((await run()).type, 'passed');
   const result = await run(source.replace('a + b', 'a - b'));

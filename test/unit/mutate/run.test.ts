@@ -40,7 +40,7 @@ describe('the tests of a file', () => {
     assert.deepEqual(graphOf(texts).reaching('src/f.ts', tests), ['test/near.test.ts', 'test/far.test.ts']);
   });
 
-  it('are others once anything that they import has changed', () => {
+  it('are run again once anything that they import has changed', () => {
     const [before, after] = [graphOf(texts), graphOf({ ...texts, 'src/f.ts': 'export const f = 2;' })];
     assert.deepEqual(
       tests.filter((file) => before.hashOf(file) !== after.hashOf(file)),
@@ -146,7 +146,7 @@ describe('a mutant', () => {
   });
 });
 
-test('an outcome holds as long as its proof does, also after half a line', async (context) => {
+test('an outcome is valid as long as its proof, also after half a line', async (context) => {
   const directory = await mkdtemp(join(tmpdir(), 'outcomes-'));
   context.after(() => rm(directory, { recursive: true }));
   const log = () => new OutcomeLog(directory, 'src/x/f.ts');
@@ -174,7 +174,7 @@ test('an outcome holds as long as its proof does, also after half a line', async
   assert.notEqual(proofOf('a', ['b']), proofOf('c', ['b']));
 });
 
-test('an equivalent one is known by its line and change; one of no mutant is stale', () => {
+test('an equivalent mutant is identified by its line and change; an entry without a mutant is stale', () => {
   const entry = { file: 'src/x/f.ts', line: source.trim(), change: plus.change, because: 'nobody adds' };
   const others = [
     { ...entry, line: 'other' },
@@ -186,7 +186,7 @@ test('an equivalent one is known by its line and change; one of no mutant is sta
   assert.deepEqual(stale, others.slice(0, 2));
 });
 
-test('a sample is the same for the same seed, in order, and never more than there is', () => {
+test('a sample is the same for the same seed, in order, and at most all', () => {
   const all = mutantsOf('x.ts', Array.from({ length: 40 }, (_, n) => `f(${n});`).join('\n'));
   const sample = sampleOf(all, 10, 'a');
   assert.equal(sample.length, 10);
@@ -227,7 +227,7 @@ describe('the report', () => {
     },
   ];
 
-  it('counts what is timed out as noticed, and leaves out what is equivalent', () => {
+  it('counts timeouts as noticed, and omits equivalent mutants', () => {
     const timedOut: Outcome = { type: 'timed out', by: 'a', test: '' };
     assert.deepEqual(
       countsOf([

@@ -26,7 +26,7 @@ describe('AddressPool', () => {
     assert.notEqual(pool.allocate(), first);
   });
 
-  it('leaves alone what was adopted', () => {
+  it('leaves adopted addresses unchanged', () => {
     const pool = new AddressPool('10.244.3.0/29');
     for (const ip of ['10.244.3.2', '10.244.3.5', '192.0.2.1']) pool.adopt(ip);
     assert.deepEqual(
@@ -92,7 +92,7 @@ describe('the text of the rules', () => {
     );
   });
 
-  it('give what goes to pods of other nodes an address of this node, and pods none but their own', () => {
+  it('gives packets to pods of other nodes an address of this node, and accepts from pods only their own', () => {
     const text = renderTable(facts, []);
     assert.match(
       text,

@@ -117,7 +117,7 @@ describe('asking for a certificate', () => {
     assert.equal(server.creates, 2);
   });
 
-  test('a watch that ends at once is not asked for again and again', async () => {
+  test('a watch that ends at once is not repeated without a pause', async () => {
     server.watch = async function* () {};
     const asking = ask();
     await until(() => server.watches === 1 && clock.pending === 1);
@@ -131,7 +131,7 @@ describe('asking for a certificate', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('a server that is away or overloaded is waited for', async () => {
+  test('a server that is unreachable or overloaded is awaited', async () => {
     server.failures = [
       new TransportError('gone', 'refused'),
       newStatusError('ServiceUnavailable', 'no etcd'),
@@ -205,7 +205,7 @@ describe('asking for a certificate', () => {
   }
 
   for (const reason of ['Unauthorized', 'Forbidden', 'Invalid'] as const) {
-    test(`${reason} is the end of it`, async () => {
+    test(`${reason} ends it`, async () => {
       server.failures = [newStatusError(reason, 'no')];
       await assert.rejects(ask(), { name: 'StatusError' });
       assert.equal(clock.pending, 0);

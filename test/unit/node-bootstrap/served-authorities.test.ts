@@ -23,6 +23,6 @@ const bad: [what: string, body: unknown][] = [
   ['no texts', { trusted: [both], signer: 1 }],
 ];
 for (const [what, body] of bad)
-  test(`refused, so that a node keeps what it trusts: ${what}`, () => {
+  test(`refused, so that a node keeps the authority that it trusts: ${what}`, () => {
     assert.throws(() => parseAuthorities(JSON.stringify(body)), /no authorities that can be read/);
   });

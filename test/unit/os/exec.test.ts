@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ExecError, systemExec } from '../../../src/os/exec.ts';
 
-test('input goes in, output comes back, no shell reads the arguments', async () => {
+test('input and output pass unchanged, and no shell reads the arguments', async () => {
   assert.deepEqual(await systemExec('cat', [], { input: 'héllo' }), { stdout: 'héllo', stderr: '' });
   assert.equal((await systemExec('echo', ['$HOME; ls'])).stdout, '$HOME; ls\n');
 });

@@ -19,7 +19,7 @@ describe('a read of a file that may be absent', () => {
     assert.equal(await ifThere(readFile(file, 'utf8')), 'text');
   });
 
-  it('is undefined without the file, and where a directory of its path is a file', async () => {
+  it('is undefined without the file, and if a directory of its path is a file', async () => {
     assert.equal(await ifThere(readFile(join(directory, 'none'), 'utf8')), undefined);
     assert.equal(await ifThere(readFile(join(file, 'inner'), 'utf8')), undefined);
   });

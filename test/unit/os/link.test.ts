@@ -9,7 +9,7 @@ const saying =
     Promise.reject(new ExecError({ file, args, code: 2, stdout: '', stderr }, 'exit status 2'));
 
 for (const gone of ['Cannot find device "mk8s1"\n', 'RTNETLINK answers: No such device\n']) {
-  test(`a link that went meanwhile is as good as deleted: ${gone.trim()}`, async () => {
+  test(`a link that was removed in the meantime counts as deleted: ${gone.trim()}`, async () => {
     await deleteLink(saying(gone), 'mk8s1');
   });
 }

@@ -19,7 +19,7 @@ function scene(context: TestContext): string {
 }
 
 for (const [name, exec] of Object.entries(execs)) {
-  test(`${name}: whatever is in a directory goes, and nothing else`, async (context) => {
+  test(`${name}: the content of a directory is deleted, and nothing else`, async (context) => {
     const root = scene(context);
     const tree = join(root, "-it's\na tree");
     mkdirSync(join(tree, 'kept'), { recursive: true });
@@ -35,7 +35,7 @@ for (const [name, exec] of Object.entries(execs)) {
   });
 }
 
-test('how many files there are is nothing to this process', async (context) => {
+test('the number of files does not affect this process', async (context) => {
   const tree = join(scene(context), 'tree');
   mkdirSync(tree);
   for (let n = 0; n < 500; n++) writeFileSync(join(tree, `${n}`), '');

@@ -42,7 +42,7 @@ describe('a file that is replaced', () => {
     assert.deepEqual(readdirSync(directory), ['file']);
   });
 
-  it('is never readable by others, also if a draft with its name exists', async () => {
+  it('is never readable by other users, even if a draft with its name exists', async () => {
     const others = join(directory, 'others');
     writeFileSync(others, '', { mode: 0o666 });
     // The number of earlier drafts is unknown, so that a link is created under each of the next names.
@@ -53,7 +53,7 @@ describe('a file that is replaced', () => {
     assert.equal(readFileSync(others, 'utf8'), '');
   });
 
-  it('leaves the draft of a killed writer, which is removed; the draft of one that runs stays', async () => {
+  it('is never mixed with drafts: that of a killed writer is removed, that of a running one stays', async () => {
     const { pid: ended } = spawnSync('true');
     for (const name of [`file.minik8s-${ended}-3`, `file.minik8s-${process.pid}-900`, 'file', 'other'])
       writeFileSync(join(directory, name), '');
@@ -68,7 +68,7 @@ describe('a file that is replaced', () => {
     assert.deepEqual(readdirSync(directory), ['file']);
   });
 
-  it('stays as it is, with nothing beside it, when it cannot be replaced', async () => {
+  it('stays unchanged, with no file beside it, when it cannot be replaced', async () => {
     mkdirSync(path);
     writeFileSync(join(path, 'inside'), 'kept');
     await assert.rejects(replaceFile(path, 'x', { mode: 0o600 }), { code: 'EISDIR' });

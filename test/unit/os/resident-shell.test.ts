@@ -13,7 +13,7 @@ const exec = residentShell({ clock: systemClock });
 /** Returns the process id of the resident shell, which is the parent of its commands. */
 const shellPid = async () => Number((await exec('sh', ['-c', 'echo $PPID'])).stdout);
 
-test('input goes in, output comes back, no shell reads arguments or input', async () => {
+test('input and output pass unchanged, and no shell reads arguments or input', async () => {
   assert.deepEqual(await exec('cat', [], { input: 'héllo $HOME `id`\n\\n' }), {
     stdout: 'héllo $HOME `id`\n\\n\n',
     stderr: '',
@@ -28,7 +28,7 @@ test('input goes in, output comes back, no shell reads arguments or input', asyn
   assert.equal((await exec('cat', [], { input: long })).stdout, long);
 });
 
-test('one shell runs what is asked for at once, one after the other', async () => {
+test('one shell runs concurrent requests one after the other', async () => {
   const asked = ['first', 'second', 'third'].map((word) => exec('sh', ['-c', `echo ${word} $PPID`]));
   const said = (await Promise.all(asked)).map(({ stdout }) => stdout.trim().split(' '));
   assert.deepEqual(
@@ -83,7 +83,7 @@ async function hanging(context: TestContext) {
 const gone = (pid: number) =>
   execFileSync('timeout', ['30', 'tail', '-s0.05', `--pid=${pid}`, '-f', '/dev/null']);
 
-test('a program that hangs: others go on, its like wait, and it is killed after its limit', async (context) => {
+test('if a program hangs, other programs run, equal ones wait, and it is killed after its limit', async (context) => {
   const clock = new FakeClock();
   const run = residentShell({ clock });
   const { command, begun } = await hanging(context);
@@ -110,7 +110,7 @@ test('a program that hangs: others go on, its like wait, and it is killed after 
   assert.equal(clock.pending, 0);
 });
 
-test('a limit holds for what is run without the shell, and for what that started', async (context) => {
+test('a limit applies to programs outside the shell, and to those that they started', async (context) => {
   const clock = new FakeClock();
   const { command, begun } = await hanging(context);
   const hung = residentShell({ clock, limitMs: 5_000 })(...command, { cwd: '/' });
@@ -191,7 +191,7 @@ test('when a shell is killed, the program that it ran fails and the shell is rep
   assert.equal((await exec('echo', ['on'])).stdout, 'on\n');
 });
 
-test('a command with a directory or an environment of its own runs with them', async () => {
+test('a command with its own directory or environment runs with them', async () => {
   assert.equal((await exec('pwd', [], { cwd: '/' })).stdout, '/\n');
   assert.equal((await exec('/bin/sh', ['-c', 'echo $WORD'], { env: { WORD: 'own' } })).stdout, 'own\n');
   assert.equal((await exec('cat', [], { input: Buffer.from('bytes') })).stdout, 'bytes');

@@ -40,7 +40,7 @@ describe('a rotated log file', () => {
   const names = () => readdirSync(directory).sort();
   const line = (number: number) => `${String(number).padStart(3, '0')} ${'x'.repeat(35)}\n`;
 
-  it('has each line once, in the order of writing, and no more files than the bounds allow', () => {
+  it('has each line once, in the order of writing, and at most as many files as configured', () => {
     const file = open();
     for (let number = 0; number < 9; number++) file.write(line(number));
     assert.deepEqual(names(), ['up.log', 'up.log.1', 'up.log.2', 'up.log.3']);
@@ -85,7 +85,7 @@ describe('a rotated log file', () => {
     file.close();
   });
 
-  it('is written anew after an administrator has moved or removed it', async () => {
+  it('is created again after an administrator has moved or removed it', async () => {
     const file = open();
     file.write('a\n');
     renameSync(path, join(directory, 'moved'));
@@ -131,7 +131,7 @@ describe('a rotated log file', () => {
     file.close();
   });
 
-  it('cannot be opened where no file can be made', () => {
+  it('cannot be opened if no file can be created', () => {
     path = join(directory, 'missing', 'up.log');
     assert.throws(() => open(), /ENOENT/);
   });

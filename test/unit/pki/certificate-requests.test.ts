@@ -63,7 +63,7 @@ test("a request outside the signers' rules is not signed", async () => {
   await assert.rejects(signCertificateRequest(authority, pem, terms), /certificates for "cert sign" are not/);
 });
 
-test('whatever the bytes are, the answer is a request or one line', async () => {
+test('for all bytes, the answer is a request or one line', async () => {
   const random = new SeededRandom(3);
   const body = Buffer.from(pem.replaceAll(/-----[^-]+-----/g, ''), 'base64');
   for (let round = 0; round < 300; round++) {

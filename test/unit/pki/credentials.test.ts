@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => rm(directory, { recursive: true }));
 
-test('a leaf is signed by the authority and serves exactly the hosts asked for', async () => {
+test('a leaf is signed by the authority and serves exactly the requested hosts', async () => {
   const credentials = await openCredentials(directory, () => start);
   const leaf = await credentials.leaf(server);
   const certificate = new X509Certificate(leaf.certificate);
@@ -70,7 +70,7 @@ test('a leaf that was issued while the clock was ahead is replaced once the cloc
   assert.equal((await credentials.leaf(server)).certificate, leaf.certificate);
 });
 
-test('a clock before or behind the time of the authority is named, with what to do', async () => {
+test('a clock before or behind the time of the authority is named, with the remedy', async () => {
   const { authority } = await openCredentials(directory, () => start);
   const problemAt = (now: number) => authorityProblem(authority.certificate, now);
   assert.equal(problemAt(start), undefined);
@@ -140,7 +140,7 @@ describe('an authority that was damaged', () => {
     });
   }
 
-  test('no certificate, though the authority has signed others: no start, and the key is kept', async () => {
+  test('no certificate, even if the authority has signed others: no start, and the key is kept', async () => {
     await (await openCredentials(own, () => start)).leaf(server);
     const key = await readFile(join(own, 'ca.key'), 'utf8');
     await rm(join(own, 'ca.crt'));
@@ -154,7 +154,7 @@ describe('an authority that was damaged', () => {
     assert.ok((await openCredentials(own, () => start)).authority.key !== key);
   });
 
-  test('a key alone is what a first start left behind, and a new authority is made', async () => {
+  test('a key alone remains of an interrupted first start, and a new authority is made', async () => {
     await rm(join(own, 'ca.crt'));
     const { authority } = await openCredentials(own, () => start);
     assert.equal(await readFile(join(own, 'ca.crt'), 'utf8'), authority.certificate);

@@ -70,14 +70,14 @@ describe('an organization', () => {
     ['UniversalString', 0x1c, utf32('system:masters')],
   ];
   for (const [what, tag, bytes] of spelled) {
-    test(`in ${what} is seen by the guards as what it is`, async () => {
+    test(`in ${what} is read correctly by the guards`, async () => {
       const pem = certificateRequest(name([attribute('O', bytes, tag)], [attribute('CN', 'alice')]));
       assert.deepEqual((await readCertificateRequest(pem)).organizations, ['system:masters']);
       assert.deepEqual(namesIn(await sign(pem)).organizations, ['system:masters']);
     });
   }
 
-  test('is seen wherever it stands: several, and several in one part of the name', async () => {
+  test('is read at any position: several, and several in one part of the name', async () => {
     const organizations = ['developers', 'b', 'system:masters'].map((value) => attribute('O', value));
     const together = [attribute('CN', 'alice'), ...organizations].sort(Buffer.compare);
     const pem = certificateRequest(name(together, [attribute('O', 'last')]));
@@ -224,7 +224,7 @@ test('without a subject the subjectAltNames are critical', async () => {
   assert.ok((await sign_(subject('o', 'a'))).includes(subjectAltName(...names)));
 });
 
-test('nothing else that is asked for is signed: no authority, no other usage', async () => {
+test('nothing else in a request is signed: no authority, no other usage', async () => {
   const authorityAsked = extension('2.5.29.19', sequence(der(0x01, Buffer.of(0xff))), true);
   const usageAsked = extension('2.5.29.37', sequence(oid('2.5.29.37.0')));
   const pem = certificateRequest(subject('o', 'a'), [extensionRequest(authorityAsked, usageAsked)]);
@@ -235,7 +235,7 @@ test('nothing else that is asked for is signed: no authority, no other usage', a
   assert.deepEqual([...extensions.keys()].sort(), ['2.5.29.19', '2.5.29.35', '2.5.29.37']);
 });
 
-test('a PEM is one block of base64 and nothing that one reader sees and another does not', async () => {
+test('a PEM is one block of base64 without text that readers could interpret differently', async () => {
   const pem = certificateRequest(subject('o', 'alice'));
   const other = certificateRequest(subject('o', 'bob'));
   assert.equal(
@@ -247,7 +247,7 @@ test('a PEM is one block of base64 and nothing that one reader sees and another 
   await assert.rejects(readCertificateRequest(pem.replace('\n', '\n!')), /not base64/);
 });
 
-test('whatever the subject’s bytes are, they are signed as they were read, or not at all', async () => {
+test('for all bytes, the subject is signed unchanged, or not at all', async () => {
   const random = new SeededRandom(9);
   let taken = 0;
   for (let round = 0; round < 400; round++) {

@@ -13,6 +13,6 @@ test('towards a name that cannot be resolved it is an address of this machine, n
   assert.ok(own().includes(address), address);
 });
 
-test('towards this machine itself it is the one by which others reach it', async () => {
+test('for this machine itself it is the address at which other machines reach it', async () => {
   assert.equal(await addressTowards('127.0.0.1'), await hostAddress());
 });

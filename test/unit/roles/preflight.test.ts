@@ -54,7 +54,7 @@ describe('requirements of a node', () => {
       });
     });
 
-  test('a program that does not know the option is taken as there', async () => {
+  test('a program without the option counts as present', async () => {
     await requirePrograms(machine('mount', 1, 'unrecognized option'));
   });
 

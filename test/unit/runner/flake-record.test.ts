@@ -22,7 +22,7 @@ describe('the runs that files owe', () => {
     ]);
   });
 
-  it('leave out files that ran often enough, and files that were not asked for', () => {
+  it('leave out files that ran often enough, and files that were not requested', () => {
     assert.deepEqual(owedRuns(['a', 'b'], [entryOf('a', 5), entryOf('b', 7), entryOf('c', 1)], 5), []);
   });
 

@@ -70,7 +70,7 @@ describe('processes of a stage', () => {
     assert.deepEqual(shortNames(processesOf(stage, files)), ['a/long', 'a/1+a/2', 'a/lock', 'a/environment']);
   });
 
-  it('have all files of a folder where the stage has no limit', () => {
+  it('have all files of a folder if the stage has no limit', () => {
     const all = {
       ...stage,
       filesInProcess: Number.POSITIVE_INFINITY,
@@ -87,7 +87,7 @@ describe('processes of a stage', () => {
   });
 });
 
-test('the text of a file determines what it needs', () => {
+test('the text of a file determines its requirements', () => {
   assert.deepEqual(needsOf('await lockMachine();'), { locksMachine: true, changesProcess: false });
   assert.deepEqual(needsOf("process.env.HOME = '/';"), { locksMachine: false, changesProcess: true });
   assert.deepEqual(needsOf('delete process.env.HOME;'), { locksMachine: false, changesProcess: true });
@@ -98,7 +98,7 @@ describe('the next process', () => {
   const long = processAt('long', 50);
   const locking = [processAt('lock-1', 40, true), processAt('lock-2', 30, true)];
 
-  it('is one that needs the machine, when those together take longest', () => {
+  it('is one that requires the machine, when those together take longest', () => {
     assert.equal(nextProcess([long, ...locking], false)?.name, 'lock-1');
   });
 
@@ -111,17 +111,17 @@ describe('the next process', () => {
     assert.equal(nextProcess([processAt('long', 80), ...locking], false)?.name, 'long');
   });
 
-  it('is none when none is left', () => {
+  it('is absent when none is left', () => {
     assert.equal(nextProcess([], false), undefined);
   });
 });
 
 describe('the time left', () => {
-  it('is that of the processes side by side', () => {
+  it('is that of the processes in parallel', () => {
     assert.equal(secondsLeft([], [processAt('a', 30), processAt('b', 20), processAt('c', 10)], 2), 30);
   });
 
-  it('has those that need the machine one after the other', () => {
+  it('adds those that require the machine one after the other', () => {
     assert.equal(secondsLeft([], [processAt('a', 30, true), processAt('b', 20, true)], 2), 50);
   });
 
@@ -132,7 +132,7 @@ describe('the time left', () => {
   });
 });
 
-test('a file is expected to take what it took last, what it usually takes, or what its size suggests', () => {
+test('a file is expected to take its last time, its usual time, or a time by its size', () => {
   const times = [{ a: 1 }, { a: 2, b: 3 }] as const;
   const sized = { ...stage, secondsPerKilobyte: 2 };
   assert.deepEqual(

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { busySeconds, secondsOfChildren } from '../../runner/processor-seconds.ts';
 
 describe('processor time in the files of the kernel', () => {
-  it('has that of the ended children of a process, whatever its name', () => {
+  it('includes the ended children of a process, whatever its name', () => {
     const stat = '42 (a) R (b) S 1 42 42 0 -1 4194304 900 80 0 0 11 12 150 75 20 0 1 0 5 6 7';
     assert.equal(secondsOfChildren(stat), 2.25);
   });

@@ -56,7 +56,7 @@ describe('the report of a process with one file', () => {
     assert.deepEqual([failures, failed], [[{ test: 's', text: 'before' }], 1]);
   });
 
-  it('is a failure when it is missing or not complete, however the process ended', () => {
+  it('is a failure when it is missing or incomplete, however the process ended', () => {
     for (const lines of [[], [testAt(['a'])]]) {
       const { failures, failed, died } = read(lines);
       assert.deepEqual(failures, [

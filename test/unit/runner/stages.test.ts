@@ -17,7 +17,7 @@ for (const stage of stages) {
   });
 }
 
-test('a folder is selected by its name or by its path, however deep it is', () => {
+test('a folder is selected by its name or by its path, at any depth', () => {
   const unit = stages.find(({ name }) => name === 'unit') ?? assert.fail('no stage unit');
   const chosen = (name: string, cwd = root) => filesOf(unit, [name], root, cwd);
   assert.ok(chosen('runner').includes('test/unit/runner/stages.test.ts'));

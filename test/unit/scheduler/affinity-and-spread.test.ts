@@ -165,7 +165,7 @@ describe('required affinity to pods', () => {
   for (const [what, spec, bound, expected] of table)
     it(what, () => assert.deepEqual(feasible(incoming(spec), world(bound)), expected));
 
-  it('by a topology that no node has, though every object in JavaScript has such a property', () => {
+  it('by a topology that no node has, even if every object in JavaScript has such a property', () => {
     const list = [...nodes, node('bare', { labels: undefined })];
     for (const spec of [
       near({ topologyKey: 'constructor', labelSelector: app('web') }),
@@ -253,13 +253,13 @@ describe('required anti-affinity to pods', () => {
 
 describe('preferred affinity to pods', () => {
   const db = { topologyKey: 'host', labelSelector: app('db') };
-  it('draws it to where they are, and away', () => {
+  it('draws it to their nodes, or away', () => {
     const bound = [on('d', 'b1', 'db')];
     assert.equal(nodeFor(incoming(prefer(100, db, 'podAffinity')), world(bound)), 'b1');
     const rest = ['a1', 'a2', 'x'].map((name) => on(`d${name}`, name, 'db'));
     assert.equal(nodeFor(incoming(prefer(100, db, 'podAntiAffinity')), world(rest)), 'b1');
   });
-  it('of those that exist draws it as well, required or preferred', () => {
+  it('of existing pods draws it as well, required or preferred', () => {
     const web = { topologyKey: 'host', labelSelector: app('web') };
     for (const spec of [prefer(50, web, 'podAffinity'), near(web)])
       assert.equal(nodeFor(incoming({}), world([on('d', 'x', 'db', spec)])), 'x');
@@ -371,7 +371,7 @@ describe('required spread', () => {
     assert.equal(nodeFor(soft, world([web('1', 'a1'), web('2', 'a2')])), 'b1');
   });
 
-  it('says what stands in the way, as upstream does', () => {
+  it('names the obstacle, as upstream does', () => {
     const decision = decideWith(incoming(spread({})), world([web('1', 'a1')], nodes.toSpliced(2, 1)));
     assert.equal(decision.kind, 'node');
     const refused = decideWith(incoming({ ...spread({ topologyKey: 'rack' }) }), world([]));

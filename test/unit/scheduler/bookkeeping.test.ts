@@ -21,7 +21,7 @@ const [a, b] = [podInfo(wanting('a', {})), podInfo(wanting('b', {}))];
 
 describe('pods that wait for room on a node', () => {
   const on = (nominations: Nominations, name: string) => [...nominations.on(name)].map(nameOf);
-  it('wait there alone, until they wait elsewhere or no more', () => {
+  it('wait there alone, until they wait elsewhere or no longer', () => {
     const nominations = new Nominations();
     nominations.set(a, 'n');
     nominations.set(b, 'n');
@@ -112,8 +112,8 @@ describe('pods that have a node', () => {
   });
 });
 
-describe('a node in thought', () => {
-  it('is as full as the node, and leaves that as it was', () => {
+describe('a copy of a node for a simulation', () => {
+  it('has the load of the node, and changes of it do not change the node', () => {
     const ports = [{ containerPort: 1, hostPort: 80, protocol: 'TCP' as const }];
     const resources = { requests: { cpu: '1' } };
     const there = pod('x', { spec: { nodeName: 'n', containers: [container({ ports, resources })] } });
@@ -136,7 +136,7 @@ describe('a node in thought', () => {
   });
 });
 
-it('of an image is known on how many nodes it is', () => {
+it('the number of nodes with an image is counted', () => {
   const having = (name: string, ...images: string[]) => {
     const made = node(name);
     return {
@@ -154,7 +154,7 @@ it('of an image is known on how many nodes it is', () => {
   assert.deepEqual(counts(), [0, 1, 1]);
 });
 
-it('a heartbeat of a node is nothing that has happened', () => {
+it('a heartbeat of a node is not an event', () => {
   const told: string[] = [];
   const snapshot = new Snapshot(undefined, ({ kind }) => told.push(kind));
   snapshot.setNode(node('n'));
@@ -182,7 +182,7 @@ describe('a permit', () => {
   const table: [string, readonly Plugin[], readonly number[], readonly unknown[]][] = [
     ['is granted without a plugin that permits', [{ name: 'Other' }], [1_000], [allowed]],
     [
-      'is had where all allow it',
+      'is granted if all plugins allow it',
       [permitting('A', 'allowed'), permitting('B', 'allowed')],
       [1_000],
       [allowed],
@@ -194,13 +194,13 @@ describe('a permit', () => {
       [{ kind: 'refused', refused }],
     ],
     [
-      'is waited for until the time is over',
+      'is awaited until the timeout',
       [permitting('Slow', { waitMs: 500 })],
       [1_000, 1_499, 1_500],
       [{ kind: 'wait', ms: 500 }, { kind: 'wait', ms: 1 }, late('Slow')],
     ],
     [
-      'is waited for by the one that waits least',
+      'is awaited for the shortest timeout of the plugins',
       [permitting('Slow', { waitMs: 900 }), permitting('Quick', { waitMs: 200 }), permitting('A', 'allowed')],
       [1_000, 1_200],
       [{ kind: 'wait', ms: 200 }, late('Quick')],
@@ -209,13 +209,13 @@ describe('a permit', () => {
   for (const [what, plugins, times, expected] of table)
     it(what, () => assert.deepEqual(answers(plugins, ...times), expected));
 
-  it('is had of a node that is gone: the pod cannot be bound there', () => {
+  it('is granted for a deleted node: the pod cannot be bound there', () => {
     const permits = new Permits([permitting('Slow', { waitMs: 500 })]);
     permits.ask(key, wanting('p', {}), 'n', 0);
     assert.deepEqual(permits.answer(key, snapshotOf([]), 0).answer, allowed);
   });
 
-  it('is asked for first', () => {
+  it('is requested first', () => {
     const permits = new Permits([]);
     assert.throws(() => permits.answer(key, snapshotOf([]), 0), /no permit was asked for default\/p/);
     permits.ask(key, wanting('p', {}), 'n', 0);

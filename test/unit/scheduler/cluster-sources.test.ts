@@ -34,7 +34,7 @@ function world(...objects: [resource: unknown, name: string, more: object][]) {
 const matchLabels = (labels: Record<string, string>) => ({ spec: { selector: { matchLabels: labels } } });
 const plainly = (labels: Record<string, string>) => ({ spec: { selector: labels } });
 
-describe('the like of a pod are those', () => {
+describe('similar pods are those', () => {
   const owned = (apiVersion: string, kind: string, controller = true): OwnerReference => ({
     apiVersion,
     kind,
@@ -129,7 +129,7 @@ describe('a change among them is reported', () => {
     ['a volume', persistentVolumeResource],
     ['a class', storageClassResource],
   ] as const)
-    it(`${what} that comes, changes and goes`, () => {
+    it(`${what} that is added, changed and removed`, () => {
       const { told, put, informers } = followed();
       assert.equal(
         told(() => put(resource, 'x', { spec: {} })),

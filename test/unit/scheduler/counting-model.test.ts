@@ -264,7 +264,7 @@ it('which nodes can take a pod is the same by counts that are kept and by counti
   assert.ok(taken > 1_000 && refused > 1_000, `${taken} ${refused}`);
 });
 
-it('pods that come and go in thought count as if they did', () => {
+it('pods that are added and removed in a simulation count like real ones', () => {
   let compared = 0;
   for (let seed = 1; seed <= 60; seed++) {
     const model = new Model(seed);

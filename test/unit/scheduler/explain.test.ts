@@ -12,12 +12,12 @@ const refused = (text: string): Rejection => ({ plugin: 'Other', text });
 const on = (node: string, ...rejections: Rejection[]) => ({ node, rejections });
 
 describe('the reasons', () => {
-  it('are put in order of their text, whatever the order of the nodes', () => {
+  it('are sorted by their text, in any order of the nodes', () => {
     const text = explain([on('a', refused('z')), on('b', refused('y')), on('c', refused('z'))]);
     assert.equal(text, '0/3 nodes are available: 1 y, 2 z.');
   });
 
-  it('name what the nearest fit lacks, all of it', () => {
+  it('name all shortages of the nearest fit', () => {
     assert.equal(
       explain([on('a', short('cpu', 2000, 500), short('memory', 1024 ** 3, 512 * 1024 ** 2))]),
       '0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory. Nearest fit: a lacks ' +
@@ -25,7 +25,7 @@ describe('the reasons', () => {
     );
   });
 
-  it('name no nearest fit where more than an amount is in the way', () => {
+  it('name no nearest fit if more than an amount is missing', () => {
     const text = explain([
       on('a', short('cpu', 2000, 500), { ...refused('no'), plugin: 'NodeResourcesFit' }),
     ]);
@@ -36,28 +36,28 @@ describe('the reasons', () => {
 describe('the nearest fit', () => {
   const nearest = (...nodes: ReturnType<typeof on>[]) => nearestFit(nodes)?.node;
 
-  it('is the one that lacks the smaller part of what is asked', () => {
+  it('lacks the smaller part of the request', () => {
     assert.equal(nearest(on('a', short('cpu', 1000, 100)), on('b', short('memory', 1000, 200))), 'b');
     assert.equal(nearest(on('a', short('cpu', 10, 1)), on('b', short('cpu', 1000, 200))), 'b');
   });
 
-  it('lacks no more than all of it, even where less than nothing is free', () => {
+  it('lacks at most the whole request, even if the free amount is negative', () => {
     const overfull = on('a', short('cpu', 100, -900));
     assert.equal(nearest(overfull, on('b', short('cpu', 100, 0), short('memory', 100, 99))), 'a');
   });
 
-  it('lacks as few things as may be that no amount would make good', () => {
+  it('lacks the fewest things that no amount would provide', () => {
     const two = on('a', refused('no'), refused('neither'));
     assert.equal(nearest(two, on('b', refused('no'), short('cpu', 10, 0))), 'b');
     assert.equal(nearest(on('b', refused('no'), short('cpu', 10, 0)), on('c', refused('no'))), 'c');
   });
 
-  it('rather lacks amounts of several things than one that no amount would make good', () => {
+  it('prefers shortages of several amounts to one that no amount would provide', () => {
     const several = ['cpu', 'memory', 'a', 'b'].map((resource) => short(resource, 10, 0));
     assert.equal(nearest(on('a', refused('no')), on('b', ...several)), 'b');
   });
 
-  it('is the first by name among equals, in whatever order they come', () => {
+  it('is the first by name among equals, in any order', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => on(name, short('cpu', 10, 5)));
     assert.ok(a && b && c);
     for (const nodes of [
@@ -72,7 +72,7 @@ describe('the nearest fit', () => {
 });
 
 describe('the report', () => {
-  it('is of twenty nodes, the nearest first, and says how many there are', () => {
+  it('has twenty nodes, the nearest first, and their total number', () => {
     const nodes = Array.from({ length: 30 }, (_, index) =>
       on(`n${index}`, short('cpu', 100, index === 29 ? 99 : 0)),
     );

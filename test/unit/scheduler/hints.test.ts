@@ -61,7 +61,7 @@ const waiting = {
   claim: () => wanting('claim', {}, { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] }),
 };
 
-describe('an event wakes those that it can help, and no others', () => {
+describe('an event wakes the pods that it can help, and no others', () => {
   const cases: [string, () => Promise<void>, string[]][] = [
     ['a pod that goes and leaves enough', () => world.remove('holder'), ['cpu']],
     ['a pod that goes and leaves too little', () => world.remove('small'), []],
@@ -142,8 +142,8 @@ describe('an event wakes those that it can help, and no others', () => {
     });
 });
 
-describe('who is looked at in vain', () => {
-  it('is looked at again at once, then after a second, doubled up to ten', async () => {
+describe('a pod that is tried without success', () => {
+  it('is tried again at once, then after a second, doubled up to ten', async () => {
     assert.deepEqual([1, 2, 3, 4, 5, 6, 7].map(delayAfter), [0, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
     await begin();
     await world.addNode(node('n', room('1')));
@@ -167,7 +167,7 @@ describe('who is looked at in vain', () => {
 });
 
 describe('many that fit nowhere', () => {
-  it('cost one look together where they ask for the same', async () => {
+  it('are checked once together if their requests are equal', async () => {
     let asked = 0;
     const counting: Plugin = {
       name: 'Counting',
@@ -201,7 +201,7 @@ describe('Permit and Reserve', () => {
     await world.put(wanting('c', {}));
     assert.deepEqual(['a', 'b', 'c'].map(world.nodeOf), ['n', 'n', 'n']);
   });
-  it('give the room back when the time is over, or the pod goes', async () => {
+  it('release the room when the time is over, or the pod is deleted', async () => {
     await begin(together(3));
     await world.addNode(node('n', room('2')));
     await world.put(wanting('a', { cpu: '2' }));
@@ -215,7 +215,7 @@ describe('Permit and Reserve', () => {
     await world.remove('c');
     await world.clock.advance(60_000);
   });
-  it('keep a pod that may not have what it was given', async () => {
+  it('reject a pod that may not have its assigned node', async () => {
     const closed: Plugin = {
       name: 'Closed',
       reserve: () => [{ plugin: 'Closed', text: 'it is closed' }],

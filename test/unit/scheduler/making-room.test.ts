@@ -24,7 +24,7 @@ const nominated = (name: string) => world.pod(name).status?.nominatedNodeName;
 const leaving = (name: string) => world.pod(name).metadata.deletionTimestamp !== undefined;
 
 describe('a pod that takes the place of another', () => {
-  it('has its node reserved, reports it, and is bound when the victim has gone', async () => {
+  it('has its node reserved, reports it, and is bound when the victim is deleted', async () => {
     await world.addNode(sized('n'));
     await world.put(on('n', 'low', '2'), urgent());
     assert.deepEqual([nominated('urgent'), leaving('low'), world.nodeOf('urgent')], ['n', true, undefined]);
@@ -40,7 +40,7 @@ describe('a pod that takes the place of another', () => {
     assert.deepEqual(world.deletes, ['low']);
   });
 
-  it('takes one node for itself, and no more while it waits', async () => {
+  it('uses one node, and no more while it waits', async () => {
     await world.addNode(sized('a'), sized('b'));
     await world.put(on('a', 'x', '2'), on('b', 'y', '2'), urgent());
     assert.equal(world.deletes.length, 1);
@@ -51,7 +51,7 @@ describe('a pod that takes the place of another', () => {
     assert.equal(world.deletes.length, 1);
   });
 
-  it('keeps the room from those of a lower priority that come meanwhile', async () => {
+  it('keeps the room from later pods of a lower priority', async () => {
     await world.addNode(sized('n'));
     await world.put(on('n', 'low', '2'), urgent(), wanting('again', { cpu: '2' }, { priority: 50 }));
     assert.equal(world.deletes.length, 1);
@@ -59,7 +59,7 @@ describe('a pod that takes the place of another', () => {
     assert.deepEqual([world.nodeOf('urgent'), world.nodeOf('again')], ['n', undefined]);
   });
 
-  it('goes for one of a still higher priority: its node is another then, or none', async () => {
+  it('gives way to a pod of a still higher priority: its node is another then, or none', async () => {
     await world.addNode(sized('n'));
     await world.put(on('n', 'low', '2'), urgent('first', '2', 100), urgent('second', '2', 200));
     assert.equal(nominated('second'), 'n');
@@ -68,14 +68,14 @@ describe('a pod that takes the place of another', () => {
     assert.deepEqual([world.nodeOf('first'), world.nodeOf('second')], [undefined, 'n']);
   });
 
-  it('comes to another node that is free before', async () => {
+  it('is bound to another node that is free earlier', async () => {
     await world.addNode(sized('n'));
     await world.put(on('n', 'low', '2'), urgent());
     await world.addNode(sized('m'));
     assert.equal(world.nodeOf('urgent'), 'm');
   });
 
-  it('asks again when its node vanishes', async () => {
+  it('is considered again when its node is deleted', async () => {
     await world.addNode(sized('a'));
     await world.put(on('a', 'x', '2'), urgent());
     await world.put(on('b', 'y', '2'));
@@ -108,7 +108,7 @@ describe('a pod that takes the place of another', () => {
     assert.deepEqual([world.nodeOf('urgent'), world.nodeOf('low')], ['b', undefined]);
   });
 
-  it('goes on where it was after a restart', async () => {
+  it('continues after a restart', async () => {
     await world.addNode(sized('a'), sized('b'));
     const low = on('a', 'low', '2');
     await world.put(low, on('b', 'other', '2'), urgent());
@@ -138,7 +138,7 @@ describe('a pod that takes the place of another', () => {
 });
 
 describe('two pods of a series', () => {
-  it('never take turns at taking the place of one another', async () => {
+  it('never preempt one another in turn', async () => {
     await world.addNode(sized('n'));
     await world.put(urgent('a', '2', 10), urgent('b', '2', 10));
     await world.clock.advance(60_000);

@@ -6,14 +6,14 @@ import { snapshotOf } from './pods.ts';
 const region = 'topology.kubernetes.io/region';
 const zone = 'topology.kubernetes.io/zone';
 
-describe('nodes are looked at', () => {
+describe('nodes are tried', () => {
   const order = (...nodes: [name: string, labels: Record<string, string> | undefined][]) =>
     snapshotOf(nodes.map(([name, labels]) => node(name, { labels })))
       .nodes.map(({ name }) => name)
       .join(' ');
   const a = { [zone]: 'a' };
   const b = { [zone]: 'b' };
-  it('in their order where all are of one zone, or of none', () => {
+  it('in their order if all are of one zone, or of none', () => {
     assert.equal(order(['1', undefined], ['2', undefined], ['3', {}]), '1 2 3');
     assert.equal(order(['1', a], ['2', a]), '1 2');
     assert.equal(order(), '');
@@ -21,7 +21,7 @@ describe('nodes are looked at', () => {
   it('zone by zone in turns, as long as each has some', () => {
     assert.equal(order(['a1', a], ['a2', a], ['a3', a], ['b1', b], ['x', {}], ['b2', b]), 'a1 b1 x a2 b2 a3');
   });
-  it('in turns of two regions whose zones are named alike, and of the zones of one', () => {
+  it('alternating between two regions whose zones have equal names, and the zones of one', () => {
     assert.equal(
       order(['1', { ...a, [region]: 'r' }], ['2', { ...a, [region]: 'r' }], ['3', { ...a, [region]: 's' }]),
       '1 3 2',

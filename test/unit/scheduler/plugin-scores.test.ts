@@ -42,7 +42,7 @@ function assertScores(actual: Record<string, number> | undefined, expected: Reco
     );
 }
 
-it('weights are those of upstream', () => {
+it("weights are upstream's", () => {
   const weights = plugins()
     .filter(({ score }) => score)
     .map(({ name, weight = 1 }) => [name, weight]);
@@ -57,7 +57,7 @@ it('weights are those of upstream', () => {
   });
 });
 
-it('the scores of all plugins are added up, each by its weight; who has nothing to say is left out', () => {
+it('the scores of all plugins are added up, each by its weight; a plugin without a score is left out', () => {
   const scoring = (name: string, score: number, more: Partial<Plugin> = {}): Plugin => ({
     name,
     score: (_pod, node) => (node.name === 'a' ? score : 1),
@@ -74,7 +74,7 @@ it('the scores of all plugins are added up, each by its weight; who has nothing 
   assert.deepEqual(totalScores(podInfo(plain()), two.nodes, two, given), [10 + 15 + 1, 1 + 3 + 7]);
 });
 
-it('scores are made shares of the highest, or of what is missing to it', () => {
+it('scores are normalized to the highest, or to its complement', () => {
   const normalized = (reverse: boolean, ...scores: number[]) => {
     normalizeByMaximum(scores, { reverse });
     return scores;
@@ -143,7 +143,7 @@ describe('the balance of cpu and memory', () => {
     );
 });
 
-it('taints that would rather not have the pod count, whatever else is tainted', () => {
+it('PreferNoSchedule taints count, whatever other taints there are', () => {
   const taints = [
     { key: 'a', effect: 'NoSchedule' as const },
     { key: 'b', effect: 'PreferNoSchedule' as const },

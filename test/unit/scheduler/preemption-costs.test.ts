@@ -120,7 +120,7 @@ describe('the node that costs least is', () => {
       assert.equal(remedy?.kind === 'preempt' && remedy.node, expected);
     });
 
-  it('any where a budget must be broken, rather than none', () => {
+  it('is any if a budget must be violated, rather than none', () => {
     const given = { nodes: [a], bound: [on('a', 'x', '2', 1)], budgets: [budget('x', 0)] };
     assert.deepEqual(told(remedyFor(urgent('2'), given)), ['a', ['x']]);
   });
@@ -155,14 +155,14 @@ describe('many nodes', () => {
   }
   const indexes = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
-  it('a hundred that would do are compared, or a tenth', () => {
+  it('a hundred suitable ones are compared, or a tenth', () => {
     assert.deepEqual([chosen(110, [99]), chosen(110, [100])], ['n99', 'n0']);
     assert.deepEqual([chosen(1_100, [109]), chosen(1_100, [110])], ['n109', 'n0']);
   });
   it('are not always tried in the same order', () => {
     assert.deepEqual([chosen(110, [94], 105), chosen(110, [95], 105)], ['n94', 'n105']);
   });
-  it('more where each breaks a budget, until one does not', () => {
+  it('more if each violates a budget, until one does not', () => {
     assert.equal(chosen(110, [], 0, indexes(0, 106)), 'n106');
     assert.equal(chosen(110, [108], 0, indexes(1, 108)), 'n0');
   });

@@ -169,7 +169,7 @@ describe('victims', () => {
   });
 });
 
-describe('a pod whose victims are on their way', () => {
+describe('a pod whose victims are terminating', () => {
   const leaving = (one: Pod, over: { reason?: string; status?: 'False' } = {}): Pod => ({
     ...one,
     metadata: { ...one.metadata, deletionTimestamp: at(0) },
@@ -178,7 +178,7 @@ describe('a pod whose victims are on their way', () => {
       conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler', ...over }],
     },
   });
-  it('waits for them, and takes no others', () => {
+  it('a pod whose victims are terminating', () => {
     const bound = [leaving(on('a', 'x', '2', 1)), on('b', 'y', '2', 1)];
     assert.equal(told(remedyFor(urgent('2'), { nodes: [a, b], bound, nominated: 'a' })), onTheirWay);
   });
@@ -192,16 +192,16 @@ describe('a pod whose victims are on their way', () => {
     ],
   ];
   for (const [what, one] of others)
-    it(`takes others where ${what}`, () => {
+    it(`takes other victims if ${what}`, () => {
       const bound = [one, on('b', 'y', '2', 0)];
       assert.deepEqual(told(remedyFor(urgent('2'), { nodes: [a, b], bound, nominated: 'a' })), ['b', ['y']]);
     });
-  it('takes others when its node can not do any more', () => {
+  it('takes other victims when its node is no longer suitable', () => {
     const bound = [leaving(on('a', 'x', '2', 1)), on('b', 'y', '2', 1)];
     const gone = { ...a, spec: { ...a.spec, unschedulable: true } };
     assert.deepEqual(told(remedyFor(urgent('2'), { nodes: [gone, b], bound, nominated: 'a' })), ['b', ['y']]);
   });
-  it('takes others when its node has gone', () => {
+  it('takes other victims when its node is deleted', () => {
     assert.deepEqual(
       told(remedyFor(urgent('2'), { nodes: [b], bound: [on('b', 'y', '2', 1)], nominated: 'a' })),
       ['b', ['y']],
@@ -216,7 +216,7 @@ describe('room that is kept for a pod', () => {
     return made;
   };
   const other = (priority: number) => wanting('other', { cpu: '1' }, { priority });
-  it('is not for one of a lower priority, nor for one of the same', () => {
+  it('room that is reserved for a pod', () => {
     for (const priority of [1, 100])
       assert.equal(decideWith(other(priority), snapshot()).kind, 'unschedulable');
   });

@@ -84,7 +84,7 @@ describe('images', () => {
     return { ...made, status: { ...made.status, images: list } };
   };
   const using = (image: string) => plain({ containers: [container({ image })] });
-  it('draw a pod to where they are, with the tag that is meant', () => {
+  it('draw a pod to their nodes, by the requested tag', () => {
     const snapshot = snapshotOf([having('a'), having('b', ['app:latest', 900e6])]);
     assert.equal(nodeFor(using('app'), snapshot), 'b');
     snapshot.setNode(having('b'));

@@ -123,7 +123,7 @@ const incoming = (spec: Spec, annotations: Record<string, string> = {}): Pod => 
 
 describe('a node is refused', () => {
   for (const [plugin, text, final, spec, bound = {}, options = {}] of table)
-    it(`${text}: ${final ? 'whatever pods leave' : 'as long as some pods are present'}`, () => {
+    it(`${text}: ${final ? 'whatever pods are deleted' : 'as long as some pods are present'}`, () => {
       const expected = final ? { plugin, text, unresolvable: true } : { plugin, text };
       assert.deepEqual(rejections(incoming(spec), bound, options), [expected]);
     });

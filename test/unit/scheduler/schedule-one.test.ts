@@ -36,13 +36,13 @@ describe('policies', () => {
   const chosen = (policy: Policy, lastNode?: string, pods = bound) => {
     return nodeFor(plain(), snapshotOf(nodes, pods), { policy, lastNode });
   };
-  it('RoundRobin goes on from the last and around', () => {
+  it('RoundRobin continues after the last node, and around', () => {
     assert.deepEqual(
       [undefined, 'a', 'b', 'c', 'bb'].map((last) => chosen('RoundRobin', last)),
       ['a', 'b', 'c', 'a', 'c'],
     );
   });
-  it('LeastPod, LeastCpu and LeastMem look at what they are named for', () => {
+  it('LeastPod, LeastCpu and LeastMem compare the resource of their name', () => {
     const many = Array.from({ length: 3 }, (_, index) => on('a', `many${index}`, { cpu: '1m' }));
     assert.equal(
       chosen('LeastPod', undefined, [...many, on('b', 'y', { cpu: '1500m' }), ...bound.slice(2)]),
@@ -51,7 +51,7 @@ describe('policies', () => {
     assert.equal(chosen('LeastCpu'), 'a');
     assert.equal(chosen('LeastMem'), 'c');
   });
-  it('LeastCpu looks at the share of the node, of which an empty one has none', () => {
+  it('LeastCpu compares the share of the node, which is zero for an empty one', () => {
     const half = on('a', 'x', { cpu: '500m' });
     assert.equal(chosen('LeastCpu', undefined, [half, on('b', 'y', { cpu: '1' }), bound[2] ?? half]), 'b');
     assert.equal(chosen('LeastCpu', undefined, [on('a', 'x', { cpu: '1m' }), ...bound.slice(2)]), 'b');
@@ -62,7 +62,7 @@ describe('policies', () => {
     const two = [...mute, node('m', { allocatable: { pods: '5' } })];
     for (const policy of policies) assert.ok(nodeFor(plain(), snapshotOf(two), { policy }), policy);
   });
-  it('Default prefers the emptiest and avoids what is not preferred', () => {
+  it('Default prefers the emptiest and avoids PreferNoSchedule taints', () => {
     assert.equal(chosen('Default', undefined, bound.slice(0, 1)), 'c');
     const shunned = node('c', { taints: [{ key: 'k', effect: 'PreferNoSchedule' }] });
     assert.equal(nodeFor(plain(), snapshotOf([node('a'), shunned])), 'a');
@@ -80,7 +80,7 @@ describe('policies', () => {
   it('Random reaches every node, be it full or empty', () => {
     assert.deepEqual(reached('Random', bound.slice(2)), ['a', 'b', 'c']);
   });
-  it('the others reach all that suit best, and no other', () => {
+  it('the others choose all best nodes, and no others', () => {
     for (const policy of ['Default', 'LeastPod', 'LeastCpu', 'LeastMem'] as const)
       assert.deepEqual(reached(policy, bound.slice(2)), ['a', 'b'], policy);
     const least = ['a', 'c'].map((name) => on(name, `least-${name}`, { cpu: '1m' }));
@@ -112,12 +112,12 @@ describe('many nodes', () => {
     assert.deepEqual(look(93, 250), [true, enough]);
     assert.deepEqual(look(94, 250), [false, enough]);
   });
-  it('each is looked at once where none can take it, or by a policy that compares all', () => {
+  it('are each tried once if none fits, or by a policy that compares all', () => {
     const large = wanting('p', { cpu: '2' });
     assert.deepEqual(nodeFor(large, snapshotOf(many, busy(299)), { begin: 7 }), 'n299');
     assert.deepEqual(nodeFor(plain(), snapshotOf(many, busy(299)), { policy: 'LeastPod' }), 'n299');
   });
-  it('a pod that is named several has any of them, and one that must not have one has others', () => {
+  it('a pod that names several has any of them, and one that excludes one has others', () => {
     const asking = (...nodeSelectorTerms: object[]) =>
       plain({
         affinity: {
@@ -150,7 +150,7 @@ describe('many nodes', () => {
   });
 });
 
-it('a pod that waits for a node goes there as soon as it fits, though another is emptier', () => {
+it('a pod that waits for a node is bound there as soon as it fits, even if another is emptier', () => {
   const bound = [
     pod('x', { spec: { nodeName: 'a', containers: [container({ resources: { requests: { cpu: '1' } } })] } }),
   ];

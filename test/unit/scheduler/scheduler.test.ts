@@ -57,7 +57,7 @@ describe('a pod without a node', () => {
     });
   }
 
-  it('is bound as soon as its gates are gone', async () => {
+  it('is bound as soon as its gates are removed', async () => {
     await begin();
     await world.addNode(node('n'));
     await world.put(small('p', { schedulingGates: [{ name: 'a.example/b' }] }));
@@ -65,7 +65,7 @@ describe('a pod without a node', () => {
     assert.equal(world.nodeOf('p'), 'n');
   });
 
-  it('is looked at by the scheduler whose name it has', async () => {
+  it('is handled by the scheduler that it names', async () => {
     await begin({ schedulerName: 'mine' });
     await world.addNode(node('n'));
     await world.put(small('own', { schedulerName: 'mine' }), small('other'));
@@ -81,7 +81,7 @@ describe('a pod without a node', () => {
   });
 });
 
-it('a policy that does not exist is refused, with those there are', async () => {
+it('a policy that does not exist is refused, with the existing ones', async () => {
   await begin();
   const wrong = { policy: 'Best' } as unknown as SchedulerOptions;
   assert.throws(
@@ -131,7 +131,7 @@ describe('nodes are never given more than they have', () => {
 describe('a binding that finds nothing', () => {
   const pods = { group: '', plural: 'pods' };
 
-  it('is no fault when the pod is gone', async () => {
+  it('is no error when the pod is deleted', async () => {
     await begin();
     await world.addNode(node('n', cores('1')));
     world.before = async (request) => {
@@ -160,7 +160,7 @@ describe('a binding that finds nothing', () => {
     assert.deepEqual([lines(), world.clock.pending], [[], 0]);
   });
 
-  it('is no fault when another pod has its name by now, which is bound as well', async () => {
+  it('is no error when another pod has its name in the meantime, which is bound as well', async () => {
     await begin();
     await world.addNode(node('n'));
     world.before = () => {
@@ -175,7 +175,7 @@ describe('a binding that finds nothing', () => {
     assert.deepEqual(lines(), []);
   });
 
-  it('is tried again when the pod is there', async () => {
+  it('is retried when the pod exists', async () => {
     await begin();
     await world.addNode(node('n'));
     world.before = () => {
@@ -190,7 +190,7 @@ describe('a binding that finds nothing', () => {
 });
 
 describe('the report of why a pod waits', () => {
-  it('goes when the pod has a node', async () => {
+  it('is removed when the pod has a node', async () => {
     await begin();
     await world.put(small('p'));
     const report = { 'scheduler.minik8s.io/rejections': '{"total":0,"nodes":[]}' };

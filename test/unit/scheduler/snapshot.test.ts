@@ -8,7 +8,7 @@ import { container, node, pod } from '../controllers/objects.ts';
 import { decideWith, snapshotOf, wanting } from './pods.ts';
 
 describe('Snapshot', () => {
-  it('keeps an assumption while the server does not know of it yet', () => {
+  it('keeps an assumption while the server does not show it yet', () => {
     const snapshot = snapshotOf([node('n')]);
     const one = wanting('p', { cpu: '1' });
     snapshot.assume(one, 'n');
@@ -17,7 +17,7 @@ describe('Snapshot', () => {
     snapshot.forget(one.metadata.uid);
     assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
   });
-  it('frees what a pod was to have that ended before it was bound', () => {
+  it('releases the resources of a pod that ended before it was bound', () => {
     const snapshot = snapshotOf([node('n')]);
     const one = wanting('p', { cpu: '1' });
     snapshot.assume(one, 'n');
@@ -34,13 +34,13 @@ describe('Snapshot', () => {
     assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 1000);
     assert.equal(snapshot.isPlaced(one.metadata.uid), true);
   });
-  it('frees what a pod had that the server shows on no node again, as after an older state was restored', () => {
+  it('releases the resources of a pod that the server shows without a node, as after a restored backup', () => {
     const one = wanting('p', { cpu: '1' });
     const snapshot = snapshotOf([node('n')], [{ ...one, spec: { ...one.spec, nodeName: 'n' } }]);
     snapshot.setPod(one);
     assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
   });
-  it('frees the ports of a pod that goes, and no other', () => {
+  it('releases the ports of a deleted pod, and no others', () => {
     const withPorts = (name: string, ...hostPorts: number[]) => {
       const ports = hostPorts.map((hostPort) => ({ containerPort: 80, protocol: 'TCP' as const, hostPort }));
       return pod(name, { spec: { nodeName: 'n', containers: [container({ ports })] } });
@@ -54,7 +54,7 @@ describe('Snapshot', () => {
     snapshot.setPod({ ...second, status: { ...second.status, phase: 'Succeeded' } });
     assert.deepEqual(taken(), []);
   });
-  it('counts pods of a node that is known only later, and again when it returns', () => {
+  it('counts pods of a node that is added later, and again when it returns', () => {
     const snapshot = snapshotOf([], [pod('b', { spec: { nodeName: 'n' } })]);
     snapshot.setNode(node('n'));
     assert.equal(snapshot.nodes[0]?.podCount, 1);
@@ -101,7 +101,7 @@ describe('Snapshot', () => {
   });
 });
 
-describe('never overcommits, and gives back what it took', () => {
+describe('never overcommits, and releases what it reserved', () => {
   for (const policy of policies)
     it(policy, () => {
       for (let seed = 1; seed <= 15; seed++) fill(policy, new SeededRandom(seed));

@@ -21,7 +21,7 @@ const room = (cpu: string, more: NodeOptions = {}): NodeOptions => ({
 const noNodes = 'no nodes available to schedule pods';
 
 describe('pods that fit nowhere', () => {
-  it('get the room that there is by their priority, those that waited longer first', async () => {
+  it('get the room by their priority, and among equals by their waiting time', async () => {
     await world.addNode(node('n', room('0')));
     const priorities = { a: 1, b: 1000, c: 1, d: 50 };
     for (const [name, priority] of Object.entries(priorities))
@@ -128,7 +128,7 @@ describe('a pod that fits nowhere', () => {
   });
 });
 
-describe('a pod that waits is looked at again', () => {
+describe('a waiting pod is tried again', () => {
   const wanted = () => wanting('p', { cpu: '1' }, { nodeSelector: { disk: 'ssd' } });
   const suiting = room('2', { labels: { disk: 'ssd' } });
   for (const [what, before, after = node('n', suiting)] of [
@@ -205,7 +205,7 @@ describe('a pod that waits is looked at again', () => {
     assert.deepEqual([world.nodeOf('other'), world.nodeOf('p')], ['elsewhere', 'n']);
   });
 
-  it('when a node goes, for then it waits for another reason', async () => {
+  it('when a node is deleted, since it then waits for another reason', async () => {
     await world.addNode(node('n', room('2')));
     await world.put(wanted());
     assert.match(world.conditionOf('p')?.message ?? '', /^0\/1/);
@@ -213,7 +213,7 @@ describe('a pod that waits is looked at again', () => {
     assert.equal(world.conditionOf('p')?.message, noNodes);
   });
 
-  it('when a node has come back just as it was', async () => {
+  it('when a node has returned unchanged', async () => {
     await world.put(holder());
     await world.addNode(node('n', { ...suiting, ...room('1') }));
     await world.put(wanted());
@@ -241,7 +241,7 @@ describe('a pod that waits is looked at again', () => {
     assert.equal(world.revisionOf('p'), explanation);
   });
 
-  it('no more once it has a node, or is gone', async () => {
+  it('no longer once it has a node, or is deleted', async () => {
     await world.put(wanting('gone', {}), wanting('bound', {}), wanting('taken', {}));
     await world.remove('gone');
     await world.put({ ...world.pod('taken'), spec: { ...world.pod('taken').spec, nodeName: 'elsewhere' } });

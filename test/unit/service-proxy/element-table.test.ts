@@ -50,7 +50,7 @@ test('an element of two services stays until both have removed it', () => {
   assert.equal(table.difference().removed.hairpin.size, 1);
 });
 
-test('a change that is taken back before it is applied is no change', () => {
+test('a change that is reverted before it is applied is no change', () => {
   const table = new ElementTable();
   const one = elementsOf([rule('10.96.0.1', ['10.244.0.2'])]);
   table.replace('a', one);

@@ -47,7 +47,7 @@ describe('the elements of a rule', () => {
     });
   });
 
-  it('are none without endpoints, which leaves the address to be refused', () => {
+  it('are empty without endpoints, so that the address is refused', () => {
     assert.deepEqual(elementsOf([rule({ endpoints: [], nodePort: nodePort(true) })]), noElements());
   });
 
@@ -131,7 +131,7 @@ const chainsIn = (text: string) =>
     ]),
   );
 
-test('whatever slot a chain draws is one that has an endpoint', () => {
+test('every slot of a chain has an endpoint', () => {
   const rules = [
     rule({ nodePort: nodePort(true, '10.244.0.2', '10.244.0.3', '10.244.0.4') }),
     rule({
@@ -170,7 +170,7 @@ test('whatever slot a chain draws is one that has an endpoint', () => {
   assert.deepEqual(new Set(chains.keys()), chainsOf(elements));
 });
 
-test('a mark names its owner by its high bits, whatever the slot', () => {
+test('a mark names its owner by its high bits, in every slot', () => {
   const text = renderTable('10.96.0.0/16', noElements());
   const told = [...text.matchAll(/meta mark and (\d+) == (\d+) /g)].map(([, ...bits]) => bits.map(BigInt));
   assert.deepEqual(
@@ -200,7 +200,7 @@ describe('the text of the whole table', () => {
     ]);
   });
 
-  it('is the same whatever the order the elements came in', () => {
+  it('is the same for any order of the elements', () => {
     const elements = elementsOf(nodePorts);
     const reversed = Object.fromEntries(
       elementNames.map((name) => [name, new Map([...elements[name]].reverse())]),
@@ -218,7 +218,7 @@ describe('the text of a change', () => {
   const before = elementsOf([rule()]);
   const after = elementsOf([rule({ addresses: ['10.96.0.9'], endpoints: [endpoint('10.244.0.2', true)] })]);
 
-  it('takes away by key, in order, and adds with values, after the chains that do not exist yet', () => {
+  it('removes by key, in order, and adds with values, after new chains', () => {
     const text = renderDifference(chainsOf(before), { removed: before, added: after });
     assert.deepEqual(
       text
@@ -236,7 +236,7 @@ describe('the text of a change', () => {
     );
   });
 
-  it('does not make a chain again, which would put its rules into it twice', () => {
+  it('does not create a chain again, which would duplicate its rules', () => {
     const none = noElements();
     assert.doesNotMatch(renderDifference(chainsOf(before), { removed: none, added: before }), /chain/);
     assert.equal(renderDifference(new Set(), { removed: none, added: none }), '');

@@ -30,7 +30,7 @@ import {
 freshForEachTest();
 
 describe('the rules in the kernel', () => {
-  it('are those of what there is when the proxy starts', async () => {
+  it('are those of the existing objects when the proxy starts', async () => {
     await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2', '10.244.0.3']));
     await start();
     assert.deepEqual(leads(), { '10.96.0.1': ['random-2', '10.244.0.2', '10.244.0.3'] });
@@ -38,7 +38,7 @@ describe('the rules in the kernel', () => {
     assert.deepEqual(Object.keys(kernel.elements.hairpin ?? {}).length, 2, 'both run on this node');
   });
 
-  it('take the place of what an earlier run left', async () => {
+  it('replace those of an earlier run', async () => {
     await kernel.exec('nft', ['-f', '-'], {
       input: 'add table ip minik8s-proxy\nadd element ip minik8s-proxy endpoints { left : over }\n',
     });
@@ -47,7 +47,7 @@ describe('the rules in the kernel', () => {
     assert.ok(kernel.table);
   });
 
-  it('follow services and slices that come, change and go', async () => {
+  it('follow services and slices that are added, changed and removed', async () => {
     await start();
     await put(slice('web-1', 'web', ['10.244.0.2']));
     assert.deepEqual(leads(), {});
@@ -77,14 +77,14 @@ describe('the rules in the kernel', () => {
     assert.deepEqual(leads(), {});
   });
 
-  it('for a service are those of its own namespace', async () => {
+  it('are, for a service, those of its own namespace', async () => {
     const other = slice('s', 'web', ['10.244.0.2']);
     await put(service('web', '10.96.0.1'), { ...other, metadata: { ...other.metadata, namespace: 'other' } });
     await start();
     assert.deepEqual(leads(), {});
   });
 
-  it('are left alone while nothing changes that they are made of', async () => {
+  it('stay unchanged while their objects do not change', async () => {
     await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
     await start();
     const again = service('web', '10.96.0.1');
@@ -181,7 +181,7 @@ describe('a transaction that fails', () => {
   });
 });
 
-describe('UDP flows to an endpoint that is gone', () => {
+describe('UDP flows to a deleted endpoint', () => {
   beforeEach(async () => {
     await put(service('dns', '10.96.0.53', 'UDP'), slice('dns-1', 'dns', ['10.244.0.2'], 'UDP'));
     await start();
@@ -208,7 +208,7 @@ describe('UDP flows to an endpoint that is gone', () => {
     assert.deepEqual(kernel.deletions, [removed]);
   });
 
-  it('may be none', async () => {
+  it('may be absent', async () => {
     kernel.before = (file) => {
       if (file === 'conntrack') throw failure(file, 1);
     };
@@ -279,7 +279,7 @@ describe('the counters', () => {
     assert.equal(counted.get('kubeproxy_sync_proxy_rules_nftables_sync_failures_total'), 0);
   });
 
-  it('is pending while nft does not take it', async () => {
+  it('is pending while nft does not accept it', async () => {
     await start();
     kernel.before = (file) => {
       kernel.before = () => {};
@@ -292,7 +292,7 @@ describe('the counters', () => {
     assert.equal(told().get('kubeproxy_sync_proxy_rules_service_changes_pending'), 0);
   });
 
-  it('is how long a change of a pod took until here, once, and not what was there before', async () => {
+  it('have the delay of a change of a pod, once, and not of earlier objects', async () => {
     const began = clock.now();
     await put(service('web', '10.96.0.1'), changedAt(began - 60_000, slice('web-1', 'web', ['10.244.0.2'])));
     await start();

@@ -45,7 +45,7 @@ const two = makeSlice([endpoint('10.244.0.3', 'b'), endpoint('10.244.0.2', 'a')]
 const ips = (list: readonly { ip: string }[] | undefined) => list?.map(({ ip }) => ip);
 
 describe('the rules of a service', () => {
-  test('endpoints are sorted, without repeats, and know whether they are local', () => {
+  test('endpoints are sorted, without repeats, and marked as local or not', () => {
     const [rule] = serviceRules(makeService({}), [two, two], here);
     assert.deepEqual(rule, {
       addresses: ['10.96.0.7'],
@@ -78,14 +78,14 @@ describe('the rules of a service', () => {
     { ip: '192.0.2.7', ipMode: 'Proxy' },
     { hostname: 'a.example' },
   ];
-  test('include addresses of a load balancer, beside external IPs', () => {
+  test('include addresses of a load balancer, in addition to external IPs', () => {
     assert.deepEqual(addresses({ type: 'LoadBalancer', externalIPs: ['192.0.2.1'] }, given), [
       [['10.96.0.7'], both],
       [['192.0.2.1', '192.0.2.5', '192.0.2.6'], both],
     ]);
     assert.deepEqual(addresses({ type: 'NodePort' }, given), [[['10.96.0.7'], both]]);
   });
-  test('each address once, and of IPv4: another would keep the kernel from all of the table', () => {
+  test('have each address once, and only IPv4: another would make the kernel refuse the whole table', () => {
     const externalIPs = ['192.0.2.1', '::ffff:192.0.2.1', '2001:db8::1'];
     const wrong = [{ ip: '::ffff:c000:205' }, { ip: 'x; flush ruleset' }];
     assert.deepEqual(addresses({ type: 'LoadBalancer', externalIPs }, wrong)[1], [
@@ -164,7 +164,7 @@ describe('the rules of a service', () => {
     assert.deepEqual(near(hinted('x', 'y', 'y'), 'y', local), all.slice(0, 1), 'the policy comes first');
   });
 
-  test('an endpoint that is not ready is left out', () => {
+  test('omit an endpoint that is not ready', () => {
     const slice = makeSlice([endpoint('10.244.0.2', 'a'), endpoint('10.244.0.3', 'a', { ready: false })]);
     assert.deepEqual(ips(serviceRules(makeService({}), [slice], here)[0]?.endpoints), ['10.244.0.2']);
   });
@@ -256,14 +256,14 @@ describe('the endpoints of a port', () => {
   const ofPorts = (...ports: EndpointSlice['ports']) => ({ ...two, ports });
   const http = { name: 'http', protocol: 'TCP', port: 8080 } as const;
 
-  test('are in the same order whatever that of the slices', () => {
+  test('are in the same order for any order of the slices', () => {
     const slices = ['10.244.0.4', '10.244.0.2', '10.244.0.3'].map((ip) => makeSlice([endpoint(ip, 'a')]));
     const sorted = ['10.244.0.2:8080', '10.244.0.3:8080', '10.244.0.4:8080'];
     assert.deepEqual(endpointsOf(slices), sorted);
     assert.deepEqual(endpointsOf(slices.toReversed()), sorted);
   });
 
-  test('are all that serve while they end, and nothing that neither is ready nor ends', () => {
+  test('are all that serve while they terminate, and none that is neither ready nor terminating', () => {
     const conditions = { ready: false, serving: true, terminating: true };
     const ending = ['10.244.0.3', '10.244.0.4'].map((ip) => endpoint(ip, 'a', conditions));
     const broken = endpoint('10.244.0.5', 'a', { ready: false, serving: true, terminating: false });
@@ -281,7 +281,7 @@ describe('the endpoints of a port', () => {
     assert.deepEqual(endpointsOf([makeSlice([{ ...endpoint('', 'a'), addresses: [] }])]), []);
   });
 
-  test('have the port of that name and protocol, and a number for it', () => {
+  test('have the number of the port with that name and protocol', () => {
     const all = ofPorts({ ...http, protocol: 'UDP', port: 1 }, { ...http, name: 'metrics', port: 2 }, http);
     assert.deepEqual(endpointsOf([all]), ['10.244.0.2:8080', '10.244.0.3:8080']);
     assert.deepEqual(endpointsOf([ofPorts({ name: 'http', protocol: 'TCP' })]), []);

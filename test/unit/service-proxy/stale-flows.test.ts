@@ -30,7 +30,7 @@ function forgotten(before: ServicePortRules, after: ServicePortRules): readonly 
 }
 
 describe('UDP flows are forgotten', () => {
-  it('to an endpoint that is gone, by whatever address it was called', () => {
+  it('to a deleted endpoint, by whatever address it was reached', () => {
     assert.deepEqual(forgotten(rule(['10.244.0.2', '10.244.0.3']), rule(['10.244.0.2'])), [
       '-D -p udp --orig-dst 10.96.0.53 --orig-port-dst 53 --dst-nat 10.244.0.3',
       '-D -p udp --orig-dst 192.0.2.1 --orig-port-dst 53 --dst-nat 10.244.0.3',
@@ -48,7 +48,7 @@ describe('UDP flows are forgotten', () => {
     assert.deepEqual(forgotten(onNodes([]), onNodes(['10.244.0.2'])), ['-D -p udp --orig-port-dst 30053']);
   });
 
-  it('not to endpoints that stay when others come', () => {
+  it('never to endpoints that stay when others are added', () => {
     assert.deepEqual(forgotten(rule(['10.244.0.2']), rule(['10.244.0.2', '10.244.0.3'])), []);
     assert.deepEqual(forgotten(onNodes(['10.244.0.2']), onNodes(['10.244.0.2', '10.244.0.3'])), []);
   });

@@ -15,5 +15,5 @@ for (const [text, expected] of [
   test(`${text} is ${expected} ms`, () => assert.equal(read(text), expected));
 
 for (const text of ['', '40', 's', '4s', '10m1s', '1h', '-5s', '5 s', '5s!', '1d', 'forty'])
-  test(`"${text}" is refused, with what is expected`, () =>
+  test(`"${text}" is refused, with the expected form`, () =>
     assert.throws(() => read(text), /^Error: expected a duration from 5s to 10m, such as 10s or 1m30s$/));

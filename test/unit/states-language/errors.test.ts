@@ -33,7 +33,7 @@ for (const [names, error, expected] of matching)
   test(`${names.join(', ')} ${expected ? 'is' : 'is not'} about ${error || 'an error without a name'}`, () =>
     assert.equal(matchesError(names, { error, cause: '' }), expected));
 
-test('States.BranchFailed is about whatever fails in a branch', () => {
+test('States.BranchFailed matches every failure in a branch', () => {
   assert.equal(matchesError(['States.BranchFailed'], { error: 'Mine', cause: '' }, true), true);
   assert.equal(matchesError(['States.BranchFailed'], { error: 'States.Runtime', cause: '' }, true), false);
 });
@@ -95,14 +95,14 @@ test('a task is tried again after each interval, until it succeeds', async () =>
   );
 });
 
-test('three attempts more when nothing is said, then the error stands', async () => {
+test('three retries by default, then the error remains', async () => {
   const { at, run } = await attempts([{ ErrorEquals: ['States.ALL'] }], 'A', 'A', 'A', 'B');
   assert.deepEqual(at, [0, 1, 3, 7]);
   assert.equal(run.error, 'B');
   assert.equal(run.state.failure?.cause, 'why');
 });
 
-test('MaxAttempts 0 is no attempt', async () => {
+test('MaxAttempts 0 permits no retry', async () => {
   const { at, run } = await attempts(
     [{ ErrorEquals: ['A'], MaxAttempts: 0 }, { ErrorEquals: ['States.ALL'] }],
     'A',
@@ -110,7 +110,7 @@ test('MaxAttempts 0 is no attempt', async () => {
   assert.deepEqual([at, run.error], [[0], 'A']);
 });
 
-test('each retrier counts by itself, and the first that is about the error is used', async () => {
+test('each retrier counts separately, and the first that matches the error is used', async () => {
   const retry = [
     { ErrorEquals: ['A'], IntervalSeconds: 10, MaxAttempts: 2, BackoffRate: 2 },
     { ErrorEquals: ['B'], IntervalSeconds: 100, MaxAttempts: 1 },
@@ -171,7 +171,7 @@ const caught = async (
   return run.finish(() => end);
 };
 
-test('Catch: the error replaces the input, or goes to ResultPath', async () => {
+test('Catch: the error replaces the input, or is put at ResultPath', async () => {
   const error = { Error: 'Mine', Cause: 'why' };
   assert.deepEqual((await caught({})).output, error);
   assert.deepEqual((await caught({ ResultPath: '$.err' })).output, { a: 1, err: error });

@@ -161,7 +161,7 @@ for (const [name, least, most] of counts)
 test('the longest list that ArrayRange makes', () =>
   assert.equal((call('States.ArrayRange(1, 1000, 1)') as Json[]).length, 1000));
 
-test('a text of as many characters as may be hashed', () =>
+test('a text of the maximum length may be hashed', () =>
   assert.match(String(call(`States.Hash('${'x'.repeat(1900)}', 'MD5')`)), /^[0-9a-f]{32}$/));
 
 test('a path that looks at too much fails the function', () => {
@@ -184,7 +184,7 @@ test('MathRandom draws from the first number on and below the second, the same f
   assert.notEqual(seeded(), call('States.MathRandom(1, 999999, 8)'));
 });
 
-test('UUID is drawn from the randomness that is passed in', () => {
+test('UUID is generated from the given randomness', () => {
   const uuid = call('States.UUID()', new SeededRandom(3));
   assert.match(String(uuid), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.equal(uuid, call('States.UUID()', new SeededRandom(3)));

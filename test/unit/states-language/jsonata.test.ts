@@ -57,7 +57,7 @@ for (const [expression, why] of refused)
   test(`JSONata fails: ${expression}`, () =>
     assert.rejects(ask(expression), (error) => error instanceof Error && why.test(error.message)));
 
-test('random values are drawn from the seed', async () => {
+test('random values are generated from the seed', async () => {
   for (const expression of ['$random()', '$uuid()', '$shuffle([1..20])']) {
     assert.deepEqual(await ask(expression, {}, 7), await ask(expression, {}, 7));
     assert.notDeepEqual(await ask(expression, {}, 7), await ask(expression, {}, 8));

@@ -25,7 +25,7 @@ test('a task whose error has a name of any length is caught, and its history is 
   assert.ok(JSON.stringify(run.history.map(({ detail }) => detail)).length < 30_000);
 });
 
-test('a run that fails by an error of any length has its beginning', async () => {
+test('a run that fails with an error of any length keeps its beginning', async () => {
   const Fail = { Type: 'Fail', ErrorPath: '$.long', CausePath: '$.long' };
   const run = await WorkflowRun.start({ StartAt: 'A', States: { A: Fail } }, { long });
   assert.deepEqual(run.state.failure, {

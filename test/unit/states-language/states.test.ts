@@ -1,11 +1,9 @@
-/** Each type of state with JSONPath: the effect of its fields on the data, and its next state. */
+/** Pass, Succeed, Fail, Wait and Choice, the variables of states, and the limits of a run. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../src/states-language/json.ts';
-import type { RunEvent } from '../../../src/states-language/run/advance.ts';
-import { alone, errorOf, outputOf, started, type TaskEnd, WorkflowRun } from '../../fixtures/workflow-run.ts';
-
-const input = { a: 1, b: { c: [1, 2, 3] }, text: 'x' };
+import { alone, errorOf, outputOf, started, WorkflowRun } from '../../fixtures/workflow-run.ts';
+import { answer, input, task, wait } from './states-world.ts';
 
 const passes: [name: string, state: object, output: Json][] = [
   ['nothing but Type', {}, input],
@@ -56,6 +54,7 @@ const passes: [name: string, state: object, output: Json][] = [
   ],
   ['the retries in the context', { Parameters: { 'r.$': '$$.State.RetryCount' } }, { r: 0 }],
 ];
+
 for (const [name, state, output] of passes)
   test(`Pass: ${name}`, async () =>
     assert.deepEqual(await outputOf({ Type: 'Pass', ...state }, input), output));
@@ -69,6 +68,7 @@ const failing: [name: string, state: object, error: string][] = [
   ['ResultPath does not fit', { ResultPath: '$.a.x' }, 'States.ResultPathMatchFailure'],
   ['ResultPath past the end of a list', { ResultPath: '$.b.c[3]' }, 'States.ResultPathMatchFailure'],
 ];
+
 for (const [name, state, error] of failing)
   test(`Pass fails: ${name}`, async () =>
     assert.equal(await errorOf({ Type: 'Pass', ...state }, input), error));
@@ -116,6 +116,7 @@ const fails: [state: object, error: string, cause: string][] = [
   [{ ErrorPath: '$.text', CausePath: "States.Format('a is {}', $.a)" }, 'x', 'a is 1'],
   [{ ErrorPath: '$$.State.Name', CausePath: '$.b' }, 'S', '{"c":[1,2,3]}'],
 ];
+
 for (const [state, error, cause] of fails)
   test(`Fail ${JSON.stringify(state)}`, async () => {
     const run = await WorkflowRun.start(alone({ Type: 'Fail', ...state }), input);
@@ -124,7 +125,6 @@ for (const [state, error, cause] of fails)
     assert.equal(run.state.root, undefined);
   });
 
-const wait = (state: object) => alone({ Type: 'Wait', ...state, End: true });
 const waits: [state: object, input: Json, ms: number][] = [
   [{ Seconds: 10 }, {}, 10_000],
   [{ SecondsPath: '$.s' }, { s: 7 }, 7000],
@@ -132,6 +132,7 @@ const waits: [state: object, input: Json, ms: number][] = [
   [{ TimestampPath: '$.at' }, { at: '2026-03-14T02:59:30+01:00' }, 30_000],
   [{ TimestampPath: '$.at' }, { at: '2026-03-14T01:59:00.0005Z' }, 1],
 ];
+
 for (const [state, given, ms] of waits)
   test(`Wait ${JSON.stringify(state)}`, async () => {
     const run = await WorkflowRun.start(wait(state), given);
@@ -153,7 +154,7 @@ test('a Wait that is over at once does not wait', async () => {
     assert.equal((await WorkflowRun.start(wait(state))).state.status, 'Succeeded');
 });
 
-test('a Wait gives on what its paths say', async () => {
+test('a Wait passes on the value of its paths', async () => {
   const whole = await WorkflowRun.start(
     alone(
       {
@@ -184,190 +185,8 @@ for (const [state, given] of [
   test(`Wait fails: ${JSON.stringify(state)} of ${JSON.stringify(given)}`, async () =>
     assert.equal(await errorOf({ Type: 'Wait', ...state }, given), 'States.Runtime'));
 
-const task = { Type: 'Task', Resource: 'function:f' };
-const result = { r: 1, deep: { x: [4, 5] } };
-const answer = (): TaskEnd => ({ output: result });
-
-const tasks: [name: string, state: object, output: Json][] = [
-  ['nothing else', {}, result],
-  ['ResultSelector', { ResultSelector: { 'y.$': '$.deep.x[1]', z: 0 } }, { y: 5, z: 0 }],
-  ['ResultPath', { ResultPath: '$.res' }, { ...input, res: result }],
-  ['ResultPath null', { ResultPath: null }, input],
-  [
-    'ResultSelector, ResultPath and OutputPath',
-    { ResultSelector: { 'y.$': '$.r' }, ResultPath: '$.res', OutputPath: '$.res.y' },
-    1,
-  ],
-  [
-    'ResultPath goes into the raw input',
-    { InputPath: '$.b', ResultPath: '$.res' },
-    { ...input, res: result },
-  ],
-];
-for (const [name, state, output] of tasks)
-  test(`Task: ${name}`, async () =>
-    assert.deepEqual(await outputOf({ ...task, ...state }, input, answer), output));
-
-test('a Task is started with what its fields say, and has all of it in the state', async () => {
-  const run = await WorkflowRun.start(
-    alone({
-      ...task,
-      Resource: 'workflow:other/w',
-      InputPath: '$.b',
-      Parameters: { 'x.$': '$.c', 'id.$': '$$.Task.Token' },
-      TimeoutSeconds: 30,
-      HeartbeatSecondsPath: '$.c[1]',
-      Credentials: { 'role.$': '$.c[0]' },
-      End: true,
-    }),
-    input,
-  );
-  assert.deepEqual(run.commands, [
-    {
-      type: 'startTask',
-      id: '0-0',
-      state: 'S',
-      resource: { type: 'workflow', namespace: 'other', name: 'w' },
-      input: { x: [1, 2, 3], id: '0-0' },
-      timeoutSeconds: 30,
-      heartbeatSeconds: 2,
-      credentials: { role: 1 },
-    },
-    { type: 'setTimer', due: started + 2000 },
-  ]);
-});
-
-test('a Task whose input is that of the state does not keep it twice', async () => {
-  const run = await WorkflowRun.start(alone({ ...task, End: true }), input);
-  assert.equal(
-    JSON.stringify(run.state).split('"text"').length - 1,
-    2,
-    'the input of the run, and of the state',
-  );
-  assert.deepEqual(
-    run.tasks.map((one) => one.input),
-    [input],
-  );
-  const empty = await WorkflowRun.start(alone({ ...task, Parameters: null, End: true }), input);
-  assert.deepEqual(
-    empty.tasks.map((one) => one.input),
-    [null],
-  );
-});
-
-test('a Task that takes too long fails with States.Timeout, and is cancelled', async () => {
-  const run = await WorkflowRun.start(alone({ ...task, TimeoutSecondsPath: '$.s', End: true }), { s: 5 });
-  run.now += 4999;
-  await run.send({ type: 'Time' });
-  assert.equal(run.state.status, 'Running');
-  run.now += 1;
-  await run.send({ type: 'Time' });
-  assert.equal(run.error, 'States.Timeout');
-  assert.deepEqual(run.cancelled, ['0-0']);
-  await run.send({ type: 'TaskStopped', id: '0-0' });
-  assert.deepEqual(run.state.stopping, []);
-  assert.deepEqual(
-    run.history.map(({ type }) => type),
-    [...['ExecutionStarted', 'TaskStateEntered', 'TaskScheduled', 'TaskTimedOut', 'ExecutionFailed']],
-  );
-});
-
-test('a heartbeat puts off the end of a Task, not its timeout; without one it fails with States.HeartbeatTimeout', async () => {
-  const definition = alone({ ...task, HeartbeatSeconds: 2, TimeoutSeconds: 5, End: true });
-  const run = await WorkflowRun.start(definition);
-  for (const at of [1999, 3998, 4999]) {
-    run.now = started + at;
-    await run.send({ type: 'TaskHeartbeat', id: '0-0' });
-    assert.equal(run.state.status, 'Running');
-  }
-  assert.equal(run.due, started + 5000);
-  await run.passTime();
-  assert.equal(run.error, 'States.Timeout');
-  const silent = await WorkflowRun.start(definition);
-  await silent.passTime();
-  assert.equal(silent.error, 'States.HeartbeatTimeout');
-  assert.equal(silent.now, started + 2000);
-});
-
-test('a Task with a heartbeat and no timeout has sixty seconds', async () => {
-  const run = await WorkflowRun.start(alone({ ...task, HeartbeatSeconds: 2, End: true }));
-  assert.deepEqual(
-    run.tasks.map(({ timeoutSeconds }) => timeoutSeconds),
-    [60],
-  );
-  const slow = await WorkflowRun.start(alone({ ...task, HeartbeatSeconds: 90, End: true }));
-  assert.deepEqual(
-    slow.tasks.map(({ timeoutSeconds }) => timeoutSeconds),
-    [91],
-  );
-  const free = await WorkflowRun.start(alone({ ...task, End: true }));
-  assert.equal(free.due, undefined);
-  await free.send({ type: 'TaskHeartbeat', id: '0-0' });
-  assert.equal(free.due, undefined);
-});
-
-test('TaskTimedOut and TaskStopped end a task without a cancellation', async () => {
-  const late = await WorkflowRun.start(alone({ ...task, End: true }));
-  await late.send({ type: 'TaskTimedOut', id: '0-0' });
-  assert.equal(late.error, 'States.Timeout');
-  const stopped = await WorkflowRun.start(alone({ ...task, End: true }));
-  await stopped.send({ type: 'TaskStopped', id: '0-0' });
-  assert.equal(stopped.error, 'States.TaskFailed');
-});
-
-test('a Task whose output is too large fails', async () => {
-  const error = await errorOf(task, {}, () => ({ output: 'x'.repeat(256 * 1024) }));
-  assert.equal(error, 'States.DataLimitExceeded');
-});
-
-for (const [state, given] of [
-  [{ TimeoutSecondsPath: '$.s' }, { s: 0 }],
-  [{ HeartbeatSecondsPath: '$.s' }, { s: '1' }],
-] as [object, Json][])
-  test(`Task fails: ${JSON.stringify(state)} of ${JSON.stringify(given)}`, async () =>
-    assert.equal(await errorOf({ ...task, ...state }, given), 'States.Runtime'));
-
-test('an event about an abandoned task changes nothing', async () => {
-  const run = await WorkflowRun.start(alone({ ...task, End: true }));
-  const before = run.state;
-  for (const type of ['TaskSucceeded', 'TaskHeartbeat', 'TaskTimedOut', 'TaskStopped'] as const)
-    await run.send({ type, id: '9-9', output: 1 } as RunEvent);
-  await run.send({ type: 'Time' });
-  await run.send({ type: 'Continue' });
-  assert.deepEqual(run.state, before);
-  await run.send({ type: 'TaskSucceeded', id: '0-0', output: 1 });
-  const ended = run.state;
-  await run.send({ type: 'TaskSucceeded', id: '0-0', output: 2 });
-  await run.send({ type: 'Stop' });
-  assert.deepEqual(run.state, ended);
-  assert.equal(run.output, 1);
-});
-
-test('a run that is stopped cancels its tasks', async () => {
-  const run = await WorkflowRun.start(alone({ ...task, End: true }));
-  await run.send({ type: 'Stop', error: 'Mine', cause: 'enough' });
-  assert.equal(run.state.status, 'Aborted');
-  assert.deepEqual(run.commands.slice(1), [
-    { type: 'cancelTask', id: '0-0' },
-    { type: 'failed', status: 'Aborted', error: 'Mine', cause: 'enough' },
-  ]);
-  const plain = await WorkflowRun.start(wait({ Seconds: 5 }));
-  await plain.send({ type: 'Stop' });
-  assert.deepEqual(plain.state.failure, { error: '', cause: '' });
-  assert.equal(plain.due, undefined);
-});
-
-test('the TimeoutSeconds of the workflow end the run', async () => {
-  const run = await WorkflowRun.start({ ...alone({ ...task, End: true }), TimeoutSeconds: 10 });
-  assert.equal(run.due, started + 10_000);
-  await run.passTime();
-  assert.equal(run.state.status, 'TimedOut');
-  assert.equal(run.state.failure?.error, 'States.Timeout');
-  assert.deepEqual(run.cancelled, ['0-0']);
-  assert.equal(run.history.at(-1)?.type, 'ExecutionTimedOut');
-});
-
 const rule = { Variable: '$.a', NumericEquals: 1, Next: 'Yes' };
+
 const ends = {
   Yes: { Type: 'Pass', Result: 'yes', End: true },
   No: { Type: 'Pass', Result: 'no', End: true },
@@ -411,7 +230,7 @@ test('Choice: its paths, and what is assigned by the rule or by the state', asyn
   assert.deepEqual((await WorkflowRun.start(definition, { b: { a: 2 } })).output, { in: 2, v: 'default' });
 });
 
-test('variables: assigned together, from what was before, and seen by later states', async () => {
+test('variables: assigned together, from the earlier values, and visible in later states', async () => {
   const show = {
     Type: 'Pass',
     Parameters: { 'x.$': '$x', 'y.$': '$y', 'r.$': '$r.deep.x[0]', 'f.$': "States.Format('{}', $x)" },

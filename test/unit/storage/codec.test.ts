@@ -13,7 +13,7 @@ import {
 const metadata = { name: 'a', uid: 'u', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' };
 const pod = { kind: 'Pod', spec: { note: '"metadata":{"x"' }, metadata, apiVersion: 'v1' } as KubeObject;
 
-test('stored bytes carry no resourceVersion and come back with the one of the store', () => {
+test('stored bytes carry no resourceVersion and are read back with the one of the store', () => {
   const bytes = encodeObject(pod);
   assert.ok(!bytes.includes('resourceVersion'));
   assert.deepEqual(decodeObject(bytes, 12), { ...pod, metadata: { ...metadata, resourceVersion: '12' } });

@@ -29,7 +29,7 @@ test('history is kept for its age, and compacted at most a fifth of it later', a
   assert.equal(clock.pending, 0);
 });
 
-test('a store that does not answer is asked again later, and logged once', async () => {
+test('a store that does not answer is queried again later, and logged once', async () => {
   const clock = new FakeClock();
   const store = createMemoryStore();
   const abort = new AbortController();

@@ -43,7 +43,7 @@ test('data of an earlier version get every step once, in order', async () => {
   assert.deepEqual(await keysIn(store), [dataFormatKey, '/made/1', '/made/2', '/made/3']);
 });
 
-test('the way back leaves what was there before', async () => {
+test('the way back restores the earlier data', async () => {
   const store = createMemoryStore();
   await raiseData(store, { version: '1.1.0', steps });
   await lowerData(store, 1, { version: '1.1.0', steps });

@@ -55,7 +55,7 @@ test('a later writer uses the existing fence', async () => {
   assert.equal(await store.update('/r/a', bytes('2'), made), etcd.revision);
 });
 
-test('a fence that was raised meanwhile does not end a claim of the leader', async () => {
+test('a fence from another request does not end a claim of the leader', async () => {
   const etcd = new ModelEtcd();
   const store = await open(etcd);
   const term = { key: '/claims/term', owner: '7' };

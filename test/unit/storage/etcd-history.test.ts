@@ -148,7 +148,7 @@ describe('a write', () => {
 });
 
 describe('the history', () => {
-  it('is read after what had been seen and what the write expected, of the tree and the fence', async () => {
+  it('is read from after the seen and the expected revision, of the tree and the fence', async () => {
     for (const [expected, from] of [
       [5, before + 1],
       [12, 13],
@@ -171,13 +171,13 @@ describe('the history', () => {
     return error.failure === name;
   };
 
-  it('is gone when the fence is not after the revision seen before', async () => {
+  it('is compacted if the fence is not after the revision seen before', async () => {
     for (const seen of [fence, fence + 1])
       await assert.rejects(find(write(), [], seen), failure('compacted'));
     assert.equal(await find(write(), [{ events: [raised] }], fence - 1), undefined);
   });
 
-  it('is gone when etcd reports a compaction, and unreadable when etcd rejects the watch', async () => {
+  it('is compacted when etcd reports so, and unreadable when etcd rejects the watch', async () => {
     const canceled = { canceled: true, cancel_reason: 'no' };
     await assert.rejects(find(write(), [{ ...canceled, compact_revision: 1 }]), failure('compacted'));
     await assert.rejects(find(write(), [canceled]), failure('refused'));

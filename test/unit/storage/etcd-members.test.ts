@@ -45,7 +45,7 @@ test('a list has the ids as hexadecimal digits, and distinguishes learners from 
   });
 });
 
-test('the members after an addition are those of its list, not the added one twice', () => {
+test('the members after an addition are those of its list, without a repeated one', () => {
   const added = { field: 2, id: 2n, name: '', url: 'https://192.0.2.2:2380', learner: true };
   const { members } = readMembership(encode([added, { ...first, field: 3 }, { ...added, field: 3 }]));
   assert.deepEqual(
@@ -54,7 +54,7 @@ test('the members after an addition are those of its list, not the added one twi
   );
 });
 
-test('a status names the leader, or has none', () => {
+test('a status names the leader, or is empty', () => {
   const status = (leader?: bigint) => {
     const writer = new WireWriter();
     writer.string(2, '3.7.3');

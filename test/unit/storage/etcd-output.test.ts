@@ -138,12 +138,12 @@ const advised = [
   ['damaged', /^the data of etcd in \/d are damaged \(L\): mend it$/, true],
 ] as const;
 for (const [trouble, expected, lasts] of advised)
-  test(`the advice for ${trouble} says what to do`, () => {
+  test(`the advice for ${trouble} has a remedy`, () => {
     assert.match(etcdAdvice({ line: 'L', trouble }, '/d', 'mend it') ?? '', expected);
     assert.equal(isLasting({ line: 'L', trouble }), lasts);
   });
 
-test("there is advice for an administrator's tasks only", () => {
+test('only tasks of an administrator have advice', () => {
   for (const end of [{ line: 'killed' }, { line: 'x', trouble: 'waiting' }] as const) {
     assert.equal(etcdAdvice(end, '/d', 'mend it'), undefined);
     assert.equal(isLasting(end), false);

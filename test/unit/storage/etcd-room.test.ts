@@ -52,7 +52,7 @@ function world(memberCount = 1) {
   };
 }
 
-test('members are asked every ten seconds, and every two where room is scarce', async () => {
+test('members are queried every ten seconds, and every two when room is scarce', async () => {
   const { clock, first, keep, stop, taken, room } = world();
   const kept = keep();
   await clock.advance(9_999);
@@ -99,7 +99,7 @@ test('sent bytes count for two seconds, after which etcd reports them', async ()
   assert.equal(room.level(), 'free');
 });
 
-test('history older than half a minute is compacted where room is scarce, all of it where room is critical', async () => {
+test('history older than half a minute is compacted when room is scarce, and all of it when room is critical', async () => {
   const { clock, first, room, taken } = world();
   first.status.size = first.status.inUse = 650 * mega;
   await room.look();

@@ -75,7 +75,7 @@ test('a slow start of etcd is awaited until the timeout', async () => {
   }
 });
 
-describe('a read that is not answered', () => {
+describe('a read without an answer', () => {
   it('is repeated every 50 ms, with the time that is left as its timeout', async () => {
     const { etcd, clock, open } = world();
     const store = await open();
@@ -157,7 +157,7 @@ describe('a read that is refused', () => {
     });
   }
 
-  it('rejects with the original error when that is no failure of etcd', async () => {
+  it('rejects with the original error when that is not a failure of etcd', async () => {
     const { etcd, open } = world();
     const store = await open();
     const wrong = new TypeError('a mistake');

@@ -70,7 +70,7 @@ test('a creation is found after the deletion of the same key', () =>
     assert.equal(etcd.value(key), 'ours');
   }));
 
-test('an update is not found in what others wrote after one that overtook it', () =>
+test("an update is not found in another client's write after one that overtook it", () =>
   withStore(async (store, etcd) => {
     const first = await store.create(key, bytes('0'));
     const after = () => {
@@ -138,7 +138,7 @@ test('after a database was wiped, writes are settled by the revisions of the new
     assert.deepEqual(await store.get(key), { key, value: bytes('new'), revision: created });
   }));
 
-test('a write is not settled by a fence that was raised before it', () =>
+test('a write is not settled by an earlier fence', () =>
   withStore(async (store, etcd) => {
     const fenceAnswer = Promise.withResolvers<void>();
     const late: Apply[] = [];

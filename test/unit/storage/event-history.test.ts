@@ -66,14 +66,14 @@ describe('the history of events', () => {
       assert.equal(young.startOf('/'), 0);
     });
 
-    it('keeps no more than 100,000 events', () => {
+    it('keeps at most 100,000 events', () => {
       const history = filled(100_000);
       assert.equal(history.startOf('/'), 0);
       history.add(sized(100_001, 1), 0);
       assert.equal(history.startOf('/'), 1);
     });
 
-    it('keeps no more than 128 MiB', () => {
+    it('keeps at most 128 MiB', () => {
       const history = new EventHistory(defaultHistoryLimits);
       for (const revision of [1, 2]) history.add(sized(revision, 1 << 26), 0);
       assert.equal(history.startOf('/'), 0);

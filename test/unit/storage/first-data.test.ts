@@ -77,7 +77,7 @@ describe('the data of an etcd', () => {
       await assert.rejects(prepareData(join(directory, 'file'), handle), { code: 'ENOTDIR' });
     }));
 
-  it('that are gone already count as removed', () =>
+  it('that are deleted already count as removed', () =>
     withDirectory(async (directory, handle) => {
       await prepareData(directory, handle);
       await prepareData(directory, handle);

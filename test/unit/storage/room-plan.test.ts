@@ -50,7 +50,7 @@ describe('room in etcd', () => {
     );
     assert.equal(historyToForget(usage(1, 1, { isFull: true })), 'all');
   });
-  it('is made by defragmenting where that frees much near the quota, or anything of a full etcd', () => {
+  it('is made by defragmenting if that frees much near the quota, or anything of a full etcd', () => {
     assert.equal(isToDefragment(usage(749, 10)), false);
     assert.equal(isToDefragment(usage(750, 701)), false);
     assert.equal(isToDefragment(usage(750, 700)), true);
@@ -74,7 +74,7 @@ describe('the share of a namespace', () => {
     assert.equal(isBeyondShare(quota, 49_000, { ...write, before: 1000, after: 6000 }), true);
     assert.equal(isBeyondShare(quota, 45_000, { ...write, before: 1000, after: 6000 }), false);
   });
-  it('does not limit small updates and small Leases, nor anything without a quota', () => {
+  it('limits neither small updates nor small Leases, and nothing without a quota', () => {
     const full = 90_000;
     assert.equal(isBeyondShare(quota, full, { ...write, before: 1000, after: 1000 + 4096 }), false);
     assert.equal(isBeyondShare(quota, full, { ...write, before: 1000, after: 1000 + 4097 }), true);
@@ -121,7 +121,7 @@ describe('the room of the store', () => {
     ]);
     assert.deepEqual(lacking({ ...deletion, before: 0 }), ['scarce', 'critical', 'exhausted']);
   });
-  it('critical, small statuses of objects that are being deleted are allowed, and none of their other updates', () => {
+  it('critical: small statuses of objects that are being deleted are allowed, and no other updates of them', () => {
     const deleting = { isDeleting: true };
     assert.deepEqual(lacking(deleting), ['critical', 'exhausted']);
     assert.deepEqual(lacking({ ...deleting, before: 900_000, after: 900_000 }), [

@@ -50,7 +50,7 @@ test('a term whose key was removed is over: nothing is written until another beg
   await next.create('/registry/pods/a', bytes('1'));
 });
 
-test('the leader’s own claims are kept beside the term', async () => {
+test('the leader’s own claims are kept with the term', async () => {
   const store = createMemoryStore();
   const leader = duringTerm(store, await beginTerm(store, 'lock', 7), () => undefined);
   const ip = (owner: string) => ({ acquire: [{ key: '/claims/cluster-ips/10.96.0.9', owner }] });

@@ -143,7 +143,7 @@ test('lost history is logged as a warning, another failure as an error, the stop
   await closing.running;
 });
 
-test('the store is asked for its progress at growing intervals', () =>
+test('the progress of the store is requested at growing intervals', () =>
   withCache(async ({ cache, clock, state }) => {
     state.deaf = true;
     const asked: number[] = [];
@@ -160,7 +160,7 @@ test('the store is asked for its progress at growing intervals', () =>
     await assert.rejects(waiting);
   }));
 
-test('the store is not asked for its progress without waiting readers', () =>
+test('the progress of the store is not requested without waiting readers', () =>
   withCache(async ({ store, cache, clock, state }) => {
     const abort = new AbortController();
     const waiting = cache.waitUntil(cache.revision + 5, abort.signal);

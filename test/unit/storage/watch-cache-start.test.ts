@@ -133,7 +133,7 @@ test('a watch from a compacted revision is rejected, a later one is not', async 
   });
 });
 
-test('the oldest kept revision is asked by a watch when the store does not report it', async () => {
+test('the oldest kept revision is requested by a watch if the store does not report it', async () => {
   const memory = createMemoryStore();
   const revisions: number[] = [];
   for (const name of ['a', 'b', 'c', 'd']) revisions.push(await memory.create(key(name), body(name)));

@@ -72,7 +72,7 @@ test('all watchers of an event share one frame, and the object shares its bytes'
     assert.equal(cache.get(key('a'))?.bytes.buffer, frame.buffer);
   }));
 
-test('the first event goes out at once, those that follow within the window together', () =>
+test('the first event is sent at once, those that follow within the window together', () =>
   withCache(async ({ store, watch, clock }) => {
     const seen = watch('/registry/');
     await store.create(key('a'), body('a'));
@@ -226,7 +226,7 @@ test('waiting for a revision: at once when it is here, by progress when no event
     assert.equal(clock.pending, 0);
   }));
 
-test('a store without progress is asked at growing intervals, which do not delay a later reader', () =>
+test('a store without progress is queried at growing intervals, which do not delay a later reader', () =>
   withCache(async ({ store, cache, clock, state }) => {
     const held = Promise.withResolvers<void>();
     state.held = held.promise;

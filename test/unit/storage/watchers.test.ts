@@ -49,7 +49,7 @@ test('a watch gets the events that it missed without any further event', async (
   assert.deepEqual(told, [[1, 2]]);
 });
 
-test('a watch is not called while there is nothing for it', async () => {
+test('a watch is not called without events for it', async () => {
   const { watchers, add, clock } = world();
   const { told } = add('/registry/', 5);
   watchers.publish([event(4), event(5)], 5);

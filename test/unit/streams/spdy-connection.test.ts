@@ -91,7 +91,7 @@ describe('SPDY connection', () => {
     await client.running;
   });
 
-  it('resets a stream that is destroyed here, and lets one go that the client resets', async () => {
+  it('resets a stream that is destroyed here, and releases one that the client resets', async () => {
     const client = new Client();
     client.open(1, { streamtype: 'data' });
     client.open(3, { streamtype: 'data' });
@@ -112,7 +112,7 @@ describe('SPDY connection', () => {
     await client.running;
   });
 
-  it('refuses a second stream of one number, and one of an even number', async () => {
+  it('refuses a second stream of one number, and a stream with an even number', async () => {
     const client = new Client();
     client.open(1, {});
     client.open(1, {});
@@ -123,7 +123,7 @@ describe('SPDY connection', () => {
     await client.running;
   });
 
-  it('reads no more when a stream is full, and goes on when it is read', async () => {
+  it('reads no more when a stream is full, and continues when it is read', async () => {
     const client = new Client();
     client.open(1, {});
     await client.until(() => client.opened.length === 1);
@@ -175,7 +175,7 @@ describe('SPDY connection', () => {
 });
 
 describe('SPDY connection of a client', () => {
-  it('opens streams, each with both directions of its own', async () => {
+  it('opens streams, each with separate directions', async () => {
     const [near, far] = duplexPair();
     const server = new SpdyConnection(far, (stream) => void stream.pipe(stream));
     const client = new SpdyConnection(near);

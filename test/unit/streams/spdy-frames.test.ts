@@ -97,7 +97,7 @@ for (const [what, bytes, message] of [
   ['a control frame without end', Buffer.from([0x80, 3, 0, 1, 0, 0xff, 0xff, 0xff]), /too long/],
   ['a stream without a number', Buffer.from([0x80, 3, 0, 1, 0, 0, 0, 2, 0, 1]), /too short/],
 ] as const) {
-  test(`${what} is no frame`, () => {
+  test(`${what} is not a frame`, () => {
     assert.throws(() => [...new FrameReader().push(bytes)], { name: 'FrameError', message });
   });
 }

@@ -28,7 +28,7 @@ for (const [mode, env, isTerminal, colored] of cases) {
 
 const { cell, message } = paletteFor('always', {}, false);
 
-test('states have the colour of what they mean, everything else has none', () => {
+test('states have the colour of their meaning, and other texts have none', () => {
   for (const state of ['Running', 'Ready', 'Active', 'Completed', 'Approved,Issued'])
     assert.equal(cell(state), green(state));
   for (const state of ['CrashLoopBackOff', 'ErrImagePull', 'Error', 'CreateContainerConfigError', 'NotReady'])

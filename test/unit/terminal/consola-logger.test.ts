@@ -91,7 +91,7 @@ test('in JSON an event is an object with the fields as members', () => {
 });
 
 for (const format of ['text', 'json'] as const) {
-  test(`an event is one line of ${format} without control characters, also of bidirectional text, whatever it holds`, () => {
+  test(`an event is one line of ${format} without control characters, also of bidirectional text, for any content`, () => {
     const { log, lines } = loggerOf('info', format);
     log.info('mes\nsage\u001b[2J\u2029', awkward);
     assert.equal(lines.length, 1);
@@ -111,7 +111,7 @@ for (const format of ['text', 'json'] as const) {
   });
 }
 
-test('each component has its own level', () => {
+test('each component has a separate level', () => {
   const { log, lines } = loggerOf('warn,kubelet/probes=debug', 'text');
   log.info('no');
   log.named('kubelet').info('no');
@@ -137,7 +137,7 @@ test('the levels of components without a logger are reported once, in one warnin
   );
 });
 
-test('levels of components that all have loggers are no cause for a warning', () => {
+test('levels of components that all have loggers cause no warning', () => {
   const { log, lines } = loggerOf('info,kubelet=debug', 'text');
   log.named('kubelet');
   log.warnOfUnknownComponents();

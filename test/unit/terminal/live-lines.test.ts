@@ -11,7 +11,7 @@ const screenSize = { columns: 80, rows: 24 };
 describe('the lines', () => {
   const work = (what: string, detail = '', since = 0) => ({ what, detail, since });
 
-  it('are what is done, how far it is, and for how long', () => {
+  it('have the object, the progress and the duration', () => {
     assert.deepEqual(progressLines([work('pod/web', 'stopping'), work('pod/db')], 75_200, screenSize), [
       '| pod/web: stopping (1 min 15 s)',
       '| pod/db (1 min 15 s)',
@@ -29,7 +29,7 @@ describe('the lines', () => {
     }
   });
 
-  it('are few: of more there is a number', () => {
+  it('are few: a number stands for the rest', () => {
     const lines = progressLines(
       Array.from({ length: 20 }, (_, index) => work(`pod/p${index}`)),
       0,
@@ -41,12 +41,12 @@ describe('the lines', () => {
     assert.deepEqual(progressLines(two, 0, { columns: 80, rows: 2 }), ['  and 2 more']);
   });
 
-  it('are erased whole where the terminal has become narrower', () => {
+  it('are erased whole if the terminal has become narrower', () => {
     assert.equal(rowsOf(['a'.repeat(50), 'b'], { columns: 40, rows: 24 }), 3);
     assert.equal(rowsOf(['a'.repeat(40), ''], { columns: 40, rows: 24 }), 2);
   });
 
-  it('do not let what others wrote steer the terminal', () => {
+  it('contain no control characters from other objects', () => {
     const [line] = progressLines([work('pod/web', 'a\x1b[2J\nb\rc')], 0, screenSize);
     assert.equal(line, '| pod/web: a [2J b c (0 s)');
   });
@@ -65,7 +65,7 @@ describe('a terminal', () => {
     screen.write(text);
   };
 
-  it('is quiet of what is over at once', async () => {
+  it('shows nothing that ends at once', async () => {
     const short = live.begin('pod/short');
     await clock.advance(200);
     short[Symbol.dispose]();
@@ -74,7 +74,7 @@ describe('a terminal', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('shows what is under way below what was printed, and nothing of it in the end', async () => {
+  it('shows work in progress below the printed lines, and nothing of it in the end', async () => {
     print('before\n');
     const first = live.begin('pod/a');
     const second = live.begin('pod/b');
@@ -101,7 +101,7 @@ describe('a terminal', () => {
     assert.ok(screen.writes - before <= 9, `${screen.writes - before} writes in a second`);
   });
 
-  it('keeps a line that has not ended', async () => {
+  it('keeps an unfinished line', async () => {
     print('how many? ');
     using _ = live.begin('pod/d');
     await clock.advance(500);
@@ -111,7 +111,7 @@ describe('a terminal', () => {
     assert.match(screen.text, /how many\? 3\n. pod\/d \(0 s\)$/);
   });
 
-  it('is absent if the output is no terminal', () => {
+  it('is absent if the output is not a terminal', () => {
     using work = beginWork(undefined, 'pod/e');
     work.say('stopping');
   });

@@ -44,7 +44,7 @@ for (const [text, message] of [
 
 const loggers = ['apiserver', 'deployment', 'kubelet', 'kubelet/informer/pods', 'informer/pods'];
 
-test('a component with a logger, or with one below it, is known', () => {
+test('a component with a logger, or with one below it, is accepted', () => {
   const levels = parseLogLevels(
     'warn,deployment=info,kubelet/informer=debug,informer/pods=debug,kubelet=error',
   );

@@ -29,7 +29,7 @@ for (const event of events)
     assert.deepEqual(parseLogLine(jsonLine(event)), event);
   });
 
-test('lines without a time and a level are no events', () => {
+test('lines without a time and a level are not events', () => {
   for (const line of ['', '    at main.ts:3', 'minik8s is ready: https://x', '{"level":"info"}', '{broken'])
     assert.equal(parseLogLine(line), undefined, line);
 });

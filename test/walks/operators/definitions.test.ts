@@ -59,7 +59,7 @@ test('definitions of well-known operators', async (context) => {
   }
 
   await context.test(
-    'the policy of Gateway API refuses its experimental definitions until it is gone',
+    'the policy of Gateway API refuses its experimental definitions until it is deleted',
     async () => {
       const root = await moduleFolder('sigs.k8s.io/gateway-api@v1.6.3');
       const refused = await apply(root, 'config/crd/experimental');

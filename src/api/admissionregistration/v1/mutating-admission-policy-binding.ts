@@ -1,10 +1,9 @@
 /** MutatingAdmissionPolicyBinding: where a policy holds, and with which parameters. */
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { ageColumn, nameColumn } from '../../columns.ts';
 import { validateMatchResources } from './match-resources.ts';
 import { validateOperations } from './mutating-policy-validation.ts';
-import { paramText, validateParamRef, validatePolicyName } from './param-ref.ts';
+import { bindingColumns, validateParamRef, validatePolicyName } from './param-ref.ts';
 import type { MutatingAdmissionPolicyBinding } from './types.gen.ts';
 
 export type { MutatingAdmissionPolicyBinding } from './types.gen.ts';
@@ -32,22 +31,7 @@ export const mutatingAdmissionPolicyBindingResource: ResourceDefinition<Mutating
   },
   strategy: { validate: validateBinding, countsGenerations: true, updatesNameVersion: true },
   hasStatus: false,
-  columns: [
-    nameColumn,
-    {
-      name: 'PolicyName',
-      type: 'string',
-      description: 'The policy that holds.',
-      cell: ({ spec }) => spec.policyName,
-    },
-    {
-      name: 'ParamRef',
-      type: 'string',
-      description: 'The parameters with which it holds.',
-      cell: ({ spec }) => paramText(spec.paramRef),
-    },
-    ageColumn,
-  ],
+  columns: bindingColumns,
   selectableFields: {},
   deleteAnswers: 'status',
 };

@@ -1,8 +1,12 @@
 /** References of bindings to policies and to their parameters. */
+
 import { forbiddenCause, notSupportedCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { formatSelector, selectorFromLabelSelector } from '../../../apimachinery/labels.ts';
+import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { checkDns1123Subdomain, checkPathSegment, nameCauses } from '../../../apimachinery/names.ts';
+import type { Column } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
+import { ageColumn, nameColumn } from '../../columns.ts';
 import { validateLabelSelector } from '../../meta/v1/label-selector.ts';
 import type { ParamRef } from './types.gen.ts';
 
@@ -31,8 +35,30 @@ function validateNotFoundAction(action: string | undefined, path: string): Statu
   return notFoundActions.includes(action) ? [] : [notSupportedCause(path, action, notFoundActions)];
 }
 
-/** Returns the parameters of a binding as the printer shows them: `NAMESPACE/NAME`, or the selector. */
-export function paramText(reference: ParamRef | undefined): string {
+interface Binding extends KubeObject {
+  readonly spec: { readonly policyName: string; readonly paramRef?: ParamRef | undefined };
+}
+
+/** Columns of bindings of both kinds of policies. */
+export const bindingColumns: readonly Column<Binding>[] = [
+  nameColumn,
+  {
+    name: 'PolicyName',
+    type: 'string',
+    description: 'The policy that is bound.',
+    cell: ({ spec }) => spec.policyName,
+  },
+  {
+    name: 'ParamRef',
+    type: 'string',
+    description: 'The parameters of the policy.',
+    cell: ({ spec }) => paramText(spec.paramRef),
+  },
+  ageColumn,
+];
+
+/** Returns the parameters of a binding: `NAMESPACE/NAME`, or the selector. */
+function paramText(reference: ParamRef | undefined): string {
   if (!reference) return '<unset>';
   const { name, namespace, selector } = reference;
   if (name) return `${namespace || '*'}/${name}`;

@@ -4,9 +4,8 @@
 import { duplicateCause, invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import type { ResourceDefinition } from '../../../apimachinery/resource-definition.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';
-import { ageColumn, nameColumn } from '../../columns.ts';
 import { validateMatchResources } from './match-resources.ts';
-import { paramText, validateParamRef, validatePolicyName } from './param-ref.ts';
+import { bindingColumns, validateParamRef, validatePolicyName } from './param-ref.ts';
 import type { ValidatingAdmissionPolicyBinding } from './types.gen.ts';
 
 export type { ValidatingAdmissionPolicyBinding } from './types.gen.ts';
@@ -54,22 +53,7 @@ export const validatingAdmissionPolicyBindingResource: ResourceDefinition<Valida
     },
     strategy: { validate: validateBinding, countsGenerations: true, updatesNameVersion: true },
     hasStatus: false,
-    columns: [
-      nameColumn,
-      {
-        name: 'PolicyName',
-        type: 'string',
-        description: 'The policy that holds.',
-        cell: ({ spec }) => spec.policyName,
-      },
-      {
-        name: 'ParamRef',
-        type: 'string',
-        description: 'The parameters with which it holds.',
-        cell: ({ spec }) => paramText(spec.paramRef),
-      },
-      ageColumn,
-    ],
+    columns: bindingColumns,
     selectableFields: {},
     deleteAnswers: 'status',
   };

@@ -44,13 +44,13 @@ export const controllerRevisionResource: ResourceDefinition<ControllerRevision> 
     {
       name: 'Controller',
       type: 'string',
-      description: 'The object whose state this is.',
+      description: 'The object that owns the revision.',
       cell: ownerText,
     },
     {
       name: 'Revision',
       type: 'string',
-      description: 'Its place among the revisions of that object.',
+      description: 'Number of the revision.',
       cell: ({ revision }) => revision,
     },
     ageColumn,

@@ -100,7 +100,7 @@ export const daemonSetResource: ResourceDefinition<DaemonSet> = {
     {
       name: 'Node Selector',
       type: 'string',
-      description: 'The labels of the nodes that it is meant for.',
+      description: 'The labels of its nodes.',
       cell: ({ spec }) => formatLabels(spec.template.spec.nodeSelector),
     },
     ageColumn,

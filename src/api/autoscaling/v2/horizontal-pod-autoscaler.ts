@@ -68,13 +68,13 @@ export const horizontalPodAutoscalerResource: ResourceDefinition<HorizontalPodAu
     {
       name: 'Reference',
       type: 'string',
-      description: 'What it scales.',
+      description: 'The scaled object.',
       cell: ({ spec }) => `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}`,
     },
     {
       name: 'Targets',
       type: 'string',
-      description: 'What is measured now, and what it should be.',
+      description: 'Current values of the metrics, and their targets.',
       cell: ({ spec, status }) => formatMetrics(spec.metrics ?? [], status?.currentMetrics ?? []),
     },
     {
@@ -92,7 +92,7 @@ export const horizontalPodAutoscalerResource: ResourceDefinition<HorizontalPodAu
     {
       name: 'Replicas',
       type: 'string',
-      description: 'The number of pods when it last looked.',
+      description: 'The number of pods at the last evaluation.',
       cell: ({ status }) => status?.currentReplicas ?? 0,
     },
     ageColumn,

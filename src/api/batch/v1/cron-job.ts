@@ -112,7 +112,7 @@ export const cronJobResource: ResourceDefinition<CronJob> = {
     {
       name: 'Schedule',
       type: 'string',
-      description: 'When its Jobs are made.',
+      description: 'The schedule of its Jobs.',
       cell: ({ spec }) => spec.schedule,
     },
     {
@@ -124,13 +124,13 @@ export const cronJobResource: ResourceDefinition<CronJob> = {
     {
       name: 'Suspend',
       type: 'boolean',
-      description: 'Whether no more Jobs are made.',
+      description: 'Whether no more Jobs are created.',
       cell: ({ spec }) => (spec.suspend ? 'True' : 'False'),
     },
     {
       name: 'Active',
       type: 'integer',
-      description: 'The number of its Jobs that run.',
+      description: 'The number of its running Jobs.',
       cell: ({ status }) => status?.active?.length ?? 0,
     },
     {

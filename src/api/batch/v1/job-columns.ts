@@ -12,7 +12,7 @@ export const jobColumns: readonly Column<Job>[] = [
   {
     name: 'Status',
     type: 'string',
-    description: 'How far it is.',
+    description: 'The phase of the Job.',
     cell: (job) => {
       if (hasCondition(job, 'Complete')) return 'Complete';
       if (hasCondition(job, 'Failed')) return 'Failed';
@@ -24,7 +24,7 @@ export const jobColumns: readonly Column<Job>[] = [
   {
     name: 'Completions',
     type: 'string',
-    description: 'Pods that succeeded, out of those that have to.',
+    description: 'Succeeded pods, out of the required number.',
     cell: ({ spec: { completions, parallelism = 0 }, status }) => {
       const succeeded = status?.succeeded ?? 0;
       if (completions !== undefined) return `${succeeded}/${completions}`;
@@ -34,7 +34,7 @@ export const jobColumns: readonly Column<Job>[] = [
   {
     name: 'Duration',
     type: 'string',
-    description: 'How long it has run, or ran.',
+    description: 'Duration of the run until now or until its end.',
     cell: ({ status }, now) => {
       if (!status?.startTime) return '';
       if (!status.completionTime) return ageSince(status.startTime, now);

@@ -61,7 +61,7 @@ export const certificateSigningRequestResource: ResourceDefinition<CertificateSi
     {
       name: 'SignerName',
       type: 'string',
-      description: 'The signer that is asked to sign.',
+      description: 'The requested signer.',
       cell: ({ spec }) => spec.signerName,
     },
     {
@@ -73,7 +73,7 @@ export const certificateSigningRequestResource: ResourceDefinition<CertificateSi
     {
       name: 'RequestedDuration',
       type: 'string',
-      description: 'How long the certificate is requested to be valid.',
+      description: 'Requested duration of the certificate.',
       cell: ({ spec }) =>
         spec.expirationSeconds === undefined ? none : humanDuration(spec.expirationSeconds * 1000),
     },

@@ -39,13 +39,13 @@ export const componentStatusResource: ResourceDefinition<ComponentStatus> = {
     {
       name: 'Message',
       type: 'string',
-      description: 'What it says of itself.',
+      description: 'Message of the component.',
       cell: conditionText('message'),
     },
     {
       name: 'Error',
       type: 'string',
-      description: 'Why it could not be asked.',
+      description: 'The error of the check.',
       cell: conditionText('error'),
     },
   ],

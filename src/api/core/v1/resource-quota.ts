@@ -160,13 +160,13 @@ export const resourceQuotaResource: ResourceDefinition<ResourceQuota> = {
     {
       name: 'Request',
       type: 'string',
-      description: 'What is used of what is allowed, but for limits.',
+      description: 'The usage out of the quota, without limits.',
       cell: (quota) => usageText(quota, false),
     },
     {
       name: 'Limit',
       type: 'string',
-      description: 'The limits of pods, out of what is allowed.',
+      description: 'The sum of the limits, out of the quota.',
       cell: (quota) => usageText(quota, true),
     },
   ],

@@ -91,7 +91,7 @@ export const secretResource: ResourceDefinition<Secret> = {
     {
       name: 'Type',
       type: 'string',
-      description: 'What the secret is for, and so which keys it must have.',
+      description: 'The type of the secret, which determines its required keys.',
       cell: (secret) => secret.type,
     },
     {

@@ -60,13 +60,13 @@ export const flowSchemaResource: ResourceDefinition<FlowSchema> = {
     {
       name: 'MatchingPrecedence',
       type: 'string',
-      description: 'Of all that match a request, the one with the least number counts.',
+      description: 'Precedence among the schemas that match a request; the lowest number wins.',
       cell: ({ spec }) => spec.matchingPrecedence,
     },
     {
       name: 'DistinguisherMethod',
       type: 'string',
-      description: 'By what requests are parted into flows.',
+      description: 'Method that divides requests into flows.',
       cell: ({ spec }) => spec.distinguisherMethod?.type ?? none,
     },
     ageColumn,

@@ -67,7 +67,7 @@ export const priorityLevelConfigurationResource: ResourceDefinition<PriorityLeve
     {
       name: 'NominalConcurrencyShares',
       type: 'string',
-      description: 'The share of the requests that are served at once.',
+      description: 'The share of the concurrently served requests.',
       cell: ({ spec }) => spec.limited?.nominalConcurrencyShares ?? none,
     },
     {
@@ -79,13 +79,13 @@ export const priorityLevelConfigurationResource: ResourceDefinition<PriorityLeve
     {
       name: 'HandSize',
       type: 'string',
-      description: 'Among how many queues a flow has the choice.',
+      description: 'Number of queues among which a flow is assigned.',
       cell: (level) => queuingOf(level)?.handSize ?? none,
     },
     {
       name: 'QueueLengthLimit',
       type: 'string',
-      description: 'How many requests wait in one queue.',
+      description: 'Maximum number of requests in one queue.',
       cell: (level) => queuingOf(level)?.queueLengthLimit ?? none,
     },
     ageColumn,

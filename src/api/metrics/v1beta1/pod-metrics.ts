@@ -33,7 +33,7 @@ export const podMetricsResource: ResourceDefinition<PodMetrics> = {
     {
       name: 'Containers',
       type: 'string',
-      description: 'The processors and the memory that each uses.',
+      description: 'The CPU and the memory that each uses.',
       cell: ({ containers }) =>
         containers.map(({ name, usage }) => `${name} ${usage.cpu} ${usage.memory}`).join(', '),
     },

@@ -76,13 +76,13 @@ export const ingressClassResource: ResourceDefinition<IngressClass> = {
     {
       name: 'Controller',
       type: 'string',
-      description: 'Who serves the Ingresses of this class.',
+      description: 'The controller of the Ingresses of this class.',
       cell: ({ spec }) => spec.controller ?? '',
     },
     {
       name: 'Parameters',
       type: 'string',
-      description: 'The object with what else that controller has to know.',
+      description: 'The object with the parameters of the controller.',
       cell: parametersText,
     },
     ageColumn,

@@ -25,13 +25,13 @@ export const ingressColumns: readonly Column<Ingress>[] = [
   {
     name: 'Hosts',
     type: 'string',
-    description: 'The hosts that it has rules for.',
+    description: 'The hosts of its rules.',
     cell: hostsText,
   },
   {
     name: 'Address',
     type: 'string',
-    description: 'Where its controller receives requests.',
+    description: 'The addresses at which its controller receives requests.',
     cell: ({ status }) => {
       const places = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '');
       return [...new Set(places.filter((place) => place !== ''))].sort().join(',');
@@ -40,7 +40,7 @@ export const ingressColumns: readonly Column<Ingress>[] = [
   {
     name: 'Ports',
     type: 'string',
-    description: 'The ports at which it is served.',
+    description: 'The ports on which it is served.',
     cell: ({ spec }) => (spec.tls?.length ? '80, 443' : '80'),
   },
   ageColumn,

@@ -136,7 +136,7 @@ export const networkPolicyResource: ResourceDefinition<NetworkPolicy> = {
     {
       name: 'Pod-Selector',
       type: 'string',
-      description: 'The label selector of the pods that it is about.',
+      description: 'The label selector of the affected pods.',
       cell: ({ spec }) => formatSelector(selectorFromLabelSelector(spec.podSelector)) || none,
     },
     ageColumn,

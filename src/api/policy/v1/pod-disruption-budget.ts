@@ -57,13 +57,13 @@ export const podDisruptionBudgetResource: ResourceDefinition<PodDisruptionBudget
     {
       name: 'Min Available',
       type: 'string',
-      description: 'How many pods have to stay available.',
+      description: 'Minimum number of available pods.',
       cell: ({ spec }) => String(spec.minAvailable ?? 'N/A'),
     },
     {
       name: 'Max Unavailable',
       type: 'string',
-      description: 'How many pods may be unavailable.',
+      description: 'Maximum number of unavailable pods.',
       cell: ({ spec }) => String(spec.maxUnavailable ?? 'N/A'),
     },
     {

@@ -69,14 +69,14 @@ export const priorityClassResource: ResourceDefinition<PriorityClass> = {
     {
       name: 'Global-Default',
       type: 'boolean',
-      description: 'Whether pods that name no class are of this one.',
+      description: 'Whether pods without a class get this one.',
       cell: ({ globalDefault }) => globalDefault ?? false,
     },
     ageColumn,
     {
       name: 'PreemptionPolicy',
       type: 'string',
-      description: 'Whether its pods may take the place of others.',
+      description: 'Whether its pods may preempt others.',
       cell: ({ preemptionPolicy }) => preemptionPolicy,
     },
   ],

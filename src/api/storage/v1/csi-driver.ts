@@ -93,7 +93,7 @@ export const csiDriverResource: ResourceDefinition<CSIDriver> = {
     {
       name: 'PodInfoOnMount',
       type: 'boolean',
-      description: 'Whether the driver is told of the pod when it mounts a volume.',
+      description: 'Whether the driver receives the pod when it mounts a volume.',
       cell: ({ spec }) => spec.podInfoOnMount,
     },
     {
@@ -105,19 +105,19 @@ export const csiDriverResource: ResourceDefinition<CSIDriver> = {
     {
       name: 'TokenRequests',
       type: 'string',
-      description: 'Audiences of the tokens that the driver is given.',
+      description: 'Audiences of the tokens for the driver.',
       cell: ({ spec }) => spec.tokenRequests?.map(({ audience }) => audience).join(',') ?? unset,
     },
     {
       name: 'RequiresRepublish',
       type: 'boolean',
-      description: 'Whether the driver is called again and again for a volume that is mounted.',
+      description: 'Whether the driver is called periodically for a mounted volume.',
       cell: ({ spec }) => spec.requiresRepublish,
     },
     {
       name: 'Modes',
       type: 'string',
-      description: 'Which volumes the driver makes: those that stay, those that end with a pod.',
+      description: 'Types of volumes of the driver: persistent, ephemeral.',
       cell: ({ spec }) => spec.volumeLifecycleModes.join(',') || none,
     },
     ageColumn,

@@ -62,13 +62,13 @@ export const csiStorageCapacityResource: ResourceDefinition<CSIStorageCapacity> 
     {
       name: 'StorageClassName',
       type: 'string',
-      description: 'The class of the volumes that there is room for.',
+      description: 'The class of the volumes that the capacity is for.',
       cell: ({ storageClassName }) => storageClassName,
     },
     {
       name: 'Capacity',
       type: 'string',
-      description: 'How much room there is.',
+      description: 'Available capacity.',
       cell: ({ capacity }) => capacity ?? unset,
     },
   ],

@@ -79,19 +79,19 @@ export const storageClassResource: ResourceDefinition<StorageClass> = {
     {
       name: 'Provisioner',
       type: 'string',
-      description: 'What makes the volumes.',
+      description: 'The provisioner of the volumes.',
       cell: ({ provisioner }) => provisioner,
     },
     {
       name: 'ReclaimPolicy',
       type: 'string',
-      description: 'What becomes of a volume when its claim is gone.',
+      description: 'Reclaim policy: what happens to a volume when its claim is deleted.',
       cell: ({ reclaimPolicy }) => reclaimPolicy,
     },
     {
       name: 'VolumeBindingMode',
       type: 'string',
-      description: 'Whether a volume is made at once or when a pod needs it.',
+      description: 'Whether a volume is provisioned at once or when a pod needs it.',
       cell: ({ volumeBindingMode }) => volumeBindingMode,
     },
     {

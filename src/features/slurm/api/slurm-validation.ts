@@ -62,7 +62,12 @@ export function validateSlurmJobUpdate({ spec }: SlurmJob, { spec: old }: SlurmJ
   const causes = [...fields].flatMap((field) =>
     changeable.includes(field) || deepEqual(spec[field as keyof Spec], old[field as keyof Spec])
       ? []
-      : [forbiddenCause(`spec.${field}`, `of a job nothing but ${changeable.join(', ')} can be changed`)],
+      : [
+          forbiddenCause(
+            `spec.${field}`,
+            `is immutable: only ${changeable.join(', ')} of a job can be changed`,
+          ),
+        ],
   );
   if (old.cancel && !spec.cancel)
     causes.push(forbiddenCause('spec.cancel', 'a canceled job cannot continue: create a new one'));

@@ -84,7 +84,7 @@ export class JobSteps {
       }
       if (!(error instanceof FolderGone)) throw error;
       // Nothing was submitted from the folder, so it is created again.
-      const message = 'the work folder is gone; it is recreated';
+      const message = 'the work folder does not exist any more; it is recreated';
       await this.write(entry, {
         ...this.#with(entry, { type: 'Uploaded', status: 'False', reason: 'WorkFolderGone', message }),
         workDir: undefined,

@@ -126,7 +126,7 @@ function validateFile(file: FileSource): StatusCause[] {
   if (claimName === undefined && folder === undefined)
     causes.push(requiredCause('spec.file', 'one of claimName and folder is required'));
   if (claimName !== undefined && folder !== undefined)
-    causes.push(forbiddenCause('spec.file.folder', 'it has no meaning beside claimName'));
+    causes.push(forbiddenCause('spec.file.folder', 'must not be set together with claimName'));
   causes.push(...validateClaim(file), ...validateFolder(file));
   const fault = pattern === undefined ? undefined : patternFault(pattern);
   if (pattern !== undefined && fault !== undefined)
@@ -139,7 +139,9 @@ function validateClaim({ claimName, path: within }: FileSource): StatusCause[] {
     claimName === undefined ? [] : nameCauses('spec.file.claimName', claimName, checkDns1123Subdomain);
   const rule = 'must be a path such as in/new, without a "/" at its ends, "." or ".."';
   if (within !== undefined && claimName === undefined)
-    causes.push(forbiddenCause('spec.file.path', 'it is of the volume of claimName'));
+    causes.push(
+      forbiddenCause('spec.file.path', 'must not be set without claimName: it is a path in that volume'),
+    );
   else if (within !== undefined && !isPath(within)) causes.push(invalidCause('spec.file.path', within, rule));
   return causes;
 }
@@ -151,7 +153,10 @@ function validateFolder({ folder, nodeSelector }: FileSource): StatusCause[] {
     causes.push(invalidCause('spec.file.folder', folder, rule));
   if (nodeSelector !== undefined && folder === undefined)
     causes.push(
-      forbiddenCause('spec.file.nodeSelector', 'it is of folder; a claim has its node by its volume'),
+      forbiddenCause(
+        'spec.file.nodeSelector',
+        'must not be set without folder: the volume of a claim determines the node',
+      ),
     );
   return causes;
 }

@@ -57,7 +57,7 @@ function validateUpdate({ spec }: WorkflowRun, old: WorkflowRun): StatusCause[] 
   const { stop: stopBefore, ...before } = old.spec;
   const causes = Object.keys({ ...rest, ...before })
     .filter((field) => !deepEqual(rest[field as keyof typeof rest], before[field as keyof typeof before]))
-    .map((field) => forbiddenCause(`spec.${field}`, 'of a run nothing but spec.stop can be changed'));
+    .map((field) => forbiddenCause(`spec.${field}`, 'is immutable: only spec.stop of a run can be changed'));
   if (stopBefore !== undefined && !deepEqual(stop, stopBefore)) {
     causes.push(forbiddenCause('spec.stop', 'a stop that is set cannot be changed or removed'));
   }

@@ -104,7 +104,7 @@ interface Words {
   readonly metadata: string;
 }
 
-/** Returns a converted object with the metadata of the original, but for labels and annotations. */
+/** Returns a converted object with the metadata of the original, except labels and annotations. */
 function checked(
   original: KubeObject,
   converted: unknown,

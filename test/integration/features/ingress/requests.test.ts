@@ -132,7 +132,7 @@ describe('Ingresses under nginx', () => {
     });
   }
 
-  it('sends the real address of the client, whatever the client claims', async () => {
+  it('sends the real address of the client, whatever headers the client sends', async () => {
     const headers = {
       'X-Forwarded-For': '192.0.2.9',
       'X-Forwarded-Proto': 'https',

@@ -63,7 +63,7 @@ for (const [title, metrics] of Object.entries(metricLists))
       assert.deepEqual(deepCopy(throughV1(after)), deepCopy(before), 'again');
     });
 
-test('the share of the CPU comes behind the others when it was written in v1', () => {
+test('the CPU utilization follows the other metrics if it was written in v1', () => {
   const before = stored(inV2({ metrics: [cpu, memory, pods] }));
   const after = throughV1(before);
   assert.deepEqual(after.spec.metrics, [memory, pods, cpu]);
@@ -274,7 +274,7 @@ test('a status may be in the annotations alone, or in the fields', () => {
   assert.equal(annotated({ metrics: null }).status, undefined);
 });
 
-test('a behaviour is read in both ways of writing its fields; an empty one is none', () => {
+test('a behaviour is read in both spellings of its fields; an empty one is dropped', () => {
   assert.equal(
     annotated({ behavior: { scaleUp: { stabilizationWindowSeconds: 5 } } }).spec.behavior?.scaleUp
       ?.stabilizationWindowSeconds,
@@ -284,7 +284,7 @@ test('a behaviour is read in both ways of writing its fields; an empty one is no
     assert.equal(annotated({ behavior: empty }).spec.behavior, undefined);
 });
 
-test('an annotation that was changed counts more than the metric beside it', () => {
+test('a changed annotation takes precedence over the metric beside it', () => {
   const odd = { ...memoryOf('1Gi').resource, target: { type: 'Value', averageValue: '1Gi' } };
   const before = shown(stored(inV2({ metrics: [{ type: 'Resource', resource: odd }] })) as never);
   const entry = JSON.parse(before.metadata.annotations?.[carrier('metrics')] ?? '')[0];
@@ -316,7 +316,7 @@ for (const [title, name, text] of [
     );
   });
 
-test('an annotation of v1 may hold no more than a body', () => {
+test('an annotation of v1 may be at most as long as a body', () => {
   const many = `[${'{},'.repeat(maxValues)}{}]`;
   assert.throws(
     () => annotated({ metrics: many }),

@@ -16,7 +16,7 @@ const using = (...amounts: Amounts[]) =>
 const step = (amounts: Amounts): Container => using(amounts)[0] as Container;
 const sidecar = (amounts: Amounts): Container => ({ ...step(amounts), restartPolicy: 'Always' });
 
-describe('a pod asks for', () => {
+describe('the requests of a pod', () => {
   const table: [string, Partial<PodSpec>, Amounts][] = [
     [
       'what its containers ask for together',
@@ -69,7 +69,7 @@ describe('a pod asks for', () => {
       assert.deepEqual(writeAmounts(podLimitAmounts(whole)), expected);
     });
 
-  it('the overhead of its runtime, which is a limit only if there is a limit', () => {
+  it('include the overhead of its runtime, which is a limit only if there is a limit', () => {
     const spec = {
       ...pod('p').spec,
       containers: using({ cpu: '1', 'a/b': '0' }),

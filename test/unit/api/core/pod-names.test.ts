@@ -9,7 +9,7 @@ const spec = { template, jobTemplate: { spec: { template } } };
 const named = (name: string) => ({ metadata: { name }, spec }) as unknown as KubeObject;
 
 for (const { kind, strategy } of registry.filter(({ kind }) => warned.includes(kind)))
-  test(`${kind}: a warning reports once that a name is no host name`, () => {
+  test(`${kind}: a warning reports once that a name is not a host name`, () => {
     const ofName = (...given: Parameters<NonNullable<typeof strategy.warnings>>) =>
       strategy.warnings?.(...given).filter((text) => !text.includes('not acted on yet'));
     const [told = '', ...more] = ofName(named('a.b'), undefined) ?? [];

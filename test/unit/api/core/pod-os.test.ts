@@ -75,7 +75,7 @@ describe('a pod for Windows', () => {
       assert.deepEqual(told(spec, 'linux'), []);
       assert.deepEqual(told(spec, undefined), []);
     });
-  it('may say no where that is as good as nothing', () => {
+  it('may set a field to false if that equals its absence', () => {
     const spec = { hostPID: false, hostIPC: false, securityContext: { sysctls: [] } };
     assert.deepEqual(told(spec, 'windows'), []);
   });

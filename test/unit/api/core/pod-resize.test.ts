@@ -24,7 +24,7 @@ function taken(kept: Pod, wanted: Pod): Pod {
 }
 
 describe('from the sent pod', () => {
-  it('the resources of its containers are taken, and what a change of them does; nothing else', () => {
+  it('the resources of its containers and their resize policies are taken, and nothing else', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const old = made({}, container({ resources }), container({ name: 'two', resources, resizePolicy }));
     const sent = made(
@@ -46,7 +46,7 @@ describe('from the sent pod', () => {
       ],
     );
   });
-  it('a container that does not exist keeps what it has', () => {
+  it('a container that does not exist leaves the pod unchanged', () => {
     const old = made();
     assert.deepEqual(
       taken(old, made({}, container({ name: 'other' }))).spec.containers[0]?.resources,

@@ -199,7 +199,7 @@ const cases: [what: string, pod: object, ...warnings: string[]][] = [
 for (const [what, pod, ...warnings] of cases)
   test(`a pod: ${what}`, () => assert.deepEqual(warningsOf(pod), warnings));
 
-test('a pod: a name that is no name of a host', () => {
+test('a pod: a name that is not a host name', () => {
   const [said = '', ...more] = warningsOf(podOf({}, {}, 'a.b'));
   assert.ok(
     said.startsWith(

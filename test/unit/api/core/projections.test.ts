@@ -183,7 +183,7 @@ describe('a file of a volume', () => {
     });
 });
 
-describe('in a file may stand', () => {
+describe('allowed in a file', () => {
   for (const [fieldPath, may] of [
     ['metadata.name', true],
     ['metadata.namespace', true],

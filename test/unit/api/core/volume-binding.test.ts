@@ -16,7 +16,7 @@ describe('the volume for a claim', () => {
     assert.equal(chosen(mine, volumes.slice(0, 2)), 'huge');
     assert.equal(chosen(mine, [sized('small', '5119Mi')]), undefined);
   });
-  it('has the requested access modes, and the fewest others', () => {
+  it('has the requested access modes, and the fewest further ones', () => {
     const all = sized('all', '5Gi', { accessModes: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany'] });
     const two = sized('two', '9Gi', { accessModes: ['ReadWriteOnce', 'ReadOnlyMany'] });
     assert.equal(chosen(mine, [all, two]), 'two');
@@ -53,7 +53,7 @@ describe('the volume for a claim', () => {
   });
 });
 
-describe('a volume that is asked for by name', () => {
+describe('a volume that is requested by name', () => {
   for (const [over, fault] of [
     [{}, undefined],
     [{ spec: { capacity: { storage: '1Mi' } } }, 'requested PV is too small'],

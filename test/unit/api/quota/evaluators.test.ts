@@ -29,7 +29,7 @@ describe('a pod uses', () => {
   const cases: [what: string, spec: object, expected: object][] = [
     ['itself', { containers: [{ name: 'c' }] }, one],
     [
-      'what its containers ask for together',
+      'the sum of the requests of its containers',
       {
         containers: [
           container({ cpu: '100m', memory: '1Gi', 'ephemeral-storage': '1Mi' }, { cpu: '1', memory: '2Gi' }),
@@ -55,12 +55,12 @@ describe('a pod uses', () => {
       { ...one, 'hugepages-2Mi': '4Mi', 'requests.hugepages-2Mi': '4Mi', 'requests.nvidia.com/gpu': '2' },
     ],
     [
-      'nothing of what is no device',
+      'no other extended names',
       { containers: [container({ 'kubernetes.io/storage': '1', 'example.kubernetes.io/x': '1' })] },
       one,
     ],
     [
-      'the largest init container where that is more, and not where it is less',
+      'the largest init container if that is more than the sum',
       {
         containers: [container({ cpu: '1' }, { cpu: '5' })],
         initContainers: [container({ cpu: '3' }, { cpu: '4' }), container({ cpu: '2' })],
@@ -68,7 +68,7 @@ describe('a pod uses', () => {
       { ...one, ...cpu('3'), 'limits.cpu': '5' },
     ],
     [
-      'sidecars beside the containers and beside the init containers that come after them',
+      'sidecars with the containers and with later init containers',
       {
         containers: [container({ cpu: '1' })],
         initContainers: [
@@ -80,7 +80,7 @@ describe('a pod uses', () => {
       { ...one, ...cpu('5') },
     ],
     [
-      'what its runtime needs, with the limits that there are',
+      'the overhead of its runtime, also in existing limits',
       {
         containers: [container({ cpu: '1' }, { cpu: '2' })],
         overhead: { cpu: '250m', memory: '10Mi' },
@@ -96,7 +96,7 @@ describe('a pod uses', () => {
     it(`itself as an object alone when it has ${phase}`, () =>
       assert.deepEqual(usage('pods', { spec: asking, status: { phase } }), { 'count/pods': '1' }));
 
-  it('all of it until its deadline has passed twice without an end', () => {
+  it('is charged for its full use until its deadline has passed twice without an end', () => {
     const at = (deletionTimestamp: string) => ({
       metadata: { deletionTimestamp, deletionGracePeriodSeconds: 30 },
       spec: asking,
@@ -150,7 +150,7 @@ describe('a claim uses', () => {
       },
     ],
     [
-      'that of the class in the annotation',
+      'its storage of the class in the annotation',
       {
         metadata: { annotations: { 'volume.beta.kubernetes.io/storage-class': 'old' } },
         spec: { resources: {}, storageClassName: 'gold' },
@@ -158,12 +158,12 @@ describe('a claim uses', () => {
       { ...one, 'old.storageclass.storage.k8s.io/persistentvolumeclaims': '1' },
     ],
     [
-      'what is allocated where that is more',
+      'the allocated storage if that is more',
       { spec: asks('1Gi'), status: { allocatedResources: { storage: '2Gi' } } },
       { ...one, 'requests.storage': '2Gi' },
     ],
     [
-      'what it asks for where that is more',
+      'the requested storage if that is more',
       { spec: asks('3Gi'), status: { allocatedResources: { storage: '2Gi' } } },
       { ...one, 'requests.storage': '3Gi' },
     ],
@@ -206,7 +206,7 @@ describe('every other kind', () => {
   });
 });
 
-describe('the names that count', () => {
+describe('the names of resources', () => {
   const table: [plural: string, counted: string[], not: string[]][] = [
     [
       'pods',
@@ -249,7 +249,7 @@ describe('the names that count', () => {
     });
 });
 
-describe('the writes that may use more', () => {
+describe('writes that may increase the usage', () => {
   const table: [plural: string, create: boolean, update: boolean][] = [
     ['pods', true, false],
     ['services', true, true],
@@ -270,7 +270,7 @@ describe('the resources that every container has to set', () => {
   const full = container({ cpu: '1', memory: '1' }, { cpu: '1', memory: '1' });
   const all = ['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'];
 
-  it('is cpu and memory, where a quota limits them', () => {
+  it('is cpu and memory, if a quota limits them', () => {
     assert.equal(missing(all, { containers: [full] }), undefined);
     assert.equal(
       missing(['pods', 'ephemeral-storage', 'requests.nvidia.com/gpu'], { containers: [{ name: 'a' }] }),
@@ -354,7 +354,7 @@ describe('the scopes of pods', () => {
       );
     });
 
-  it('have nothing of other kinds', () => {
+  it('select no objects of other kinds', () => {
     for (const plural of ['services', 'persistentvolumeclaims', 'configmaps'])
       assert.equal(evaluator(plural).isInScope(scope('NotTerminating'), {} as KubeObject), false);
   });

@@ -73,7 +73,7 @@ describe('fields in the form of FieldsV1', () => {
     'f:a',
     null,
   ]) {
-    test(`${JSON.stringify(wrong)} is none`, () => {
+    test(`${JSON.stringify(wrong)} is not a field set`, () => {
       assert.throws(() => readFields(wrong));
     });
   }
@@ -85,7 +85,7 @@ describe('fields in the form of FieldsV1', () => {
   });
 });
 
-test('steps stand in the order of structured-merge-diff: fields, keys, values, places', () => {
+test('steps are in the order of structured-merge-diff: fields, keys, values, indexes', () => {
   const order = [
     ...['f:a', 'f:b', 'f:\u{ffff}', 'f:\u{1f600}'],
     ...['k:{"a":1}', 'k:{"a":2,"b":1}', 'k:{"a":10}', 'k:{"b":1}'],
@@ -100,7 +100,7 @@ test('steps stand in the order of structured-merge-diff: fields, keys, values, p
   assert.deepEqual(inElementOrder(shuffled), order);
 });
 
-describe('items with keys by one name stand in the order of their keys', () => {
+describe('items with the same key names are in the order of their keys', () => {
   const orderOf = (names: readonly string[]) =>
     names.toSorted(compareTexts).map((name) => keyElement({ name }));
   const ofAll = (names: readonly string[]) => inElementOrder(names.map((name) => keyElement({ name })));
@@ -113,7 +113,7 @@ describe('items with keys by one name stand in the order of their keys', () => {
     test(what, () => assert.deepEqual(ofAll(names), orderOf(names)));
   }
 
-  test('beside those of other names', () => {
+  test('also among items with other key names', () => {
     const elements = [keyElement({ port: 2 }), keyElement({ name: 'b' }), keyElement({ name: 'a', port: 1 })];
     assert.deepEqual(inElementOrder(elements), [elements[2], elements[1], elements[0]]);
   });

@@ -39,7 +39,7 @@ test('an encoded random object of any type is decoded as that object', () => {
   }
 });
 
-test('a zero behind a pointer is written, what is absent or null is not', () => {
+test('a zero behind a pointer is written, an absent or null value is not', () => {
   assert.deepEqual(
     encode({ replicas: 0, selector: null }, messageOf('apps.v1.DeploymentSpec')),
     bytes(integer(1, 0)),
@@ -92,7 +92,7 @@ test('integers that may be strings say which they are', () => {
   assert.deepEqual(port('http'), bytes(lengthDelimited(1, [...integer(1, 1), ...text(3, 'http')])));
 });
 
-test('the fields of parts go into their part, and a part without any is left out', () => {
+test('embedded fields go into their part, and a part without fields is left out', () => {
   const source = messageOf('core.v1.ConfigMapEnvSource');
   assert.deepEqual(
     encode({ name: 'c', optional: true }, source),

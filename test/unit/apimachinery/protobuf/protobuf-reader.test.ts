@@ -64,7 +64,7 @@ test('a value written as another type is refused', () => {
       );
 });
 
-test('fields that are not known are passed over, groups with all that is in them', () => {
+test('unknown fields are skipped, groups with their whole content', () => {
   const unknown = [
     ...integer(7, 300),
     ...tag(8, 1),

@@ -37,7 +37,7 @@ function roundTrip(type: MessageType, times: number): void {
   }
 }
 
-test('random objects of every type come back as they were', () => {
+test('random objects of every type are read back identically', () => {
   roundTrip(every, 50);
   for (const name of Object.keys(typeLines)) {
     const type = kubernetesMessages.typeOf(name);
@@ -127,7 +127,7 @@ test('empty messages are empty objects, empty times are absent', () => {
   assert.deepEqual(decode('core.v1.Event', lengthDelimited(6, []), lengthDelimited(10, [])), {});
 });
 
-test('parts stand in their parent', () => {
+test('embedded parts are fields of their parent', () => {
   const secret = lengthDelimited(6, text(1, 'token'));
   assert.deepEqual(decode('core.v1.Volume', text(1, 'v'), lengthDelimited(2, secret)), {
     name: 'v',
@@ -174,14 +174,14 @@ test('numbers in a list may be packed or not', () => {
 /** Status 413, whatever the message contains. */
 const tooMany = (error: unknown) => error instanceof StatusError && error.status.code === 413;
 
-test('values count however they are packed', () => {
+test('packed and unpacked values are equal', () => {
   const packed = (count: number) => Uint8Array.from(lengthDelimited(14, Array(count).fill(1)));
   const { counts } = decodeMessage(packed(29_000), every);
   assert.equal((counts as number[]).length, 29_000);
   assert.throws(() => decodeMessage(packed(31_000), every), tooMany);
 });
 
-test('values of JSON inside count as those around it', () => {
+test('values of JSON inside count like the values around it', () => {
   const fields = (json: string) => lengthDelimited(7, text(1, json));
   const half = fields(JSON.stringify(Array(16_000).fill(0)));
   assert.ok(decode('meta.v1.ManagedFieldsEntry', half));
@@ -219,7 +219,7 @@ test('fields without a number are passed over', () => {
   );
 });
 
-test('embedded JSON: kept as it is, refused when invalid', () => {
+test('embedded JSON: kept unchanged, refused when invalid', () => {
   const fields = (json: string) => decode('meta.v1.ManagedFieldsEntry', lengthDelimited(7, text(1, json)));
   assert.deepEqual(fields('{"f:spec":{}}'), { fieldsV1: { 'f:spec': {} } });
   assert.deepEqual(decode('meta.v1.ManagedFieldsEntry', lengthDelimited(7, [])), { fieldsV1: null });

@@ -83,7 +83,7 @@ describe('a default', () => {
 });
 
 describe('nulls that a schema does not allow', () => {
-  it('are removed from objects where there is no default', () => {
+  it('are removed from objects if there is no default', () => {
     const schema = object({
       a: { type: 'string' },
       b: { type: 'string', nullable: true },

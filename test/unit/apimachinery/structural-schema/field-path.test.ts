@@ -46,7 +46,7 @@ describe('a path to a field', () => {
     it(`${path} is rejected`, () => {
       assert.deepEqual(fieldAtPath(path, schema), { error });
     });
-  it('has no brackets where they are not allowed', () => {
+  it('has no brackets if they are not allowed', () => {
     assert.deepEqual(fieldAtPath(".spec['size']", schema, false), { error: 'array notation is not allowed' });
   });
 });

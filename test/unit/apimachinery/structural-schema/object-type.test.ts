@@ -48,7 +48,7 @@ describe('the object type of a schema', () => {
       assert.deepEqual(fieldOf(typeOf({ a: schema }), 'a').type, type);
     });
 
-  it('has the fields of all objects, whatever the schema says of them', () => {
+  it('has the fields of all objects, whatever the schema defines', () => {
     const type = typeOf({
       kind: { type: 'integer' },
       metadata: { type: 'object' },

@@ -241,7 +241,7 @@ describe('an update', () => {
     });
 });
 
-describe('a value that would take long', () => {
+describe('a value that would take too long', () => {
   it('is rejected when the alternatives of a long list are too many', () => {
     const anyOf = Array.from({ length: 2000 }, (_, index) => ({ minimum: 1999 - index }));
     const schema = inA({ type: 'array', items: { type: 'integer', anyOf } });

@@ -138,7 +138,7 @@ describe('a user', () => {
     'system:serviceaccount:ns:b/c',
     'System:serviceaccount:ns:bot',
   ])
-    test(`of the name ${name} is no account`, async () => {
+    test(`with the name ${name} is not an account`, async () => {
       const { asked, user } = await act(as(`User=${name}`));
       assert.deepEqual(asked, [`impersonate /users /${name}`]);
       assert.deepEqual(user.groups, [known]);
@@ -175,7 +175,7 @@ describe('it is refused', () => {
       );
     });
 
-  test('for an account in words of its namespace', async () => {
+  test('for an account in the words of its namespace', async () => {
     await assert.rejects(
       act(as('User=system:serviceaccount:ns:bot'), () => true),
       {
@@ -219,7 +219,7 @@ describe('it is refused', () => {
     });
 });
 
-test('headers are found in whatever case, in their order, and no others', () => {
+test('headers are found in any case, in their order, and no others', () => {
   const raw = [
     'Host',
     'a',

@@ -25,7 +25,7 @@ const resource = (over: Partial<Extract<AccessRequest, { type: 'resource' }>>): 
   ...over,
 });
 
-test('members of system:masters may do everything, others nothing by that', async () => {
+test('members of system:masters may do everything, other users nothing by that', async () => {
   assert.equal(await mastersAuthorizer(resource({ user: systemUser('kube-scheduler') })), true);
   assert.equal(await mastersAuthorizer(resource({ user: { name: 'system:masters', groups: [] } })), false);
   assert.deepEqual(systemUser('kube-scheduler'), {

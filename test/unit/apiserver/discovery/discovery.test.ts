@@ -168,7 +168,7 @@ describe('documents of the kinds', () => {
     );
   });
 
-  test('the order of kinds is that of their names, whatever that of the registry', async () => {
+  test('kinds are sorted by name, whatever the order of the registry', async () => {
     const paths: [string, string][] = [
       ['/api/v1', ''],
       ['/api', aggregated('v2')],
@@ -293,7 +293,7 @@ describe('the form is', () => {
       assert.equal(response?.headers.get('vary'), ours ? 'Accept' : null);
     });
 
-  test('not sent again to a client that has it', async () => {
+  test('not sent again to a client with the current one', async () => {
     const first = ask('/apis', aggregated('v2'));
     const etag = first?.headers.get('etag') ?? '';
     assert.match(etag, /^"[0-9A-F]{128}"$/);
@@ -305,7 +305,7 @@ describe('the form is', () => {
   });
 });
 
-test('groups are listed by their priority, and those with the same one by name', async () => {
+test('groups are listed by their priority, and by name among equals', async () => {
   const priorities: Readonly<Record<string, number>> = { batch: 900, apps: 800 };
   const other = { groupPriority: 850, versionPriority: 1, resources: [], freshness: 'Current' } as const;
   const answer = (accept: string) =>

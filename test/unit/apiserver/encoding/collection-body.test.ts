@@ -96,7 +96,7 @@ describe('is sent in pieces', () => {
   /** Answer whose first turn writes `bytes` bytes, including the head. */
   const beginning = (bytes: number, count: number) => answer(count, bytes - start.length, 64 * KiB);
 
-  test('once 64 KiB are there and more is to come', async () => {
+  test('once 64 KiB are ready and more will follow', async () => {
     for (const [bytes, whole, before] of [
       // Two turns write too little for the first piece, so that a third turn comes before the piece.
       [32 * KiB, false, 2],
@@ -124,7 +124,7 @@ describe('is sent in pieces', () => {
     assert.deepEqual(sizes, [start.length + 100 * KiB, 1 + 100 * KiB, 1 + 100 * KiB + ']}\n'.length]);
   });
 
-  test('on a connection that is not used again when there will be more than 256 KiB', async () => {
+  test('on a connection that is not reused if there will be more than 256 KiB', async () => {
     for (const [bytes, count, connection] of [
       [64 * KiB, 3, null],
       [64 * KiB, 4, null],

@@ -70,7 +70,7 @@ describe('the events of a watch with a selector', () => {
     });
   }
 
-  it('passes on the very bytes of the cache when the event is as it was', () => {
+  it('passes on the very bytes of the cache if the event is unchanged', () => {
     for (const made of [
       event('MODIFIED', true, true),
       event('ADDED', undefined, true),
@@ -103,7 +103,7 @@ describe('the events of a watch with a selector', () => {
     }
   });
 
-  it('frames tables, of which the first alone names the columns', () => {
+  it('frames tables, with the columns in the first only', () => {
     const framing = framingOf(definition, { type: 'table', version: 'v1' }, 'Object');
     const read = (frame: Buffer) => JSON.parse(frame.toString());
     const first = read(framing.unchanged(event('ADDED', undefined, true)));
@@ -159,7 +159,7 @@ describe('frames in protobuf', () => {
     assert.equal(framing.unchanged(added), frame);
   });
 
-  it('of metadata are not those of objects', () => {
+  it('of metadata differ from frames of objects', () => {
     const form = { type: 'metadata', version: 'v1', encoding: 'protobuf' } as const;
     const added = event('ADDED', undefined, true);
     const metadata = framingOf(definition, form).unchanged(added);

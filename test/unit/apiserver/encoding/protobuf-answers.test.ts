@@ -91,7 +91,7 @@ test('an object is of its kind, its metadata alone of another, and a refusal a S
   assert.deepEqual([gone.status, gone.kind], [200, 'Status']);
 });
 
-test('a refusal is in JSON for who takes nothing that there is', async () => {
+test('a refusal is in JSON for clients that accept no supported type', async () => {
   for (const accept of ['text/html', `${protobufType};as=Table;g=meta.k8s.io;v=v1`]) {
     const answer = await server.call('GET', `${maps}/b`, undefined, { headers: { accept } });
     assert.deepEqual([answer.status, answer.headers.get('content-type')], [406, 'application/json']);

@@ -63,7 +63,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed(known), [false, false]);
   });
 
-  it('of unauthenticated clients give way at the limit; when there are none, new connections are refused', () => {
+  it('of unauthenticated clients are closed at the limit; without any, new connections are refused', () => {
     const { accept, destroyed } = listening();
     const stranger = accept();
     const known = ['a', 'a', 'b', 'b', 'c'].map((user) => accept('192.0.2.1', user));
@@ -75,7 +75,7 @@ describe('connections', () => {
     assert.ok(!destroyed(known).includes(true));
   });
 
-  it('of one user are limited, and leave room when they end', async () => {
+  it('of one user are limited, and free their place when they end', async () => {
     const { connections, accept } = listening();
     const own = Array.from({ length: 3 }, () => accept('192.0.2.1', 'a'));
     const further = accept();
@@ -125,7 +125,7 @@ describe('connections', () => {
     assert.equal(connections.belongsTo(accept(), 'a'), false);
   });
 
-  it('belong to the first user, whatever other user sends requests over them', () => {
+  it('count for their first user, even if they carry requests of another', () => {
     const { connections, accept } = listening();
     const own = accept('192.0.2.1', 'a');
     for (let i = 0; i < 5; i++) assert.equal(connections.belongsTo(own, 'b'), true);
@@ -201,7 +201,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed([certified, late]), [true, false]);
   });
 
-  it('of anonymous clients end by themselves, those of users do not', async () => {
+  it('of anonymous clients time out, and connections of users do not', async () => {
     const { clock, accept, destroyed } = listening();
     const sockets = [accept(), accept('192.0.2.1', 'a')];
     await clock.advance(29_999);

@@ -11,7 +11,7 @@ describe('frames that carry no request', () => {
     assert.equal(accepted(new ControlFrames(new FakeClock()), 300), 200);
   });
 
-  it('are counted anew after ten seconds, and not before', async () => {
+  it('are counted again after ten seconds, and not before', async () => {
     const clock = new FakeClock();
     const frames = new ControlFrames(clock);
     accepted(frames, 150);

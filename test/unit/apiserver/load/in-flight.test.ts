@@ -23,7 +23,7 @@ const enter = (inFlight: InFlight, ...who: Parameters<InFlight['enter']>) => {
 };
 
 describe('places for requests', () => {
-  it('are as many for one user as leaves room for others, and come back', () => {
+  it('are limited for one user so that others have room, and are released', () => {
     const inFlight = new InFlight(limits);
     const first = enter(inFlight, 'request', 'a');
     assert.ok(first && enter(inFlight, 'request', 'a'));
@@ -35,7 +35,7 @@ describe('places for requests', () => {
     assert.ok(enter(inFlight, 'request', 'd'));
   });
 
-  it('of one user come back one by one', () => {
+  it('of one user are released one by one', () => {
     const inFlight = new InFlight(limits);
     for (let round = 0; round < 3; round++) {
       const held = [enter(inFlight, 'request', 'a'), enter(inFlight, 'request', 'a')];
@@ -88,7 +88,7 @@ describe('places for requests', () => {
     }
   });
 
-  it('are counted for each sort by itself', () => {
+  it('are counted for each sort separately', () => {
     const inFlight = new InFlight(limits);
     for (let user = 0; user < 4; user++) assert.ok(enter(inFlight, 'request', `user-${user}`));
     for (let node = 0; node < 2; node++) assert.ok(enter(inFlight, 'node request', `node-${node}`));
@@ -97,7 +97,7 @@ describe('places for requests', () => {
     for (const sort of ['watch', 'node watch', 'stream'] as const) assert.ok(enter(inFlight, sort, 'user-0'));
   });
 
-  it('are refused with when to come back', async () => {
+  it('are refused with the time after which to retry', async () => {
     const inFlight = new InFlight(limits);
     for (let taken = 0; taken < 3; taken++) enter(inFlight, 'watch', 'a');
     const counted = { sort: 'watch', user: { name: 'a', groups: [] }, onClosed: undefined } as const;
@@ -113,14 +113,14 @@ describe('places for requests', () => {
     );
   });
 
-  it('come back with the work where the answer is complete once it is made', async () => {
+  it('are released with the work if the answer is complete once it is made', async () => {
     const inFlight = new InFlight({ ...limits, request: { all: 1, user: 1 } });
     const counted = { sort: 'request', user: { name: 'a', groups: [] }, onClosed: undefined } as const;
     for (let round = 0; round < 2; round++)
       assert.equal(await withInFlightLimit(inFlight, counted, () => round), round);
   });
 
-  it('leave room for others while they wait for a program of a user, and are counted again afterwards', async () => {
+  it('are released while they wait for a program of a user, and are counted again afterwards', async () => {
     const inFlight = new InFlight({ ...limits, request: { all: 1, user: 1 }, aside: { all: 1, user: 1 } });
     const counted = { sort: 'request', user: { name: 'a', groups: [] }, onClosed: undefined } as const;
     const [answered, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -16,7 +16,7 @@ class Answer extends EventEmitter {
 }
 
 describe('the line of a connection', () => {
-  it('has room for one request of a stranger and eight of who is known', () => {
+  it('has room for one request of an anonymous client and eight of an authenticated one', () => {
     for (const [isStranger, room] of [
       [true, 1],
       [false, 8],
@@ -42,7 +42,7 @@ describe('the line of a connection', () => {
     assert.equal(pipelining.join(connection, new Answer(), false), 'ended');
   });
 
-  it('is owed something while one more waits, and does not count what is closed', () => {
+  it('is blocked while one more waits, and does not count closed requests', () => {
     const pipelining = new Pipelining<object>();
     const connection = {};
     const closed = new Answer();

@@ -22,7 +22,7 @@ function counted(labels: Record<string, string>): Keyed & { reads: number } {
   };
 }
 
-test('equal selectors of watches are compared with an object once, in whatever order they are written', () => {
+test('equal selectors of watches are compared with an object once, in any order of their terms', () => {
   const watches = new WatchSelections();
   const own = ['a=1,b!=2', 'b!=2,a=1', 'a=1,b!=2'].map((text) =>
     watches.enter('alice', podResource, selecting(text)),
@@ -53,7 +53,7 @@ test('another version of an object is compared again, also after thousands', () 
     assert.equal(one?.selection.matches(counted({ a: String(i % 2) })), i % 2 === 1);
 });
 
-test('the terms of one user have a limit, and come back when a watch ends', () => {
+test('the terms of one user have a limit, and are released when a watch ends', () => {
   const watches = new WatchSelections(5);
   const three = selecting('a=1,b in (1,2)');
   watches.check('alice', three);
@@ -70,7 +70,7 @@ test('the terms of one user have a limit, and come back when a watch ends', () =
   watches.check('alice', three);
 });
 
-test('terms count by whatever they are written: fields, values of sets, and the same again', () => {
+test('terms count in every notation: fields, values of sets, and repetitions', () => {
   const watches = new WatchSelections(100);
   const many = (item: (index: number) => string) => Array.from({ length: 101 }, (_, i) => item(i)).join();
   const selectors = [

@@ -50,7 +50,7 @@ describe('negotiateForm', () => {
       ));
   }
 
-  it('gives YAML to those who name it, where it can be written', () => {
+  it('returns YAML to clients that name it, if the answer can be written in it', () => {
     const yaml = 'application/yaml';
     const asked = (accept: string) => negotiateForm(accept, { yaml: true });
     assert.deepEqual(asked(yaml), { type: 'object', encoding: 'yaml' });
@@ -65,7 +65,7 @@ describe('negotiateForm', () => {
     assert.throws(() => asked('text/html'), /, application\/yaml$/);
   });
 
-  it('gives protobuf to those who name it before JSON, but never a Table', () => {
+  it('returns protobuf to clients that name it before JSON, but never a Table', () => {
     const protobuf = 'application/vnd.kubernetes.protobuf';
     const negotiate = (accept: string) => negotiateForm(accept, { protobuf: true });
     assert.deepEqual(negotiate(protobuf), { type: 'object', encoding: 'protobuf' });

@@ -63,7 +63,7 @@ const revisionOf = (found: { object: { metadata: { resourceVersion: string } } }
   found?.object.metadata.resourceVersion;
 
 describe('waiting for a revision', () => {
-  test('is over at once when the cache is there', async () => {
+  test('ends at once when the cache has the revision', async () => {
     const { server, clock } = world();
     await waitForRevision(server, 5, { signal });
     assert.equal(clock.pending, 0);
@@ -106,7 +106,7 @@ describe('a read that must miss nothing', () => {
     await waited;
   });
 
-  test('is refused while the cache shows what the store has lost', async () => {
+  test('is refused while the cache shows objects that the store has lost', async () => {
     const { server } = world({ store: 3 });
     const lost = timeout(/etcd lost data: it is at revision 3, and was at 5; try again/);
     await assert.rejects(waitForNow(server, { signal }), lost);
@@ -114,7 +114,7 @@ describe('a read that must miss nothing', () => {
     await waitForNow(same.server, { signal });
   });
 
-  test('goes on when the cache has begun again meanwhile', async () => {
+  test('continues if the cache has restarted in the meantime', async () => {
     const { server, state } = world({ store: 3 });
     server.latest.ask = async () => {
       state.cache = 2;
@@ -127,7 +127,7 @@ describe('a read that must miss nothing', () => {
   });
 });
 
-describe('one object as it is now', () => {
+describe('the current state of one object', () => {
   test('is the cache’s when that is as new', async () => {
     const { server, state } = world({ cache: 7 });
     assert.equal(revisionOf(await readNow(server, key, { signal })), '7');
@@ -166,14 +166,14 @@ describe('one object as it is now', () => {
     await left;
   });
 
-  test('is the store’s when that has lost what the cache shows', async () => {
+  test('is the store’s if the store has lost the object that the cache shows', async () => {
     const { server, state } = world({ store: 3 });
     assert.equal(revisionOf(await readNow(server, key, { signal })), '3');
     assert.equal(state.reads, 1);
     assert.equal(await readNow(world({ store: 3, has: false }).server, key, { signal }), undefined);
   });
 
-  test('for what is decided besides is the cache’s, and the store’s when that does not know it', async () => {
+  test('is the cache’s for other decisions, and the store’s if the cache does not have it', async () => {
     const { server, state } = world();
     assert.equal((await findObject(server, ref, 'default', 'a'))?.metadata.resourceVersion, '5');
     assert.equal(state.reads, 0);

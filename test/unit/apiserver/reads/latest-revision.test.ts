@@ -77,7 +77,7 @@ test('readers of one answer continue in several turns, in their order', async ()
   assert.ok(Math.max(...turns.filter(Boolean)) <= 8, `${turns}`);
 });
 
-test('a reader who leaves while others continue gets its reason', async () => {
+test('a reader that aborts while others continue gets its reason', async () => {
   const { latest, clock, questions } = asked();
   const leaving = new AbortController();
   const first = latest.ask(signal).then(() => {

@@ -84,7 +84,7 @@ describe('pods', () => {
     });
   }
 
-  test('are decided by key alone where only a name was asked for, so that none is decoded in vain', () => {
+  test('are selected by key alone if only a name is requested, so that none is decoded', () => {
     const { matches } = selected('a', 'metadata.name=web');
     const candidate = (key: string) => ({
       key,
@@ -97,12 +97,12 @@ describe('pods', () => {
     assert.equal(selected('a', '').matches(candidate('/registry/pods/a/db')), true);
   });
 
-  test('are not selected by what the kind does not offer', () => {
+  test('are not selected by fields that the kind does not offer', () => {
     for (const field of ['spec.x', 'metadata.uid', 'toString', 'constructor'])
       assert.throws(() => selected('a', `${field}=x`), new RegExp(`field label not supported: ${field}`));
   });
 
-  test('are none for a selector that matches nothing', () => {
+  test('are not read for a selector that matches nothing', () => {
     const selection = selectionOf(pods, 'a', { labelSelector: nothing, fieldSelector: [] });
     assert.equal(selection.everything, false);
     assert.deepEqual(all.filter(selection.matches), []);

@@ -21,8 +21,8 @@ afterEach(() => server.stop());
 const make = (metadata: object, query = '', more: object = {}) =>
   server.call('POST', `${maps}${query}`, { metadata, ...more });
 
-describe('a name that is drawn', () => {
-  test('is the prefix and five characters, and has no more than 63', async () => {
+describe('a generated name', () => {
+  test('is the prefix and five characters, and has at most 63', async () => {
     await start();
     const { metadata } = (await make({ generateName: 'web-' })).json();
     assert.match(metadata.name, /^web-[a-z0-9]{5}$/);
@@ -31,12 +31,12 @@ describe('a name that is drawn', () => {
     assert.match(long, /^x{58}[a-z0-9]{5}$/);
   });
 
-  test('is not drawn where one was given', async () => {
+  test('is not generated if a name was given', async () => {
     await start();
     assert.equal((await make({ name: 'own', generateName: 'web-' })).json().metadata.name, 'own');
   });
 
-  test('is drawn again when another has it, eight times in all', async () => {
+  test('is generated again if another object has it, eight times in all', async () => {
     let drawn = 0;
     const names = { next: () => (drawn++ < 40 ? 0 : 0.5), uuid: () => crypto.randomUUID() };
     await start({ random: names });
@@ -56,7 +56,7 @@ describe('a name that is drawn', () => {
     assert.notEqual(second.json().metadata.name, first);
   });
 
-  test('is not drawn again for what is wrong otherwise', async () => {
+  test('is not generated again after other errors', async () => {
     await start();
     const answer = await make({ generateName: 'x-', labels: { 'a b': '' } });
     assert.equal(answer.status, 422, answer.text);
@@ -64,7 +64,7 @@ describe('a name that is drawn', () => {
 });
 
 describe('a new object', () => {
-  test('is refused where there is one, also in a dry run', async () => {
+  test('is refused if one exists, also in a dry run', async () => {
     await start();
     assert.equal((await make({ name: 'a' }, '?dryRun=All')).status, 201);
     assert.equal(await storedObject(server, key('a')), undefined);
@@ -209,7 +209,7 @@ describe('a deletion', () => {
     assert.ok(await storedObject(server, key('a')));
   });
 
-  test('meets what another has written meanwhile', async () => {
+  test('retries after a concurrent write', async () => {
     let changes = 0;
     await start({
       wrapStore: (store) => ({

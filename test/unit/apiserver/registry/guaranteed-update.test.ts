@@ -110,7 +110,7 @@ test('a write on an older state is decided again on the newer one', async () => 
   assert.equal(await stored(), 11);
 });
 
-test('"nothing to do" is believed of the store alone', async () => {
+test('"nothing to do" is decided by the store alone', async () => {
   await seen(1);
   await behind(2);
   const wanted = ({ current }: Attempt): Decision =>
@@ -136,7 +136,7 @@ test('a refusal counts on the state of the store alone', async () => {
   assert.equal(await stored(), 1);
 });
 
-test('an object that was deleted meanwhile is not found, and not created again', async () => {
+test('an object that was deleted in the meantime is not found, and not created again', async () => {
   const revision = await seen(1);
   await store.delete(key, revision);
   await assert.rejects(update(plus(1)), isNotFound);
@@ -165,7 +165,7 @@ test('a removal has the last state, at the revision it went', async () => {
   assert.equal(await store.get(key), undefined);
 });
 
-test('a state that another changed is not removed: what is there now decides', async () => {
+test('an object that was changed concurrently is not removed: the new state decides', async () => {
   await seen(1);
   await behind(2);
   const { type } = await update(({ current }) =>

@@ -107,13 +107,13 @@ describe('a condition', () => {
       ));
 });
 
-test('an update may leave out what it was made from', () => {
+test('an update may omit managedFields', () => {
   for (const said of [{}, { uid: '', resourceVersion: '' }, { resourceVersion: '0' }])
     assert.deepEqual(conditionsOf(said), {});
   assert.deepEqual(conditionsOf({ uid: 'u', resourceVersion: '7' }), { uid: 'u', resourceVersion: '7' });
 });
 
-test('an object that is being deleted gets no more finalizers', () => {
+test('an object that is being deleted gets no new finalizers', () => {
   const deleted = withMeta({ deletionTimestamp: 'soon', finalizers: ['a/b', 'c/d'] });
   const next = (finalizers?: string[]) => withMeta({ ...(finalizers && { finalizers }) });
   assert.deepEqual(validateFinalizersOfDeleted(next(['x/y']), withMeta({})), []);

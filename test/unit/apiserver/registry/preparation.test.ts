@@ -75,13 +75,13 @@ const problems = (validate: () => void) => {
 };
 
 describe('a creation', () => {
-  test('gets the defaults, and sets neither its status nor what the kind keeps from him', () => {
+  test('gets the defaults, and drops the status and fields that the kind does not accept from clients', () => {
     const made = thing({ spec: { given: 'mine' }, status: { seen: 1 } });
     prepareForCreate(kind(), made, writer);
     assert.deepEqual([made.spec, made.status], [{ size: 1 }, undefined]);
   });
 
-  test('sets the status where the kind lets him, or has none apart', () => {
+  test('sets the status if the kind accepts it, or has no status subresource', () => {
     for (const definition of [kind({ strategy: { ...rules, keepsStatusOnCreate: true } }), plain]) {
       const made = thing({ status: { seen: 1 } });
       prepareForCreate(definition, made, writer);
@@ -109,7 +109,7 @@ describe('a creation', () => {
 describe('an update', () => {
   const old = thing({ spec: { size: 2, given: 'kept' }, status: { seen: 1 } });
 
-  test('does not change its status, nor what the kind keeps', () => {
+  test('keeps the status and the fields that the kind does not accept from clients', () => {
     const next = thing({ spec: { size: 3, given: 'mine' }, status: { seen: 9 }, metadata: { uid: 'v' } });
     prepareForUpdate(kind(), next, structuredClone(old), 'main', writer);
     assert.deepEqual(next, thing({ spec: { size: 3, given: 'kept' }, status: { seen: 1 } }));
@@ -118,7 +118,7 @@ describe('an update', () => {
     assert.ok(!('status' in first), 'one that has none gets none');
   });
 
-  test('changes its status where that is no part of its own', () => {
+  test('changes the status if it is not a subresource', () => {
     const next = thing({ status: { seen: 9 } });
     prepareForUpdate(plain, next, structuredClone(old), 'main', writer);
     assert.deepEqual(next.status, { seen: 9 });
@@ -189,7 +189,7 @@ describe('the generation', () => {
     return next.metadata.generation;
   };
 
-  test('counts what is wanted otherwise, and neither metadata nor status', () => {
+  test('counts changes of the specification, and not those of metadata or status', () => {
     const old = thing({ spec: { size: 1 }, metadata: { generation: 3 } });
     assert.equal(count(kind(), thing({ spec: { size: 2 } }), old), 4);
     assert.equal(count(kind(), thing({ spec: { size: 1 }, data: 'd' }), old), 4);
@@ -197,7 +197,7 @@ describe('the generation', () => {
     assert.equal(count(kind(), same, old), 3);
   });
 
-  test('begins where there was none, and is not counted of a kind that has none', () => {
+  test('begins if there was none, and is not counted for a kind without one', () => {
     assert.equal(count(kind(), thing({ spec: { size: 2 } }), thing({})), 1);
     assert.equal(count(plain, thing({ spec: { size: 2 } }), thing({})), undefined);
     const unchanged = thing({});

@@ -61,7 +61,7 @@ for (const [what, write, expected] of cases) {
   });
 }
 
-test('an object without annotations has none again once its note is taken away', () => {
+test('an object without annotations has none again once its note is removed', () => {
   const object = (annotations?: Record<string, string>): KubeObject => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',

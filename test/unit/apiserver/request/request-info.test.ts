@@ -62,7 +62,7 @@ describe('parseRequestInfo', () => {
     '/api/v1/namespaces/a//pods',
     '/api/v1/namespaces/a/pods//log',
   ]) {
-    it(`${path} is no resource`, () => assert.deepEqual(parseRequestInfo(path), { type: 'path', path }));
+    it(`${path} is not a resource`, () => assert.deepEqual(parseRequestInfo(path), { type: 'path', path }));
   }
 
   it('refuses broken percent-encoding', () => {

@@ -94,7 +94,7 @@ describe('at debug', () => {
     assert.equal(lines[0].id, answer.headers.get('audit-id'));
   });
 
-  test('is no line without it', async () => {
+  test('at debug, and no line otherwise', async () => {
     const { lines } = await linesOf('debug,apiserver=info', '/version');
     assert.deepEqual(lines, []);
   });

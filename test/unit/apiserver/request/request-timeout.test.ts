@@ -31,7 +31,7 @@ test('an invalid duration is rejected', () => {
     );
 });
 
-test('a refusal shows the beginning of what was asked', () => {
+test('a refusal shows the beginning of the request', () => {
   const text = `x${'y'.repeat(62)}z!`;
   assert.throws(
     () => requestTimeout(new URLSearchParams({ timeout: text })),
@@ -40,7 +40,7 @@ test('a refusal shows the beginning of what was asked', () => {
   );
 });
 
-test('work that takes too long is stopped, and a late answer of it is discarded', async () => {
+test('work that takes too long is aborted, and its late answer is discarded', async () => {
   const clock = new FakeClock();
   const answer = Promise.withResolvers<Response>();
   let signal: AbortSignal | undefined;

@@ -124,7 +124,7 @@ test('a span has the route and the status of a request, without its query and th
   assert.equal(spans.at(-1)?.error, '503');
 });
 
-test('a request fails by what the server is to blame for, from 500 on, and by nothing else', async () => {
+test('a request fails by errors of the server, from 500 on, and by nothing else', async () => {
   const { spans, tracer } = world();
   const request = asked('/api/v1/namespaces/default/pods/web');
   for (const status of [200, 404, 409, 499, 500, 504])
@@ -147,7 +147,7 @@ test('a refusal is an answer, and its message is not in the span', async () => {
 });
 
 for (const path of ['pods/web/log', 'pods/web/exec', 'services/web/proxy/x']) {
-  test(`an answer that lasts as long as its client likes is no span: ${path}`, async () => {
+  test(`an answer without a natural end is not a span: ${path}`, async () => {
     const { spans, tracer } = world();
     const request = asked(`/api/v1/namespaces/default/${path}`);
     await traceRequest(tracer, request, async () => ({ status: 200 }));

@@ -74,7 +74,7 @@ async function read(stream: ClientHttp2Stream): Promise<Answered> {
   return { status: headers[':status'], headers, pieces: pieces.map(({ length }) => length), text };
 }
 
-test('a request comes as it was sent', async () => {
+test('a request arrives as sent', async () => {
   let seen: Request | undefined;
   answer = async (request) => {
     seen = request;
@@ -93,7 +93,7 @@ test('a request comes as it was sent', async () => {
   );
 });
 
-test('one without a body has none', async () => {
+test('a response without a body has none', async () => {
   let body: unknown = '';
   answer = async (request) => {
     body = request.body;
@@ -257,7 +257,7 @@ describe('an answer that writes itself', () => {
     return { watch, sink: watch.sink ?? assert.fail('it has not begun'), stream, signal };
   }
 
-  test('comes as it is written, until it ends', async () => {
+  test('is sent as it is written, until it ends', async () => {
     const { sink, stream } = await begin();
     const ended = once(stream, 'end');
     const pieces: string[] = [];
@@ -309,7 +309,7 @@ describe('an answer that writes itself', () => {
   });
 });
 
-test('an answer that its handler cuts off does not look whole, and the connection goes on', async () => {
+test('an answer that its handler aborts is visibly incomplete, and the connection stays usable', async () => {
   answer = async ({ url }, way) => {
     if (url.endsWith('/cut')) way.hangUp?.();
     return new WholeAnswer(200, 'said', {});

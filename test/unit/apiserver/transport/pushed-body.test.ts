@@ -45,7 +45,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('written data', () => {
-  test('comes in pieces of which a connection takes one at a time', async () => {
+  test('is sent in pieces of which a connection takes one at a time', async () => {
     const reader = body();
     for (const [size, pieces] of [
       [1, [1]],
@@ -74,7 +74,7 @@ describe('written data', () => {
     assert.equal(writer.to.backlog, 20 * KiB);
   });
 
-  test('has room until 64 KiB wait, and again once less do', async () => {
+  test('is accepted until 64 KiB wait, and again once less do', async () => {
     const reader = body();
     assert.equal(await isSettled(writer.to.room()), true);
     writer.to.write(Buffer.alloc(64 * KiB - 1));
@@ -109,14 +109,14 @@ describe('it ends', () => {
     assert.equal(writer.cancelled, 0);
   });
 
-  test('when the client has gone', async () => {
+  test('when the client disconnects', async () => {
     const reader = body();
     client.abort();
     assert.equal((await reader.read()).done, true);
     assert.equal(writer.cancelled, 1);
   });
 
-  test('before it begins, when the client had gone before', async () => {
+  test('before it begins, if the client has disconnected earlier', async () => {
     client.abort();
     assert.equal((await body().read()).done, true);
     assert.equal(writer.sink, undefined);
@@ -132,7 +132,7 @@ describe('it ends', () => {
     assert.equal(writer.cancelled, 1);
   });
 
-  test('with the connection, where there is one', async () => {
+  test('with the connection, if there is one', async () => {
     const reader = body(true);
     writer.to.write(Buffer.alloc(KiB));
     writer.to.cut();

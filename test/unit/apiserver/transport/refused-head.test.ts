@@ -47,7 +47,7 @@ describe('a Transfer-Encoding', () => {
 });
 
 describe('the Host header', () => {
-  it('may be there once, also as the value of others', () => {
+  it('may occur once, and not as the value of others', () => {
     for (const headers of [[], ['Host', 'a'], ['X', 'host', 'Y', 'host', 'host', 'host']]) {
       const { said, outgoing } = answer();
       assert.equal(refusesHead(request(...headers), outgoing), false);
@@ -58,14 +58,14 @@ describe('the Host header', () => {
     }
   });
 
-  it('is refused when it is there twice, and the connection ends', () => {
+  it('is refused when it is repeated, and the connection ends', () => {
     const { said, outgoing } = answer();
     assert.equal(refusesHead(twice, outgoing), true);
     const headers = { 'content-type': 'text/plain', connection: 'close' };
     assert.deepEqual(said, { status: 400, headers, body: text });
   });
 
-  it('is refused in a request to leave HTTP, and a client that is gone by then is no failure', () => {
+  it('is refused in an upgrade request, and a client that has disconnected by then is no failure', () => {
     const socket = new OneSocket();
     assert.equal(refusesHeadOfUpgrade(twice, socket as unknown as Socket), true);
     const [head = '', body] = socket.sent.split('\r\n\r\n');
@@ -97,7 +97,7 @@ describe('a path', () => {
     it(`${url} is described in the error`, () => assert.equal(isIndirect(url), false));
 
   for (const end of ['.', '..', './', '../../n', '%2e', '%2E%2e', '.%2E/x', '#', '#x', '..?a', 'a\\..\\b'])
-    it(`${end} would be another one, and is refused`, () => {
+    it(`${end} would be another path, and is refused`, () => {
       const url = `${maps}/${end}`;
       assert.equal(isIndirect(url), true);
       const { said, outgoing } = answer();

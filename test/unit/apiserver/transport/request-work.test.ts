@@ -12,7 +12,7 @@ function world() {
 }
 
 describe('work on a request', () => {
-  it('goes on while it has taken less than ten milliseconds', async () => {
+  it('continues while it has taken less than ten milliseconds', async () => {
     const { clock, given, work } = world();
     await work.pause();
     clock.at += 9.9;
@@ -33,7 +33,7 @@ describe('work on a request', () => {
     assert.equal(given.turns, 2);
   });
 
-  it('does so between the steps of one piece of work', async () => {
+  it('is limited like that between the steps of one piece of work', async () => {
     const { clock, given, work } = world();
     function* steps(): Generator<undefined, string> {
       for (let step = 0; step < 6; step++) {

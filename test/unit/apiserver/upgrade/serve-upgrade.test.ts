@@ -154,7 +154,7 @@ describe('a connection that is agreed on', () => {
     }
   });
 
-  test('brings what the client sent too early', async () => {
+  test('delivers bytes that the client sent early', async () => {
     const client = new Client([...request(attach, [bearer]), '', 'early']);
     await client.reads(/\r\n\r\n/);
     assert.equal(String((await once(agent, 'data'))[0]), 'early\r\n\r\n');
@@ -213,7 +213,7 @@ describe('a connection that is agreed on', () => {
     assert.deepEqual(shown, [{ authorization: 'Bearer other', peer: undefined }]);
   });
 
-  test('ends with a client that goes while the agent is asked', async () => {
+  test('ends with a client that disconnects while the agent is queried', async () => {
     const asked = Promise.withResolvers<void>();
     agents.agree = () => {
       asked.resolve();
@@ -231,7 +231,7 @@ describe('a connection that is agreed on', () => {
   });
 });
 
-describe('a connection that is not', () => {
+describe('a connection that is not agreed on', () => {
   for (const [what, path, headers, status, message] of [
     ['by nobody', attach, [], 401, /Unauthorized/],
     ['for what is not there', attach.replace('web', 'none'), [bearer], 404, /pods \\"none\\" not found/],
@@ -262,7 +262,7 @@ describe('a connection that is not', () => {
       assert.deepEqual(log.lines, []);
     });
 
-  test('with protocols as long as may be is read', async () => {
+  test('with the maximum number of protocols is read', async () => {
     const offered = `sec-websocket-protocol: ${token}, ${'a'.repeat(maxProtocolsBytes - token.length - 2)}`;
     assert.match(await new Client(request(attach, [offered])).untilClosed(), /^HTTP\/1\.1 500 /);
   });

@@ -23,7 +23,7 @@ const upgrade = (headers: object, head = '') => {
 };
 
 describe('a connection that has left HTTP', () => {
-  it('is asked after fifteen seconds of silence whether it is still there, and may break off', () => {
+  it('is probed after fifteen seconds of silence, and may be closed', () => {
     const { socket } = upgrade({});
     assert.deepEqual(socket.kept, [[true, 15_000]]);
     socket.emit('error', new Error('ECONNRESET'));

@@ -22,15 +22,15 @@ describe('fields of DeleteOptions', () => {
     ['nulls', { gracePeriodSeconds: null, preconditions: null, dryRun: null, propagationPolicy: null }, {}],
     ['a grace period', { gracePeriodSeconds: 5 }, { gracePeriodSeconds: 5 }],
     ['no grace', { gracePeriodSeconds: 0 }, { gracePeriodSeconds: 0 }],
-    ['less than none', { gracePeriodSeconds: -1 }, { gracePeriodSeconds: -1 }],
+    ['a negative grace period', { gracePeriodSeconds: -1 }, { gracePeriodSeconds: -1 }],
     ['Orphan', { propagationPolicy: 'Orphan' }, { propagationPolicy: 'Orphan' }],
     ['Background', { propagationPolicy: 'Background' }, { propagationPolicy: 'Background' }],
     ['Foreground', { propagationPolicy: 'Foreground' }, { propagationPolicy: 'Foreground' }],
     ['an empty policy', { propagationPolicy: '' }, {}],
-    ['orphans, as it was said before', { orphanDependents: true }, { propagationPolicy: 'Orphan' }],
+    ['the older field for orphans', { orphanDependents: true }, { propagationPolicy: 'Orphan' }],
     ['no orphans', { orphanDependents: false }, { propagationPolicy: 'Background', withDependents: true }],
     [
-      'nothing of orphans',
+      'a null for orphans',
       { orphanDependents: null, propagationPolicy: 'Orphan' },
       { propagationPolicy: 'Orphan' },
     ],
@@ -53,7 +53,12 @@ describe('fields of DeleteOptions', () => {
     test(`with ${title}`, () => assert.deepEqual(parseDeleteFields(fields, []), { ...nothing, ...expected }));
 
   for (const [title, fields, code, message] of [
-    ['grace in words', { gracePeriodSeconds: 'soon' }, 422, /gracePeriodSeconds: .*must be an integer/],
+    [
+      'a text as grace period',
+      { gracePeriodSeconds: 'soon' },
+      422,
+      /gracePeriodSeconds: .*must be an integer/,
+    ],
     ['half a second', { gracePeriodSeconds: 0.5 }, 422, /must be an integer/],
     ['no number', { gracePeriodSeconds: Number.NaN }, 422, /must be an integer/],
     [
@@ -75,8 +80,8 @@ describe('fields of DeleteOptions', () => {
       422,
       /propagationPolicy: .*cannot be both set/,
     ],
-    ['conditions in words', { preconditions: 'u' }, 400, /preconditions must be an object/],
-    ['conditions in a list', { preconditions: [] }, 400, /preconditions must be an object/],
+    ['a text as preconditions', { preconditions: 'u' }, 400, /preconditions must be an object/],
+    ['a list as preconditions', { preconditions: [] }, 400, /preconditions must be an object/],
     ['a uid that is a number', { preconditions: { uid: 1 } }, 400, /preconditions must be strings/],
     [
       'a version that is a number',
@@ -84,7 +89,7 @@ describe('fields of DeleteOptions', () => {
       400,
       /preconditions must be strings/,
     ],
-    ['a dry run in words', { dryRun: 'All' }, 400, /dryRun must be a list of strings/],
+    ['a text as dry run', { dryRun: 'All' }, 400, /dryRun must be a list of strings/],
     ['a dry run of numbers', { dryRun: ['All', 1] }, 400, /dryRun must be a list of strings/],
     ['another dry run', { dryRun: ['Some'] }, 422, /dryRun: .*"All"/],
   ] as const)
@@ -94,7 +99,7 @@ describe('fields of DeleteOptions', () => {
         (error) => error instanceof StatusError && error.status.code === code && message.test(error.message),
       ));
 
-  test('are refused as those of DeleteOptions', () =>
+  test('are refused if they are invalid as DeleteOptions', () =>
     assert.throws(
       () => parseDeleteFields({ gracePeriodSeconds: 'soon' }, []),
       (error) => {
@@ -104,7 +109,7 @@ describe('fields of DeleteOptions', () => {
       },
     ));
 
-  test('a dry run in the query counts beside the body', () => {
+  test('apply beside a dry run in the query', () => {
     assert.equal(parseDeleteFields({}, ['All']).dryRun, true);
     assert.throws(() => parseDeleteFields({ dryRun: ['All'] }, ['Some']), /dryRun/);
   });
@@ -147,7 +152,7 @@ describe('DeleteOptions of a request', () => {
   ])
     test(`are refused with ?${query}`, () => assert.rejects(read(query), StatusError));
 
-  test('are those of the body when it has any', async () => {
+  test("are the body's if there is one", async () => {
     assert.deepEqual(await read('gracePeriodSeconds=1&propagationPolicy=Orphan', { gracePeriodSeconds: 9 }), {
       ...nothing,
       gracePeriodSeconds: 9,
@@ -167,6 +172,6 @@ describe('DeleteOptions of a request', () => {
     await assert.rejects(read('', large, pause), /the turn of another request/);
   });
 
-  test('are of no other kind', () =>
+  test('are refused as another kind', () =>
     assert.rejects(read('', { kind: 'Pod' }), /the body must be a DeleteOptions/));
 });

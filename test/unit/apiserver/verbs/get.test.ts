@@ -20,7 +20,7 @@ describe('one object', () => {
   });
   after(() => server.stop());
 
-  test('is what the cache has at least at that version', async () => {
+  test('is the object of the cache at that version or later', async () => {
     for (const query of [
       '',
       '?resourceVersion=0',
@@ -39,7 +39,7 @@ describe('one object', () => {
     }
   });
 
-  test('is a row of a table, or its metadata, for who asks so', async () => {
+  test('is a row of a table, or its metadata, if the client requests that', async () => {
     const as = (form: string, query = '') => {
       const accept = `application/json;as=${form};g=meta.k8s.io;v=v1`;
       return server.call('GET', `${maps}/a${query}`, undefined, { headers: { accept } });
@@ -96,7 +96,7 @@ describe('one object', () => {
       assert.deepEqual(names, ['ADDED a']);
     });
 
-  test('is watched only where the selector of the request matches it too', async () => {
+  test('is watched only if it matches the selector of the request', async () => {
     const answer = server.call('GET', `${maps}/a?watch=true&labelSelector=x&timeoutSeconds=5`);
     await server.clock.settle();
     await server.clock.advance(5000);

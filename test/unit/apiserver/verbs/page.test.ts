@@ -136,7 +136,7 @@ describe('pages', () => {
       assert.deepEqual(found, pages);
     });
 
-  test('are of one revision, whatever happens meanwhile', async () => {
+  test('have one revision, whatever happens in between', async () => {
     const first = await page('limit=2');
     await put('bb');
     await put('e');
@@ -148,7 +148,7 @@ describe('pages', () => {
     assert.equal(second.items[2]?.object.metadata.labels?.parity, 'even');
   });
 
-  test('go on at the latest revision when the past is gone and the client agrees', async () => {
+  test('continue at the latest revision when the earlier one is compacted and the client agrees', async () => {
     const first = await page('limit=2');
     await put('bb');
     await put('e');
@@ -204,7 +204,7 @@ describe('a list', () => {
     for (const name of ['a', 'b', 'c']) await put(name);
   });
 
-  test('without a version asks how far the store is, one of any version is what the cache has', async () => {
+  test('without a version asks the store for its revision, one of any version is the content of the cache', async () => {
     assert.deepEqual((await page('')).names, ['a', 'b', 'c']);
     assert.equal(counts.asked, 1);
     await put('d');
@@ -234,7 +234,7 @@ describe('a list', () => {
     'resourceVersion=1000&resourceVersionMatch=Exact',
     `continue=${token({ rv: 1000, after: '' })}`,
   ])
-    test(`with ${query} waits for what is to come, and is refused in the end`, async () => {
+    test(`with ${query} waits for the revision, and is refused in the end`, async () => {
       const context = server();
       const parsed = parseListQuery(new URLSearchParams(query));
       const reading = readPage(context, selectionOf(definition, 'default', parsed), parsed, { signal });

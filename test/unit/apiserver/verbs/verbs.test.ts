@@ -123,7 +123,7 @@ describe('the resource that serves a request', () => {
     );
   });
 
-  test('is asked for a form of its answer, but where that is bytes', async () => {
+  test('has its answer in the requested form, unless it answers with bytes', async () => {
     /** Returns the name of the field of the scope that a handler reads first. */
     const firstOf = async (path: string) => {
       const info = at(path);
@@ -141,7 +141,7 @@ describe('the resource that serves a request', () => {
       assert.notEqual(await firstOf(`${pods}/x/${part}`), 'encoder', part);
   });
 
-  test('has tables where it answers with objects of its kind', () => {
+  test('has tables if it answers with objects of its kind', () => {
     const forms = (path: string) => {
       const info = at(path);
       return formsOf(kinds[info.plural] as ResourceDefinition, info, kubeBehavior);
@@ -153,7 +153,7 @@ describe('the resource that serves a request', () => {
   });
 });
 
-test('a dry run is asked for in the query, of the options of the verb', () => {
+test('a dry run is requested in the query or the options of the verb', () => {
   const scopeOf = (query: string) => ({ query: new URLSearchParams(query) }) as RequestScope;
   assert.equal(isDryRun(scopeOf('dryRun=All'), 'PatchOptions'), true);
   assert.equal(isDryRun(scopeOf('dryrun=All'), 'PatchOptions'), false);
@@ -167,7 +167,7 @@ test('a dry run is asked for in the query, of the options of the verb', () => {
   );
 });
 
-test('a dry run is asked for with All and nothing else', () => {
+test('a dry run is requested with All and nothing else', () => {
   const kind = { group: 'meta.k8s.io', kind: 'UpdateOptions' };
   for (const [values, dry] of [
     [[], false],

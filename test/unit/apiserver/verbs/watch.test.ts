@@ -109,7 +109,7 @@ class Watch {
 }
 
 describe('a watch begins', () => {
-  test('with what there is, and goes on from there', async () => {
+  test('with the existing objects, and continues from there', async () => {
     await make('a');
     await make('b');
     for (const query of ['', '&resourceVersion=0', '&resourceVersion=']) {
@@ -123,7 +123,7 @@ describe('a watch begins', () => {
     }
   });
 
-  test('after a version that is named, with none of what there was', async () => {
+  test('after a given version, without the objects that existed then', async () => {
     const revision = await make('a');
     const next = await make('b');
     await server.cache.waitUntil(next);
@@ -159,7 +159,7 @@ describe('a watch begins', () => {
     assert.equal(await (await Watch.open('&allowWatchBookmarks=true')).names(1), 'ADDED a');
   });
 
-  test('with all that there is now, though the cache has not heard of it', async () => {
+  test('with all current objects, even if the cache is behind', async () => {
     for (const [query, expected] of [
       ['', 'ADDED a'],
       ['&sendInitialEvents=true&resourceVersionMatch=NotOlderThan', 'ADDED a,ADDED b'],
@@ -200,7 +200,7 @@ describe('a watch begins', () => {
     );
   });
 
-  test('by itself for a writer to the connection', async () => {
+  test('in the background for a writer to the connection', async () => {
     await server.cache.waitUntil(await make('a'));
     let pushed: Source | undefined;
     const env = {
@@ -235,12 +235,12 @@ describe('a watch lasts', () => {
     [0, 30 * minute],
     [0.5, 45 * minute],
   ] as const)
-    test(`${ms / minute} minutes when ${draw} was drawn`, async () => {
+    test(`${ms / minute} minutes if the random number is ${draw}`, async () => {
       drawn = draw;
       await (await Watch.open('')).lasts(ms);
     });
 
-  test('as long as it was asked to', async () => {
+  test('as long as requested', async () => {
     await (await Watch.open('&timeoutSeconds=1')).lasts(1000);
     await (await Watch.open('&timeoutSeconds=7200')).lasts(120 * minute);
     await (await Watch.open('&timeoutSeconds=0')).lasts(30 * minute);

@@ -21,11 +21,11 @@ test('a page has keys with entities and sizes, and the token of the next page', 
   assert.deepEqual(listPageIn(list(more)), { objects: [], next: 't/1=' });
 });
 
-test('a page that is cut without saying where it goes on is none', () => {
+test('a truncated page without a continuation is rejected', () => {
   assert.equal(listPageIn(list('<IsTruncated>true</IsTruncated>')), undefined);
 });
 
-test('texts that are no answers of S3 are none', () => {
+test('texts that are not answers of S3 are rejected', () => {
   for (const text of [
     '',
     'hello',
@@ -54,7 +54,7 @@ test('of an error only plain words are taken', () => {
   assert.equal(error(`<Code>Access</Code><Region>${'x'.repeat(300)}</Region>`)?.region, undefined);
 });
 
-test('the end of an upload names each part by its number, and its tag as it was', () => {
+test('the end of an upload names each part by its number, and its tag unchanged', () => {
   assert.match(
     completionOf(['"a"', 'b<']),
     /<Part><PartNumber>1<\/PartNumber><ETag>&quot;a&quot;<\/ETag><\/Part><Part><PartNumber>2<\/PartNumber><ETag>b&lt;<\/ETag><\/Part>/,

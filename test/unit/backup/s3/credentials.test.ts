@@ -32,7 +32,7 @@ test('a profile of a file has keys and a token', () => {
   });
 });
 
-test('what a file lacks is named, and no value is shown', () => {
+test('missing values of a file are named, and no value is shown', () => {
   assert.throws(() => inFile(file, 'none', '/f'), /\/f has no profile \[none\]$/);
   assert.throws(() => inFile(file, 'half', '/f'), {
     message:

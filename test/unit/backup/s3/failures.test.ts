@@ -25,7 +25,7 @@ for (const [status, code, expected] of [
   [503, 'SlowDown', 's3://b/k: the server answered 503 (SlowDown): try again later'],
   [418, 'Teapot', 's3://b/k: the server answered 418 (Teapot): is it an S3 endpoint (--backup-s3-endpoint)?'],
 ] as const)
-  test(`${status} ${code ?? 'without a body'} says what to do`, () =>
+  test(`${status} ${code ?? 'without a body'} has the remedy`, () =>
     assert.equal(line(status, code), expected));
 
 test('a bucket of another region names the region, from the body or the header', () => {

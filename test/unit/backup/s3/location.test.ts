@@ -39,11 +39,11 @@ for (const text of [
   's3://bucket/a\nb',
   `s3://bucket/${'x'.repeat(961)}`,
 ])
-  test(`${JSON.stringify(text).slice(0, 40)} is refused with what is expected`, () => {
+  test(`${JSON.stringify(text).slice(0, 40)} is refused with the expected form`, () => {
     assert.ok(isBucketLocation(text));
     assert.throws(() => parseBucketLocation(text), /^Error: expected s3:\/\/BUCKET/);
   });
 
-test('a path is no location', () => {
+test('a path is not a bucket location', () => {
   for (const text of ['/s3://bucket', '/var/backups', 's3', './s3:x']) assert.ok(!isBucketLocation(text));
 });

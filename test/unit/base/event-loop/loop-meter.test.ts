@@ -81,7 +81,7 @@ test('turns of 100 ms are not reported, however many follow one another', () => 
   assert.doesNotMatch(page(), /kind=/);
 });
 
-test('a hold by unmarked work is reported with the requests under way, and no more when they have ended', () => {
+test('a hold by unmarked work is reported with the requests under way, and without them when they have ended', () => {
   const { meter, log, hold, turn } = world();
   meter.watch(new AbortController().signal);
   const ends = ['a', 'b', 'c', 'd'].map((name) => meter.begin(work(name)));

@@ -7,7 +7,7 @@ import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 
 const work = { kind: 'test', describe: () => ({}) };
 
-test('a piece that waited for its turn is measured apart from the work of the turn before', async () => {
+test('a piece that had to wait for its turn is measured separately from the work before it', async () => {
   const clock = new FakeClock();
   const log = new RecordingLogger();
   const meter = new LoopMeter({ clock, log });

@@ -44,7 +44,7 @@ took_count{verb="GET"} 4
 `,
     );
   });
-  it('keeps apart values of labels that are the same text when they are joined, and drops only those named', () => {
+  it('distinguishes label values whose joined texts are equal, and drops only the named ones', () => {
     const page = new Registry();
     const calls = page.add(new Counter({ name: 'calls_total', help: 'C.', labels: ['a', 'b'] as const }));
     const open = page.add(new Gauge({ name: 'open', help: 'O.', labels: ['a', 'b'] as const }));
@@ -88,7 +88,7 @@ took_count{verb="GET"} 4
       '',
     ]);
   });
-  it('comes in pieces of whole lines, each made when it is asked for', () => {
+  it('is sent in pieces of whole lines, each made when it is requested', () => {
     const page = new Registry();
     const many = page.add(new Counter({ name: 'many_total', help: 'Many.', labels: ['id'] as const }));
     for (let i = 0; i < 20_000; i++) many.add(`number-${i}`);

@@ -51,7 +51,7 @@ test('spans that end at about the same time are sent together, so many in a requ
   assert.equal(clock.pending, 0, 'at rest it costs nothing');
 });
 
-test('spans wait up to a limit while the collector is away; the rest is dropped, counted, and logged once a minute', async () => {
+test('spans wait up to a limit while the collector is unreachable; the rest is dropped, counted, and logged once a minute', async () => {
   let attempts = 0;
   let isAway = true;
   const got: string[] = [];
@@ -85,7 +85,7 @@ test('spans wait up to a limit while the collector is away; the rest is dropped,
   assert.equal(log.lines.length, 2, 'nothing new is nothing to tell');
 });
 
-test('a collector that never answers is given up, and what it got is sent again', async () => {
+test('a request to a collector that never answers is aborted, and its spans are sent again', async () => {
   const signals: AbortSignal[] = [];
   const { clock, add, queue } = queueOf((_, signal) => {
     signals.push(signal);
@@ -99,7 +99,7 @@ test('a collector that never answers is given up, and what it got is sent again'
   assert.equal(queue.dropped, 0);
 });
 
-test('pauses between requests that fail double up to 30 s, and begin anew after one that succeeds', async () => {
+test('pauses between requests that fail double up to 30 s, and start over after one that succeeds', async () => {
   const at: number[] = [];
   let isAway = true;
   const { clock, add } = queueOf(async () => {

@@ -51,7 +51,7 @@ test('a formatted header is parsed unchanged', () => {
   assert.equal(parseTraceparent(null), undefined);
 });
 
-test('ids that are drawn have the form, and each is another', () => {
+test('generated ids are valid, and all different', () => {
   const random = new SeededRandom(1);
   const traces = Array.from({ length: 100 }, () => newTraceId(random));
   const spans = Array.from({ length: 100 }, () => newSpanId(random));

@@ -48,7 +48,7 @@ test('a span has its start, its end, its parent and its error; its end counts on
   assert.deepEqual(second?.attributes, { x: 1, y: 'z'.repeat(256) });
 });
 
-test('a text of a span is short and has no half of a character, which collectors refuse with all spans beside it', () => {
+test('a text of a span is short and has no half of a character, since collectors refuse all spans of such a request', () => {
   const { spans, tracer } = world();
   const text = `${'x'.repeat(255)}😀 and more`;
   const span = tracer.start('a', text, undefined, { attributes: { path: text, odd: 'a\ud83db' } });
@@ -69,7 +69,7 @@ test('the rate decides at the root of a trace; a parent decides for all its chil
   assert.equal(spans[0]?.parent, parent.spanId);
 });
 
-test('an optional span is recorded with its children once one of them is kept, otherwise not at all', () => {
+test('an optional span is recorded with its children once one of them is kept, and otherwise dropped', () => {
   const { tracer, names } = world();
   const forgotten = tracer.start('a', 'forgotten', undefined, { isTentative: true });
   forgotten.child('in it').end();
@@ -109,7 +109,7 @@ test('an annotation is followed while it is new, and only if it is valid', async
   assert.equal(tracer.follow(formatTraceparent({ ...context, sampled: false })), undefined);
 });
 
-test('code is within the span that it was begun in, also after it waited, and beside others', async () => {
+test('code belongs to the span in which it started, also after a wait, and during others', async () => {
   const { tracer, spans } = world();
   assert.equal(currentSpan(), undefined);
   const work = async (name: string) => {

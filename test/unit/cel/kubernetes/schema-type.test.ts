@@ -61,12 +61,12 @@ const names: readonly (readonly [property: string, escaped: string | undefined])
   ['', undefined],
 ];
 
-test('escapes the names of fields, and leaves out those that no expression can name', () => {
+test('escapes the names of fields, and leaves out names that no expression can use', () => {
   for (const [property, escaped] of names)
     assert.deepEqual([property, propertyName(property)], [property, escaped]);
 });
 
-test('a resource has its name and its kind, whatever its schema says', () => {
+test('a resource has its name and its kind, whatever its schema defines', () => {
   const type = typeOf({ type: 'object', properties: { spec: { type: 'object' } } }, true);
   const compiled = compile('self.metadata.name + self.kind', { variables: { self: type } });
   assert.equal(compiled.evaluate({ self: { kind: 'B', metadata: { name: 'a' } } }, new Budget(100)), 'aB');

@@ -82,7 +82,7 @@ describe('a role', () => {
       assert.equal(planRole(sum(['a', 'c']), sum(['c', 'a'], filled), remove).operation, 'none');
     });
 
-    it('gets or loses its aggregation rule as the manifest has it', () => {
+    it('gets or loses its aggregation rule by the manifest', () => {
       assert.deepEqual(labelsOf(planRole(sum(['a']), role(), keep)), sum(['a']).aggregationRule);
       const plan = planRole(role(rule('get', 'pods')), sum(['a'], filled), keep);
       assert.deepEqual([plan.operation, plan.object], ['update', role(rule('get', 'pods'))]);

@@ -16,7 +16,7 @@ describe('the file name of an object', () => {
     const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'shop' } };
     assert.equal(fileNameOf(web), 'apps.v1.Deployment.shop.web');
   });
-  it('leads to no other folder, whatever the server answers', () => {
+  it('stays inside the folder, whatever the server answers', () => {
     const name = '../../etc/passwd';
     assert.equal(
       fileNameOf({ apiVersion: 'v1', kind: 'A/B', metadata: { name } }),

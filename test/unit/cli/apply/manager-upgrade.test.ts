@@ -23,7 +23,7 @@ describe('an upgrade to server-side apply', () => {
     ]);
   });
 
-  it("makes the client's entry the applier's if there is no such entry yet", () => {
+  it("assigns the client's fields to the applier if it has no entry yet", () => {
     const entries = [entry('client', 'Update', data('b')), other];
     assert.deepEqual(upgradedEntries(entries, ['client'], 'applier'), [
       entry('applier', 'Apply', data('b')),

@@ -42,7 +42,7 @@ describe('prunedKinds', () => {
     );
   });
 
-  it('refuses a word of the allowlist that is no kind of the server', () => {
+  it('refuses a word of the allowlist that is not a kind of the server', () => {
     for (const word of [
       'core/v1/Configmap',
       'apps/v2/Deployment',
@@ -101,7 +101,7 @@ describe('prunedObjects', () => {
     assert.ok(pruned({}, { labelSelector: undefined }));
   });
 
-  it('keeps an object that was applied now, under whatever name', () => {
+  it('keeps an object that was applied now, under any of its names', () => {
     assert.ok(!pruned({ uid: 'applied' }));
   });
 

@@ -155,7 +155,7 @@ for (const [what, original, modified, current, after] of cases) {
   });
 }
 
-test('a port for TCP and for UDP: both survive, and an unchanged manifest makes no patch', () => {
+test('a port for TCP and for UDP: both survive, and an unchanged manifest causes no patch', () => {
   const schema = mergeSchemaOf(document('api/v1'), { group: '', version: 'v1', kind: 'Service' });
   const type = kubernetesFields.typeOf('core.v1.Service');
   assert.ok(schema && type);
@@ -172,7 +172,7 @@ test('a port for TCP and for UDP: both survive, and an unchanged manifest makes 
   assert.deepEqual(applyStrategicPatch(filled, patch, type).spec, renamed.spec);
 });
 
-test('a field that is missing in both the manifest and the object makes no patch', () => {
+test('a field that is missing in both the manifest and the object causes no patch', () => {
   const original = pod({ containers: [container('a'), container('gone')] }, { finalizers: ['x/gone'] });
   const modified = pod({ containers: [container('a')] }, { finalizers: [] });
   const current = deepCopy(modified);
@@ -198,7 +198,7 @@ test('a strategy is patched with $retainKeys', () => {
   });
 });
 
-test('a null in a manifest removes the field, and makes no patch if it does not exist', () => {
+test('a null in a manifest removes the field, and causes no patch if it does not exist', () => {
   const modified = { spec: { replicas: null } };
   const current = { spec: { replicas: 3, paused: true } };
   assert.deepEqual(threeWayPatch({ original: {}, modified, current }, plainSchema), {
@@ -232,7 +232,7 @@ function randomPod(random: SeededRandom): JsonObject {
 }
 
 for (const seed of [1, 2, 3, 4, 5]) {
-  test(`random manifests converge, whatever is there (seed ${seed})`, () => {
+  test(`random manifests converge, whatever objects exist (seed ${seed})`, () => {
     const random = new SeededRandom(seed);
     const schema = podSchema();
     for (let round = 0; round < 200; round++) {

@@ -68,7 +68,7 @@ test('candidates have the text of the help', async () => {
   assert.equal(line, 'backup\tcreate, list, verify and restore backups of a cluster');
 });
 
-test('the cluster is asked in the chosen namespace and context, and a token is not repeated', async () => {
+test('the chosen namespace and context are used, and a token is not repeated', async () => {
   const { asked, ask } = cluster();
   await completed('ctl get --context=east --token secret -n shop pods ', { asked, ask });
   assert.deepEqual(asked, ['get pods --output=name --context=east --namespace=shop']);

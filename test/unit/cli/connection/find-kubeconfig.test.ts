@@ -22,7 +22,7 @@ function machine(context: TestContext) {
   return { file, io };
 }
 
-test('a KUBECONFIG of which no file exists is an error, though the default places have a configuration', (context) => {
+test('a KUBECONFIG without existing files is an error, even if the default places have a configuration', (context) => {
   const { file, io } = machine(context);
   assert.throws(() => findKubeconfig(io(file('a')), undefined), {
     name: 'UsageError',
@@ -33,7 +33,7 @@ test('a KUBECONFIG of which no file exists is an error, though the default place
   });
 });
 
-test('missing files of a KUBECONFIG are skipped when another is there', (context) => {
+test('missing files of a KUBECONFIG are skipped when another exists', (context) => {
   const { file, io } = machine(context);
   const found = findKubeconfig(io(`${file('a')}:${file('own')}`), undefined);
   assert.equal(found.currentContext, 'own');

@@ -63,7 +63,7 @@ describe('metadata', () => {
     assert.deepEqual(notes, ['f: name: My_Site becomes my-site']);
   });
 
-  it('has an empty name if there is none, which the server rejects', () => {
+  it('has an empty name if none was given, which the server rejects', () => {
     const { made, notes } = convertedOne({ kind: 'Pod', spec: {} });
     assert.deepEqual([made.metadata, notes], [{ name: '' }, []]);
   });
@@ -126,7 +126,7 @@ describe('a workload', () => {
 });
 
 describe('a pod', () => {
-  it('keeps the fields of Kubernetes beside those of the other system', () => {
+  it('keeps the fields of Kubernetes and adds those of the other system', () => {
     const { made, notes } = convertedOne({
       kind: 'Pod',
       metadata,
@@ -257,7 +257,7 @@ describe('a host', () => {
     assert.deepEqual(made.spec, { host: 'a', paths: [{ path: '/', serviceName: 's', servicePort: 1 }] });
   });
 
-  it('is read in the spec only, if there is one', () => {
+  it('is read only from the spec, if that has one', () => {
     const { made, notes } = convertedOne({ kind: 'Dns', metadata, host: 'b', spec: { host: 'a' } });
     assert.deepEqual(made.spec, { host: 'a', paths: [] });
     assert.deepEqual(notes, ['f: host: left out: its meaning is not known']);
@@ -291,7 +291,7 @@ describe('programs of functions', () => {
   };
 
   for (const named of [{ metadata: { name: 'go_now' } }, { name: 'go_now' }, { Name: 'go_now' }])
-    it(`are found by the name as it stands: ${JSON.stringify(named)}`, () => {
+    it(`are found by the name as written: ${JSON.stringify(named)}`, () => {
       const { objects, errors } = read({ ...fn, ...named }, source);
       assert.deepEqual(errors, []);
       assert.deepEqual(

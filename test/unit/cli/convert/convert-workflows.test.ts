@@ -269,7 +269,7 @@ for (const [times, last] of [
     assert.equal(called.length, times + (last === '' ? 0 : 1));
   });
 
-test('lines: each of two loops has its own counter', async () => {
+test('lines: each of two loops has a separate counter', async () => {
   const answers = { inc: (it: Json) => Number(it) + 1 };
   const { output } = await path(lines('FOR 2 TIMES DO inc\nFOR 3 TIMES DO inc'), 0, answers);
   assert.equal(output, 5);

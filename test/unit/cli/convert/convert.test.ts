@@ -72,7 +72,7 @@ for (const [value, percent] of [
   });
 
 for (const field of ['scaleTargetRef', 'workload'])
-  test(`copies of a pod, by ${field}: the pod becomes a Deployment, wherever it stands`, () => {
+  test(`copies of a pod, by ${field}: the pod becomes a Deployment, wherever the field is`, () => {
     const scaler = hpa({ [field]: { kind: 'Pod', metadata: { name: 'p' } }, ...bounds, ...withCpu });
     for (const order of [
       [pod, scaler],

@@ -36,7 +36,7 @@ describe('fields', () => {
     });
   });
 
-  it('in the items of a list are reported with the index, and so are items that are no mappings', () => {
+  it('in the items of a list are reported with the index, and so are items that are not mappings', () => {
     const { fields, notes } = read({ list: [{ a: 1, b: 2 }, 'odd'], text: 'x' });
     assert.deepEqual(
       fields.items('none', 'list').map((item) => item.take('a')),

@@ -52,7 +52,7 @@ test('events that the user may not read are named as such', () => {
   assert.match(text, /^Events: +<not authorized: events>$/m);
 });
 
-test('a long annotation stands below its key, and the last applied configuration is left out', () => {
+test('a long annotation is printed below its key, and the last applied configuration is left out', () => {
   const lines = annotationLines('Annotations', {
     'kubectl.kubernetes.io/last-applied-configuration': '{}',
     long: `${'x'.repeat(150)}\nsecond`,

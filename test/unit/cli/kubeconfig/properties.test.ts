@@ -35,7 +35,7 @@ describe('propertySet', () => {
     assert.deepEqual(after, [['two', { clusters, 'current-context': 'c' }]]);
   });
 
-  it('changes no file if the value is there already', () => {
+  it('changes no file if the value is set already', () => {
     assert.deepEqual(changed(propertySet(documents, 'clusters.a.server', 's', false)), []);
   });
 
@@ -57,7 +57,7 @@ describe('propertySet', () => {
     assert.equal(changed(propertySet(documents, 'current-context', 'new', false))[0]?.[0], 'one');
   });
 
-  it('refuses what is no field, and a value that does not fit', () => {
+  it('refuses an unknown field, and a value that does not fit', () => {
     for (const [path, value] of [
       ['clusters', 'x'],
       ['clusters.a', 'x'],

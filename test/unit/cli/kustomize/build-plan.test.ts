@@ -9,7 +9,7 @@ import {
 
 const ended: ProgramEnd = { status: 0, killedBy: null, isTooLong: false, output: '', errors: '' };
 
-test('a directory that begins with a dash is no flag of the program', () => {
+test('a directory that begins with a dash is not taken for a flag of the program', () => {
   const limits = { memoryBytes: 100, seconds: 5, outputBytes: 1, warningBytes: 1 };
   assert.deepEqual(programArguments({ directory: '-unrestricted' }, limits), [
     ...['-memory=100', '-limit=5s', '--', '-unrestricted'],
@@ -20,7 +20,7 @@ test('a directory that begins with a dash is no flag of the program', () => {
   ]);
 });
 
-test('the output of a build is its text, and the warnings are those beside it', () => {
+test('the output of a build is its text, and the warnings are separate', () => {
   const end = { ...ended, output: 'kind: A\n', errors: '# Warning: old\n' };
   assert.equal(builtText(end), 'kind: A\n');
   assert.equal(warningsOf(end), '# Warning: old\n');

@@ -25,7 +25,7 @@ test('each part has the line and the index at which it starts', () => {
   );
 });
 
-test('a part that stays open, and one that is no object or list, reaches to the end', () => {
+test('an unclosed part, and one that is not an object or list, reaches to the end', () => {
   assert.deepEqual(textsOf('{"a":1} {"b": {'), ['{"a":1}', '{"b": {']);
   assert.deepEqual(textsOf('{"open": "text} {}'), ['{"open": "text} {}']);
   assert.deepEqual(textsOf('{} word {}'), ['{}', 'word {}']);

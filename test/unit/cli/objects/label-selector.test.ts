@@ -24,7 +24,7 @@ test('an operator that the form in objects lacks is rejected by its Go name', ()
   assert.throws(() => labelSelectorOf('cpu>1'), { name: 'UsageError', message: /^"gt" isn't supported/ });
 });
 
-test('a text that is no selector is rejected with the text', () => {
+test('a text that is not a selector is rejected with the text', () => {
   assert.throws(() => labelSelectorOf('a in b'), {
     name: 'UsageError',
     message: /selector string "a in b": /,

@@ -18,7 +18,7 @@ const steering: readonly (readonly [text: string, written: string])[] = [
   ['a\rb', 'a\\rb'],
 ];
 for (const [text, written] of steering)
-  it(`writes ${written} for a text that would steer the terminal, also in the rows of events`, () => {
+  it(`writes ${written} for a text that would control the terminal, also in the rows of events`, () => {
     assert.equal(shown(text), written);
     assert.equal(eventRow({ message: text, reason: text }, 0).at(-1), written.trim());
   });

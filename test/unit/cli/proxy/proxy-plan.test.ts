@@ -84,7 +84,7 @@ test('an expression that RE2 cannot read is an error that names the flag', () =>
   assert.deepEqual(patternsOf('accept-paths', ''), []);
 });
 
-test('headers of a connection, and those that it names, are not passed on', () => {
+test('headers of a connection, and those that it lists, are not passed on', () => {
   const raw = [
     'Connection',
     'close, X-Mine',

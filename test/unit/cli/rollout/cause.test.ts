@@ -55,5 +55,5 @@ for (const [what, object, pods, cause] of [
   ],
   ['nothing while all pods are well', {}, [pod('a', {})], undefined],
 ] as const)
-  test(`the first cause of a rollout that stands still is ${what}`, () =>
+  test(`the first cause of a rollout without progress is ${what}`, () =>
     assert.equal(rolloutCause(object, pods), cause));

@@ -60,7 +60,7 @@ for (const [spec, of, message, name] of refused) {
   });
 }
 
-test('localhost is a group of two addresses; every other address is a group of its own', () => {
+test('localhost is a group of two addresses; every other address is a separate group', () => {
   const plan = (...words: string[]) => planAddresses(words, (word) => isIP(word) !== 0);
   assert.deepEqual(plan(), [['127.0.0.1', '::1']]);
   assert.deepEqual(plan('localhost', '10.0.0.1', '10.0.0.1'), [['127.0.0.1', '::1'], ['10.0.0.1']]);

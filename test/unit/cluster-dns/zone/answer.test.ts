@@ -124,13 +124,13 @@ describe('the cluster answers', () => {
     it(`${question || '.'}: ${answer}`, () => assert.equal(ask(zone, question), answer));
   }
 
-  it('names that lead back to themselves end', () => {
+  it('a loop of names ends', () => {
     const verdict = answerFrom(zone, { name: `round.shop.svc.${d}`, type: 'A' });
     assert.equal(verdict?.rcode, 'SERVFAIL');
     assert.ok((verdict?.answers.length ?? 0) <= 8);
   });
 
-  it('the addresses of ports come along', () => {
+  it('an answer about ports includes the addresses', () => {
     const additional = (name: string) =>
       answerFrom(zone, { name, type: 'SRV' })?.additionals.map((record) => `${record.name} ${show(record)}`);
     assert.deepEqual(additional(`_http._tcp.web.shop.svc.${d}`), [`web.shop.svc.${d} A 10.96.0.20`]);
@@ -144,7 +144,7 @@ describe('the cluster answers', () => {
 
 describe('the zone follows', () => {
   const db = 'db.shop.svc.cluster.local';
-  it('endpoints that change, go and come', () => {
+  it('endpoints that are added, changed and removed', () => {
     const informers = makeShop();
     const zone = zoneOf(informers);
     const before = zone.serial;
@@ -157,7 +157,7 @@ describe('the zone follows', () => {
     assert.ok(zone.serial > before);
   });
 
-  it('services and namespaces that come and go', () => {
+  it('services and namespaces that are added and removed', () => {
     const informers = makeShop();
     const zone = zoneOf(informers);
     assert.equal(ask(zone, 'new.shop.svc.cluster.local'), 'NXDOMAIN');

@@ -41,7 +41,7 @@ describe('graph of the folders', () => {
     assert.deepEqual(graphOf(imports), graph({ base: [], kubelet: ['base'] }));
   });
 
-  it('leaves out an arrow that follows from others, however long the other way is', () => {
+  it('leaves out an arrow that follows from others, however long the other path is', () => {
     assert.deepEqual(
       reduced(graph({ a: ['b', 'd'], b: ['c'], c: ['d'], d: [] })),
       graph({ a: ['b'], b: ['c'], c: ['d'], d: [] }),

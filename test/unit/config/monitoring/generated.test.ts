@@ -45,7 +45,7 @@ describe('the configuration for http_sd', () => {
     assert.ok(made.length > 8);
   });
 
-  test('is not made of a discovery that the API server has no list for, or that reads in another way', () => {
+  test('is not generated from a discovery without a list in the API server, or with another meaning', () => {
     assert.throws(
       () => withHttpDiscovery(config.replace('role: pod', 'role: ingress')),
       /no list .* ingress/,
@@ -63,7 +63,7 @@ describe('a board', () => {
     return grafanaBoard(board).panels as readonly { readonly id: number; readonly gridPos: object }[];
   };
 
-  test('has its panels from the left to the right, and none over another', () => {
+  test('has its panels from the left to the right, without overlaps', () => {
     assert.deepEqual(
       laidOut(stat, stat, stat, stat, lines, lines, lines).map(({ gridPos }) => Object.values(gridPos)),
       [
@@ -88,7 +88,7 @@ describe('a board', () => {
     }
   });
 
-  test('of those that are shipped names in its queries no variable that it does not have', () => {
+  test('of the shipped ones uses in its queries only variables that it defines', () => {
     for (const { title, variables, sections } of boards) {
       const known = ['__rate_interval', ...variables.map(({ name }) => name)];
       const asked = sections.flatMap(({ panels }) =>

@@ -24,7 +24,7 @@ async function requireValid(document: string): Promise<void> {
   assert.equal(findings, null, JSON.stringify(findings));
 }
 
-test('the parts of this build make a valid CycloneDX document, with those that must be in it', async () => {
+test('the parts of this build make a valid CycloneDX document, with the required ones', async () => {
   const parts = await partsOf(root, 'x64');
   const document = sbom({ ...sources, parts, tools: await toolsOf(root, 'x64') });
   await requireValid(document);
@@ -65,7 +65,7 @@ test('the validation finds a document with an unknown licence', async () => {
   await assert.rejects(requireValid(sbom({ ...sources, parts: [part] })));
 });
 
-test('versions of interfaces, and parts that Node lacks, are no parts', () => {
+test('versions of interfaces, and parts that Node lacks, are not listed', () => {
   assert.deepEqual(nodeParts({ node: '26.10.0', modules: '147', nghttp3: '', uv: undefined, v8: '14' }), [
     { type: 'generic', name: 'node', version: '26.10.0' },
     { type: 'generic', name: 'v8', version: '14' },

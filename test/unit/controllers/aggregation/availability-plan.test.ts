@@ -49,7 +49,7 @@ for (const [what, found, slices, reason, message] of cases)
     assert.deepEqual(serviceProblem(apiService, found, slices), { status: 'False', reason, message });
   });
 
-test('a ready endpoint, and a Service that leads elsewhere, have to be asked', () => {
+test('a ready endpoint, and a Service that leads elsewhere, are probed', () => {
   assert.equal(serviceProblem(apiService, usual, [slice(false), slice(undefined)]), undefined);
   assert.equal(serviceProblem(apiService, service({ type: 'ExternalName' }), []), undefined);
 });

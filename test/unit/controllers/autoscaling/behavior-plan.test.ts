@@ -19,7 +19,7 @@ const free: Limits = {
 };
 const history = (over: Partial<History>): History => ({ ...noHistory, ...over });
 
-describe('how far the number of replicas may go', () => {
+describe('the limit for the number of replicas', () => {
   const up = (policies: object[], selectPolicy?: string) =>
     ({ up: { ...free.up, policies, selectPolicy } }) as never;
   const down = (policies: object[], selectPolicy?: string) =>
@@ -114,13 +114,13 @@ describe('a window of time', () => {
     up: { ...free.up, stabilizationWindowSeconds: upSeconds },
     down: { ...free.down, stabilizationWindowSeconds: downSeconds },
   });
-  it('lets it go down only by what was wanted all the time', () => {
+  it('lowers the number only to the maximum of the whole window', () => {
     const past = history({ asked: [ago(200, 5), ago(301, 9)] });
     const limited = limit(8, 2, past, windows(0, 300), now);
     assert.deepEqual([limited.replicas, limited.stabilized], [5, 'down']);
   });
 
-  it('lets it go up only by what was wanted all the time', () => {
+  it('raises the number only to the minimum of the whole window', () => {
     const past = history({ asked: [ago(20, 4), ago(61, 1)] });
     const limited = limit(3, 9, past, windows(60, 0), now);
     assert.deepEqual([limited.replicas, limited.stabilized], [4, 'up']);

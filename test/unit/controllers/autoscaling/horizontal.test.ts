@@ -116,7 +116,7 @@ describe('a HorizontalPodAutoscaler', () => {
     }
   });
 
-  it('lets others have their turn between its metrics', async () => {
+  it('lets other work run between its metrics', async () => {
     world = new ScriptedWorld(horizontalController({}));
     load(2, 900);
     const [metric] = hpa().spec.metrics ?? [];
@@ -135,7 +135,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.ok(turns >= 5, `${turns} turns`);
   });
 
-  it('is not looked at again before its period is over, unless its spec changes', async () => {
+  it('is not reconciled again before its period is over, unless its spec changes', async () => {
     load(2, 900);
     world.put(horizontalPodAutoscalerResource, hpa());
     await world.reconcile(key);
@@ -169,7 +169,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 20_000 });
   });
 
-  it('scales down only after five minutes in which no more was needed', async () => {
+  it('scales down only after five minutes in which no more replicas were needed', async () => {
     load(4, 100);
     world.put(horizontalPodAutoscalerResource, hpa());
     await world.reconcile(key);
@@ -187,7 +187,7 @@ describe('a HorizontalPodAutoscaler', () => {
     ['above its maximum is brought there', { maxReplicas: 3 }, 5, 3, 'above Spec.MaxReplicas'],
     ['below its minimum is brought there', { minReplicas: 4 }, 2, 4, 'below Spec.MinReplicas'],
   ] as const)
-    it(`a target ${what}, whatever it uses`, async () => {
+    it(`at a target ${what}, whatever the usage`, async () => {
       load(at0, 500);
       world.put(horizontalPodAutoscalerResource, hpa(spec));
       await world.reconcile(key);
@@ -264,7 +264,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.equal(replicas(), 4);
   });
 
-  it('has used up nothing of what it may by what it could not do', async () => {
+  it('uses up nothing of its limits for a scaling that failed', async () => {
     load(2, 900);
     const behavior = { scaleUp: { policies: [{ type: 'Pods' as const, value: 2, periodSeconds: 600 }] } };
     world.put(horizontalPodAutoscalerResource, hpa({ behavior } as never));
@@ -280,7 +280,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.equal(replicas(), 4);
   });
 
-  it('counts the pods of its namespace, and no autoscaler that goes', async () => {
+  it('counts the pods of its namespace, and ignores an autoscaler that is being deleted', async () => {
     load(2, 900);
     for (let n = 0; n < 8; n++)
       world.put(podResource, pod(`far${n}`, { readyAt: -7200, metadata: { namespace: 'elsewhere' } }));

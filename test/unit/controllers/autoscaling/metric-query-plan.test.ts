@@ -80,7 +80,7 @@ describe('the query of a metric', () => {
     "$&$'",
     '`} or up #',
   ])
-    it(`keeps in its quotes what is named ${JSON.stringify(hostile)}`, () => {
+    it(`keeps the name ${JSON.stringify(hostile)} in its quotes`, () => {
       for (const query of [
         ask(pods(hostile, { matchLabels: { a: hostile } })),
         ask(object('Service', hostile)),
@@ -92,13 +92,13 @@ describe('the query of a metric', () => {
     });
 
   for (const key of ['app.kubernetes.io/name', 'a="",b', '', '1a', 'é'])
-    it(`is rejected because ${JSON.stringify(key)} is no label`, () => {
+    it(`is rejected because ${JSON.stringify(key)} is not a label`, () => {
       const metric = external('queue', { matchLabels: { [key]: 'x' } });
       assert.throws(() => ask(metric), MetricFailure);
       assert.throws(() => ask(object(key, 'x')), MetricFailure);
     });
 
-  it("is the administrator's where there is one of this name, with the same selector", () => {
+  it("is the administrator's if there is one of this name, with the same selector", () => {
     const queries: MetricQueries = {
       labels: { namespace: 'ns', pod: 'pod_name' },
       pods: [{ metric: 'rps', query: 'sum by (pod_name) (rate(hits{$selector}[1m]))', allNamespaces: false }],

@@ -91,7 +91,7 @@ describe('an autoscaler by metrics from outside', () => {
     ]);
   });
 
-  it('goes up by one while another fails, and not down, and shows which is not known', async () => {
+  it('is raised by one while another fails, never lowered, and shows which is unknown', async () => {
     two();
     put(external('broken'), ofPods('rps'));
     answer = (query) => {
@@ -173,7 +173,7 @@ describe('an autoscaler by metrics from outside', () => {
     assert.equal(active()?.status, 'True');
   });
 
-  it('does nothing when it is changed or deleted meanwhile', async () => {
+  it('does nothing if it is changed or deleted in the meantime', async () => {
     for (const change of [
       () => put(external('b')),
       () => world.seen.remove(horizontalPodAutoscalerResource, 'default/web'),
@@ -190,7 +190,7 @@ describe('an autoscaler by metrics from outside', () => {
     assert.deepEqual(world.told, []);
   });
 
-  it('decides by the replicas that there are when the answer comes', async () => {
+  it('decides by the number of replicas at the time of the answer', async () => {
     two();
     put(external('a'));
     answer = () => {
@@ -245,7 +245,7 @@ describe('an autoscaler by metrics from outside', () => {
 });
 
 describe('a status that another client changes during the reconciliation', () => {
-  it('is written all the same, and what was done is remembered', async () => {
+  it('is written all the same, and the scaling is recorded', async () => {
     two();
     put(ofPods('rps'));
     answer = () => each(1000);

@@ -47,7 +47,7 @@ const unready = (one: Pod, seconds: number): Pod => {
   return { ...one, status: { ...one.status, startTime, conditions } };
 };
 
-describe('the replicas for a share of what is requested', () => {
+describe('the replicas for a utilization of the requests', () => {
   const table: [string, Question, number, number, number][] = [
     ['more when more is used', ask(pods(3), [300, 500, 700]), 30, 5, 50],
     ['fewer when less is used', ask(pods(5), [100, 300, 500, 250, 250]), 50, 3, 28],
@@ -90,7 +90,7 @@ describe('the replicas for a share of what is requested', () => {
     assert.equal(replicasByUtilization(ask([...pods(1), late], [1000, 1000]), 50, cpu).replicas, 4);
   });
 
-  it('do not count what was measured before a new pod was ready', () => {
+  it('ignore measurements from before a new pod was ready', () => {
     const readyAt = (seconds: number): Pod => ({
       ...old('n'),
       status: {
@@ -124,11 +124,11 @@ describe('the replicas for a mean', () => {
     assert.deepEqual(answer, { replicas: 6, average: 14_000 });
   });
 
-  it('are as many as there are while it is near', () => {
+  it('are unchanged while the mean is near the target', () => {
     assert.equal(replicasByAverage(ask(pods(2), [1_050, 1_050]), 1_000).replicas, 2);
   });
 
-  it('count pods that are missing as at the target when it goes down', () => {
+  it('count missing pods as at the target when scaling down', () => {
     assert.equal(replicasByAverage(ask(pods(4), [100, 100, 100, undefined]), 1_000).replicas, 2);
   });
 });

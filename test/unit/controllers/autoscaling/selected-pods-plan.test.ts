@@ -21,7 +21,7 @@ const found = (selectors: readonly (readonly [string, string])[], key: string) =
 };
 
 describe('the pods of an autoscaler', () => {
-  it('are those that its selector takes', () => {
+  it('are those that its selector matches', () => {
     const all = [
       ['n/web', 'app=web'],
       ['n/db', 'app=db,tier!=front'],
@@ -42,13 +42,13 @@ describe('the pods of an autoscaler', () => {
     assert.deepEqual(found(all, 'n/idle'), ['', 'n/idle']);
   });
 
-  it('are not known of one that was not given, or that has another selector by now', () => {
+  it('are unknown for an autoscaler that was not given, or that has changed its selector', () => {
     const selected = new SelectedPods(pods, [['n/web', 'app=web']]);
     assert.equal(selected.of('n/other', 'app=web'), undefined);
     assert.equal(selected.of('n/web', 'app=db'), undefined);
   });
 
-  it('are not known of a selector that cannot be read, and the others are', () => {
+  it('are unknown for an invalid selector, and are found for the others', () => {
     const all = [
       ['n/bad', 'a b c'],
       ['n/db', 'app=db'],
@@ -57,7 +57,7 @@ describe('the pods of an autoscaler', () => {
     assert.deepEqual(found(all, 'n/db'), ['c', 'n/db']);
   });
 
-  it('cost what there is of them, and not each autoscaler all pods', () => {
+  it('cost time by their number, and not by the number of autoscalers times all pods', () => {
     let looks = 0;
     const counted = Array.from({ length: 1000 }, (_, index) => {
       const one = labelled(`p${index}`, { app: `a${index}` });

@@ -33,7 +33,7 @@ describe('a bootstrap token', () => {
     assert.equal(remainingLife({ ...token(), data: undefined }, start), undefined);
   });
 
-  it('goes when its time is over', async () => {
+  it('is deleted when it expires', async () => {
     const world = new ScriptedWorld(tokenCleaner);
     world.put(secretResource, token(at(60)));
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 60_000 });
@@ -59,7 +59,7 @@ describe('a bootstrap token', () => {
       assert.deepEqual(world.asked, []);
     });
 
-  it('that was given more time meanwhile stays', async () => {
+  it('with a later expiration in the meantime stays', async () => {
     const world = new ScriptedWorld(tokenCleaner);
     world.put(secretResource, token(at(-1)));
     world.store(secretResource, token(at(60), { resourceVersion: '2' }));
@@ -83,7 +83,7 @@ describe('a request for a certificate', () => {
     return { ...one, metadata: { ...one.metadata, namespace: undefined, ...over } };
   };
 
-  it('goes after a day without a decision', async () => {
+  it('is deleted after a day without a decision', async () => {
     const world = new ScriptedWorld(csrCleaner);
     world.put(kind, asked());
     assert.deepEqual(world.keysOf(kind, asked()), ['r']);
@@ -95,7 +95,7 @@ describe('a request for a certificate', () => {
     assert.deepEqual(world.names(kind), []);
   });
 
-  it('stays when it was decided meanwhile, goes already, or is not there', async () => {
+  it('stays if it was decided in the meantime, is being deleted, or no longer exists', async () => {
     const world = new ScriptedWorld(csrCleaner);
     assert.equal(await world.reconcile('r'), undefined);
     world.put(kind, asked());

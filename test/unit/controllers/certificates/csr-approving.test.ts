@@ -91,7 +91,7 @@ describe('a request', () => {
     assert.equal(said(), 'Denied InvalidRequest: the certificate request cannot be read');
   });
 
-  it('for the name of a node that lives is denied', async () => {
+  it('for the name of a running node is denied', async () => {
     start('auto', asking(joining()));
     const alive = lease(-1);
     world.seen.put(leaseResource, { ...alive, metadata: meta('a', { namespace: 'kube-node-lease' }) });
@@ -158,7 +158,7 @@ describe('a request to serve', () => {
     assert.match(said() ?? '', /^Approved /);
   });
 
-  it('is denied for the address of any master that was ever heard of', async () => {
+  it('is denied for the address of any master, also of an earlier one', async () => {
     for (const ip of ['192.0.2.10', '192.0.2.11']) {
       withMaster(asking(serving('a'), hosts(['a'], [ip])));
       const second = masterLease({ name: 'apiserver-2' });
@@ -243,7 +243,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.equal(world.asked.length, before, 'no request until an administrator decides');
   });
 
-  it('is a Node as any other once it is approved', async () => {
+  it('is an ordinary Node once it is approved', async () => {
     await pending();
     sync();
     decided('Approved');
@@ -252,7 +252,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual([shown?.status?.phase, owners(shown)], [undefined, []]);
   });
 
-  it('is gone once it is denied, and no other of its name', async () => {
+  it('is deleted once it is denied, and no other of its name', async () => {
     await pending();
     sync();
     decided('Denied');
@@ -280,7 +280,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.equal(world.stored(nodeResource, 'a')?.status?.phase, 'Pending');
   });
 
-  it('is shown beside the owners that its request has, and only to itself', async () => {
+  it('is shown in addition to other owners of its request, and only to itself', async () => {
     const request = asking(joining());
     const note = { apiVersion: 'v1', kind: 'ConfigMap', name: 'note', uid: 'uid-note' };
     start('manual', { ...request, metadata: { ...request.metadata, ownerReferences: [note] } });
@@ -298,7 +298,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual([shown?.apiVersion, shown?.kind], ['v1', 'Node']);
   });
 
-  it('is not shown again when its Node was deleted, and its request goes with it', async () => {
+  it('is not shown again if its Node was deleted, and its request is deleted with it', async () => {
     start('manual', asking(joining()));
     const request = asking(joining());
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'former' }];
@@ -313,7 +313,7 @@ describe('a machine that an administrator has to approve', () => {
     await assert.rejects(world.reconcile('r'), /no/);
   });
 
-  it('is not shown for a request that is gone, or a Node that was just made by another', async () => {
+  it('is not shown for a deleted request, or a Node that was just created by another client', async () => {
     start('manual', asking(joining()));
     world.take(kind, 'r');
     await world.reconcile('r');
@@ -344,7 +344,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual(world.keysOf(nodeResource, nodeA()), ['r']);
   });
 
-  it('hands a decided request to the Node that comes later', async () => {
+  it('owns a request that was decided before its Node existed', async () => {
     start('auto', { ...asking(joining()), status: { conditions: [{ type: 'Approved', status: 'True' }] } });
     await world.reconcile('r');
     assert.deepEqual(world.keysOf(nodeResource, nodeA()), ['r']);

@@ -47,7 +47,7 @@ for (const name of reservedNames) {
   });
 }
 
-test('names are reserved below the cluster’s own domain, whichever it is', () => {
+test('names are reserved below the cluster’s own domain, whatever it is', () => {
   const other = { places: { ...places, clusterDomain: 'k8s.example' } };
   assert.equal(askedFor(['a.k8s.example'], [], other, 'a.k8s.example'), 'deny');
   assert.equal(askedFor(['a.k8s.example'], [], {}, 'a.k8s.example'), 'approve');

@@ -21,7 +21,7 @@ test('only an approved request without a certificate awaits its signature', () =
   assert.equal(awaitsSigning(signed), false);
 });
 
-test('a signer refuses what a person should not have approved', () => {
+test('a signer refuses a request that should not have been approved', () => {
   const clientOf = (usages: string[]) =>
     request({ signerName: 'kubernetes.io/kube-apiserver-client', usages });
   const anyone = content({ commonName: 'alice', organizations: ['developers'] });

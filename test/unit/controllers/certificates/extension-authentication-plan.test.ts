@@ -37,7 +37,7 @@ test('without a front proxy it has the authority of users alone', () => {
   assert.deepEqual(made.configMap.data, { 'client-ca-file': 'CLUSTER' });
 });
 
-test('a right ConfigMap stays as it is', () => {
+test('a correct ConfigMap is unchanged', () => {
   assert.deepEqual(plan(stored({})), { type: 'none' });
 });
 

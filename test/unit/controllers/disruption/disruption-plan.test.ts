@@ -39,7 +39,7 @@ const plan = (one: PodDisruptionBudget, pods: readonly Pod[], now = start) =>
 const numbers = ({ status }: ReturnType<typeof planBudget>) =>
   status && [status.expectedPods, status.desiredHealthy, status.currentHealthy, status.disruptionsAllowed];
 
-describe('how many pods may go', () => {
+describe('the number of pods that may be disrupted', () => {
   const table: [string, PodDisruptionBudget['spec'], Pod[], (number | undefined)[]][] = [
     ['of a number that has to stay', { minAvailable: 3 }, five, [5, 3, 5, 2]],
     ['of pods with any name', { minAvailable: 0 }, [owned('constructor'), owned('a')], [2, 0, 2, 2]],
@@ -148,7 +148,7 @@ describe('pods that an eviction has announced', () => {
       },
     );
 
-  it('do not count as healthy until they are gone', () => {
+  it('do not count as healthy until they are deleted', () => {
     const { status, recheckIn } = plan(announced(0), five, start + 20_000);
     assert.deepEqual(status?.disruptedPods, { a: at(0) });
     assert.equal(status.disruptionsAllowed, 1);
@@ -157,7 +157,7 @@ describe('pods that an eviction has announced', () => {
     assert.deepEqual([last.status?.disruptedPods, last.recheckIn], [{ a: at(0) }, 1]);
   });
 
-  it('are reconciled again when the first of them should be gone', () => {
+  it('are reconciled again when the first of them should be deleted', () => {
     const { status } = announced(0);
     const announcements: Record<string, string>[] = [
       { a: at(5), b: at(0), c: at(9) },

@@ -54,7 +54,7 @@ describe('the disruption controller', () => {
     assert.equal(status()?.expectedPods, 3);
   });
 
-  it('counts the pods of a StatefulSet and of a ReplicationController, whatever owns those', async () => {
+  it('counts the pods of a StatefulSet and of a ReplicationController, whatever owns these', async () => {
     for (const resource of [statefulSetResource, replicationControllerResource]) {
       world = new ScriptedWorld(disruptionController);
       world.put(podDisruptionBudgetResource, budget({ maxUnavailable: 1 }));
@@ -89,12 +89,12 @@ describe('the disruption controller', () => {
     ]);
   });
 
-  it('does nothing for a budget that is gone', async () => {
+  it('does nothing for a deleted budget', async () => {
     assert.equal(await world.reconcile('default/pdb'), undefined);
     assert.deepEqual(world.asked, []);
   });
 
-  it('knows no owner of another uid, or of another group', async () => {
+  it('ignores owners of another uid, or of another group', async () => {
     world.put(podDisruptionBudgetResource, budget({ maxUnavailable: 1 }));
     world.put(replicaSetResource, replicaSet('web', 2));
     const reference = { ...ownedBy('ReplicaSet', 'web'), uid: 'earlier' };
@@ -131,7 +131,7 @@ describe('the disruption controller', () => {
     assert.deepEqual(keysFor(world.controller, 'pods', pod('a', { metadata: { namespace: 'x' } })), []);
   });
 
-  it('does not take back what an eviction has written that the cache does not show', async () => {
+  it('keeps the status of an eviction that the cache does not show yet', async () => {
     const one = world.put(podDisruptionBudgetResource, budget({ minAvailable: 1 }));
     put(pod('a', { readyAt: 0 }), pod('b', { readyAt: 0 }));
     const numbers = { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 };
@@ -142,7 +142,7 @@ describe('the disruption controller', () => {
     assert.deepEqual(status(), evicted);
   });
 
-  it('looks again when an announced pod should be gone', async () => {
+  it('looks again when an announced pod should be deleted', async () => {
     const one = budget({ minAvailable: 1 });
     const numbers = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
     world.put(podDisruptionBudgetResource, { ...one, status: { ...numbers, disruptedPods: { a: at(0) } } });

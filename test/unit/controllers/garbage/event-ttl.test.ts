@@ -21,7 +21,7 @@ describe('an Event', () => {
   ] as const)
     it(title, () => assert.equal(leftOf(one, 60_000, start), seconds * 1000));
 
-  it('goes when its time is over, and not before', async () => {
+  it('is deleted when it expires, and not before', async () => {
     const world = new ScriptedWorld(eventTtl(60_000));
     world.put(eventResource, event());
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 60_000 });

@@ -262,7 +262,7 @@ describe('the garbage collector', () => {
     for (let round = 0; graph.step(random); round++) assert.ok(round < 1000, 'it comes to rest');
   };
 
-  it('ends every deletion, whatever owns what', () => {
+  it('ends every deletion, whatever the ownership', () => {
     for (let seed = 1; seed <= 400; seed++) {
       const random = new SeededRandom(seed);
       const graph = new Graph();
@@ -285,7 +285,7 @@ describe('the garbage collector', () => {
     }
   });
 
-  it('keeps the order of a chain that is deleted in the foreground, whatever else is deleted', () => {
+  it('keeps the order of a chain that is deleted in the foreground, also during other deletions', () => {
     for (let seed = 1; seed <= 200; seed++) {
       const random = new SeededRandom(seed);
       const graph = new Graph();

@@ -43,13 +43,13 @@ const ownersOf = (name: string) =>
   world.stored(configMapResource, `default/${name}`)?.metadata.ownerReferences?.map(({ uid }) => uid);
 
 describe('an object', () => {
-  it('goes when its owner is not there, and not while it is', async () => {
+  it('is deleted if its owner does not exist, and only then', async () => {
     put(map('here'), map('a', [owned('here')]), map('b', [owned('gone')]), map('alone'));
     for (const name of ['a', 'b', 'alone']) await reconcile(map(name));
     assert.deepEqual(left(), ['a', 'alone', 'here']);
   });
 
-  it('stays when only the server knows its owner, and goes when the server knows another of that name', async () => {
+  it('stays if only the server has its owner, and is deleted if the server has another owner of that name', async () => {
     world.store(configMapResource, map('late'));
     world.store(configMapResource, map('new', [], { uid: 'another' }));
     put(map('a', [owned('late')]), map('b', [owned('new')]));
@@ -97,7 +97,7 @@ describe('an object', () => {
     assert.deepEqual(left(), ['a']);
   });
 
-  it('keeps the owners that exist when others are not', async () => {
+  it('keeps the owners that exist and loses the others', async () => {
     put(map('here'), map('a', [owned('gone'), owned('here'), owned('going')]), map('going', [], waiting));
     await reconcile(map('a'));
     assert.deepEqual(ownersOf('a'), ['uid-here']);
@@ -117,15 +117,15 @@ describe('an object', () => {
   });
 });
 
-describe('an object that is gone', () => {
-  it('may have had very many dependents: others get their turn while they go', async () => {
+describe('a deleted object', () => {
+  it('may have very many dependents: other work runs while they are deleted', async () => {
     put(...Array.from({ length: 1_000 }, (_, index) => map(`child-${index}`, [owned('gone')])));
     const most = await world.maxAskedInOneTurn(() => reconcile(map('gone')));
     assert.deepEqual(left(), []);
     assert.ok(most <= 100, `${most} requests in one turn of the event loop`);
   });
 
-  it('leaves those that cannot go to another time, and takes the others', async () => {
+  it('keeps dependents that cannot be deleted for a retry, and loses the others', async () => {
     put(...Array.from({ length: 100 }, (_, index) => map(`child-${index}`, [owned('gone')])));
     world.refuse = (verb, name) =>
       verb === 'delete' && name === 'child-7' ? newInternalError('no') : undefined;
@@ -133,7 +133,7 @@ describe('an object that is gone', () => {
     assert.deepEqual(left(), ['child-7']);
   });
 
-  it('takes those it owned along; one that cannot go does not keep the others', async () => {
+  it('loses its dependents; one that cannot be deleted does not delay the others', async () => {
     put(
       map('a', [owned('gone')]),
       map('b', [owned('gone')]),
@@ -172,7 +172,7 @@ describe('an object that is gone', () => {
 });
 
 describe('an object that is being deleted', () => {
-  it('deletes those that hold it up, and waits for those that go already', async () => {
+  it('deletes the dependents that block it, and waits for those that are being deleted', async () => {
     const leaving = map('leaving', [owned('going')], {
       deletionTimestamp: at(1),
       finalizers: ['example.com/mine'],
@@ -210,7 +210,7 @@ describe('an object that is being deleted', () => {
     assert.deepEqual(world.names(nodeResource), ['n1'], 'what has no namespace owns in all of them');
   });
 
-  it('lets those go that it shall orphan, and then goes itself', async () => {
+  it('releases the dependents that it orphans, and is then deleted', async () => {
     const going = { deletionTimestamp: at(1), finalizers: ['orphan'] };
     put(map('going', [], going), map('a', [owned('going'), owned('here')]), map('here'));
     await reconcile(map('going'));
@@ -218,7 +218,7 @@ describe('an object that is being deleted', () => {
     assert.deepEqual(left(), ['a', 'here']);
   });
 
-  it('stays with its finalizer while one of those cannot be released', async () => {
+  it('stays with its finalizer while a dependent cannot be released', async () => {
     const going = { deletionTimestamp: at(1), finalizers: ['orphan'] };
     put(map('going', [], going), map('a', [owned('going')]));
     world.refuse = (verb, name) => (verb === 'update' && name === 'a' ? newInternalError('no') : undefined);
@@ -253,7 +253,7 @@ describe('reconciled again', () => {
     assert.deepEqual(keys(owned('going')), [own('a'), own('going')]);
     assert.deepEqual(keys(owned('n1', { kind: 'Node' })), [own('a'), packKey('Node.', 'uid-n1', 'n1')]);
   });
-  it('is no event', () => {
+  it('are no events', () => {
     assert.deepEqual(world.keysOf({ kind: 'Event' } as ResourceRef, map('a')), []);
   });
 });

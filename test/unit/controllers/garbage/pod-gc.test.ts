@@ -63,7 +63,7 @@ describe('a node that does not exist', () => {
     assert.deepEqual([status?.phase, status?.conditions?.length], ['Failed', 1]);
   });
 
-  it('keeps them when the server has it all the same', async () => {
+  it('keeps them if the server has it', async () => {
     world.put(podResource, on('gone', 'a'));
     await world.reconcile('gone');
     await world.clock.advance(quarantine);
@@ -84,7 +84,7 @@ describe('a node that does not exist', () => {
     assert.deepEqual(await world.reconcile('gone'), { requeueAfter: quarantine });
   });
 
-  it('loses each pod that can be removed; what cannot is tried again', async () => {
+  it('loses each pod that can be removed; the others are retried', async () => {
     for (const name of ['a', 'b', 'c']) world.put(podResource, on('gone', name));
     await world.reconcile('gone');
     await world.clock.advance(quarantine);
@@ -98,7 +98,7 @@ describe('a node that does not exist', () => {
     assert.deepEqual(world.names(podResource), []);
   });
 
-  it('does not cost another pod that has taken the name meanwhile', async () => {
+  it('does not remove another pod that has taken the name', async () => {
     world.put(podResource, on('gone', 'a'));
     await world.reconcile('gone');
     await world.clock.advance(quarantine);
@@ -141,7 +141,7 @@ describe('reconciled again', () => {
   it('is a node whenever it changes', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('n1')), ['n1']);
   });
-  it('is the node of a pod, where it is missing, or where it is out of service and the pod leaves', () => {
+  it('are the node of a pod, if it does not exist, or if it is out of service and the pod terminates', () => {
     world.seen.put(nodeResource, node('up'));
     world.seen.put(nodeResource, node('off', { ready: 'False', taints: [off] }));
     const keys = (one: Pod) => world.keysOf(podResource, one);

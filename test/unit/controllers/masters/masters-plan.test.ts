@@ -81,7 +81,7 @@ test('one slice lists all masters on one port, and is left alone once it does', 
   });
 });
 
-test('masters on several ports: a slice each, and the known name stays where it is', () => {
+test('masters on several ports: a slice for each, and the known name keeps its port', () => {
   const [a, b, c] = [at('192.0.2.1:7001'), at('192.0.2.1:7002'), at('192.0.2.1:6001')];
   const first = planSlices([a, b], []);
   assert.deepEqual(briefly(first).create, ['kubernetes 192.0.2.1:7001', 'kubernetes-7002 192.0.2.1:7002']);
@@ -98,13 +98,13 @@ test('masters on several ports: a slice each, and the known name stays where it 
   });
 });
 
-test('no master that others reach: no slice', () => {
+test('no master that others can reach: no slice', () => {
   assert.deepEqual(briefly(planSlices([], [])), { create: [], update: [], remove: [] });
   const existing = stored(planSlices([at('192.0.2.10:6443')], []).create);
   assert.deepEqual(briefly(planSlices([], existing)).remove, ['kubernetes']);
 });
 
-test('a slice of another author stays as it is, and changes to our slices are reverted', () => {
+test('a slice of another author stays unchanged, and changes to our slices are reverted', () => {
   const [slice] = stored(planSlices([at('192.0.2.10:6443')], []).create);
   assert.ok(slice);
   const other = { ...slice, metadata: { ...slice.metadata, name: 'kubernetes-custom' } };
@@ -119,7 +119,7 @@ test('a slice of another author stays as it is, and changes to our slices are re
   });
 });
 
-test('Endpoints list the same masters, a subset for each port, and are left alone once they do', () => {
+test('Endpoints list the same masters, with a subset for each port, and are then unchanged', () => {
   const masters = [at('192.0.2.1:7001'), at('192.0.2.2:7001'), at('192.0.2.1:7002')];
   const { create } = planEndpoints(masters, undefined);
   assert.ok(create);
@@ -140,7 +140,7 @@ test('Endpoints list the same masters, a subset for each port, and are left alon
   assert.deepEqual(planEndpoints(masters, bare).update?.metadata.labels, { theirs: 'a', ...labels });
 });
 
-test('no master that others reach: no Endpoints', () => {
+test('no master that others can reach: no Endpoints', () => {
   assert.deepEqual(planEndpoints([], undefined), {});
   const { create } = planEndpoints([at('192.0.2.1:7001')], undefined);
   assert.deepEqual(planEndpoints([], create as Endpoints), { remove: create });
@@ -148,7 +148,7 @@ test('no master that others reach: no Endpoints', () => {
 
 const identityLabel = 'apiserver.kubernetes.io/identity';
 
-test('masters of every release read each other: names, label and annotation of a Lease stay as they are', () => {
+test('masters of every release read each other: names, label and annotation of a Lease never change', () => {
   const master = { address: '192.0.2.10', port: 6443 };
   assert.equal(leaseNameOf(master), 'apiserver-192.0.2.10-6443');
   assert.equal(identityOf(master), '192.0.2.10:6443');
@@ -160,7 +160,7 @@ test('masters of every release read each other: names, label and annotation of a
   assert.deepEqual(placesOf([written]), [{ address: '192.0.2.10', hostname: 'm1' }]);
 });
 
-test('an identity that is no address with a port is no master, however similar', () => {
+test('an identity that is not an address with a port is not a master, however similar', () => {
   for (const identity of [
     'x192.0.2.10:6443',
     '192.0.2.10:6443x',
@@ -195,7 +195,7 @@ test('a new slice and new Endpoints are whole', () => {
   );
 });
 
-test('an update is of the object that was there: its uid and version, and the labels of others', () => {
+test("an update keeps the object's uid and version, and foreign labels", () => {
   const masters = [at('192.0.2.10:6443')];
   const [slice] = stored(planSlices(masters, []).create);
   assert.ok(slice);
@@ -219,7 +219,7 @@ test('an update is of the object that was there: its uid and version, and the la
   });
 });
 
-test('the slice of pods that a selector of the Service once chose goes; one of another controller stays', () => {
+test('the slice of pods that a selector of the Service once chose is deleted; one of another controller stays', () => {
   const masters = [at('192.0.2.10:6443')];
   const [slice] = stored(planSlices(masters, []).create);
   assert.ok(slice);
@@ -239,7 +239,7 @@ test('the slice of pods that a selector of the Service once chose goes; one of a
   });
 });
 
-test('without a known slice the name goes to the lowest port, and stays with the one that has it', () => {
+test('without a known slice the name is given to the lowest port, and stays there', () => {
   const masters = [at('192.0.2.1:7001'), at('192.0.2.1:6001')];
   assert.deepEqual(briefly(planSlices(masters, [])).create, [
     'kubernetes-7001 192.0.2.1:7001',

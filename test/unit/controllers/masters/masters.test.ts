@@ -77,7 +77,7 @@ describe('its own Lease', () => {
     assert.deepEqual([listed(), inEndpoints(), published], [['192.0.2.1'], ['192.0.2.1'], 1]);
   });
 
-  it('is renewed every five seconds, with what others wrote into it', async () => {
+  it('is renewed every five seconds, and keeps foreign fields', async () => {
     await round();
     const made = world.stored(leaseResource, own) ?? assert.fail();
     const annotations = { theirs: 'x', 'minik8s.io/hostname': 'wrong' };
@@ -114,7 +114,7 @@ describe('its own Lease', () => {
     await assert.rejects(world.reconcile('masters'), failure);
   });
 
-  it('never expires here, however far the cache lags', async () => {
+  it('never expires for its own master, however far the cache is behind', async () => {
     await round();
     world.sync(leaseResource);
     for (let n = 0; n < 5; n++) {
@@ -201,7 +201,7 @@ describe('another master', () => {
     assert.equal(removals().length, 2);
   });
 
-  it('whose Lease was renewed meanwhile is kept, and a Lease that is already gone is no error', async () => {
+  it('whose Lease was renewed in the meantime is kept, and a Lease that is already deleted is no error', async () => {
     await pass(10);
     world.refuse = (verb, name) =>
       verb === 'delete' ? newConflict(leaseResource, name, 'renewed') : undefined;
@@ -227,7 +227,7 @@ describe('another master', () => {
 });
 
 describe('the published endpoints', () => {
-  it('is put right, and what was for other ports goes', async () => {
+  it('are restored, and slices of other ports are deleted', async () => {
     world.put(leaseResource, lease('192.0.2.2', 7443));
     await round();
     await round();

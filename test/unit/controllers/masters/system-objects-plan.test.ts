@@ -40,13 +40,13 @@ describe('the Service of the API', () => {
       assert.deepEqual(planService(wanted, there(over)), { type: 'none' });
   });
 
-  it('is left alone while it goes, whatever is wrong with it', () => {
+  it('is unchanged while it is being deleted, whatever is wrong with it', () => {
     const going = there({ clusterIP: '10.96.0.9' });
     going.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     assert.deepEqual(planService(wanted, going), { type: 'none' });
   });
 
-  it('goes when it has another address, since an address cannot be changed', () => {
+  it('is deleted if it has another address, since an address cannot be changed', () => {
     assert.deepEqual(planService(wanted, there({ clusterIP: '10.96.0.9' })), {
       type: 'remove',
       uid: 'uid-kubernetes',

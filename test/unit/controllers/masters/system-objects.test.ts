@@ -35,7 +35,7 @@ const change = (over: Partial<Service['spec']>) => {
   return world.put(serviceResource, { ...there, spec: { ...there.spec, ...over } });
 };
 
-test('all of it is made, and nothing when it is there', async () => {
+test('all objects are created, and none if they exist', async () => {
   await all();
   assert.deepEqual(world.names(namespaceResource), [
     'default',

@@ -39,7 +39,7 @@ const conditions = () =>
   );
 
 describe('a namespace that ends', () => {
-  it('with very many objects leaves others their turn while they go', async () => {
+  it('with very many objects lets other work run while they are deleted', async () => {
     world.put(namespaceResource, space());
     for (let index = 0; index < 1_000; index++) world.store(configMapResource, map(`map-${index}`));
     const most = await world.maxAskedInOneTurn(reconcile);
@@ -47,7 +47,7 @@ describe('a namespace that ends', () => {
     assert.ok(most <= 150, `${most} requests in one turn of the event loop`);
   });
 
-  it('loses all that is in it, and nothing that is not; then its finalizer, and no other', async () => {
+  it('loses all its objects, and no others; then its finalizer, and no other', async () => {
     world.put(namespaceResource, space({}, ['kubernetes', 'example.com/mine']));
     for (const [name, namespace] of [
       ['a', 'ending'],
@@ -102,7 +102,7 @@ describe('a namespace that ends', () => {
     assert.deepEqual(stored()?.spec?.finalizers, ['kubernetes']);
   });
 
-  it('does not cost an object that has taken a name meanwhile', async () => {
+  it('does not delete an object that has taken a name in the meantime', async () => {
     world.put(namespaceResource, space());
     world.store(configMapResource, map('a'));
     world.refuse = (verb, name) => {
@@ -114,7 +114,7 @@ describe('a namespace that ends', () => {
     assert.deepEqual(world.names(configMapResource), ['a']);
   });
 
-  it('may be gone already', async () => {
+  it('may already be deleted', async () => {
     world.seen.put(namespaceResource, space());
     assert.equal(await reconcile(), undefined);
     assert.ok(!world.asked.some((request) => request.startsWith('finalize')));

@@ -78,7 +78,7 @@ for (const [what, factory, name] of [
         assert.deepEqual(world.asked, []);
       });
 
-    it('is no failure when the namespace has ended meanwhile, or another was faster', async () => {
+    it('is no failure if the namespace has ended in the meantime, or another client was faster', async () => {
       for (const refusal of [terminating, newNotFound(namespaceResource, 'a')]) {
         const world = new ScriptedWorld(factory);
         world.put(namespaceResource, space());
@@ -99,7 +99,7 @@ for (const [what, factory, name] of [
       await assert.rejects(world.reconcile('a'), /no/);
     });
 
-    it('is reconciled with the namespace and with itself, not with others of its kind', () => {
+    it('is reconciled with the namespace and with itself, not with other objects of its kind', () => {
       const world = new ScriptedWorld(factory);
       assert.deepEqual(world.keysOf(namespaceResource, space()), ['a']);
       const named = (one: string) => ({ ...account(one), kind: ref.kind });
@@ -154,7 +154,7 @@ describe('the published authority', () => {
     assert.deepEqual([others, typeof described], [mine, 'string']);
   });
 
-  it('is restored, with what people wrote beside it', async () => {
+  it('is restored, and foreign entries are kept', async () => {
     const world = new ScriptedWorld(rootCaPublisher(replaceable(authority)));
     world.put(namespaceResource, space());
     world.put(configMapResource, published({ data: { 'ca.crt': 'x' } }, { labels: { mine: 'yes' } }));
@@ -165,7 +165,7 @@ describe('the published authority', () => {
     assert.deepEqual(found?.metadata.annotations, { 'kubernetes.io/description': 'mine' });
   });
 
-  it('is restored where other annotations leave no room for the description', () => {
+  it('is restored if other annotations leave no room for the description', () => {
     const annotations = { mine: 'x'.repeat(256 * 1024 - 'mine'.length) };
     const plan = planRootCa('a', authority, published({ data: { 'ca.crt': 'x' } }, { annotations }));
     assert.ok(plan.type === 'update');
@@ -174,7 +174,7 @@ describe('the published authority', () => {
     assert.equal(planRootCa('a', authority, plan.configMap).type, 'none');
   });
 
-  it('is made again where it cannot be changed, but for one that was made meanwhile', async () => {
+  it('is created again if it cannot be changed, unless it was replaced in the meantime', async () => {
     const world = new ScriptedWorld(rootCaPublisher(replaceable(authority)));
     world.put(namespaceResource, space());
     world.put(configMapResource, published({ immutable: true, data: {} }));

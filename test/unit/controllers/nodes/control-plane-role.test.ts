@@ -28,7 +28,7 @@ test('a node that has the role is not written again, whatever value the label ha
   assert.equal(world.asked.length, length);
 });
 
-test('a node that is gone is nothing to do', async () => {
+test('a deleted node needs nothing', async () => {
   await world.reconcile('own');
   assert.equal(stored('own'), undefined);
 });

@@ -25,7 +25,7 @@ describe('ranges', () => {
   ];
   for (const [name, cluster, prefix, used, expected] of table)
     it(`finds ${name}`, () => assert.equal(next(cluster, prefix, used), expected));
-  it('never overlaps and finds every range, whatever was freed', () => {
+  it('never overlap and are all used, whatever ranges were freed', () => {
     const random = new SeededRandom(3);
     const cluster = requireRange('10.244.0.0/20');
     let used: IPv4Range[] = [];

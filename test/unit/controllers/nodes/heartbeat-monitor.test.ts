@@ -138,7 +138,7 @@ describe('silence', () => {
     assert.equal(heartbeats.silenceSince(0), 0);
   });
 
-  it('goes on when the same leadership is followed again, or a former one ends', async () => {
+  it('continues when the same leadership is followed again, or a former one ends', async () => {
     const { clock, heartbeats, stop } = setUp();
     await clock.advance(10_000);
     heartbeats.follow(stop.signal);
@@ -188,7 +188,7 @@ describe('the store', () => {
     assert.equal(heartbeats.silenceSince(0), 35_000);
   });
 
-  it('is probed at the first tick without a heartbeat, and again after those that had one', async () => {
+  it('is probed at the first tick without a heartbeat, and again after the nodes that had one', async () => {
     const { clock, heartbeats, looks } = setUp();
     await clock.advance(tickMs);
     assert.equal(looks(), 1);
@@ -208,7 +208,7 @@ describe('the store', () => {
     assert.equal(heartbeats.silenceSince(0), 0);
   });
 
-  it('is there when a heartbeat has arrived', async () => {
+  it('is reachable when a heartbeat has arrived', async () => {
     const { clock, heartbeats } = setUp(() => Promise.reject(new Error('away')));
     await clock.advance(60_000);
     heartbeats.record(limit);

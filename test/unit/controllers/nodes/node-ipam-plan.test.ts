@@ -78,7 +78,7 @@ describe('a range that a node came with', () => {
 
 describe('the ranges of a node', () => {
   const specs = (spec: Node['spec']) => rangesOf({ ...node('n'), spec }).map(formatRange);
-  it('are those of the list, or the one where there is no list', () => {
+  it('are those of the list, or the single one without a list', () => {
     assert.deepEqual(specs({ podCIDR: '10.244.1.0/24' }), ['10.244.1.0/24']);
     assert.deepEqual(specs({ podCIDR: '10.244.1.0/24', podCIDRs: ['10.244.2.0/24', '10.244.3.0/24'] }), [
       '10.244.2.0/24',
@@ -115,7 +115,7 @@ describe('the condition about the range of a node', () => {
   });
   const said = (of: Node) => of.status?.conditions?.find(({ type }) => type === 'NetworkUnavailable');
 
-  it('is nothing when there was never a problem', () => {
+  it('is absent if there was never a problem', () => {
     assert.equal(rangeConditions(plain, undefined, at(9)), undefined);
   });
 

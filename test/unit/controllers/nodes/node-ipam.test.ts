@@ -57,7 +57,7 @@ describe('a node without a range', () => {
     }
   });
 
-  it('waits for its machine, and is let be when it goes or is not there', async () => {
+  it('waits for its machine, and is skipped if it is being deleted or does not exist', async () => {
     world.put(nodeResource, makeNode('a'));
     put('b', undefined, { deletionTimestamp: at(0) });
     for (const name of ['a', 'b', 'none']) await world.reconcile(name);
@@ -83,7 +83,7 @@ describe('a node without a range', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('b', '10.244.1.0/24')), ['b'], 'it waits no more');
   });
 
-  it('does not wait when it is gone itself', async () => {
+  it('does not wait if it is deleted', async () => {
     put('a', '10.244.0.0/23');
     put('c');
     await world.reconcile('c');
@@ -93,7 +93,7 @@ describe('a node without a range', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('a', '10.244.0.0/23')), ['a']);
   });
 
-  it('whose write fails is retried, and its range is free for other nodes meanwhile', async () => {
+  it('whose write fails is retried, and its range is free for other nodes in between', async () => {
     world.refuse = () => newInternalError('no');
     put('a');
     await assert.rejects(world.reconcile('a'), /no/);
@@ -157,7 +157,7 @@ describe('a node that came with a range', () => {
 });
 
 describe('the cluster range in the settings', () => {
-  it('has to be a range in which those of nodes fit', () => {
+  it('must be a range in which those of nodes fit', () => {
     for (const options of [
       { nodeMaskSize: 15 },
       { nodeMaskSize: 31 },

@@ -40,7 +40,7 @@ const withCondition = (type: string, status: 'True' | 'False' | 'Unknown'): Node
 };
 
 describe('a node that sends heartbeats', () => {
-  it('is left as it is until its time is up', () => {
+  it('is unchanged until its time is over', () => {
     assert.deepEqual(planNode(observe({ silence: 15_000 })), {
       conditions: undefined,
       taints: undefined,
@@ -146,14 +146,14 @@ describe('a node that is silent for its whole time', () => {
     });
   });
 
-  it('is tainted in the same step, with the time for those that are evicted by it', () => {
+  it('is tainted in the same step, with the time for the pods that are evicted by it', () => {
     assert.deepEqual(planNode(observe(silent)).taints, [
       { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule', timeAdded: now },
       { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', timeAdded: now },
     ]);
   });
 
-  it('goes from not ready to unreachable', () => {
+  it('changes from not ready to unreachable', () => {
     const notReady = node('n1', {
       ready: 'False',
       taints: [
@@ -188,7 +188,7 @@ describe('when many are in trouble', () => {
     assert.equal(planNode(observation).lost, true);
   });
 
-  it('eviction goes on while some nodes send heartbeats, and stops when none does', () => {
+  it('eviction continues while some nodes send heartbeats, and stops when none does', () => {
     const evicting = node('n1', {
       ready: 'Unknown',
       taints: [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', timeAdded: at(5) }],
@@ -220,7 +220,7 @@ describe('when many are in trouble', () => {
   });
 });
 
-it('a node brought to what was planned needs nothing more, whatever it was', () => {
+it('a node with the planned changes needs no more, whatever it was before', () => {
   for (let seed = 0; seed < 500; seed++) {
     const random = new SeededRandom(seed);
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random.next() * values.length)] as T;

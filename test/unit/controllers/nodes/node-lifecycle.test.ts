@@ -86,7 +86,7 @@ describe('a node whose heartbeats stop', () => {
     assert.deepEqual(await world.reconcile('n1'), { requeueAfter: grace });
   });
 
-  it('is alive if its agent updates its status, not if others update it', async () => {
+  it('is alive if its agent updates its status, and not if other clients update it', async () => {
     await add('n1', 'n2', 'n3');
     const say = (status: 'True' | 'Unknown', lastHeartbeatTime?: string) => {
       const one = node('n1');
@@ -148,7 +148,7 @@ describe('a node whose heartbeats stop', () => {
     assert.match(told().at(-1) ?? '', /n1: .* every 10 s, .* --heartbeat-interval 1s$/);
   });
 
-  it('is not lost for a time in which no node could be heard, which is that of the slowest', async () => {
+  it('is not lost for a time in which no heartbeat could be read, for the slowest interval', async () => {
     // The gaps are twice 40 s, and a longer silence of all nodes, after which the times of all begin again.
     for (const gap of [80_000, 80_001]) {
       begin();
@@ -187,7 +187,7 @@ describe('a node whose heartbeats stop', () => {
     assert.deepEqual(told(), []);
   });
 
-  it('is let be while it goes, is awaited, or is not there', async () => {
+  it('is skipped while it is being deleted, is awaited, or does not exist', async () => {
     await add('n2', 'n3');
     const one = node('n1');
     for (const other of [
@@ -346,7 +346,7 @@ describe('while no node sends heartbeats', () => {
     assert.equal(podReadyOf('ready')?.status, 'True');
   });
 
-  it('the only node is lost all the same, as far as its pods are ready', async () => {
+  it('the only node is lost as well, if its pods are ready', async () => {
     await add('n1');
     world.put(podResource, pod('ready', on('n1')));
     await pass(grace - 1);

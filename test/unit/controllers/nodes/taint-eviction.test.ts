@@ -90,7 +90,7 @@ describe('a pod', () => {
     assert.equal(await world.reconcile(key), undefined);
   });
 
-  it('stays when the taint goes in time, and has all its time again when it comes back', async () => {
+  it('stays if the taint is removed in time, and has its whole time again when the taint returns', async () => {
     put(tolerating(30), taint);
     await world.reconcile(key);
     await world.clock.advance(20_000);
@@ -123,7 +123,7 @@ describe('a pod', () => {
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 30_000 });
   });
 
-  it('that is gone or was replaced at its eviction time causes no request for another pod', async () => {
+  it('that was deleted or replaced at its eviction time causes no request for another pod', async () => {
     put(pod('web'), taint);
     world.take(podResource, key);
     assert.equal(await world.reconcile(key), undefined);
@@ -152,7 +152,7 @@ describe('reconciled again', () => {
     assert.deepEqual(world.keysOf(podResource, pod('web')), [key]);
     assert.deepEqual(world.keysOf(podResource, pod('web', { spec: { nodeName: undefined } })), []);
   });
-  it('is one whose time runs, though it is on no node any more', async () => {
+  it('are pods whose time runs, even if they are on no node any more', async () => {
     put(tolerating(30), taint);
     await world.reconcile(key);
     assert.deepEqual(world.keysOf(podResource, pod('web', { spec: { nodeName: undefined } })), [key]);

@@ -34,7 +34,7 @@ const ended = { status: { phase: 'Failed' } };
 describe('the usage', () => {
   const [a, b] = [pod('a', '1'), pod('b', '500m', ended)];
 
-  it('is that of all objects of the kinds that are limited', () => {
+  it('is that of all objects of the limited kinds', () => {
     const hard = {
       pods: '9',
       'count/pods': '9',
@@ -47,7 +47,7 @@ describe('the usage', () => {
     assert.deepEqual(writeAmounts(used), { pods: '1', 'count/pods': '2', 'requests.cpu': '1', secrets: '0' });
   });
 
-  it('is that of what is in all scopes', () => {
+  it('counts the objects that all scopes select', () => {
     const scopes = {
       scopes: ['NotTerminating'],
       scopeSelector: { matchExpressions: [{ scopeName: 'BestEffort', operator: 'Exists' }] },
@@ -71,7 +71,7 @@ describe('the usage', () => {
     assert.deepEqual(writeAmounts(givenUp(before, after)), { pods: '1' });
   });
 
-  it('is not measured again of what has not changed, unless the quota has', () => {
+  it('is not measured again for unchanged objects, unless the quota has changed', () => {
     let asked = 0;
     const plain = counted('pods');
     const kind = (...objects: KubeObject[]): Counted => ({
@@ -98,13 +98,13 @@ describe('the usage that was released', () => {
   const quota = quotaOf({ pods: '9', 'requests.cpu': '9' });
   const of = (...pods: KubeObject[]) => observe(quota, [counted('pods', ...pods)], now);
 
-  it('is that of what went, and what became less', () => {
+  it('is that of deleted and reduced objects', () => {
     const before = of(pod('a', '1'), pod('b', '2'), pod('c', '3'));
     const after = of(pod('a', '1'), pod('b', '2', ended), pod('d', '9'));
     assert.deepEqual(writeAmounts(givenUp(before, after)), { pods: '2', 'requests.cpu': '5' });
   });
 
-  it('is nothing where nothing was known before, or more is used', () => {
+  it('is nothing if nothing was known before, or more is used', () => {
     assert.equal(givenUp(undefined, of(pod('a', '1'))).size, 0);
     assert.equal(givenUp(of(pod('a', '1')), of(pod('a', '2'))).size, 0);
   });
@@ -125,11 +125,11 @@ describe('the status of a quota', () => {
     assert.deepEqual(plan(quotaOf({}), {}, {}, false).status, { hard: {}, used: {} });
   });
 
-  it('stays unchanged if the quantities are equal, however they are written', () => {
+  it('is unchanged if the quantities are equal, in any notation', () => {
     assert.deepEqual(plan(told({ pods: '2' }), { pods: '2000m' }, {}, false), { unsettled: false });
   });
 
-  it('keeps what cannot be counted now, and drops what is not limited any more', () => {
+  it('keeps resources that cannot be counted now, and drops resources without a limit', () => {
     const quota = quotaOf({ 'count/a.b': '9' }, { status: { hard, used: { pods: '1', 'count/a.b': '3' } } });
     assert.deepEqual(plan(quota, {}, {}, true).status, {
       hard: { 'count/a.b': '9' },
@@ -160,7 +160,7 @@ describe('the status of a quota', () => {
     });
   });
 
-  it('has new limits at once, whatever is being charged', () => {
+  it('has new limits at once, even during charges', () => {
     assert.deepEqual(plan(told({ pods: '5' }, { pods: '7' }), { pods: '3' }, {}, false), {
       status: { hard, used: { pods: '5' } },
       unsettled: true,

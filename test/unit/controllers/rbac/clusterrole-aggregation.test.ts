@@ -31,7 +31,7 @@ describe('the sum', () => {
   const b = role('b', x, on('pods'), on('secrets'));
   const a = role('a', x, on('nodes'), on('pods'));
 
-  test('is of those that are selected, by name, each rule once', () => {
+  test('is of the selected roles, by name, each rule once', () => {
     const total = sum('total', [x]);
     assert.deepEqual(planAggregation(total, [b, total, role('c', {}, on('jobs')), a]), [
       on('nodes'),
@@ -40,7 +40,7 @@ describe('the sum', () => {
     ]);
   });
 
-  test('follows the order of its selectors, and takes no role of its own', () => {
+  test('follows the order of its selectors, and contains no role of its own', () => {
     const own = {
       ...sum('own', [{ y: 'true' }, x], on('old')),
       metadata: { ...a.metadata, name: 'own', labels: x },
@@ -57,7 +57,7 @@ describe('the sum', () => {
     assert.equal(planAggregation(a, [a, b]), undefined);
   });
 
-  test('loses what is selected no more', () => {
+  test('loses rules that are no longer selected', () => {
     assert.deepEqual(planAggregation(sum('total', [x], on('nodes')), []), []);
   });
 
@@ -68,7 +68,7 @@ describe('the sum', () => {
     assert.deepEqual(planAggregation(none, [a]), []);
   });
 
-  test('has rules that differ in one word, whichever', () => {
+  test('has rules that differ in any single word', () => {
     const near: PolicyRule[] = [
       on('pods'),
       { ...on('pods'), verbs: ['list'] },
@@ -90,7 +90,7 @@ describe('the sum', () => {
 });
 
 describe('the controller', () => {
-  test('writes every sum that is wrong, and looks at all with any change', async () => {
+  test('writes every wrong sum, and checks all with any change', async () => {
     const world = new ScriptedWorld(clusterRoleAggregation);
     world.put(clusterRoleResource, role('a', x, on('pods')));
     world.put(clusterRoleResource, sum('one', [x]));
@@ -110,7 +110,7 @@ describe('the controller', () => {
     assert.deepEqual(world.stored(clusterRoleResource, 'two')?.rules, [on('pods')]);
   });
 
-  test('leaves a role that has changed meanwhile to the event of that change', async () => {
+  test('leaves a role that has changed in the meantime to the event of that change', async () => {
     const world = new ScriptedWorld(clusterRoleAggregation);
     world.put(clusterRoleResource, role('a', x, on('pods')));
     world.put(clusterRoleResource, sum('one', [x]));

@@ -73,7 +73,7 @@ describe('the addresses', () => {
   for (const [title, target, pods, expected] of table)
     it(title, () => assert.deepEqual(briefly(target, pods), expected));
 
-  it('share a subset by port, where one name means several numbers', () => {
+  it('share a subset by port, if one name has several numbers', () => {
     const at8080 = [container({ ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' as const }] })];
     const at9090 = [container({ ports: [{ name: 'http', containerPort: 9090, protocol: 'TCP' as const }] })];
     const target = service({}, [
@@ -150,7 +150,7 @@ describe('the Endpoints of a Service', () => {
     }
   });
 
-  it('replaces what a person wrote', () => {
+  it("are restored after a user's write", () => {
     const theirs: Endpoints = {
       apiVersion: 'v1',
       kind: 'Endpoints',
@@ -176,7 +176,7 @@ describe('more than one object may hold', () => {
     assert.deepEqual(counts(stored), [[maxAddresses, 0]]);
     assert.equal(annotation(stored), undefined);
   });
-  it('ready addresses first, then the others', () => {
+  it('begin with the ready ones', () => {
     const stored = publish(service(), [...many(700, ready), ...many(500, unready, 700)]);
     assert.deepEqual(counts(stored), [[700, 300]]);
     assert.equal(annotation(stored), 'truncated');

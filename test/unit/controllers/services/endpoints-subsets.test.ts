@@ -218,7 +218,7 @@ describe('more addresses than one object may hold', () => {
     ]);
   });
 
-  it('parts are rounded up as long as there is room, and the last gets what is left', () => {
+  it('parts are rounded up while there is room, and the last gets the rest', () => {
     const three = [1, 2, 3].map((number) => slice([port(number)], many(number, 500)));
     assert.deepEqual(counts(three), [
       [334, undefined, 1],
@@ -235,7 +235,7 @@ describe('more addresses than one object may hold', () => {
     ]);
   });
 
-  it('ready ones that just fit leave no room for the others', () => {
+  it('ready ones that just fit leave no room for others', () => {
     const full = [slice([port(1)], many(1, maxAddresses)), slice([port(2)], many(2, 1, notReady))];
     assert.deepEqual(counts(full), [[maxAddresses, undefined, 1]]);
   });
@@ -245,7 +245,7 @@ describe('more addresses than one object may hold', () => {
     assert.deepEqual([first?.addresses?.length, first && 'ports' in first], [maxAddresses, false]);
   });
 
-  it('are marked by an annotation beside other annotations, which is removed when all fit', () => {
+  it('are marked by an annotation, which is removed when all fit; other annotations stay', () => {
     const key = 'endpoints.kubernetes.io/over-capacity';
     const annotationsOf = (existing: Endpoints | undefined, count: number) => {
       const plan = planEndpoints(service(), [slice([port(80)], many(1, count))], existing);

@@ -51,7 +51,7 @@ describe('the slices of a Service', () => {
     );
   });
 
-  it('are made once, changed where they are, and go when there are too many', async () => {
+  it('are created once, changed if present, and deleted if there are too many', async () => {
     const world = start(service(), ready('a', '10.0.0.1'));
     await world.reconcile(key);
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
@@ -107,7 +107,7 @@ describe('the slices of a Service', () => {
     assert.deepEqual(addresses(world), []);
   });
 
-  it('are not missed where the namespace ends', async () => {
+  it('are not missed if the namespace ends', async () => {
     const world = start(service(), ready('a', '10.0.0.1'));
     world.refuse = (verb, name) => (verb === 'create' ? newNotFound(endpointSliceResource, name) : undefined);
     assert.equal(await world.reconcile(key), undefined);
@@ -169,7 +169,7 @@ describe('the Endpoints of a Service', () => {
       .stored(endpointsResource, key)
       ?.subsets?.flatMap(({ addresses: list = [] }) => list.map(({ ip }) => ip));
 
-  it('are made of its slices, changed, and left alone while the cache does not show that', async () => {
+  it('are made from its slices, changed, and then skipped until the cache shows that', async () => {
     const world = start(service());
     assert.equal(await world.reconcile(key), undefined);
     assert.deepEqual(ips(world), ['10.0.0.1']);
@@ -202,26 +202,26 @@ describe('the Endpoints of a Service', () => {
     ['no Service, where none are', undefined, [slice()], undefined],
   ];
   for (const [title, one, slices, existing] of untouched)
-    it(`are left alone: those of ${title}`, async () => {
+    it(`are unchanged: those of ${title}`, async () => {
       const world = start(one, slices, existing);
       assert.equal(await world.reconcile(key), undefined);
       assert.deepEqual(world.asked, []);
     });
 
-  it('go when their Service is gone, and are then waited for', async () => {
+  it('are deleted when their Service is deleted, and that is then awaited', async () => {
     const world = start(undefined, [], endpoints());
     assert.equal(await world.reconcile(key), undefined);
     assert.deepEqual(world.names(endpointsResource), []);
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
   });
 
-  it('do not go where another has their name by now', async () => {
+  it('are not deleted if another object has their name in the meantime', async () => {
     const world = start(undefined, [], endpoints());
     world.store(endpointsResource, endpoints({ uid: 'later' }));
     await assert.rejects(world.reconcile(key), /another by now/);
   });
 
-  it('are not missed where the namespace ends', async () => {
+  it('are not missed if the namespace ends', async () => {
     const world = start(service());
     world.refuse = (verb, name) => (verb === 'create' ? newNotFound(endpointsResource, name) : undefined);
     assert.equal(await world.reconcile(key), undefined);

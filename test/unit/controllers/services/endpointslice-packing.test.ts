@@ -36,7 +36,7 @@ const brief = ({ create, update, remove }: ReturnType<typeof plan>) => ({
   remove: remove.map(({ metadata }) => metadata.name),
 });
 
-describe('the slices there are', () => {
+describe('existing slices', () => {
   it('that change anyway are filled before a slice with less room', () => {
     const existing = [sliceWith('a', some(0, 50)), sliceWith('b', some(100, 99))];
     const pods = [...some(1, 49), ...some(100, 99), ready(300)];
@@ -49,18 +49,18 @@ describe('the slices there are', () => {
     assert.deepEqual(brief(plan(pods, [full])), { create: [1], update: { a: 100 }, remove: [] });
   });
 
-  it('take none while they hold more than they should', () => {
+  it('get no endpoints while they hold more than the limit', () => {
     const over = sliceWith('a', some(0, 105));
     const pods = [ready(0, { readyAt: undefined }), ...some(1, 104), ready(300)];
     assert.deepEqual(brief(plan(pods, [over])), { create: [1], update: { a: 105 }, remove: [] });
   });
 
-  it('go once they are empty, and those that are not stay as they are', () => {
+  it('are deleted once they are empty, and the others stay unchanged', () => {
     const existing = [sliceWith('a', some(0, 3)), sliceWith('b', some(100, 1))];
     assert.deepEqual(brief(plan(some(100, 1), existing)), { create: [], update: {}, remove: ['a'] });
   });
 
-  it('are chosen by name among equals, in whatever order they and the pods come', () => {
+  it('are chosen by name among equals, in any order of slices and pods', () => {
     const existing = [sliceWith('a', some(0, 3)), sliceWith('b', some(100, 3)), sliceWith('c', some(200, 3))];
     const pods = [...some(0, 3), ...some(100, 3), ...some(200, 3), ready(300), ready(301)];
     const expected = { create: [], update: { a: 5 }, remove: [] };
@@ -78,7 +78,7 @@ describe('the slices there are', () => {
     assert.deepEqual(brief(plan(some(0, 2), [other])), { create: [2], update: {}, remove: ['six'] });
   });
 
-  it('are one with the ports there were when the last pod is gone', () => {
+  it('are one with the previous ports when the last pod is deleted', () => {
     const first = sliceWith('a', some(0, 1));
     const second = sliceWith('b', some(1, 1), service({}, [{ targetPort: 9090 }]));
     assert.deepEqual(brief(plan([], [first, second])), { create: [], update: { a: 0 }, remove: ['b'] });
@@ -168,7 +168,7 @@ describe('the address of a pod', () => {
   });
 });
 
-it('a named port is the one of that name and protocol, in whichever container', () => {
+it('a named port is looked up by name and protocol, in any container', () => {
   const named = (name: string, containerPort: number, protocol: 'TCP' | 'UDP' = 'TCP') => ({
     name,
     containerPort,

@@ -96,7 +96,7 @@ describe('endpointOf', () => {
 
 describe('the host name of an endpoint', () => {
   const hostname = (spec: Partial<Pod['spec']>) => endpointOf(service(), ready(0, { spec }))?.hostname;
-  it("is the pod's, where its subdomain is the Service", () => {
+  it("is the pod's if the subdomain of the pod is the Service", () => {
     assert.equal(hostname({ hostname: 'db-0', subdomain: 'web' }), 'db-0');
   });
   it('is undefined if the subdomain is another Service or is not set', () => {
@@ -113,7 +113,7 @@ describe('when that happened for which slices change', () => {
     slices.map(({ metadata }) => metadata.annotations?.[name]);
   const target = { ...service(), metadata: meta('web', { creationTimestamp: at(5) }) };
 
-  it('is that the first of the pods became ready, and not before there was a Service', () => {
+  it('is the time at which the first of the pods became ready, and at earliest the creation of the Service', () => {
     const { slices } = apply(target, [ready(0), ready(1, { readyAt: 20 }), ready(2, { readyAt: 30 })], []);
     assert.deepEqual(told(slices), [at(5)]);
     const more = apply(target, [ready(0), ready(1), ready(2), ready(3, { readyAt: 50 })], slices);
@@ -134,7 +134,7 @@ describe('when that happened for which slices change', () => {
 describe('portsOf', () => {
   const ports = [{ name: 'http', containerPort: 8080, protocol: 'TCP' as const }];
   const named = pod('a', { spec: { containers: [container({ ports })] } });
-  it('takes numbers as they are and resolves names by protocol', () => {
+  it('keeps numbers and resolves names by protocol', () => {
     const target = service({}, [
       { name: 'web', targetPort: 'http' },
       { name: 'udp', targetPort: 'http', protocol: 'UDP' },
@@ -167,7 +167,7 @@ describe('planSlices', () => {
     });
     assert.deepEqual(slice?.metadata.ownerReferences, [owner]);
   });
-  it('changes one slice for one pod that comes, goes or changes', () => {
+  it('changes one slice for one pod that is added, removed or changed', () => {
     const { slices } = apply(service(), many(250), []);
     assert.equal(apply(service(), many(251), slices).writes, 1);
     assert.equal(apply(service(), many(250).slice(1), slices).writes, 1);
@@ -208,7 +208,7 @@ describe('planSlices', () => {
       assert.deepEqual(after(5), [50, 85]);
       assert.deepEqual(after(30), [80, 80]);
     });
-  it("has two pods of one address as two endpoints: on the host network both have the node's", () => {
+  it("keeps two pods of one address as two endpoints: on the host network both have the node's", () => {
     const pods = [ready(1, { ip: '192.0.2.1' }), ready(2, { ip: '192.0.2.1' })];
     const first = apply(service(), pods, []);
     assert.deepEqual(podNames(first.slices), ['p0001', 'p0002']);
@@ -237,7 +237,7 @@ describe('planSlices', () => {
     assert.equal(apply(service(), [], empty.slices).writes, 0);
     assert.equal(apply(service(), [], []).slices.length, 1);
   });
-  it('groups pods by what a named port means to them', () => {
+  it('groups pods by the number of a named port', () => {
     const at8080 = [container({ ports: [{ name: 'http', containerPort: 8080, protocol: 'TCP' as const }] })];
     const at9090 = [container({ ports: [{ name: 'http', containerPort: 9090, protocol: 'TCP' as const }] })];
     const target = service({}, [{ name: 'http', targetPort: 'http' }]);
@@ -255,7 +255,7 @@ describe('planSlices', () => {
       [[9090, 3]],
     );
   });
-  it('moves when only what is spoken at a port changes', () => {
+  it('moves pods if only the protocol of a port changes', () => {
     const { slices } = apply(service(), many(3), []);
     const next = apply(service({}, [{ appProtocol: 'kubernetes.io/h2c' }]), many(3), slices);
     assert.deepEqual(
@@ -263,7 +263,7 @@ describe('planSlices', () => {
       ['kubernetes.io/h2c'],
     );
   });
-  it('always holds exactly the pods there are, whatever came before', () => {
+  it('always holds exactly the existing pods, whatever slices there were', () => {
     const random = new SeededRandom(7);
     let slices: readonly EndpointSlice[] = [];
     for (let round = 0; round < 60; round++) {

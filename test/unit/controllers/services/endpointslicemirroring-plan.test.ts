@@ -100,7 +100,7 @@ describe('the slices', () => {
     assert.deepEqual(slices[0]?.ports, [{ name: 'h', protocol: 'UDP', port: 1, appProtocol: 'http' }]);
   });
 
-  it('leave out what is empty, and hold an address once, ready if it is so anywhere before', () => {
+  it('omit empty subsets, and hold an address once, ready if any subset has it as ready', () => {
     const { slices } = mirror(
       endpoints([
         {
@@ -121,7 +121,7 @@ describe('the slices', () => {
     );
   });
 
-  it('are two endpoints where two pods have one address', () => {
+  it('are two endpoints if two pods have one address', () => {
     const of = (uid: string) => ({ ip: '192.0.2.1', targetRef: { kind: 'Pod', name: uid, uid } });
     const { slices } = mirror(endpoints([{ addresses: [of('a'), of('b')], ports: [] }]));
     assert.deepEqual(
@@ -164,7 +164,7 @@ describe('the slices', () => {
     assert.deepEqual(ownerReferences, [owner]);
   });
 
-  it('hold no more than a slice may', () => {
+  it('hold at most as many endpoints as allowed', () => {
     const ips = Array.from(
       { length: maxAddressesPerSubset + 3 },
       (_, i) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`,
@@ -189,7 +189,7 @@ describe('the writes after a change of the Endpoints', () => {
     remove.length,
   ];
 
-  it('are none for equal Endpoints', () => {
+  it('are empty for equal Endpoints', () => {
     assert.deepEqual(
       writes(mirror(endpoints([subset(['192.0.2.1']), subset(['192.0.2.2'], 81, 'b')]), before())),
       [0, 0, 0],
@@ -200,7 +200,7 @@ describe('the writes after a change of the Endpoints', () => {
     assert.deepEqual(writes(next), [0, 1, 0]);
     assert.deepEqual(next.slices.map(brief).sort(), ['IPv4 192.0.2.2 b/TCP/81', 'IPv4 192.0.2.3 /TCP/80']);
   });
-  it('a slice whose ports are gone becomes the one with the new ports', () => {
+  it('a slice with removed ports becomes the one with the new ports', () => {
     const next = mirror(endpoints([subset(['192.0.2.1'], 8080), subset(['192.0.2.2'], 81, 'b')]), before());
     assert.deepEqual(writes(next), [0, 1, 0]);
     assert.deepEqual(next.slices.map(brief).sort(), ['IPv4 192.0.2.1 /TCP/8080', 'IPv4 192.0.2.2 b/TCP/81']);
@@ -209,7 +209,7 @@ describe('the writes after a change of the Endpoints', () => {
     const of = endpoints([subset(['192.0.2.1']), subset(['192.0.2.2'], 81, 'b')]);
     assert.deepEqual(writes(mirror(of, before().toReversed())), [0, 0, 0]);
   });
-  it('a slice of its own for further ports', () => {
+  it('a new slice is made for further ports', () => {
     const one = mirror(endpoints([subset(['192.0.2.1'])])).slices;
     const next = mirror(endpoints([subset(['192.0.2.1']), subset(['192.0.2.1'], 81, 'b')]), one);
     assert.deepEqual(writes(next), [1, 0, 0]);
@@ -227,7 +227,7 @@ describe('the writes after a change of the Endpoints', () => {
     assert.deepEqual(writes(mirror(endpoints([subset(['192.0.2.1'])]), before())), [0, 0, 1]);
     assert.deepEqual(mirror(endpoints([]), before()).slices, []);
   });
-  it('an annotation that is gone goes from the slices', () => {
+  it('an annotation that is removed is removed from the slices', () => {
     const of = (annotations?: Record<string, string>) =>
       endpoints([subset(['192.0.2.1'])], annotations && { annotations });
     const next = mirror(of(), mirror(of({ a: 'b' })).slices);

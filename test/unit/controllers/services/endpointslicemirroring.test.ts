@@ -53,7 +53,7 @@ it('they are mirrored, as their own, and followed', async () => {
   assert.deepEqual(mirrored(), ['192.0.2.1,192.0.2.2']);
 });
 
-it('when they go, or are not to be mirrored, so do the slices', async () => {
+it('slices are deleted when their Endpoints are deleted, or no longer mirrored', async () => {
   for (const change of [
     () => world.put(endpointsResource, endpoints(['192.0.2.1'], { deletionTimestamp: at(1) })),
     () => {
@@ -73,7 +73,7 @@ it('when they go, or are not to be mirrored, so do the slices', async () => {
   }
 });
 
-it('they go with their Service, and the slices too', async () => {
+it('Endpoints are deleted with their Service, and the slices too', async () => {
   sync();
   world.take(serviceResource, key);
   sync();
@@ -91,14 +91,14 @@ it('a Service that the cache does not show yet takes nothing with it', async () 
   assert.equal(isThere(), true);
 });
 
-it('without a Service those that never had one are let be', async () => {
+it('without a Service Endpoints that never had one are kept', async () => {
   world = new ScriptedWorld(endpointSliceMirroringController);
   world.put(endpointsResource, endpoints(['192.0.2.1']));
   await world.reconcile(key);
   assert.deepEqual([isThere(), mirrored()], [true, []]);
 });
 
-it('others of the same name are not taken for those that were mirrored', async () => {
+it('other slices of the same name are not taken for mirrored ones', async () => {
   sync();
   world.take(serviceResource, key);
   const others = endpoints(['192.0.2.7'], { uid: 'another' });
@@ -119,7 +119,7 @@ it('others of the same name are not taken for those that were mirrored', async (
   assert.equal(isThere(), true);
 });
 
-it('slices that go already are not counted', async () => {
+it('slices that are being deleted are not counted', async () => {
   const [slice] = world.all(endpointSliceResource);
   assert.ok(slice);
   sync();

@@ -51,7 +51,7 @@ test('the condition names only the namespace of a Service in another namespace t
   assert.deepEqual(conditions, [condition(message, 'AddressTaken')]);
 });
 
-test('the condition goes with its cause, and those of others stay', () => {
+test('the condition is removed with its cause, and other conditions stay', () => {
   const other = { ...condition('x'), type: 'Other' };
   const { conditions, changed } = plan(service(['203.0.113.8'], [condition('old'), other]), later);
   assert.deepEqual([conditions, changed], [[other], true]);

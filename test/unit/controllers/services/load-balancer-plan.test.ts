@@ -60,7 +60,7 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.equal(plan(service({}, { ...status, conditions: [] })).changed, false);
   });
 
-  it('leave out nodes that are not ready, and those with the label of nodes to leave out', () => {
+  it('leave out nodes that are not ready, and nodes with the label that excludes them', () => {
     const label = { 'node.kubernetes.io/exclude-from-external-load-balancers': '' };
     const some = [...nodes, node('c', '192.0.2.3', 'Unknown'), node('d', '192.0.2.4', 'True', label)];
     assert.deepEqual(addresses(service(), { nodes: some }), both);
@@ -89,7 +89,7 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.equal(other.problem?.reason, 'AddressOfNoNode');
   });
 
-  it('are taken away when another Service has the port, with a condition that goes with its cause', () => {
+  it('are removed when another Service has the port, with a condition that is removed with its cause', () => {
     const { status } = plan(service());
     const taken = plan(service({}, status), { holder: () => 'other/old' });
     assert.deepEqual(taken.status.loadBalancer, {});
@@ -106,17 +106,17 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.deepEqual([free.changed, free.status.conditions], [true, undefined]);
   });
 
-  it('are none for a port of the machines themselves', () => {
+  it('are absent for a port of the machines themselves', () => {
     const { status, problem } = plan(service(), { reservedFor: () => 'the API server' });
     assert.deepEqual(status.loadBalancer, {});
     assert.equal(problem?.message, 'port 80 (TCP) of the nodes belongs to the API server');
   });
 
-  it('are none without a ready node', () => {
+  it('are absent without a ready node', () => {
     assert.equal(plan(service(), { nodes: [] }).problem?.reason, 'NoNode');
   });
 
-  it('are not touched where another controller has assigned one, or the class is of another', () => {
+  it('are unchanged if another controller has assigned one, or the class is of another', () => {
     const status = { loadBalancer: { ingress: [{ ip: '203.0.113.4', ipMode: 'VIP' as const }] } };
     assert.equal(plan(service({}, status)).changed, false);
     assert.equal(plan(service({ loadBalancerClass: 'example.org/lb' }, status)).changed, false);

@@ -97,7 +97,7 @@ describe('a volume that is free', () => {
     assert.deepEqual(await woken('class '), ['default/c']);
   });
 
-  it('wakes as many as there are volumes for, and none that goes or names another', async () => {
+  it('wakes one claim for each available volume, and none that is being deleted or names another', async () => {
     putVolume(volume('v'), volume('reserved', { spec: { claimRef: referenceTo('x', '') } }));
     putClaim(
       claim('going', { metadata: { deletionTimestamp: at(1), finalizers: ['x'] } }),
@@ -126,7 +126,7 @@ describe('a claim', () => {
     assert.equal(volumeNow()?.status?.phase, 'Bound');
   });
 
-  it('has an event that names its waiting pods, without those that have a node or are deleted', async () => {
+  it('has an event that names its waiting pods, without pods that have a node or are deleted', async () => {
     world.put(storageClassResource, storageClass('late', { volumeBindingMode: 'WaitForFirstConsumer' }));
     putClaim(claim('c', { spec: { storageClassName: 'late' } }));
     const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];
@@ -138,7 +138,7 @@ describe('a claim', () => {
     assert.match(world.told.join(), /^Normal WaitForPodScheduled c: waiting for pod p to be scheduled$/);
   });
 
-  it('keeps the volume that it got, though the cache shows that free', async () => {
+  it('keeps its assigned volume, even if the cache shows that volume as free', async () => {
     putVolume(volume('v'));
     putClaim(claim('c'));
     world.refuse = (verb, name) =>
@@ -184,7 +184,7 @@ describe('a claim', () => {
     assert.deepEqual(claimNow()?.status?.conditions, conditions);
   });
 
-  it('that is bound again has what its volume has then', async () => {
+  it('that is bound again has the current data of its volume', async () => {
     const { metadata, spec } = bound();
     putVolume(volume('v', { spec: { claimRef: referenceTo('c'), capacity: { storage: '5Gi' } } }));
     putClaim({ ...claim('c'), metadata, spec, status: { phase: 'Lost', capacity: { storage: '1Gi' } } });
@@ -294,7 +294,7 @@ describe('recently written volumes', () => {
     assert.equal(written.latest(of('9'))?.metadata.resourceVersion, '9', 'it was shown before');
   });
 
-  it('is not that of another of the name, nor of one that has gone', async () => {
+  it('are not used for a volume that was created again or deleted', async () => {
     const written = new WrittenVolumes();
     await hold(written, of('10'));
     assert.equal(written.latest(of('9', 'other'))?.metadata.uid, 'other');

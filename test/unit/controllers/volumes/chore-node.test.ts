@@ -33,7 +33,7 @@ const saying = (name: string, ready: 'True' | 'False', pressure: 'True' | 'False
 const nodes = [host('n3'), host('n1'), host('n2', 'False')];
 
 describe('the node of a volume', () => {
-  it('is the one that has it already, as long as it is there and may have it', () => {
+  it('is the present one, while it exists and may have the volume', () => {
     assert.deepEqual(choreNode(of('n3', share), nodes), { node: 'n3' });
     assert.deepEqual(choreNode(of('n2', share), nodes), { node: 'n2' }, 'also while it is away');
     assert.deepEqual(choreNode(of('gone', share), nodes), { node: 'n1' });
@@ -83,7 +83,7 @@ describe('the outcome of a chore in the status of a volume', () => {
       assert.equal(withoutOutcome(volume('v', { status: { phase: 'Released', reason } })), undefined);
   });
 
-  it('is for which agent it is, beside its other labels', () => {
+  it('names the agent in a label, and keeps the other labels', () => {
     const one = volume('v', { metadata: { labels: { tier: 'gold', [label]: 'n1' } } });
     assert.deepEqual(assigned(one, 'n2').metadata.labels, { tier: 'gold', [label]: 'n2' });
     assert.deepEqual(assigned(volume('v'), 'n2').metadata.labels, { [label]: 'n2' });

@@ -24,7 +24,7 @@ describe('a claim that was bound', () => {
   });
 
   for (const phase of ['Bound', 'Lost'])
-    it(`in phase ${phase} gets its volume again if that is unbound, whatever the claim requests`, () => {
+    it(`in phase ${phase} gets its volume again if the volume is unbound, whatever the claim requests`, () => {
       const named = volume('v', { spec: { storageClassName: 'gold' } });
       const one = claim('c', {
         metadata: { annotations: completed },
@@ -34,7 +34,7 @@ describe('a claim that was bound', () => {
       assert.deepEqual(plan(one, { named }), { kind: 'bind', volume: named });
     });
 
-  it('is misbound if the volume belongs to another claim, whatever its status is', () => {
+  it('is misbound if the volume belongs to another claim, whatever its status', () => {
     const named = volume('v', { spec: { claimRef: referenceTo('c', 'another') } });
     const one = claim('c', { metadata: { annotations: completed }, spec: { volumeName: 'v' } });
     const step = plan(one, { named });
@@ -57,7 +57,7 @@ describe('a claim that names its volume', () => {
     assert.deepEqual(plan(naming(), { named }), { kind: 'bind', volume: named });
   });
 
-  it('waits while what is in it is removed', () => {
+  it('waits while the old content of the volume is removed', () => {
     const named = volume('v', {
       metadata: { labels: { 'minik8s.io/node': 'n1' } },
       spec: { persistentVolumeReclaimPolicy: 'Recycle' },

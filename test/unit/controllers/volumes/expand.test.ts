@@ -66,7 +66,7 @@ describe('a claim that requests more storage', () => {
 
   for (const verb of ['update', 'updateStatus'])
     for (const error of [new Error('cut off'), newConflict(persistentVolumeResource, 'v', 'it has changed')])
-      it(`goes on after ${error.message} at ${verb}`, async () => {
+      it(`continues after ${error.message} at ${verb}`, async () => {
         put(asking());
         world.refuse = (asked) => (asked === verb ? error : undefined);
         for (let time = 0; time < 2; time++)
@@ -83,7 +83,7 @@ describe('a claim that requests more storage', () => {
     assert.deepEqual(sizes(), ['3Gi', '3Gi']);
   });
 
-  it('gets what its volume has, where that is more', async () => {
+  it('gets the size of its volume if that is larger', async () => {
     put(asking(), of('minik8s.io/nfs', { capacity: { storage: '5Gi' } }));
     await look(2);
     assert.deepEqual(sizes(), ['5Gi', '5Gi']);
@@ -111,18 +111,18 @@ describe('a claim that requests more storage', () => {
     ['asks for less', asking({ status: { capacity: { storage: '4Gi' } } }), of()],
     ['has so much', asking({ status: { capacity: { storage: '3072Mi' } } }), of()],
   ] as const)
-    it(`gets nothing where it ${what}`, async () => {
+    it(`gets nothing if it ${what}`, async () => {
       world.put(persistentVolumeClaimResource, one);
       if (has) world.put(persistentVolumeResource, has);
       await look(2);
       assert.deepEqual([world.asked, world.told], [[], []]);
     });
 
-  it('does nothing for one that is gone', async () => {
+  it('does nothing if it is deleted', async () => {
     assert.equal(await world.reconcile('default/c'), undefined);
   });
 
-  it('is woken by itself once it is bound, and by its volume', () => {
+  it('is woken once it is bound, and by its volume', () => {
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, asking()), ['default/c']);
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, claim('c')), []);
     assert.deepEqual(world.keysOf(persistentVolumeResource, of()), ['default/c']);

@@ -51,7 +51,7 @@ describe('the binder', () => {
 
   for (const verb of ['update', 'updateStatus'])
     for (const name of ['v', 'c'])
-      it(`goes on where it was cut off: ${verb} of ${name}`, async () => {
+      it(`continues after an interruption: ${verb} of ${name}`, async () => {
         put(volume('v'), claim('c'));
         world.refuse = (asked, of) => (asked === verb && of === name ? new Error('cut off') : undefined);
         await assert.rejects(world.reconcile('default/c'));
@@ -176,7 +176,7 @@ describe('the binder', () => {
     assert.equal(claimNow('none')?.spec.storageClassName, '');
   });
 
-  it('calls a claim lost without its volume, or with another’s', async () => {
+  it('reports a claim as lost without its volume, or with another claim’s', async () => {
     put(bound('c'), bound('d', 'w'), volume('w', { spec: { claimRef: referenceTo('e') } }));
     await world.reconcile('default/c');
     await world.reconcile('default/d');
@@ -205,7 +205,7 @@ describe('the binder', () => {
     assert.equal(volumeNow()?.spec.claimRef?.uid, 'uid-c', 'one that was is again');
   });
 
-  it('releases a volume whose claim is gone, and not because its cache lags', async () => {
+  it('releases a volume whose claim is deleted, and not because its cache is behind', async () => {
     put(volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Bound' } }));
     world.store(persistentVolumeClaimResource, bound());
     await world.reconcile('v');
@@ -257,7 +257,7 @@ describe('the binder', () => {
     assert.deepEqual(claimNow()?.status?.capacity, { storage: '1Gi' });
   });
 
-  it('lets others have their turn while it holds many claims against many volumes', async () => {
+  it('lets other work run while it compares many claims with many volumes', async () => {
     world = new ScriptedWorld(persistentVolumeBinder);
     const large = { resources: { requests: { storage: '9Gi' } } };
     for (let n = 0; n < 100; n++) put(claim(`c${n}`, { spec: large }));

@@ -80,7 +80,7 @@ describe('a claim that is deleted', () => {
     assert.deepEqual(world.keysOf(podResource, pod('p', { spec: { volumes: ephemeral } })), ['default/p-v']);
     assert.deepEqual(world.keysOf(podResource, pod('p')), []);
   });
-  it('is kept also where several pods may use it, of which one does', async () => {
+  it('is also kept if several pods may use it and one does', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     world.put(persistentVolumeClaimResource, going);
     world.store(podResource, pod('a', { spec: { volumes, nodeName: undefined } }));
@@ -95,7 +95,7 @@ describe('a claim that is deleted', () => {
     await world.reconcile('default/p-v');
     assert.equal(world.stored(persistentVolumeClaimResource, 'default/p-v'), undefined);
   });
-  it('loses its protection and no other, and what has none is left alone', async () => {
+  it('loses its protection and no other finalizer, and a claim without one is unchanged', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     const finalizers = ['example.com/f', ...ofClaim.finalizers];
     world.put(persistentVolumeClaimResource, claim('c', { metadata: { finalizers, deletionTimestamp } }));
@@ -108,7 +108,7 @@ describe('a claim that is deleted', () => {
     await world.reconcile('default/gone');
     assert.deepEqual(world.asked.slice(length), []);
   });
-  it('is protected before that, also when it is older than admission’s doing so', async () => {
+  it('is protected before its deletion, also if it was created before admission protected claims', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     world.put(persistentVolumeClaimResource, claim('c'));
     world.put(persistentVolumeClaimResource, claim('d', { metadata: ofClaim }));
@@ -118,7 +118,7 @@ describe('a claim that is deleted', () => {
     assert.deepEqual(finalizers, ofClaim.finalizers);
     assert.deepEqual(world.asked, ['update PersistentVolumeClaim c']);
   });
-  it('is tried again when the server does not answer, and others are not held up', async () => {
+  it('is retried if the server does not answer, and other claims are not delayed', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     world.put(persistentVolumeClaimResource, going);
     world.refuse = (verb) => (verb === 'update' ? newInternalError('no') : undefined);
@@ -179,7 +179,7 @@ describe('a volume that is deleted', () => {
     assert.deepEqual(world.stored(persistentVolumeResource, 'v')?.metadata.finalizers, ['minik8s.io/folder']);
     assert.deepEqual(world.asked, ['update PersistentVolume v']);
   });
-  it('is protected also when it is older than that', async () => {
+  it('is also protected if it was created before admission protected volumes', async () => {
     const world = new ScriptedWorld(pvProtectionController);
     world.put(persistentVolumeResource, volume('v'));
     await world.reconcile('v');
@@ -259,7 +259,7 @@ describe('an ephemeral volume', () => {
     world.put(persistentVolumeClaimResource, claim('p-v'));
     await assert.rejects(world.reconcile('default/p'), /pod is not owner/);
   });
-  it('gets none when the pod goes', async () => {
+  it('gets none when the pod is being deleted', async () => {
     const world = new ScriptedWorld(ephemeralVolumeController);
     world.put(podResource, pod('p', { spec: { volumes: ephemeral }, metadata: { deletionTimestamp } }));
     await world.reconcile('default/p');

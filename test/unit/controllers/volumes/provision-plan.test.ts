@@ -79,7 +79,7 @@ describe('the volume of a claim', () => {
     assert.deepEqual(step.volume.spec.mountOptions, ['noatime']);
   });
 
-  it('is a folder of the share, or all of it where that may only be read', () => {
+  it('is a folder of the share, or the whole share if that is read-only', () => {
     const share = (parameters: Record<string, string> | undefined) =>
       plan(of({ [askedFor]: 'minik8s.io/nfs' }), {
         storageClass: storageClass('nfs', {
@@ -148,7 +148,7 @@ describe('no volume is made', () => {
     );
   });
 
-  it('on a node that does not exist: another has to be chosen', () => {
+  it('on a node that does not exist: another must be chosen', () => {
     assert.deepEqual(plan(of(wanting), { node: undefined }), {
       kind: 'chooseAgain',
       why: 'node "n1" does not exist',
@@ -186,7 +186,7 @@ describe('a volume that was made', () => {
   const step = (one: ReturnType<typeof volume>, hasNode = true, nodes = [node('n1')]) =>
     planRemoval(one, { hasNode, nodes });
 
-  it('is deleted when its claim has gone, unless it is to be kept', () => {
+  it('is deleted when its claim is deleted, unless it is to be retained', () => {
     for (const phase of ['Released', 'Failed'])
       assert.deepEqual(step(made({ status: { phase } })), { kind: 'delete' });
     for (const phase of ['Bound', 'Available', 'Pending'])
@@ -201,7 +201,7 @@ describe('a volume that was made', () => {
     assert.deepEqual(step(volume('v', { status: { phase: 'Released' } })), none);
   });
 
-  it('waits for its node to remove the folder, and for none where the node is gone with it', () => {
+  it('waits for its node to remove the folder, and for no node if the node was deleted as well', () => {
     assert.deepEqual(step(made({ metadata: going })), none);
     assert.deepEqual(step(made({ metadata: going, status: { reason: 'FolderRemoved' } })), { kind: 'lift' });
     assert.deepEqual(step(made({ metadata: going }), false), { kind: 'lift' });

@@ -15,8 +15,8 @@ const released = (policy: 'Delete' | 'Recycle' | 'Retain', over: Over = {}) =>
 const elsewhere = claim('c', { spec: { volumeName: 'w' } });
 const none = { kind: 'none' };
 
-describe('a volume whose claim is gone', () => {
-  it('is Released, whatever it was', () => {
+describe('a volume whose claim is deleted', () => {
+  it('is Released, whatever its phase was', () => {
     for (const phase of ['Bound', 'Available', 'Pending'])
       assert.deepEqual(planVolume(released('Retain', { status: { phase } }), undefined), {
         kind: 'phase',
@@ -24,7 +24,7 @@ describe('a volume whose claim is gone', () => {
       });
   });
 
-  it('stays as it is where it is to be kept, where who made it removes it, and where that has failed', () => {
+  it('is unchanged if it is retained, if its provisioner deletes it, and if that has failed', () => {
     assert.deepEqual(planVolume(released('Retain'), undefined), none);
     assert.deepEqual(planVolume(released('Delete', { metadata: provisioned }), undefined), none);
     assert.deepEqual(planVolume(released('Delete', { status: { phase: 'Failed' } }), undefined), none);
@@ -50,7 +50,7 @@ describe('a volume whose claim is gone', () => {
   });
 });
 
-describe('a volume whose claim has another', () => {
+describe('a volume whose claim is bound to another one', () => {
   it('is deleted if it was provisioned for that claim; any other volume is free again', () => {
     const bound = { status: { phase: 'Bound' } };
     assert.deepEqual(planVolume(released('Delete', { ...bound, metadata: provisioned }), elsewhere), {
@@ -61,7 +61,7 @@ describe('a volume whose claim has another', () => {
       assert.equal(planVolume(one, elsewhere).kind, 'unbind');
   });
 
-  it('keeps what it is, but for the claim', () => {
+  it('keeps its spec, except for the claim', () => {
     const by = { annotations: { 'pv.kubernetes.io/bound-by-controller': 'yes', note: 'n' } };
     const freed = unbound(released('Retain', { metadata: by }));
     assert.deepEqual([freed.kind, freed.metadata.name], ['PersistentVolume', 'v']);
@@ -74,7 +74,7 @@ describe('a volume whose claim has another', () => {
   });
 });
 
-describe('a volume whose claim is there', () => {
+describe('a volume whose claim exists', () => {
   const half = claim('c');
   const own = (over: Over = {}) =>
     volume('v', { ...over, spec: { claimRef: referenceTo('c'), ...over.spec } });

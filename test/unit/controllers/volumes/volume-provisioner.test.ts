@@ -74,7 +74,7 @@ describe('the provisioner', () => {
     assert.deepEqual([volumes(), world.told], [[], []]);
   });
 
-  it('makes a volume once, also where its cache lags', async () => {
+  it('makes a volume once, even if its cache is behind', async () => {
     put(asked());
     await world.reconcile('default/c');
     await world.reconcile('default/c');
@@ -84,7 +84,7 @@ describe('the provisioner', () => {
     ]);
   });
 
-  it('goes on after it was cut off', async () => {
+  it('continues after an interruption', async () => {
     put(asked());
     world.refuse = (verb) => (verb === 'create' ? new Error('cut off') : undefined);
     await assert.rejects(world.reconcile('default/c'));
@@ -93,7 +93,7 @@ describe('the provisioner', () => {
     assert.deepEqual(volumes(), ['pvc-uid-c']);
   });
 
-  it('lets the scheduler choose again where the node has gone', async () => {
+  it('lets the scheduler choose again if the node was deleted', async () => {
     put(asked());
     world.seen.remove(nodeResource, 'n1');
     await world.reconcile('default/c');
@@ -123,7 +123,7 @@ describe('the provisioner', () => {
     assert.deepEqual(world.asked, []);
   });
 
-  it('is woken by a claim, and by the class and the chosen node of those that wait', () => {
+  it('is woken by a claim, and by the class and the chosen node of waiting claims', () => {
     put(asked());
     const { metadata, ...bound } = asked();
     const annotations = { ...metadata.annotations, 'pv.kubernetes.io/bind-completed': 'yes' };
@@ -185,7 +185,7 @@ describe('the folder of a local volume', () => {
     await world.reconcile('gone');
   });
 
-  it('is waited for as long as its node is there, also where only the cache does not know that', async () => {
+  it('is awaited while its node exists, also if only the cache does not show the node', async () => {
     made(going);
     world.store(nodeResource, node('n1'));
     await world.reconcile('pvc-1');
@@ -213,7 +213,7 @@ describe('the folder of a local volume', () => {
     assert.deepEqual(world.asked, []);
   });
 
-  it('is reconciled when its node goes, and not at each heartbeat of it', () => {
+  it('is reconciled when its node is deleted, and not at each heartbeat of the node', () => {
     made(going);
     const n1 = world.put(nodeResource, node('n1'));
     assert.deepEqual(world.keysOf(nodeResource, n1), []);
@@ -255,7 +255,7 @@ describe('the folder of a share', () => {
     }
   };
 
-  it('is given to a node that is ready, and the volume goes when that has removed it', async () => {
+  it('is assigned to a ready node, and the volume is deleted when the node has removed it', async () => {
     world.put(nodeResource, node('n1', { ready: 'False' }));
     world.put(nodeResource, node('n2'));
     going();
@@ -266,7 +266,7 @@ describe('the folder of a share', () => {
     assert.equal(now(), undefined);
   });
 
-  it('stays while there is no such node, which is reported once, and is processed when a node appears', async () => {
+  it('stays while there is no ready node, which is reported once, and is processed when a node is added', async () => {
     going({ phase: 'Released', lastPhaseTransitionTime: 'then' });
     await look(3);
     assert.deepEqual([now()?.status?.phase, nodeNow()], ['Failed', undefined]);
@@ -282,7 +282,7 @@ describe('the folder of a share', () => {
   });
 
   for (const verb of ['update', 'updateStatus'])
-    it(`goes to the next node, also after it was cut off at ${verb}`, async () => {
+    it(`is assigned to the next node, also after an interruption at ${verb}`, async () => {
       for (const name of ['n1', 'n2']) world.put(nodeResource, node(name));
       const stuck = { phase: 'Failed', reason: 'Stuck', message: 'no NFS' };
       const given = { labels: { 'minik8s.io/node': 'n1' } };
@@ -300,7 +300,7 @@ describe('the folder of a share', () => {
       assert.deepEqual([nodeNow(), now()?.status?.reason], ['n2', 'Stuck'], 'each is asked once');
     });
 
-  it('is kept where the volume is to be kept, or is bound', async () => {
+  it('is kept if the volume is retained, or bound', async () => {
     world.put(nodeResource, node('n1'));
     going({ phase: 'Bound' });
     await look();

@@ -70,7 +70,7 @@ describe('the recycler', () => {
 
   for (const verb of ['update', 'updateStatus'])
     for (const error of [new Error('cut off'), newConflict(persistentVolumeResource, 'v', 'it has changed')])
-      it(`goes on after ${error.message} at ${verb}`, async () => {
+      it(`continues after ${error.message} at ${verb}`, async () => {
         nodes('n1', 'n2');
         put(given('n1', { spec: share, status: { phase: 'Failed', reason: 'Stuck', message: 'no' } }));
         world.refuse = (asked) => (asked === verb ? error : undefined);
@@ -126,14 +126,14 @@ describe('the recycler', () => {
     assert.deepEqual(world.told, ['Warning VolumeFailedRecycle v: Recycle failed: not on n3']);
   });
 
-  it('takes another node when one has gone', async () => {
+  it('uses another node when one is deleted', async () => {
     nodes('n2');
     put(given('n1', { spec: share, status: { phase: 'Failed', reason: 'Stuck', message: 'no' } }));
     await look(2);
     assert.deepEqual([now().metadata.labels?.[label], now().status?.reason], ['n2', undefined]);
   });
 
-  it('waits for pods that have it still, and not for those of another claim of the name', async () => {
+  it('waits for pods that still use it, and not for pods of another claim of the name', async () => {
     nodes('n1');
     put(released());
     const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];

@@ -30,7 +30,7 @@ describe('checks of certificates', () => {
       'fault: /data/pki/apiserver.crt expired on 2026-11-28',
     ]));
 
-  it('suspect the clock where one is of the future', () =>
+  it('suspect the clock if one begins in the future', () =>
     assert.deepEqual(at('certificate-expiry', certificate(9, { notBefore: situation.now + day })), [
       'fault: /data/pki/apiserver.crt is valid only from 2026-11-30 # timedatectl set-ntp true',
     ]));

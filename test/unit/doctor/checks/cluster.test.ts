@@ -55,7 +55,7 @@ describe('reachability between nodes', () => {
     ]);
   });
 
-  it('needs a rule of the receiver where none that drops is known', () => {
+  it('requires a rule of the receiver if no dropping rule is known', () => {
     assert.deepEqual(lines([node('a', answer([cut])), node('b', { problem: 'silent' })], 'reachability'), [
       'fault b: a to b: 192.0.2.2 does not answer (no answer within 2 s) # iptables -I INPUT --source 192.0.2.1 --jump ACCEPT',
     ]);
@@ -79,7 +79,7 @@ describe('reachability between nodes', () => {
 });
 
 describe('checks of nodes', () => {
-  it('tell which are not Ready, and which agents do not answer', () => {
+  it('report which are not Ready, and which agents do not answer', () => {
     const nodes = [
       node('a', answer([])),
       node('b', { problem: 'ECONNREFUSED' }, { isReady: false, message: 'no report' }),

@@ -16,7 +16,7 @@ describe('checks of name servers', () => {
       /^fault: \/etc\/resolv\.conf names no server # printf/,
     ));
 
-  it('do not let cluster DNS ask itself', () =>
+  it('do not let cluster DNS query itself', () =>
     assert.deepEqual(at('dns-servers', 'nameserver 10.96.0.10\n'), [
       "fault: /etc/resolv.conf names cluster DNS (10.96.0.10) # sed -i '/^nameserver 10.96.0.10$/d' /etc/resolv.conf",
     ]));
@@ -41,5 +41,5 @@ describe('checks of cluster DNS', () => {
     assert.deepEqual(at('dns-cluster', '', { clusterName: { name, problem: 'ETIMEOUT' } }), [
       `fault: cluster DNS at 10.96.0.10 does not find ${name}: ETIMEOUT # systemctl restart minik8s.service`,
     ]));
-  it('find nothing where no node runs', () => assert.deepEqual(at('dns-cluster', ''), []));
+  it('report nothing if no node runs', () => assert.deepEqual(at('dns-cluster', ''), []));
 });

@@ -60,7 +60,7 @@ describe('checks of Docker', () => {
     );
   });
 
-  it('warn of the driver cgroupfs beside systemd on cgroup v2 alone', () => {
+  it('warn of the driver cgroupfs with systemd on cgroup v2 only', () => {
     assert.deepEqual(at('docker-cgroup-driver', { cgroupDriver: 'cgroupfs' }), [
       `warning: cgroup driver cgroupfs beside systemd on cgroup v2 # printf '%s\\n' '{"exec-opts":["native.cgroupdriver=systemd"]}' >/etc/docker/daemon.json && systemctl restart docker`,
     ]);
@@ -73,7 +73,7 @@ describe('checks of Docker', () => {
       ]);
   });
 
-  it('add an option to those that daemon.json has', () => {
+  it('add an option to the existing ones of daemon.json', () => {
     const daemonJson = `{"data-root": "/it's", "live-restore": false}`;
     assert.deepEqual(at('docker-live-restore', { isLiveRestore: false }, { daemonJson }), [
       `note: live-restore is off # printf '%s\\n' '{"data-root":"/it'\\''s","live-restore":true}' >/etc/docker/daemon.json && systemctl reload docker`,

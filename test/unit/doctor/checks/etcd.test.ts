@@ -51,7 +51,7 @@ describe('checks of etcd', () => {
 });
 
 describe('a percentile of a histogram', () => {
-  it('is the bound of its bucket, and none of an empty one', () => {
+  it('is the bound of its bucket, and absent for an empty one', () => {
     const text = 'a_bucket{le="1"} 0\na_bucket{le="+Inf"} 0\nb_bucket{le="1"} 1\nb_bucket{le="+Inf"} 2\n';
     assert.equal(percentile(text, 'a', 0.99), undefined);
     assert.equal(percentile(text, 'b', 0.5), 1);

@@ -35,12 +35,12 @@ describe('checks of firewalld', () => {
       ['ok: firewalld permits the cluster'],
     ));
 
-  it('find nothing where it does not run', () =>
+  it('report nothing if it does not run', () =>
     assert.deepEqual(at('firewalld', {}), ['ok: firewalld does not run']));
 });
 
 describe('checks of ufw', () => {
-  it('allow what is missing', () =>
+  it('allow the missing ports', () =>
     assert.deepEqual(
       at('ufw', {
         ufw: ufw(
@@ -77,7 +77,7 @@ describe('checks of ufw', () => {
       /blocks the ports 6443\/tcp/,
     ));
 
-  it('find nothing where it is not installed, not active, or permits everything', () => {
+  it('report nothing if it is not installed, not active, or permits everything', () => {
     assert.deepEqual(at('ufw', {}), ['ok: ufw is not installed']);
     assert.deepEqual(at('ufw', { ufw: 'Status: inactive\n' }), ['ok: ufw is not active']);
     assert.deepEqual(at('ufw', { ufw: ufw().replace('deny (incoming)', 'allow (incoming)') }), [

@@ -37,7 +37,7 @@ describe('checks of kernel parameters', () => {
     assert.deepEqual(forward?.fix, { kind: 'sysctl', name: 'net.ipv4.ip_forward', value: '1' });
   });
 
-  it('note what the kernel does not have', () => {
+  it('note parameters that the kernel does not have', () => {
     assert.deepEqual(
       at('sysctls', { values: new Map() }).map((line) => line.split(':')[0]),
       ['note', 'note'],
@@ -48,7 +48,7 @@ describe('checks of kernel parameters', () => {
     assert.deepEqual(at('open-files', {}), ['note: the number of open files is not known']);
   });
 
-  it('raise few watches', () => {
+  it('raise a low limit of watches', () => {
     assert.deepEqual(at('inotify-watches', { values: values('1', '1024', '65536') }), [
       'ok: fs.inotify.max_user_watches = 65536',
     ]);

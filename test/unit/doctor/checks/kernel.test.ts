@@ -25,7 +25,7 @@ describe('checks of the kernel', () => {
     assert.equal(mend('dnf'), 'dnf install --assumeyes nftables');
   });
 
-  it('do not know a feature that may not be tried', () => {
+  it('report a feature that may not be tried as unknown', () => {
     const lacks = { nft: { cause: 'forbidden', reason: 'not permitted' } } as const;
     assert.deepEqual(linesOf(observe(kernelChecks, 'kernel-features', { ...facts, lacks })), [
       'note: nft cannot be used: not permitted',

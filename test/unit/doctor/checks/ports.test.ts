@@ -19,14 +19,14 @@ const [api, agent, vxlan] = [
 ];
 
 describe('checks of ports', () => {
-  it('find free ones', () =>
+  it('report free ports', () =>
     assert.deepEqual(at([tcp(22, 7)]), [
       `ok: ${api} is free`,
       `ok: ${agent} is free`,
       `ok: ${vxlan} is free`,
     ]));
 
-  it('find those that minik8s itself holds', () =>
+  it('accept ports that minik8s itself holds', () =>
     assert.deepEqual(
       at(
         [
@@ -49,13 +49,13 @@ describe('checks of ports', () => {
     );
   });
 
-  it('do not mind another address or another protocol', () => {
+  it('ignore another address or another protocol', () => {
     const elsewhere = [tcp(10250, 7, { address: '192.0.2.99' }), tcp(8472, 7)];
     assert.deepEqual(at(elsewhere), [`ok: ${api} is free`, `ok: ${agent} is free`, `ok: ${vxlan} is free`]);
     assert.match(at([tcp(10250, 7, { address: '[::]' })])[1] ?? '', /^fault/);
   });
 
-  it('do not know a holder without its process', () =>
+  it('report a holder without its process as unknown', () =>
     assert.equal(
       at([{ protocol: 'tcp', address: '*', port: 6443 }])[0],
       `note: ${api} is held by a process that is not known # ss -lnp`,

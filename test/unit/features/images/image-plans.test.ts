@@ -46,7 +46,7 @@ test('nodes with an earlier content do not count as having the image', () => {
   assert.deepEqual(nodesWith(imageOf(one, { content: one, nodes })), ['n1']);
 });
 
-test('at most three other nodes are asked, each of many equally often', () => {
+test('at most three other nodes are queried, each equally often', () => {
   const nodes = Object.fromEntries(['n1', 'n2', 'n3', 'n4', 'n5'].map((node) => [node, one.config.digest]));
   const image = imageOf(one, { content: one, nodes });
   const random = new SeededRandom(1);

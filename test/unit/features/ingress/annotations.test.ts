@@ -45,7 +45,7 @@ describe('annotations of Ingresses', () => {
     assert.deepEqual(read('app-root', '/x').problems[0]?.reason, 'UnsupportedAnnotation');
   });
 
-  it('write nothing into the configuration, whatever they contain', () => {
+  it('add nothing to the configuration, whatever they contain', () => {
     const serviceOf = () =>
       makeService('web', { clusterIP: '10.96.0.20', ports: [{ port: 80, protocol: 'TCP' }] });
     for (const name of [...servedAnnotations, 'allowlist-source-range']) {

@@ -156,7 +156,7 @@ describe('packages', () => {
     assert.equal(steps[0]?.kind, 'start-docker');
   });
 
-  test('without a known package manager the error names what the machine lacks', () => {
+  test('without a known package manager the error names the missing programs', () => {
     assert.throws(
       () => planOf({ packageManager: undefined, docker: 'missing', lackingPrograms: ['nft'] }),
       /lacks the Docker engine, nft, and has neither apt nor dnf/,
@@ -164,7 +164,7 @@ describe('packages', () => {
   });
 });
 
-test('a foreign kubectl is no obstacle when no link is wanted', () => {
+test('a foreign kubectl is no obstacle if no link is requested', () => {
   const found = new Map<string, Found>([[kubectlPath, { kind: 'file', text: 'mine', mode: 0o755 }]]);
   const { steps, installed } = planOf({ found });
   assert.ok(!kinds(steps).some((step) => step.includes('kubectl')));
@@ -202,7 +202,7 @@ test('a kernel parameter is raised, never lowered', () => {
   assert.deepEqual(installed.sysctls, {});
 });
 
-test('the record is read as it was written, and is readable for root alone', () => {
+test('the record is read back as written, and is readable for root alone', () => {
   const { installed } = planOf();
   const { content, mode } = recordStep({ ...installed, started: 'x' });
   assert.deepEqual(parseInstalled(content), { ...installed, started: 'x' });
@@ -240,7 +240,7 @@ test('the unit starts the role, leaves children alone when it is stopped, and wa
   assert.ok(!systemdUnit('up', executablePath, 90).includes('Requires='));
 });
 
-test('the user reads each change of the machine, without what follows from others', () => {
+test('the user reads each change of the machine, without implied ones', () => {
   const { steps } = planOf({ docker: 'missing' }, { linksKubectl: true });
   assert.deepEqual(
     steps.map(describeStep).filter((line) => line !== undefined),
@@ -310,7 +310,7 @@ describe('completion of bash', () => {
     assert.ok(kinds(uninstallPlan(machine, installed, false)).includes(`remove-path ${completionPath}`));
   });
 
-  test('is restored as it was if the user had it before', () => {
+  test('is restored if the user had it before', () => {
     const own: Found = { kind: 'file', text: 'own\n', mode: 0o600 };
     const { steps, installed } = planOf({ found: new Map([...found, [completionPath, own]]) });
     const machine = after({ ...bare, found }, steps, installed);

@@ -46,7 +46,7 @@ test('what was created is removed in reverse order: the service first, the direc
   ]);
 });
 
-test('with --keep-data the settings stay as well, so that the next installation goes on with them', () => {
+test('with --keep-data the settings stay as well, for the next installation', () => {
   const changed = {
     ...installed,
     before: { '/etc/minik8s/node.yaml': { text: 'server: x\n', mode: 0o600 } },
@@ -58,7 +58,7 @@ test('with --keep-data the settings stay as well, so that the next installation 
   assert.deepEqual(paths, [unitPath, '/etc/minik8s/installed.json', executablePath]);
 });
 
-test('the record of what is kept stays, so that the next removal does not take it for the own of the user', () => {
+test('the record of kept files stays, so that the next removal does not attribute them to the user', () => {
   const path = '/etc/minik8s/node.yaml';
   const earlier = { ...installed, started: 'digest', packages: ['docker.io'] };
   const steps = uninstallPlan({ found: all, sysctls }, earlier, true);
@@ -95,7 +95,7 @@ test('settings that existed before are restored, with their mode', () => {
   );
 });
 
-test('what is gone already, or was set to another value since, is left alone', () => {
+test('files that are already removed, or were changed since, are skipped', () => {
   const steps = uninstallPlan(
     { found: new Map(), sysctls: new Map([['net.ipv4.ip_forward', '0']]) },
     installed,

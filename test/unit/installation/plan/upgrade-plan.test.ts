@@ -87,7 +87,7 @@ test('a version that does not start is replaced by the one before, which is chec
     ]);
 });
 
-test('the data that the new version may have changed are taken back before its file goes', () => {
+test('the data that the new version may have changed are restored before its file is removed', () => {
   const raised = { ...usual, next: { ...next, dataFormat: 2 } };
   assert.deepEqual(afterFailure('restart', up, raised).slice(0, 3), [
     { kind: 'stop' },
@@ -97,7 +97,7 @@ test('the data that the new version may have changed are taken back before its f
   assert.equal(afterFailure('restart', node, raised)[0]?.kind, 'put-back');
 });
 
-test('each step has a line that names what it touches', () => {
+test('each step has a line that names the affected files', () => {
   const lines = [...upgradePlan(up, usual), ...afterFailure('verify', up, usual)].map(describeUpgradeStep);
   assert.equal(new Set(lines).size, 7);
   assert.ok(lines.includes('check that the service minik8s runs 1.1.0'));
@@ -120,7 +120,7 @@ test('only a version counts as a version', () => {
     assert.ok(!isVersion(text), text);
 });
 
-test('a file that is no executable of this architecture is refused', () => {
+test('a file that is not an executable of this architecture is refused', () => {
   const elf = (machine: number) => {
     const head = Buffer.alloc(20);
     head.writeUInt32BE(0x7f454c46, 0);

@@ -110,14 +110,14 @@ describe('the selectors of a webhook', () => {
   const calls = (labels: HookedRequest['labels'], oldLabels: HookedRequest['oldLabels']) =>
     invocationOf(hookOf({ objectSelector }), { ...request, labels, oldLabels }) !== undefined;
 
-  it('select the object as it is or as it was', () => {
+  it('select the object in its old or its new state', () => {
     assert.equal(calls({ app: 'web' }, undefined), true);
     assert.equal(calls({}, { app: 'web' }), true);
     assert.equal(calls({}, {}), false);
     assert.equal(calls(undefined, undefined), false);
   });
 
-  it('ask for the labels of the namespace if the request has one', () => {
+  it('query the labels of the namespace if the request has one', () => {
     const hook = hookOf({ namespaceSelector: { matchLabels: { a: 'b' } } });
     assert.equal(asksForNamespace(hook, request), true);
     assert.equal(asksForNamespace(hook, { ...request, namespace: '' }), false);

@@ -74,7 +74,7 @@ const forbidden = (message: RegExp) => (error: unknown) =>
   error instanceof StatusError && error.status.code === 403 && message.test(error.message);
 
 describe('a new request', () => {
-  test('has the authenticated user, whatever its body has', async () => {
+  test('has the authenticated user, whatever its body contains', async () => {
     const known = { ...alice, uid: '7', extra: { scopes: ['a'] } };
     const object = csr('example.com/x');
     Object.assign(object.spec, {
@@ -91,7 +91,7 @@ describe('a new request', () => {
     assert.deepEqual(known, { ...alice, uid: '7', extra: { scopes: ['a'] } });
   });
 
-  test('has nothing of a user that has no more than a name', async () => {
+  test('omits the fields of a user with only a name', async () => {
     const object = csr('example.com/x');
     await admit({ object });
     assert.deepEqual(
@@ -140,7 +140,7 @@ describe('a new request', () => {
     });
   });
 
-  test('of a joining machine may have 16 KiB, and of others more', async () => {
+  test('of a joining machine may have 16 KiB, and those of others more', async () => {
     const object = csr(kubeletClient);
     const rest = Buffer.byteLength(JSON.stringify(object));
     const sized = (bytes: number) => ({
@@ -170,7 +170,7 @@ describe('a decision', () => {
     allows?: Parameters<typeof admit>[1],
   ) => admit({ old: structuredClone(old), object, subresource }, allows);
 
-  test('is for those who may approve for the signer, or for all of its domain', async () => {
+  test('is made by users who may approve for the signer, or for its whole domain', async () => {
     const why =
       /alice|user not permitted to approve requests with signerName "kubernetes.io\/kube-apiserver-client"/;
     await assert.rejects(update('approval', next({ conditions: approved })), forbidden(why));
@@ -207,7 +207,7 @@ describe('a decision', () => {
     assert.equal(first.status?.conditions?.length, 1);
   });
 
-  test('is not what a certificate is: that is for those who may sign', async () => {
+  test('is separate from the certificate, which users who may sign can set', async () => {
     const sign = (certificate: string) => next({ certificate });
     await assert.rejects(
       update('status', sign('new'), ({ verb }) => verb === 'approve'),

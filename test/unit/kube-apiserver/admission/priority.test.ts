@@ -81,7 +81,7 @@ test('an update that leaves priority and policy out keeps them', async () => {
   assert.deepEqual(await admitted({}, { operation: 'update', old: { spec: {} } }), {});
 });
 
-test('only pods are looked at', async () => {
+test('only pods are checked', async () => {
   const spec = { priorityClassName: 'mine' };
   for (const over of [
     { subresource: 'status' },

@@ -96,7 +96,7 @@ describe('the charge of a write', () => {
     );
   });
 
-  it('is taken once from each quota, also if another master changed one of them first', async () => {
+  it('is taken once from each quota, also if another master changed a quota first', async () => {
     await make(quota('a', 0, 9), quota('b', 0, 9));
     await change('b', 5);
     assert.equal(await take(), undefined);
@@ -111,7 +111,7 @@ describe('the charge of a write', () => {
     assert.equal(await used('a'), '9');
   });
 
-  it('is taken by one update for many waiting writes, as far as the quota allows', async () => {
+  it('is taken by one update for many waiting writes, up to the limit', async () => {
     await make(quota('a', 0, 5));
     const answers = await Promise.all(Array.from({ length: 12 }, () => take()));
     assert.equal(answers.filter((refusal) => refusal === undefined).length, 5);
@@ -153,7 +153,7 @@ describe('the charge of a write', () => {
     assert.equal(updates.length, 64);
   });
 
-  it('is taken from no quota that was deleted meanwhile', async () => {
+  it('leaves a quota that was deleted in the meantime unchanged', async () => {
     await make(quota('a', 0, 9));
     const found = await store.get(keyOf('a'));
     await store.delete(keyOf('a'), found?.revision ?? 0);

@@ -71,7 +71,7 @@ describe('a write that fits', () => {
     assert.deepEqual(outcome([best, ofClass], high), [{ pods: '1' }, { pods: '2' }]);
   });
 
-  it('takes what it uses more than what it replaces, and gives nothing back', () => {
+  it('charges the difference to the replaced object, and gives nothing back', () => {
     const quotas = [quotaOf('a', { 'requests.storage': '9Gi' }, { 'requests.storage': '5Gi' })];
     const old = { metadata: {}, ...claim('2Gi') } as unknown as KubeObject;
     const after = (storage: string) =>
@@ -80,7 +80,7 @@ describe('a write that fits', () => {
     assert.deepEqual(after('1Gi'), [{ 'requests.storage': '5Gi' }]);
   });
 
-  it('may use nothing of what is used up', () => {
+  it('may not use an exhausted resource', () => {
     const full = quotaOf(
       'a',
       { pods: '9', 'requests.nvidia.com/gpu': '1' },
@@ -123,7 +123,7 @@ describe('refused is', () => {
     );
   });
 
-  it('a growth by what it grows', () => {
+  it('a growth that exceeds the rest', () => {
     const quota = quotaOf('a', { 'requests.storage': '3Gi' }, { 'requests.storage': '2Gi' });
     const old = { metadata: {}, ...claim('2Gi') } as unknown as KubeObject;
     assert.equal(
@@ -132,7 +132,7 @@ describe('refused is', () => {
     );
   });
 
-  it('a pod that does not say what is limited', () => {
+  it('a pod that does not set a limited resource', () => {
     const quota = quotaOf('a', { 'limits.cpu': '1', pods: '1' }, { 'limits.cpu': '0', pods: '1' });
     assert.equal(outcome([quota], pod()), 'failed quota: a: must specify limits.cpu for: c');
   });

@@ -85,7 +85,7 @@ for (const [title, spec, why] of [
     assert.equal(await admitted(spec), why);
   });
 
-test('only new pods are looked at', async () => {
+test('only new pods are checked', async () => {
   const spec = { runtimeClassName: 'x' };
   for (const over of [
     { operation: 'update' },

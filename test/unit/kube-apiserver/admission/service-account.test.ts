@@ -125,7 +125,7 @@ describe('a pod', () => {
     );
   });
 
-  it('takes the secrets for images of its account when it has none, as values of its own', async () => {
+  it('gets the image pull secrets of its account if it has none, as copies', async () => {
     const world = new World();
     world.arrives('default', { imagePullSecrets: secrets });
     const spec = (await world.admitted()) as { imagePullSecrets: object[] };
@@ -146,7 +146,7 @@ describe('a pod', () => {
     assert.deepEqual([world.clock.pending, world.watches.size], [0, 0]);
   });
 
-  it('is refused when its namespace goes while it waits', async () => {
+  it('is refused when its namespace is deleted while it waits', async () => {
     const terminating = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } };
     for (const [namespace, why] of [
       [terminating, /unable to create new content in namespace a because it is being terminated$/],
@@ -162,7 +162,7 @@ describe('a pod', () => {
     }
   });
 
-  it('goes on in its turn, with the account as it is then', async () => {
+  it('continues in its turn, with the account of that time', async () => {
     const world = new World();
     world.prompt = false;
     const answers = [world.admitted(), world.admitted()];
@@ -220,7 +220,7 @@ describe('a pod', () => {
     });
 });
 
-test('only new pods are looked at', async () => {
+test('only new pods are checked', async () => {
   const world = new World();
   for (const over of [
     { operation: 'update' },

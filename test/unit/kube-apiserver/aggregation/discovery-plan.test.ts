@@ -56,7 +56,7 @@ for (const [what, document] of [
   ['a resource without verbs', list({ name: 'a' })],
   ['too many resources', list(...Array.from({ length: 1001 }, (_, i) => ({ name: `a${i}`, verbs: [] })))],
 ] as const)
-  test(`${what} is no discovery`, () => {
+  test(`${what} is not a discovery document`, () => {
     assert.throws(() => resourcesOf(document), /^Error: its discovery /);
   });
 

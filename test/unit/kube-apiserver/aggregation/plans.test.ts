@@ -15,7 +15,7 @@ import {
   isRedirect,
 } from '../../../../src/kube-apiserver/aggregation/proxy-plan.ts';
 
-test('keys of extra fields are percent-encoded where a header cannot have them', () => {
+test('keys of extra fields are percent-encoded if a header cannot contain them', () => {
   assert.equal(escapedKey('example.com/roles'), 'example.com%2Froles');
   assert.equal(escapedKey('100%'), '100%25');
   assert.equal(escapedKey('Grün'), 'gr%C3%BCn');
@@ -59,7 +59,7 @@ test('an endpoint is a pod of the namespace, or an address', () => {
 });
 
 for (const address of ['127.0.0.1', '169.254.169.254', '0.0.0.0'])
-  test(`the address ${address} is none, since this machine alone reaches it`, () => {
+  test(`the address ${address} is refused, since only this machine reaches it`, () => {
     const slices = [slice([bare(address)])];
     assert.equal(backendOf({ service: service({ ports }), slices, podOf }, 443, 0), undefined);
   });
@@ -73,7 +73,7 @@ test('endpoints that are not ready, and ports of other names, do not count', () 
   assert.equal(backendOf({ service: undefined, slices: [], podOf }, 443, 0), undefined);
 });
 
-test('endpoints are drawn, and the next one counts if one cannot be reached', () => {
+test('endpoints are chosen at random, and the next one is used if one cannot be reached', () => {
   const slices = [slice([bare('192.0.2.7'), bare('127.0.0.1'), bare('192.0.2.9')])];
   const drawn = (number: number) => {
     const found = backendOf({ service: service({ ports }), slices, podOf }, 443, number);
@@ -99,7 +99,7 @@ test('a Service whose name is an address leads to it only if other machines reac
   assert.deepEqual(of('192.0.2.7'), { kind: 'address', address: '192.0.2.7', port: 443 });
 });
 
-test('fields of the connection do not pass, and own ones are added unless they are there', () => {
+test('fields of the connection do not pass, and own ones are added unless they exist', () => {
   const raw = ['Connection', 'x-hop', 'X-Hop', '1', 'Cache-Control', 'public'];
   assert.deepEqual(answeredFields(raw, { 'cache-control': 'no-cache', 'audit-id': '7' }), [
     'Cache-Control',

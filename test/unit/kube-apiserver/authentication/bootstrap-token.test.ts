@@ -48,7 +48,7 @@ function shownBy(authorization: string, change: object) {
 
 const token = 'Bearer abcdef.0123456789abcdef';
 
-test('a token is a user of the group of those who join', async () => {
+test('a token identifies a user in the group of joining machines', async () => {
   assert.deepEqual(await shownBy(token, {}), {
     name: 'system:bootstrap:abcdef',
     groups: ['system:bootstrappers'],

@@ -22,7 +22,7 @@ describe('a node with an expired certificate', () => {
   const userOf = (expired: typeof shown | undefined) =>
     authenticate({ authorization: undefined, peer: undefined, expired });
 
-  test('is a user of its own, with the fingerprint, who is no part of the cluster', async () => {
+  test('identifies a separate user, with the fingerprint, who is not part of the cluster', async () => {
     const user = await unionAuthenticator([authenticate])({
       ...{ authorization: undefined, peer: undefined, expired: shown },
     });
@@ -55,7 +55,7 @@ describe('a node with an expired certificate', () => {
   });
 });
 
-describe('what is read of an expired certificate', () => {
+describe('the user of an expired certificate', () => {
   const validity = { notBefore: now - 2 * day, notAfter: now - day };
   const subject = { commonName: 'system:node:a', organizations: ['system:nodes'], ...validity };
   const read = async (usages: readonly ('client' | 'server')[], bundle: (own: string) => Promise<string>) => {
@@ -77,7 +77,7 @@ describe('what is read of an expired certificate', () => {
     assert.equal(await read(['client'], async () => ''), undefined);
   });
 
-  test('nothing of the authority itself', async () => {
+  test('is rejected for the authority itself', async () => {
     const { certificate } = await createAuthority('minik8s', now - 3 * day, now - day);
     assert.equal(readExpired(new X509Certificate(certificate), certificate), undefined);
   });

@@ -71,7 +71,7 @@ describe('a node', () => {
       assert.equal(await worldOf({}).allows(resource(over)), allowed);
     });
 
-  test('may do nothing by that where no resource is meant', async () => {
+  test('has no rights by that if no resource is requested', async () => {
     assert.equal(await worldOf({}).allows({ type: 'path', user: n1, verb: 'get', path: '/metrics' }), false);
   });
 
@@ -95,13 +95,13 @@ describe('a Secret that a pod needs', () => {
     assert.equal(asked.revision, 0);
   });
 
-  test('is read when the cache comes to know the pod', async () => {
+  test('is readable when the cache shows the pod', async () => {
     const { asked, allows } = worldOf({ later: [needing] });
     assert.equal(await allows(secret), true);
     assert.equal(asked.revision, 1);
   });
 
-  test('is no longer read when the pod is another node’s, or needs another', async () => {
+  test('is no longer readable when the pod is another node’s, or requires another Secret', async () => {
     const others = [
       { ...needing, spec: { ...needing.spec, nodeName: 'n2' } },
       pod('web', { spec: { nodeName: 'n1' } }),

@@ -43,7 +43,7 @@ test('a user who may get nodes/metrics may read nothing else of a node', () => {
   assert.equal(mayReadMetrics({ type: 'path', user, verb: 'get', path: '/metrics' }), false);
 });
 
-test('a name with a scheme or a port is refused to those who may read the metrics of all nodes', () => {
+test('a name with a scheme or a port is refused to users who may read the metrics of all nodes', () => {
   const ofAll = nodeMetricsAuthorizer(() => true);
   assert.equal(ofAll(asked as AccessRequest), true);
   for (const name of ['n1:9100', 'https:n1:', 'http:n1:10250'])

@@ -148,7 +148,7 @@ describe('node ports', () => {
     );
   });
 
-  test('of others are skipped, and none is left when all are taken', () => {
+  test('of other Services are skipped, and none is left when all are taken', () => {
     const all = Array.from({ length: 10 }, (_, i) => port(30000 + i));
     const make = () => service({ type: 'NodePort', clusterIP: '10.96.0.5' });
     assert.ok(planned(make(), {}, undefined, all.slice(0, -1)).acquire.includes(port(30009)));
@@ -179,7 +179,7 @@ describe('a change of a Service', () => {
     assert.deepEqual(planned(structuredClone(old), {}, old), { acquire: [], release: [] });
   });
 
-  test('claims new addresses and ports and releases those that it no longer has', () => {
+  test('claims new addresses and ports and releases the old ones', () => {
     const next = service({
       type: 'NodePort',
       clusterIP: '10.96.0.5',
@@ -200,7 +200,7 @@ describe('a change of a Service', () => {
     assert.deepEqual(planned(structuredClone(old), elsewhere, old), { acquire: [], release: [] });
   });
 
-  test('takes an address where it had none', () => {
+  test('claims an address if it had none', () => {
     const bare = service({});
     assert.deepEqual(planned(service({ clusterIP: '10.96.0.5' }), {}, bare), {
       acquire: [ip('10.96.0.5')],

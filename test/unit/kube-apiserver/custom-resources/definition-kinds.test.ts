@@ -53,14 +53,14 @@ describe('the kinds of a definition', () => {
     assert.equal(asServed(first, stored).apiVersion, 'example.com/v2');
   });
 
-  it('read stored objects unchanged while the definition is as it was created', () => {
+  it('read stored objects unchanged while the definition has its first version', () => {
     const versions = [version('v1', { storage: true })];
     const [created] = kindsOf(versions, { generation: 1 }, ['v1']);
     const [changed] = kindsOf(versions, { generation: 2 }, ['v1']);
     assert.deepEqual([created?.fromStorage, typeof changed?.fromStorage], [undefined, 'function']);
   });
 
-  it('without a served version are none, until the definition is deleted', () => {
+  it('without a served version do not exist, until the definition is deleted', () => {
     const versions = [version('v1', { served: false, storage: true })];
     assert.deepEqual(kindsOf(versions, {}, ['v1']), []);
     const [kind] = kindsOf(versions, { deletionTimestamp: '2026-01-01T00:00:00Z' }, ['v1']);
@@ -69,7 +69,7 @@ describe('the kinds of a definition', () => {
 });
 
 describe('a definition', () => {
-  it('is served under its own plural only, whatever its status says', () => {
+  it('is served under its own plural only, whatever its status contains', () => {
     const own = definition([version('v1', { storage: true })], {}, ['v1']);
     const conditions = [{ type: 'NamesAccepted', status: 'True' as const }];
     const accepting = (plural: string) =>

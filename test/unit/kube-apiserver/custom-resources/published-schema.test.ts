@@ -36,7 +36,7 @@ describe('the published schema of a custom kind', () => {
     });
   });
 
-  it('shows no type for a part with unknown fields in version 2, and nothing of such a kind', () => {
+  it('shows no type for a part with unknown fields in version 2, and no fields of such a kind', () => {
     const open: StructuralSchema = {
       ...{ type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
       properties: { a: { type: 'string' } },

@@ -23,7 +23,7 @@ describe('headers to a backend', () => {
     });
   });
 
-  it('adds itself to the proxies before it', () => {
+  it('list this server after earlier proxies', () => {
     assert.equal(
       request({ 'x-forwarded-for': '198.51.100.7' })['x-forwarded-for'],
       '198.51.100.7, 192.0.2.1',
@@ -57,7 +57,7 @@ describe('headers to a backend', () => {
     ]);
   });
 
-  it('leaves out what is of one connection', () => {
+  it('omit those of one connection', () => {
     const headers = request({
       connection: 'keep-alive, X-Hop, Upgrade',
       'x-hop': '1',
@@ -79,7 +79,7 @@ describe('headers to a backend', () => {
     assert.equal(headers['transfer-encoding'], 'chunked');
   });
 
-  it('asks for the protocol the client asks for', () => {
+  it('request the protocol that the client requests', () => {
     const headers = request(
       { connection: 'keep-alive, Upgrade', upgrade: 'websocket', 'sec-websocket-key': 'k' },
       { upgrade: true },
@@ -95,7 +95,7 @@ describe('headers of a backend', () => {
   const response = (raw: readonly string[]) =>
     responseHeaders(raw, page, { 'cache-control': 'no-cache', 'audit-id': '7' });
 
-  it('pass as they are, each cookie for itself', () => {
+  it('pass unchanged, each cookie separately', () => {
     const { headers, html } = response([
       'Content-Type',
       'text/css',
@@ -112,12 +112,12 @@ describe('headers of a backend', () => {
     assert.equal(html, undefined);
   });
 
-  it('count more than those of this server', () => {
+  it('take precedence over those of this server', () => {
     assert.equal(response(['Cache-Control', 'max-age=60']).headers.get('cache-control'), 'max-age=60');
     assert.equal(response([]).headers.get('cache-control'), 'no-cache');
   });
 
-  it('lose what is of one connection, and what lets other sites in', () => {
+  it('lose those of one connection, and those that admit other sites', () => {
     const { headers } = response([
       ...['Connection', 'close, X-Hop', 'X-Hop', '1', 'Transfer-Encoding', 'chunked', 'Keep-Alive', 'x'],
       ...['Upgrade', 'h2c', 'Trailer', 'x-sum', 'Proxy-Connection', 'close', 'Proxy-Authenticate', 'Basic'],

@@ -33,7 +33,7 @@ async function ask(found: object | undefined, revision: () => Promise<bigint>, q
 const answers = async () => 7n;
 const ok = ['True', 'ok'];
 
-test('all is well where one master has the store to itself, and where a Lease is held', async () => {
+test('all is well if one master has the store to itself, and if a Lease is held', async () => {
   const well = { scheduler: ok, 'controller-manager': ok, 'etcd-0': ok };
   assert.deepEqual(await ask(undefined, answers), well);
   assert.deepEqual(await ask(lease(14), answers), well);

@@ -84,7 +84,7 @@ describe('metrics', () => {
     assert.equal((await read<NodeMetrics>('/nodes/n1')).usage.cpu, '250000000n');
   });
 
-  test('of pods are those of their containers, by uid, and only running ones', async () => {
+  test('of pods are those of their running containers, by uid', async () => {
     const uid = await makePod('a', 'n1');
     await makePod('b', 'n1');
     tell('n1', {
@@ -169,7 +169,7 @@ describe('metrics', () => {
     );
   });
 
-  test('ask only the nodes of the pods that are selected', async () => {
+  test('query only the nodes of the selected pods', async () => {
     const [a, b] = [await makePod('a', 'n1'), await makePod('b', 'n2')];
     tell('n1', { node: use(1), pods: [podOf(a, { name: 'c', ...use(1) })] });
     tell('n2', { node: use(1), pods: [podOf(b, { name: 'c', ...use(1) })] });
@@ -183,7 +183,7 @@ describe('metrics', () => {
     assert.equal((await server.call('GET', `${root}/namespaces/default/pods/c`)).status, 404);
   });
 
-  test('ask an agent once for all who ask within two seconds', async () => {
+  test('query an agent once for all clients within two seconds', async () => {
     tell('n1', { node: use(1), pods: [] });
     tell('n2', { node: use(1), pods: [] });
     await Promise.all([read('/nodes'), read('/nodes')]);
@@ -194,7 +194,7 @@ describe('metrics', () => {
     assert.equal(asked.length, 3);
   });
 
-  test('ask an agent again after a second when it has no rates yet', async () => {
+  test('query an agent again after a second if it has no rates yet', async () => {
     tell('n2', { node: use(1), pods: [] });
     agents.set('n1', () => Response.json({ node: use(asked.length > 1 ? 7 : undefined), pods: [] }));
     const answer = read<NodeMetrics>('/nodes/n1');
@@ -216,7 +216,7 @@ describe('metrics', () => {
 });
 
 describe('the answer of an agent', () => {
-  test('is taken where it has the form, and left where it has not', () => {
+  test('is used if it has the right form, and otherwise rejected', () => {
     for (const wrong of [null, 7, [], {}, { node: null, pods: 'x' }, { pods: [{ podRef: 1 }, null] }])
       assert.deepEqual([sampleOf(wrong).node, sampleOf(wrong).pods.size], [undefined, 0]);
     const half = {

@@ -52,7 +52,7 @@ describe('lists of targets', () => {
     return groups.filter(({ targets }) => targets.length > 0);
   };
 
-  test('a node is where its agent listens, under its name, with its labels and conditions', async () => {
+  test('a node is at the address of its agent, under its name, with its labels and conditions', async () => {
     const node = await made('/api/v1/nodes', {
       metadata: {
         name: 'n1',

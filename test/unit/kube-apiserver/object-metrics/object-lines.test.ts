@@ -38,7 +38,7 @@ describe('lines of an object', () => {
     });
   });
 
-  test('objects that say the same share it', () => {
+  test('objects with equal samples share lines', () => {
     const pool = new EndsPool();
     const [a, b] = [linesOf(metrics, cached('a'), pool), linesOf(metrics, cached('b'), pool)];
     assert.ok(Array.isArray(a.ends[2]));

@@ -20,7 +20,7 @@ describe('evaluation', () => {
     assert.equal(at(34).length, 1);
   });
 
-  test('a version of the future has the newest rules that are known', () => {
+  test('a future version has the newest known rules', () => {
     for (const version of [38, 99, 1_000_000, Number.MAX_SAFE_INTEGER]) {
       assert.deepEqual(judged(probed, 'baseline', version), judged(probed, 'baseline', 37));
       assert.deepEqual(judged({}, 'restricted', version), judged({}, 'restricted', 37));
@@ -38,7 +38,7 @@ describe('evaluation', () => {
     assert.equal(inDetail([]), '');
   });
 
-  test('the checks have names of their own, grow with the versions, and replace what is there', () => {
+  test('the checks have separate names, increase with the versions, and replace earlier ones', () => {
     const baseline = new Set(allChecks.filter(({ level }) => level === 'baseline').map(({ id }) => id));
     assert.equal(new Set(allChecks.map(({ id }) => id)).size, allChecks.length);
     for (const { id, level, versions } of allChecks) {

@@ -58,7 +58,7 @@ describe('the pods of a namespace whose policy changes', () => {
     ]);
   });
 
-  test('are judged by the level and version that is asked', () => {
+  test('are judged by the requested level and version', () => {
     const restricted = { level: 'restricted', version: 18 } as const;
     assert.deepEqual(warnings([pod('a')], { enforce: restricted }), [
       'existing pods in namespace "shop" violate the new PodSecurity enforce level "restricted:v1.18"',
@@ -76,12 +76,12 @@ describe('the pods of a namespace whose policy changes', () => {
     ]);
   });
 
-  test('are all looked at when they are just so many', () => {
+  test('are all checked up to the exact limit', () => {
     const pods = Array.from({ length: maxPods }, (_, index) => pod(`r${index}`, {}, 'one'));
     assert.deepEqual(warnings(pods.with(-1, pod('x', onHost, 'one'))), [violate, 'x: host namespaces']);
   });
 
-  test('are looked at while there is time', () => {
+  test('are checked while there is time', () => {
     let left = 3;
     const pods = [pod('a', onHost), pod('b'), pod('c', onHost), pod('d', onHost)];
     assert.deepEqual(warnings(pods, { isOver: () => --left === 0 }), [
@@ -91,7 +91,7 @@ describe('the pods of a namespace whose policy changes', () => {
     ]);
   });
 
-  test('take no more time where none is looked at', () => {
+  test('take no time if none is checked', () => {
     let left = 5;
     let read = 0;
     function* exempt() {
@@ -113,7 +113,7 @@ describe('the pods of a namespace whose policy changes', () => {
     assert.deepEqual(warnings(pods, { isExempt: () => true }), []);
   });
 
-  test('are a step each, so that others get their turn', () => {
+  test('are a step each, so that other work runs', () => {
     const steps = namespaceWarnings(check([pod('a'), pod('b', {}, 'u'), pod('c', {}, 'u')]));
     let turns = 0;
     while (!steps.next().done) turns++;

@@ -165,7 +165,7 @@ describe('restricted', () => {
       assert.deepEqual(more, []);
     });
 
-  test('refuses what baseline refuses, before what it refuses by itself', () => {
+  test('refuses what baseline refuses, before its own reasons', () => {
     const pod = { hostNetwork: true, ...containersWith({ privileged: true }), os: { name: 'windows' } };
     const reasons = (version: Version) => judged(pod, 'restricted', version).map(({ reason }) => reason);
     assert.deepEqual(reasons(24), [

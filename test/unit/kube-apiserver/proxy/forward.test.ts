@@ -33,7 +33,7 @@ const echoed = async (path: string, options?: AskOptions) => {
 
 describe('a request', () => {
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-    test(`with ${method} arrives as it was sent`, async () => {
+    test(`with ${method} arrives as sent`, async () => {
       const sent = method === 'GET' ? {} : { body: 'words', headers: { 'content-length': '5' } };
       const { headers, ...rest } = await echoed('/a%2Fb//?c=d&e', { method, ...sent });
       assert.deepEqual(rest, { method, url: '/a%2Fb//?c=d&e', body: sent.body ?? '' });
@@ -58,7 +58,7 @@ describe('a request', () => {
     assert.deepEqual([headers['transfer-encoding'], headers['content-length'], body], [undefined, '0', '']);
   });
 
-  test('is answered before anything of its body is there', async () => {
+  test('is answered before any byte of its body arrives', async () => {
     backend.handle = (_, response) => response.end('no, thank you');
     const body = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
     const answer = await ask('/', { method: 'POST', headers: { 'transfer-encoding': 'chunked' }, body });
@@ -80,7 +80,7 @@ describe('a request', () => {
     );
   });
 
-  test('for no path at all is led to the one with a slash, when it only reads', async () => {
+  test('without a path is redirected to the one with a slash, if it only reads', async () => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await ask('?a=b', { method });
       assert.deepEqual([answer.status, answer.headers.get('location')], [301, `${toPod('/')}?a=b`]);
@@ -119,7 +119,7 @@ describe('a request', () => {
   });
 
   for (const who of ['client', 'server'])
-    test(`goes with the ${who}`, async () => {
+    test(`is sent with the ${who}`, async () => {
       const arrived = Promise.withResolvers<void>();
       backend.handle = () => arrived.resolve();
       const [client, server] = [new AbortController(), new AbortController()];
@@ -135,7 +135,7 @@ describe('a request', () => {
 describe('an answer', () => {
   const bodyOf = async (response: Response) => Buffer.from(await response.arrayBuffer()).toString();
 
-  test('comes as it was given', async () => {
+  test('arrives as the backend gave it', async () => {
     backend.handle = (_, response) =>
       response.writeHead(418, { 'content-type': 'text/plain', 'set-cookie': ['a=1', 'b=2'] }).end('tea');
     const answer = await ask('/');
@@ -153,7 +153,7 @@ describe('an answer', () => {
       assert.deepEqual([answer.status, answer.headers.get('etag'), answer.body], [status, '"x"', null]);
     });
 
-  test('to HEAD has none, and the length that it would have', async () => {
+  test('to HEAD has no body, and the length that it would have', async () => {
     backend.handle = (_, response) => response.writeHead(200, { 'content-length': '7' }).end();
     const answer = await ask('/', { method: 'HEAD' });
     assert.deepEqual([answer.status, answer.headers.get('content-length'), answer.body], [200, '7', null]);
@@ -199,7 +199,7 @@ describe('an answer', () => {
     }
   });
 
-  test('leads to the host the client asked only where that is its own name', async () => {
+  test('is redirected to the host that the client used, only if that is its own name', async () => {
     backend.handle = (_, response) => response.writeHead(302, { location: 'https://cluster/x' }).end();
     const moved = async (host: string) => (await ask('/', { headers: { host } })).headers.get('location');
     assert.equal(await moved('cluster'), `https://cluster${toPod('/x')}`);
@@ -262,14 +262,14 @@ describe('a connection that leaves HTTP', () => {
     socket.destroy();
   });
 
-  test('stays where it was when the backend does not agree', async () => {
+  test('stays HTTP if the backend does not agree', async () => {
     backend.handle = (request, response) => response.writeHead(426).end(request.headers.upgrade);
     const answer = await ask('/', leaving);
     assert.deepEqual([answer.status, await answer.text()], [426, 'teletype']);
     assert.equal(backend.agents.joined, undefined);
   });
 
-  test('is not offered by a request that did not ask', async () => {
+  test('is not offered for a request without an upgrade', async () => {
     backend.overBytes('HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: teletype\r\n\r\n');
     const refusal = '503 error trying to reach service: the connection was closed';
     assert.equal(await backend.agents.refusal(toPod('/')), refusal);

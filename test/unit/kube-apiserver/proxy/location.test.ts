@@ -57,7 +57,7 @@ const podNamed = (name: string, { ip = '10.0.0.1', ports = [] }: PodParts = {}) 
 const asked = (id: string) => parseProxyName(id, 'pod');
 
 describe('the address of a pod', () => {
-  it('is the port that was asked for', () => {
+  it('has the requested port', () => {
     const { scheme, address, port } = podLocation(
       podNamed('web', { ports: [9000] }),
       asked('https:web:8443'),
@@ -76,7 +76,7 @@ describe('the address of a pod', () => {
     assert.equal(podLocation(podNamed('web'), asked('https:web:')).port, 443);
   });
   for (const port of ['0', '65536', '99999999', 'http', '-1', '8080x', '1e3', '0x50', '8.5', '+80']) {
-    it(`is no port ${port} at all`, () => {
+    it(`rejects port ${port}`, () => {
       assert.throws(() => podLocation(podNamed('web'), asked(`web:${port}`)), code(400, /is not a port/));
     });
   }
@@ -153,7 +153,7 @@ describe('the address of a service', () => {
   it('is found by the number of a port with a name', () => {
     assert.equal(at([namedSlice], 'web:81', 0, anyPod, named), 'http p 8081');
   });
-  it('is drawn from all slices', () => {
+  it('is chosen at random from all slices', () => {
     const slices = [slice([endpoint('p'), endpoint('q')]), slice([endpoint('r')])];
     assert.deepEqual(
       [0, 0.34, 0.67, 0.999].map((drawn) => at(slices, 'web', drawn)),
@@ -169,7 +169,7 @@ describe('the address of a service', () => {
       ['http q 8080', 'http q 8080'],
     );
   });
-  it('is the address of a pod, though the endpoint has others', () => {
+  it('is the address of a pod, even if the endpoint has others', () => {
     const several = slice([endpoint('p', { addresses: ['10.0.0.9', '10.0.0.1'] })]);
     assert.equal(serviceLocation(service(), [several], anyPod, asked('web'), 0).address, '10.0.0.1');
   });

@@ -69,7 +69,7 @@ test('a node leads to its agent, over its registered address', async () => {
   assert.equal(moved.headers.get('location'), 'http://127.0.0.1:10250/x');
 });
 
-test('a pod that was made just now is reached, though the cache has not heard of it', async () => {
+test('a pod that was just created is reached, even if the cache does not show it', async () => {
   let lagging: LaggingStore | undefined;
   const agents = await Agents.start({
     wrapStore: (store) => {
@@ -199,7 +199,7 @@ describe('no backend is reached', () => {
     assert.equal(near.destroyed, true);
   });
 
-  test('once the client has gone', async () => {
+  test('once the client has disconnected', async () => {
     const [near, far] = duplexPair();
     backend.agents.agree = async () => ({ headers: {}, socket: near });
     const { clock } = backend.agents.server;

@@ -125,7 +125,7 @@ describe('links in HTML', () => {
     });
   }
 
-  it('comes out the same however the document was cut', () => {
+  it('are rewritten equally, however the document is split', () => {
     const random = new SeededRandom(3);
     const html = cases
       .map(([, text]) => text)
@@ -150,7 +150,7 @@ describe('links in HTML', () => {
     assert.equal(rewriter.push('nk">'), '/P/link">');
   });
 
-  it('holds back no more than a link, however long anything else is', () => {
+  it('hold back at most a link, however long other parts are', () => {
     const long = 'x'.repeat(1 << 20);
     for (const begin of [
       '<a title="',
@@ -169,7 +169,7 @@ describe('links in HTML', () => {
     }
   });
 
-  it('passes a link as it is that is longer than any, and goes on behind it', () => {
+  it('pass a link unchanged if it is longer than any, and continue after it', () => {
     const rewriter = new HtmlRewriter(change);
     const long = `<a href="/${'x'.repeat(70_000)}`;
     assert.equal(rewriter.push(long), long);

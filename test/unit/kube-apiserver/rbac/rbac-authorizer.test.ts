@@ -31,7 +31,7 @@ function world(roles: number) {
   return { decide: rbacAuthorizer({ policy, clock, turns: new Turns(clock) }), turns: () => turns };
 }
 
-test('a few rules are looked at at once', () => {
+test('a few rules are compared at once', () => {
   const { decide, turns } = world(4);
   assert.deepEqual(decide(asked('n999')), { allowed: true, reason: 'RBAC: allowed by a binding' });
   assert.deepEqual(decide(asked('x')), { allowed: false, reason: '' });

@@ -109,7 +109,7 @@ for (const [what, forged] of forgeries)
     assert.equal(read(forged), undefined);
   });
 
-test('a lenient reader would have taken the one with idle bits', () => {
+test('a lenient reader would have accepted the one with idle bits', () => {
   const [, forged = ''] = forgeries.find(([what]) => what.includes('idle bits')) ?? [];
   const bytes = (text: string) => Buffer.from(text.split('.')[2] ?? '', 'base64url');
   assert.deepEqual(bytes(forged), bytes(token));

@@ -61,7 +61,7 @@ test('a new key is published an hour before it signs, and the old one still veri
   );
 });
 
-test('an old key goes when the last token that it signed is over, and not before', () => {
+test('an old key is removed when the last token that it signed has expired, and not before', () => {
   const until = start + age + year;
   assert.ok(known(live(first, start, until)).includes(one ?? ''));
   assert.ok(!known(live(first, start, until + hour)).includes(one ?? ''));
@@ -70,7 +70,7 @@ test('an old key goes when the last token that it signed is over, and not before
   assert.equal(all.filter(({ privateKey }) => privateKey).length, 1);
 });
 
-test('a key that has signed a longer token verifies for longer, and forever where that has no end', () => {
+test('a key that has signed a longer token verifies for longer, and forever if that has no end', () => {
   const [signer] = first;
   assert.ok(signer);
   const within = start + age + year;
@@ -97,7 +97,7 @@ test('a key without an end is the only one', () => {
   assert.deepEqual([keys, next], [[key], endless]);
 });
 
-test('keys are kept as they are, and nothing else is taken for keys', () => {
+test('keys are stored unchanged, and other data are not taken for keys', () => {
   const { keys } = plan(plan(first, start + age - hour).keys, start + age + hour);
   assert.deepEqual(readKeys(writeKeys(keys)), keys);
   const [key] = first;

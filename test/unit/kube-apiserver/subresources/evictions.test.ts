@@ -89,7 +89,7 @@ describe('an eviction', () => {
     assert.ok(await isGoing('a'));
   });
 
-  test('is refused with what is missing where the budget allows none, and when to come again where it is not counted', async () => {
+  test('is refused with the missing number if the budget allows none, and with the time to retry if it is not computed', async () => {
     await makePod('a');
     await makeBudget('pdb', { currentHealthy: 1, desiredHealthy: 1 });
     const refused = await evict('a');
@@ -125,7 +125,7 @@ describe('an eviction', () => {
     assert.equal(going.filter(Boolean).length, 7);
   });
 
-  test('is refused where two budgets would have to be asked', async () => {
+  test('is refused if two budgets match', async () => {
     await makePod('a');
     for (const name of ['one', 'two']) await makeBudget(name, { disruptionsAllowed: 1 });
     const answer = await evict('a');
@@ -165,7 +165,7 @@ describe('an eviction', () => {
       assert.equal(await isGoing('a'), code === 201);
     });
 
-  test('in a dry run asks the budget and takes nothing', async () => {
+  test('in a dry run checks the budget and charges nothing', async () => {
     await makePod('a');
     await makeBudget('pdb', { disruptionsAllowed: 1 });
     assert.equal((await evict('a', {}, '?dryRun=All')).status, 201);
@@ -245,7 +245,7 @@ describe('an eviction', () => {
     assert.ok(await isGoing('a'));
   });
 
-  test('a budget of another namespace, or of other pods, is not asked', async () => {
+  test('does not consult a budget of another namespace, or of other pods', async () => {
     await makePod('a');
     await makeBudget('pdb', {}, { selector: { matchLabels: { app: 'db' } } });
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'other' } });

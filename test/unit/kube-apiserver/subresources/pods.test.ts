@@ -196,7 +196,7 @@ describe('an eviction', () => {
   });
 });
 
-test('the finalizers of a namespace go by its own way, and nothing else is changed by it', async () => {
+test('the finalizers of a namespace change by finalize only, and nothing else is changed by it', async () => {
   const path = '/api/v1/namespaces/gone';
   await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'gone', labels: { a: 'b' } } });
   const marked = (await server.call('DELETE', path)).json<KubeObject & { spec: { finalizers: string[] } }>();
@@ -275,7 +275,7 @@ describe('the deletion of a collection', () => {
       if (!query.includes('dryRun')) assert.equal(items.length, 3 - left.length);
     });
 
-  test('stops at what is refused', async () => {
+  test('stops at the first refused object', async () => {
     const answer = await server.call('DELETE', pods, { preconditions: { resourceVersion: '1' } });
     assert.equal(answer.status, 409);
     assert.deepEqual(await names(), ['a', 'b', 'c']);

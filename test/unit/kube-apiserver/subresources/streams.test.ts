@@ -103,7 +103,7 @@ describe('the request to the agent', () => {
       );
     });
 
-  test('a log on a WebSocket, however that is written, and on nothing else', async () => {
+  test('a log on a WebSocket, in any spelling of that, and on nothing else', async () => {
     for (const upgrade of ['websocket', 'WebSocket']) {
       await agents.ask(`${pods}/web/log`, { upgrade: { upgrade }, headers: id });
       assert.deepEqual(agents.asked.pop()?.headers, { upgrade, ...id });
@@ -207,7 +207,7 @@ describe('it is refused', () => {
     assert.equal(await agents.refusal(`${pods}/web/attach`, leaving), refusal);
   });
 
-  test('with the reason that is known', async () => {
+  test('with the known reason', async () => {
     const refuse = () => Promise.reject(newStatusError('NotFound', 'nodes "n1" not found'));
     agents.answer = refuse;
     agents.agree = refuse;

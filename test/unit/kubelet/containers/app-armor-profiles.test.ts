@@ -26,7 +26,7 @@ describe('an AppArmor profile of the machine', () => {
     '',
     ' ',
   ])
-    it(`${JSON.stringify(name)} is no profile`, () =>
+    it(`${JSON.stringify(name)} is invalid`, () =>
       assert.rejects(
         requireAppArmorProfile(list, name),
         /^Error: there is no such profile on this machine$/,

@@ -157,7 +157,7 @@ test('a container that requests no device of a resource gets none', () => {
   assert.deepEqual(asks('3'), [[resource, 3]]);
 });
 
-test('a container has no choice among what it and containers before it had', () => {
+test('a container has no choice between its earlier devices and those of containers before it', () => {
   const pod = makePod({
     containers: [container('2')],
     initContainers: [{ ...container('1'), name: 'init' }],

@@ -94,7 +94,7 @@ describe('the sources of pods', () => {
   const read = async () => (await sources.configMap('shop', 'c'))?.metadata.resourceVersion;
   const open = () => server.watches.filter(({ signal }) => !signal.aborted).length;
 
-  it('are watched once for all pods, one by one, until the last is gone', async () => {
+  it('are watched once for all pods, one by one, until the last is deleted', async () => {
     sources.observe(podWith('one', 'c'));
     sources.observe(podWith('two', 'c', 'c'));
     sources.observe(podWith('one', 'c'));
@@ -124,7 +124,7 @@ describe('the sources of pods', () => {
     assert.equal(open(), 0);
   });
 
-  it('come and go', async () => {
+  it('are added and removed', async () => {
     server.object = undefined;
     sources.observe(podWith('one', 'c'));
     assert.equal(sources.version('configMap', 'shop', 'c'), 'unread');

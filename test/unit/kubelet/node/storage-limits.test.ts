@@ -79,7 +79,7 @@ test('once, for the first of its volumes', async () => {
   );
 });
 
-test('a volume in memory has its limit from the kernel', async () => {
+test('a volume in memory is limited by the kernel', async () => {
   const machine = new Machine([pod('a', [disk('v', { medium: 'Memory', sizeLimit: '1Mi' })])], {
     'a/v': 2 * limit,
   });
@@ -153,7 +153,7 @@ for (const [title, containers, used, own, message] of [
   });
 }
 
-test('a critical pod stays, whatever it uses', async () => {
+test('a critical pod stays, whatever its usage', async () => {
   const critical = makePod({ priority: 2_000_000_000, volumes: [disk('v')] }, { uid: 'c' });
   const machine = new Machine([critical], { 'c/v': 2 * limit });
   await machine.limits.enforce();

@@ -37,7 +37,7 @@ const notReady: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', st
 const ready: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 
 describe('StatusWriter', () => {
-  it('waits a moment with what is not urgent, and then writes the newest once', async () => {
+  it('delays an update that is not urgent, and then writes the newest one once', async () => {
     const { clock, patches, writer } = setUp();
     writer.set(makePod(), pending);
     writer.set(makePod(), { ...pending, hostIP: '192.0.2.1' });
@@ -49,7 +49,7 @@ describe('StatusWriter', () => {
     ]);
   });
 
-  it('writes a change of readiness at once, in place of what waited', async () => {
+  it('writes a change of readiness at once, instead of the delayed update', async () => {
     const { clock, patches, writer } = setUp();
     writer.set(makePod(), pending);
     writer.set(makePod(), ready);
@@ -60,7 +60,7 @@ describe('StatusWriter', () => {
     assert.equal(patches.length, 1);
   });
 
-  it('writes what changed, and null for what is no more', async () => {
+  it('writes changed fields, and null for removed ones', async () => {
     const { clock, patches, writer } = setUp();
     const before: PodStatus = { phase: 'Running', podIP: '10.0.0.1', hostIP: '192.0.2.1' };
     writer.set(makePod({}, {}, before), { phase: 'Failed', hostIP: '192.0.2.1' });
@@ -113,7 +113,7 @@ describe('StatusWriter', () => {
     });
   });
 
-  it('replaces the addresses, of which a merge would keep the old ones', async () => {
+  it('replaces the addresses, since a merge would keep the old ones', async () => {
     const { clock, patches, writer } = setUp();
     writer.set(makePod({}, {}, { phase: 'Running', podIPs: [{ ip: '10.0.0.1' }] }), {
       phase: 'Running',
@@ -123,7 +123,7 @@ describe('StatusWriter', () => {
     assert.deepEqual(patches[0]?.status, { podIPs: [{ $patch: 'replace' }, { ip: '10.0.0.2' }] });
   });
 
-  it('lets a pod go that the server does not have', async () => {
+  it('drops a pod that the server does not have', async () => {
     const { clock, patches, writer } = setUp([newNotFound({ group: '', plural: 'pods' }, 'web')]);
     writer.set(makePod(), ready);
     await clock.advance(60_000);

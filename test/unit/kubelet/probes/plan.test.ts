@@ -67,7 +67,7 @@ describe('the probes that run', () => {
     world = observed(makeSandbox(), running),
   ) => wantedProbes(pod, world, new Map([[running.id, results]]), isEnding).map(({ kind }) => kind);
 
-  it('begin with the startup probe alone, then are the others', () => {
+  it('begin with the startup probe alone, and the others follow it', () => {
     assert.deepEqual(kinds(), ['startup']);
     assert.deepEqual(kinds(podWith(probes), { startup: true }), ['liveness', 'readiness']);
     assert.deepEqual(kinds(podWith({ livenessProbe: probe, readinessProbe: probe })), [
@@ -94,7 +94,7 @@ describe('the probes that run', () => {
     assert.deepEqual(kinds(podWith(probes, {}, { ...status, phase: 'Failed' })), []);
   });
 
-  it('are those of containers that run beside the others too', () => {
+  it('include those of sidecars', () => {
     const [first] = wantedProbes(
       podWith({}, { initContainers: [{ name: 'proxy', image: 'p', restartPolicy: 'Always', ...probes }] }),
       observed(makeSandbox(), running, makeContainer({ name: 'proxy' })),
@@ -165,11 +165,11 @@ describe('the first run of a probe', () => {
     assert.equal(first('liveness', {}, { now: now + 9000 }), 1000);
   });
 
-  it('is never later than for a container that starts now, whatever happened to the clock', () => {
+  it('is at most as late as for a container that starts now, even after a change of the clock', () => {
     assert.equal(first('readiness', { initialDelaySeconds: 5 }, { now: now - 1_000_000 }), 5000);
   });
 
-  it('is at some moment of a period for what ran before the agent', () => {
+  it('is at a random moment of a period for containers from before the agent', () => {
     assert.equal(first('readiness', {}, { since: now + 1 }), 5000);
     assert.equal(first('liveness', {}, { since: now + 60_000, now: now + 60_000, share: 0.25 }), 2500);
   });
@@ -194,7 +194,7 @@ it("a probe without defaults, as in a static pod, has the server's defaults", ()
 });
 
 describe('the next run of a probe', () => {
-  it('lies on a moment that others share, at most 50 ms after its period', () => {
+  it('is at a moment that other probes share, at most 50 ms after its period', () => {
     assert.equal(nextRun({ due: 1013, periodMs: 1000, now: 1020 }), 2050);
     assert.equal(nextRun({ due: 2050, periodMs: 1000, now: 2051 }), 3050);
   });

@@ -86,7 +86,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.events, []);
   });
 
-  it('keep their time however long a run takes', async () => {
+  it('keep their period however long a run takes', async () => {
     const world = new World({ readinessProbe: run('ready', { periodSeconds: 2, timeoutSeconds: 10 }) });
     let takes = 1500;
     world.program = () => new Promise((resolve) => world.clock.after(takes, () => resolve(0)));
@@ -142,7 +142,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.events, Array(2).fill('Warning Unhealthy Liveness probe failed: no'));
   });
 
-  it('begin again with the next container, of which nothing is decided', async () => {
+  it('begin again with the next container, without an earlier result', async () => {
     const world = new World({ livenessProbe: run('alive', { failureThreshold: 1 }) });
     world.program = async () => 1;
     await world.clock.advance(10_000);
@@ -231,7 +231,7 @@ describe('the probes of a pod', () => {
     assert.equal(world.clock.pending, 0);
   });
 
-  it('are counted as they run, but not those that are ended', async () => {
+  it('are counted as they run, except those that are ended', async () => {
     const world = new World({ readinessProbe: run('ready', { periodSeconds: 1 }) });
     await world.clock.advance(1500);
     const told = readExposition(exposition(world.counts.families())).get('prober_probe_total')?.samples ?? [];
@@ -242,7 +242,7 @@ describe('the probes of a pod', () => {
     world.probes.stop();
   });
 
-  it('end what is under way when they are stopped', async () => {
+  it('end runs that are under way when they are stopped', async () => {
     const world = new World({ readinessProbe: run('ready', { timeoutSeconds: 600 }) });
     let ended = false;
     world.program = async (_command, _streams, signal) => {

@@ -53,7 +53,7 @@ describe('a container whose liveness probe failed', () => {
     assert.equal(plan.requeueAfter, seconds(5));
   });
 
-  it('has the grace period of its pod where the probe has none', () => {
+  it('has the grace period of its pod if the probe has none', () => {
     const startup = look(podWith(live), makeContainer(), { startup: false });
     assert.equal(startup.plan.requeueAfter, seconds(30));
     assert.match(
@@ -79,7 +79,7 @@ describe('a container whose liveness probe failed', () => {
     assert.deepEqual([ended.actions, ended.phase], [['removeSandbox sandbox-0'], 'Failed']);
   });
 
-  it('starts again under OnFailure though it ended well, and its pod does not count as done', () => {
+  it('starts again under OnFailure even if it ended well, and its pod does not count as done', () => {
     const pod = podWith(live, { restartPolicy: 'OnFailure' });
     const at = look(pod, exited(0), { liveness: false });
     assert.deepEqual([at.actions, at.phase], [['start main in sandbox-0 attempt 1 crashes 1'], 'Running']);
@@ -127,7 +127,7 @@ describe('the status of a container with probes', () => {
     assert.deepEqual(said(podWith(both), exited(1), all), [false, false, 'False', 'False']);
   });
 
-  it('names those that are not ready', () => {
+  it('lists those that are not ready', () => {
     const ready = look(podWith(both), makeContainer(), { startup: true }).condition('Ready');
     assert.deepEqual(
       [ready?.reason, ready?.message],

@@ -10,7 +10,7 @@ const mount = (digit: string, target: string, subPath = '') => ({
 });
 
 describe('image mounts in a request to Docker', () => {
-  it('are for reading alone, all of them or a part', () => {
+  it('are read-only, whole or in part', () => {
     assert.deepEqual(imageMounts([mount('a', '/all'), mount('b', '/part', 'etc/conf')]), [
       { Type: 'image', Source: digits('a'), Target: '/all', ReadOnly: true },
       {
@@ -23,7 +23,7 @@ describe('image mounts in a request to Docker', () => {
     ]);
   });
 
-  it('have a name of their own each, also where one is mounted more than once', () => {
+  it('have separate names, also if one image is mounted more than once', () => {
     const wanted = [mount('a', '/1'), mount('b', '/2'), mount('a', '/3'), mount('a', '/4', 'x')];
     assert.deepEqual(
       imageMounts(wanted).map(({ Source }) => Source),

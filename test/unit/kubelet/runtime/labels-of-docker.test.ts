@@ -36,7 +36,7 @@ function inspected(of: Readonly<Record<string, string>>) {
   return fromInspect(info as unknown as Docker.ContainerInspectInfo, 'o');
 }
 
-it('the labels of an image change nothing of a container', () => {
+it('labels of an image do not change a container', () => {
   const own = containerOptions(config, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
   const ofImage = Object.fromEntries(Object.values(labels).map((name) => [name, '7']));
   assert.deepEqual(inspected({ ...ofImage, ...own }), inspected(own));
@@ -45,7 +45,7 @@ it('the labels of an image change nothing of a container', () => {
   assert.deepEqual([found.stopTurn, found.preStop, found.allocation], [undefined, undefined, undefined]);
 });
 
-it('an unreadable hook is ignored: the container can be stopped, and others inspected', () => {
+it('an unreadable hook is ignored: the container can be stopped, and the other containers inspected', () => {
   const own = containerOptions(config, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
   const found = inspected({ ...own, [labels.preStop]: '{' });
   assert.ok(found?.kind === 'container');

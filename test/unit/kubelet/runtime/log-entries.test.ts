@@ -74,7 +74,7 @@ describe('the time of a line', () => {
     ['of both outputs', false, framed(longLine)],
     ['of a terminal', true, plain(longLine)],
   ] as const) {
-    test(`${title} stands once before a long line, wherever its bytes are cut`, async () => {
+    test(`${title} is written once before a long line, wherever its bytes are split`, async () => {
       // Every byte around each border of an entry, and some in between.
       const borders = [0, 6, 37, 16_384, 16_461, 32_768, 32_900, bytes.length - 80];
       const cuts = borders.flatMap((border) => Array.from({ length: 90 }, (_, index) => border + index));
@@ -82,7 +82,7 @@ describe('the time of a line', () => {
         assert.ok((await printed(inPieces(bytes, [cut]), tty)) === shown, `cut at ${cut}`);
     });
 
-    test(`${title} stands once before a long line that comes byte by byte`, async () => {
+    test(`${title} is written once before a long line that arrives byte by byte`, async () => {
       const start = bytes.subarray(0, 16_500);
       const cuts = Array.from({ length: start.length }, (_, index) => index + 1);
       assert.ok((await printed(inPieces(bytes, cuts), tty)) === shown);
@@ -105,7 +105,7 @@ describe('the time of a line', () => {
     assert.ok((await printed(inPieces(framed(mixed), [100, 17_000]), false)) === expected);
   });
 
-  test('stands once before a line with bytes that are no UTF-8, and so longer in the log', async () => {
+  test('is written once before a line with invalid UTF-8, which is longer in the log', async () => {
     const expected = `${first}${withReplacements
       .slice(0, 4)
       .map(({ text }) => text)
@@ -123,7 +123,7 @@ describe('the time of a line', () => {
       }
   });
 
-  test('stands before a line whose beginning is not sent, as with a tail', async () => {
+  test('is written before a line whose beginning is not sent, as with a tail', async () => {
     const tail = longLine.slice(3);
     assert.equal(await printed(inPieces(framed(tail), []), false), `${second}LLL\n${third}after\n`);
   });

@@ -40,7 +40,7 @@ it('keeps the newest inspection, and an overtaken one waits for it', async () =>
   assert.deepEqual(seen.toSorted(), ['first u exited', 'second u']);
 });
 
-it('drops an old answer that comes after a newer one, also one that the object is gone', async () => {
+it('drops an old answer that arrives after a newer one, and also one after a deletion', async () => {
   const { cache, answers } = slowRuntime();
   const known = cache.refresh('s');
   answers[0]?.(sandbox('running'));

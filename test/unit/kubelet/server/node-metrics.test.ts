@@ -284,7 +284,7 @@ describe('relists', () => {
 });
 
 describe('volumes', () => {
-  it('are counted by what makes them, those that are wanted and those that exist', async () => {
+  it('are counted by plugin, the desired ones and the existing ones', async () => {
     const clock = new FakeClock();
     const counts = new VolumeCounts(clock);
     const end = counts.start();
@@ -308,7 +308,7 @@ describe('volumes', () => {
     assert.equal(told.get(`storage_operation_errors_total{${mount}/nfs"}`), 1);
   });
 
-  it('have upstream’s names for what makes them', () => {
+  it('have upstream’s plugin names', () => {
     const claim = { name: 'd', persistentVolumeClaim: { claimName: 'c' } };
     const local = { spec: { capacity: {}, local: { path: '/x' } } } as unknown as PersistentVolume;
     assert.equal(volumePlugin(claim, undefined), '');
@@ -319,7 +319,7 @@ describe('volumes', () => {
 });
 
 describe('pages of other parts of the node', () => {
-  it('have what those count and what the process uses, and there are no others', async () => {
+  it('have the counters of these parts and the usage of the process, and no others exist', async () => {
     const pages = { dns: () => [gauge('coredns_x', 'X.', [{ value: 7 }])] };
     const get = (path: string) => reportFor({ ...reportSources(), pages }, new URL(path, 'https://kubelet'));
     const found = await get('/metrics/dns');

@@ -40,7 +40,7 @@ const want = async (...directories: string[]) => {
 const bytes = (name: string) => sizes.get(name)?.bytes;
 
 describe('the sizes of directories', () => {
-  it('are counted once a minute, and sooner where one is new', async () => {
+  it('are counted once a minute, and sooner for a new directory', async () => {
     there.set('/a', [4096, 2]).set('/b', [8192, 3]);
     assert.equal(sizes.get('/a'), undefined);
     await want('/a', '/a');

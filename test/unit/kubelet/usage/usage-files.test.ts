@@ -168,7 +168,7 @@ const machine = {
 describe('the machine', () => {
   const read = (clock = new FakeClock(), history = new CpuHistory()) => readMachine(clock, history, root);
 
-  it('is read with what is there', async () => {
+  it('is read with the present files', async () => {
     await put({
       ...machine,
       'proc/vmstat': 'pgfault 3\n',
@@ -185,7 +185,7 @@ describe('the machine', () => {
     assert.deepEqual([agent.at, agent.cpu, agent.rate], [at, 290_000_000, undefined]);
   });
 
-  it('is read without what is not, and not without what has to be', async () => {
+  it('is read without optional files, and not without required ones', async () => {
     await put(machine);
     const { interfaces, devices, memory } = await read();
     assert.deepEqual([interfaces, devices.size, memory.pageFaults], [[], 0, 0]);
@@ -196,7 +196,7 @@ describe('the machine', () => {
     }
   });
 
-  it('is counted by the group around everything, and rates are of it and of the agent', async () => {
+  it('is counted by the root group, and rates are of it and of the agent', async () => {
     await put({ ...machine, 'sys/fs/cgroup/cpu.stat': 'usage_usec 2000000\n' });
     assert.equal((await read()).cpu.total, 2e9);
     await put({ 'sys/fs/cgroup/cpuacct/cpuacct.usage': '3000000000\n' });
@@ -282,7 +282,7 @@ describe('usage of pods', () => {
     );
   });
 
-  it('are volumes as far as they are measured; of what lies in memory nothing is of the pod’s storage', async () => {
+  it('include volumes as far as they are measured; volumes in memory are not part of the pod’s storage', async () => {
     await reader.read();
     const found = await again(2000);
     assert.deepEqual(
@@ -321,7 +321,7 @@ describe('usage of pods', () => {
     assert.deepEqual((await reader.read()).pods, []);
   });
 
-  it('begin with the first container where the pod has no sandbox, and have no network then', async () => {
+  it('begin with the first container if the pod has no sandbox, and have no network then', async () => {
     const second = { ...app, id: 'box', pid: 6, name: 'second', createdAt: 2000, startedAt: undefined };
     observed = { sandboxes: [], containers: [app, second] };
     const [found] = (await reader.read()).pods;

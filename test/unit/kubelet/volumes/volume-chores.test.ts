@@ -101,7 +101,7 @@ describe('an agent', () => {
     assert.deepEqual([done, said()?.reason], [['remove'], 'FolderRemoved']);
   });
 
-  it('goes by what the server has, not by what it saw', async () => {
+  it("uses the server's state, and not its earlier observation", async () => {
     stored.set('v', released({ status: { phase: 'Bound' } }));
     chores.apply({ type: 'MODIFIED', object: released() });
     await clock.settle();

@@ -21,7 +21,7 @@ test('a new master is added to members that all answer', () => {
   assert.deepEqual(planJoin([member(1), member(2)], 'c', asked(3)), { kind: 'add', replaced: [] });
 });
 
-test('a master whose member is listed goes on; one of another cluster, or removed, is added anew', () => {
+test('a master whose member is listed continues; one of another cluster, or removed, is added again', () => {
   const members = [member(1), member(2, silent)];
   const as = (clusterId: string, memberId: string) =>
     planJoin(members, 'c', { ...asked(2), earlier: { clusterId, memberId } }).kind;
@@ -70,7 +70,7 @@ for (const [what, members, request, why] of refusals) {
   });
 }
 
-test('a member is removed by its name or its id while the others are a majority', () => {
+test('a member is removed by its name or its id while the remaining members are a majority', () => {
   const members = [member(1), member(2), member(3, silent)];
   assert.deepEqual(planRemoval(members, 'm3'), { kind: 'remove', id: 'a3' });
   assert.deepEqual(planRemoval(members, 'a3'), { kind: 'remove', id: 'a3' });
@@ -98,7 +98,7 @@ for (const [members, name, why] of kept) {
   });
 }
 
-test('a master leaves while the others are a majority without it', () => {
+test('a master leaves while the remaining masters are a majority', () => {
   assert.equal(planLeaving([member(1), member(2)]), undefined);
   assert.equal(planLeaving([member(1), member(2), member(3)]), undefined);
   assert.match(

@@ -111,7 +111,7 @@ describe('the plan of the overlay', () => {
     });
   });
 
-  it('makes no link for a node that is alone, and has nothing at all without a Node or a range of its own', () => {
+  it('makes no link for a single node, and is empty without a Node or a range of its own', () => {
     const alone = plan([node(1)]);
     assert.equal(alone.state.vxlan, undefined);
     assert.deepEqual([...alone.state.routes], [refusal, services]);
@@ -124,7 +124,7 @@ describe('the plan of the overlay', () => {
     assert.notDeepEqual(plan([node(1, { podCIDR: '10.244.1.0/29' }), node(2)]).state, noOverlay);
   });
 
-  it('has the link and publishes it before the others are ready', () => {
+  it('has the link and publishes it before the other nodes are ready', () => {
     const joining = node(2, { annotations: {} });
     const { state, annotations, problems } = plan([node(1), joining]);
     assert.equal(state.vxlan?.mac, '0a:58:0a:f4:01:00');
@@ -134,7 +134,7 @@ describe('the plan of the overlay', () => {
     assert.deepEqual([...plan([node(1), node(2, { podCIDR: undefined })]).state.forwarding], []);
   });
 
-  it('sends as it is what the other side takes as it is, if both are on one link', () => {
+  it('sends packets without the overlay to nodes that accept that, if both are on one link', () => {
     const plain = (number: number, ip?: string) =>
       node(number, { annotations: { [modeAnnotation]: 'host-routes' }, ...(ip && { ip }) });
     const mixed = plan([node(1), plain(2), node(3)]).state;
@@ -213,7 +213,7 @@ describe('the plan of the overlay', () => {
     assert.ok(state.routes.has('10.244.2.0/24'));
   });
 
-  it('does not depend on the order of the nodes, nor on what does not matter of them', () => {
+  it('does not depend on the order of the nodes, or on their other fields', () => {
     const nodes = [node(1), node(2), node(3, { podCIDR: '10.244.2.0/25' }), node(4)];
     assert.deepEqual(plan(nodes.toReversed()), plan(nodes));
     const [first = node(1)] = nodes;
@@ -223,7 +223,7 @@ describe('the plan of the overlay', () => {
     assert.notEqual(planKey(node(1, { ip: '192.0.2.99' })), planKey(first));
   });
 
-  it('leaves room for what VXLAN adds', () => {
+  it("leaves room for VXLAN's headers", () => {
     assert.equal(podMtu('vxlan', 1500), 1450);
     assert.equal(podMtu('host-routes', 1500), 1500);
   });
@@ -317,7 +317,7 @@ class ModelKernel {
 const sorted = (map: ReadonlyMap<string, string>) => [...map].sort();
 
 describe('the change from one state to another', () => {
-  it('always ends in the state that was asked for, and is none when that exists', () => {
+  it('always ends in the requested state, and is empty when that exists', () => {
     const random = new SeededRandom(11);
     const kernel = new ModelKernel();
     let known: OverlayState = { ...noOverlay, senders: undefined };
@@ -357,7 +357,7 @@ describe('the change from one state to another', () => {
     }
   });
 
-  it('when a node joins changes nothing of the others', () => {
+  it('when a node joins changes nothing of the other nodes', () => {
     const before = plan([node(1), node(2)]).state;
     const after = plan([node(1), node(2), node(3)]).state;
     const difference = change(before, after, () => false);

@@ -56,7 +56,7 @@ test('missing credentials and a wrong authority are errors before the first requ
   );
 });
 
-test('a directory needs nothing of these, and one backup is a file or an object', async () => {
+test('a directory requires no credentials, and one backup is a file or an object', async () => {
   assert.equal((await openStore('/var/backups', options({}, {} as typeof account))).path, '/var/backups');
   await assert.rejects(
     openBackup('/nonexistent', options({}), signal),

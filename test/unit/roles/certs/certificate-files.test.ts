@@ -28,7 +28,7 @@ test('a machine without files has no certificates', async () => {
   assert.deepEqual(await find(), []);
 });
 
-test('the authority, leaves, node files and kubeconfigs are found, those of others and damaged ones too', async () => {
+test('the authority, leaves, node files and kubeconfigs are found, including foreign and damaged ones', async () => {
   const dataDir = join(directory, 'data');
   const credentials = await openCredentials(join(dataDir, 'pki'), () => start);
   const ca = credentials.authority.certificate;

@@ -27,7 +27,7 @@ const check = (holder: Holder, content: CertificateContent | undefined, withinDa
   return checked;
 };
 
-test('a certificate in order has its end, its days and what renews it, and no remedy', () => {
+test('a valid certificate has its end, its days and its renewal, and no remedy', () => {
   const checked = check('master', { ...good, names: ['localhost'] });
   assert.deepEqual(checked, {
     path: '/data/file',
@@ -50,7 +50,7 @@ const faults: [what: string, content: CertificateContent | undefined, problem: R
     { ...good, notBefore: now + 1 },
     /not valid yet by the clock .*2026-06-01T12/,
   ],
-  ['one of another authority', { ...good, isOfCluster: false }, /not of this cluster's authority/],
+  ['one of another authority', { ...good, isOfCluster: false }, /not signed by this cluster's authority/],
   ['one without its key', { ...good, fitsKey: false }, /its key is missing/],
 ];
 for (const [what, content, problem] of faults)

@@ -11,7 +11,7 @@ describe('the command line of a minik8s that runs', () => {
     assert.equal(roleIn([]), undefined);
   });
 
-  it('has flags in both forms, of which only the named ones are read', () => {
+  it('has flags in both forms, of which only the listed ones are read', () => {
     const words = [
       'minik8s',
       'up',
@@ -28,7 +28,7 @@ describe('the command line of a minik8s that runs', () => {
     });
   });
 
-  it('is started again as it was, or by the service manager', () => {
+  it('is repeated unchanged, or by the service manager', () => {
     const running = { pid: 7, words: ['/opt/minik8s', 'up', '--data-dir', "/it's"] };
     assert.equal(restartCommand(ownServiceOf.systemd, running, 'up'), 'systemctl restart minik8s.service');
     assert.equal(restartCommand(ownServiceOf.openrc, running, 'up'), 'rc-service minik8s restart');

@@ -143,7 +143,7 @@ test('the stop of the service is longer than that of its pods', async () => {
   assert.equal((await wanted({ role: 'master' })).stopSeconds, 90);
 });
 
-test('a value of --join that is no URL is reported under that name', async () => {
+test('a value of --join that is not a URL is reported under that name', async () => {
   for (const name of ['join', 'server'])
     await assert.rejects(wanted({ role: 'node', flags: { [name]: 'foo' } }), (error: Error) => {
       assert.ok(error instanceof UsageError);

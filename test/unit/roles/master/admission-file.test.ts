@@ -72,7 +72,7 @@ plugins:
     });
   });
 
-  test('may name another file beside it, and may say nothing', async () => {
+  test('may name another file relative to it, and may be empty', async () => {
     file('quotas.yaml', quotas({ resource: 'pods', matchContains: ['cpu'] }));
     const path = file('named.yaml', { ...head, plugins: [{ name: 'ResourceQuota', path: 'quotas.yaml' }] });
     const rule = { apiGroup: '', resource: 'pods', matchContains: ['cpu'], matchScopes: [] };
@@ -82,7 +82,7 @@ plugins:
     assert.deepEqual(await readAdmissionFile(file('none.yaml', told(quotas()))), { limitedResources: [] });
   });
 
-  test('has the defaults and exemptions of pod security, beside quotas', async () => {
+  test('has the defaults and exemptions of pod security, in addition to quotas', async () => {
     const path = file(
       'security.yaml',
       `apiVersion: ${apiVersion}

@@ -33,7 +33,7 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await clock.settle();
 }
 
-test('masters of one store share the authority, and each has a certificate of its own', async () => {
+test('masters of one store share the authority, and each has a separate certificate', async () => {
   const store = createMemoryStore();
   await using started = new AsyncDisposableStack();
   const [one, two] = [await open(store, 'one', started), await open(store, 'two', started)];

@@ -19,7 +19,7 @@ function world(holdMs: number, failure?: ExecError) {
 const removal = 'add table ip minik8s-restart\ndelete table ip minik8s-restart\n';
 const noNft = new ExecError({ file: 'nft', args: [], stdout: '', stderr: '' }, 'cannot be run');
 
-test('the rule drops only packets that open connections, and ends by itself', () => {
+test('the rule drops only packets that open connections, and expires without a removal', () => {
   const text = renderHeldPorts([6443, 8070], 30);
   assert.ok(text.startsWith(removal));
   assert.match(text, /elements = \{ 6443 timeout 30s, 8070 timeout 30s \}/);
@@ -37,7 +37,7 @@ test('the ports that are open at the stop are held, once', async () => {
   assert.deepEqual(inputs, [renderHeldPorts([6443, 8070], 2)]);
 });
 
-test('a start removes the table of the process before it', async () => {
+test('a start removes the table of the previous process', async () => {
   const { held, inputs } = world(30_000);
   await held.release();
   assert.deepEqual(inputs, [removal]);
@@ -51,7 +51,7 @@ test('without a time nothing is held or released', async () => {
   assert.deepEqual(inputs, []);
 });
 
-test('a machine without nft refuses connections, and its stop goes on', async () => {
+test('a machine without nft refuses connections, and its stop continues', async () => {
   const { held, log, exec } = world(30_000, noNft);
   held.opened(6443);
   await held.hold();

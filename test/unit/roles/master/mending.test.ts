@@ -14,7 +14,7 @@ const facts = {
 };
 const [older, newer] = ['minik8s-2026-11-28T09-17-29Z.tar.zst', 'minik8s-2026-11-29T01-02-03Z.tar.zst'];
 
-test('a database that is whole is backed up first, even if there are backups', () => {
+test('an intact database is backed up first, even if there are backups', () => {
   const text = mendingText({ ...facts, backups: [older], isDatabaseWhole: true });
   assert.match(text, /minik8s backup create --from-database, then minik8s backup restore --replace with the/);
   assert.match(text, /only the last changes may be lost/);
@@ -28,7 +28,7 @@ test('otherwise the latest backup is named, with its time and the flags that it 
   assert.match(encrypted, new RegExp(`--replace --data-dir /d --passphrase-file FILE /b/${older}\\.age`));
 });
 
-test('without a backup, reset is named with what is lost', () => {
+test('without a backup, reset is named with the data that it deletes', () => {
   assert.match(
     mendingText({ ...facts, backups: ['other'] }),
     /^there is no backup in \/b: .*minik8s reset removes the cluster with all its objects/,

@@ -70,7 +70,7 @@ external:
       );
     });
 
-  it('has to be there', async () => {
+  it('must exist', async () => {
     await assert.rejects(readMetricQueries('/nowhere'), /--prometheus-queries: cannot read \/nowhere/);
   });
 });

@@ -10,7 +10,7 @@ const vector = (...values: readonly string[]) =>
   });
 
 describe('an answer of Prometheus', () => {
-  it('is its lines, whatever the numbers are', () => {
+  it('is parsed by lines, with all notations of numbers', () => {
     assert.deepEqual(
       parseQueryAnswer(200, vector('1', '-0.5', '1e300', 'NaN', '+Inf', '-Inf', '', 'odd')).map(
         ({ value }) => value,
@@ -43,7 +43,7 @@ describe('an answer of Prometheus', () => {
     ],
   ];
   for (const [what, status, text, expected] of bad)
-    it(`is not known: ${what}`, () => {
+    it(`is rejected: ${what}`, () => {
       assert.throws(() => parseQueryAnswer(status, text), expected);
     });
 

@@ -8,7 +8,7 @@ const day = 24 * 3600 * 1000;
 const make = () => createAuthority('minik8s', Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 1) + day);
 const unasked = () => assert.fail('no authority has to be made');
 
-test('the first master to write one decides, and the others take it', async () => {
+test('the first master that writes one decides, and the others use it', async () => {
   const store = createMemoryStore();
   const agree = authorityIn(store, '/var/lib/minik8s/pki');
   const all = await Promise.all([agree(undefined, make), agree(undefined, make), agree(undefined, make)]);

@@ -77,7 +77,7 @@ test('settings of a feature that is off need not be the same', async () => {
   await assert.rejects(agreeOnSettings(on, other), /--dns-domains corp\.com/);
 });
 
-test('a setting that masters of before did not share is that of the first master that has it', async () => {
+test('a setting that earlier masters did not share is that of the first master that has it', async () => {
   const store = createMemoryStore();
   const { 'dns-domains': _, 'service-external-ip-ranges': __, ...before } = settings();
   await store.create(settingsKey, Buffer.from(JSON.stringify({ ...before, 'cluster-dns': null })));

@@ -17,11 +17,11 @@ const chosen = (selection: Partial<Selection>, lines = log) => {
   return lines.flatMap((line) => selector.take(line) ?? []);
 };
 
-test('every line is printed as it is without a selection', () => {
+test('every line is printed unchanged without a selection', () => {
   assert.deepEqual(chosen({}), log);
 });
 
-test('a component is selected with those below it, and with the lines that belong to its lines', () => {
+test('a component is selected with those below it, and with the continuation of its lines', () => {
   assert.deepEqual(chosen({ components: ['kubelet'] }), log.slice(1, 4));
   assert.deepEqual(chosen({ components: ['kubelet/images', 'apiserver'] }), log.slice(2, 5));
 });
@@ -31,7 +31,7 @@ test('a level selects the more severe ones, and a time the later ones', () => {
   assert.deepEqual(chosen({ since: Date.parse('2026-01-02T03:00:02Z') }), log.slice(4));
 });
 
-test('JSON has an object for each line, also for those of other formats', () => {
+test('JSON has an object for each line, also for lines of other formats', () => {
   const objects = chosen({ format: 'json' }).map((line) => JSON.parse(line));
   assert.deepEqual(objects[0], { msg: 'minik8s is ready' });
   assert.deepEqual(objects[1], {
@@ -42,7 +42,7 @@ test('JSON has an object for each line, also for those of other formats', () => 
   assert.deepEqual(chosen({}, [json]), ['2026-01-02T03:00:00.000Z INFO  a n=1']);
 });
 
-test('lines are cut where they end, whatever the pieces are, and endless ones in pieces', () => {
+test('lines are split at their ends, however the pieces are, and endless ones in pieces', () => {
   const lines = new Lines();
   const bytes = Buffer.from('ä\nbc\n\nd');
   const found = [...bytes].flatMap((byte) => lines.add(Buffer.from([byte])));

@@ -25,7 +25,7 @@ test('a directory without a kubelet is that of a control plane that runs no pods
   assert.ok(!isMasterAlone([]), 'a node may have left traces outside a directory that is gone');
 });
 
-test('the contents are removed; entries of others stay, and are returned', async () => {
+test('the contents are removed; entries of other owners stay, and are returned', async () => {
   const path = join(parent, 'a');
   for (const name of ['etcd/member', 'images/sha256']) mkdirSync(join(path, name), { recursive: true });
   writeFileSync(join(path, 'admin.conf'), '');

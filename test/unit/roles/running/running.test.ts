@@ -20,7 +20,7 @@ test('the role is the word after the program, never a value of a flag', () => {
   assert.equal(roleOf([]), undefined);
 });
 
-test('a service is found in control groups of both versions, and a session is none', () => {
+test('a service is found in control groups of both versions, and a session is not a service', () => {
   assert.equal(unitIn('0::/system.slice/minik8s.service\n'), 'minik8s.service');
   assert.equal(unitIn('3:cpu:/x.service\n1:name=systemd:/system.slice/minik8s.service\n'), 'minik8s.service');
   assert.equal(unitIn('0::/user.slice/user-0.slice/session-1.scope\n'), undefined);
@@ -67,7 +67,7 @@ test('several processes are an error with a command for each, and a flag picks o
   assert.equal(onlyOne([master], { dataDir: '/srv/c' }, 'stop'), undefined);
 });
 
-test('a record that is damaged or of another form is none', () => {
+test('a record that is damaged or of another form is ignored', () => {
   const record = {
     ...{ process: '1 2', role: 'up', version: 'v', startedAt: 't', configFile: 'f' },
     log: { kind: 'journal', unit: 'minik8s.service' },

@@ -17,7 +17,7 @@ test('a text that says the same already is not touched', () => {
   assert.equal(withSettings('', {}, path), '');
 });
 
-test('values come back as the texts that were given', () => {
+test('values are read back as the given texts', () => {
   const values = {
     token: 'abcdef.0123456789abcdef',
     'max-pods': '250',
@@ -37,7 +37,7 @@ test('values come back as the texts that were given', () => {
   );
 });
 
-test('a text that is no configuration is refused by the name of its file', () => {
+test('a text that is not a configuration is refused by the name of its file', () => {
   assert.throws(
     () => withSettings('a: [', { port: '1' }, path),
     /^UsageError: \/etc\/minik8s\/node.yaml: not YAML/,

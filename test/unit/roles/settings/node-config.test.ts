@@ -43,7 +43,7 @@ describe('the masters’ addresses', () => {
   ])
     test(`${server} is taken`, () => assert.equal(serversOf(server)?.length, 1));
   for (const server of ['010.1.1.1:6443', '127.1:6443', 'https://0x7f.1:6443', '2130706433:6443', '1.2:6443'])
-    test(`${server} is not, though a URL makes an address of it`, () => {
+    test(`${server} is rejected, even if a URL makes an address of it`, () => {
       assert.throws(() => serversOf(server), /expected addresses such as https:\/\/192\.0\.2\.10:6443/);
     });
 });
@@ -107,7 +107,7 @@ describe('node.yaml', () => {
     ]);
   });
 
-  test('a token that others may read is warned of', () => {
+  test('a token that other users may read causes a warning', () => {
     const { warnings } = read({ file: `token: ${secret}`, mode: 0o644 });
     assert.deepEqual(
       warnings.map((line) => line.replaceAll(`${directory}/`, '')),

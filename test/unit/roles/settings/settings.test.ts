@@ -24,7 +24,7 @@ function read(sources: { flags?: object; environment?: object; file?: string }) 
 }
 
 describe('settings', () => {
-  test('defaults stand where nothing is said', () => {
+  test('defaults apply to missing settings', () => {
     const settings = read({});
     assert.equal(settings.port, 6443);
     assert.deepEqual(settings['node-ports'], [30000, 32767]);

@@ -116,7 +116,7 @@ describe('ClusterStore.writeStatus', () => {
     await store.writeStatus(job, status);
     assert.deepEqual((await jobs.get('a', 'default')).status, status);
   });
-  it('leaves another job with the same name, and a deleted one, as they are', async (context) => {
+  it('leaves another job with the same name, and a deleted one, unchanged', async (context) => {
     const { store, create, jobs } = await world(context);
     const job = await create('a');
     await store.writeStatus({ ...job, uid: 'of-an-earlier-job' }, status);
@@ -203,7 +203,7 @@ describe('ClusterStore.readFiles', () => {
 
 describe('files of a ClusterStore', () => {
   const output = { kind: 'Output', path: 'stdout' } as const;
-  it('are appended once, though the answer is lost or two clients append', async (context) => {
+  it('are appended once, even if the answer is lost or two clients append', async (context) => {
     const { store, create, faults, files } = await world(context);
     const job = await create('a');
     faults.after = () => {

@@ -69,7 +69,7 @@ describe('the facts about a minik8s', () => {
     for (const [command] of nextSteps(facts)) assert.match(command, /\/srv\/a/);
   });
 
-  it('propose a restart where the file has another version than the process', () => {
+  it('suggest a restart if the file has another version than the process', () => {
     const [first] = nextSteps({ ...healthy, fileVersion: '0.2.0' });
     assert.equal(first?.[0], 'minik8s stop');
     const [ofService] = nextSteps({ ...healthy, fileVersion: '0.2.0', service: ownServiceOf.systemd });

@@ -15,7 +15,7 @@ async function bundleOf(parts: readonly BundlePart[], clock = new FakeClock()) {
 }
 
 describe('makeBundle', () => {
-  it('keeps the end of a long part, and nothing of a secret at which it is cut', async () => {
+  it('keeps the end of a long part, and no part of a secret at the cut', async () => {
     const cut = `beginning ${secret}${'y'.repeat(maxOfPart - 5)}`;
     for (const part of [{ isClean: true } as const, {}]) {
       const { text: found, missing } = await bundleOf([{ name: 'a.txt', ...part, read: async () => cut }]);
@@ -24,7 +24,7 @@ describe('makeBundle', () => {
     }
   });
 
-  it('goes on after a part that fails, and one that does not come in time', async () => {
+  it('continues after a part that fails, and one that does not arrive in time', async () => {
     const clock = new FakeClock();
     const parts: BundlePart[] = [
       { name: 'failed', read: () => Promise.reject(new Error(`no ${secret}`)) },

@@ -29,7 +29,7 @@ const repeated = [
 
 describe('the filter of a support bundle', { timeout: 120_000 }, () => {
   for (const unit of repeated)
-    it(`comes to an end with a megabyte of ${JSON.stringify(unit)}`, () => {
+    it(`ends with a megabyte of ${JSON.stringify(unit)}`, () => {
       assert.equal(typeof filter.text(unit.repeat(2 ** 20 / unit.length)), 'string');
     });
 
@@ -92,7 +92,7 @@ describe('the filter of a support bundle', { timeout: 120_000 }, () => {
     });
   });
 
-  it('leaves out what stands behind an option that names a secret, and fields that do', () => {
+  it('removes the value after an option that names a secret, and of fields that do', () => {
     assert.deepEqual(filter.object({ args: ['--db-pass', secret, '--port', '80'], signingKey: secret }), {
       args: ['--db-pass', leftOut, '--port', '80'],
       signingKey: leftOut,

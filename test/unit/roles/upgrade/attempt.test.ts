@@ -5,7 +5,7 @@ import { attemptIn } from '../../../../src/roles/upgrade/attempt.ts';
 
 const order: UpgradeOrder = { id: '7', version: '1.1.0', sha256: 'a'.repeat(64), timeoutSeconds: 60 };
 
-test('the attempt is read as it was written', () => {
+test('the attempt is read back as written', () => {
   const attempt = { id: '6', sha256: 'b', isOver: true };
   assert.deepEqual(attemptIn(`${JSON.stringify(attempt)}\n`, order), attempt);
 });

@@ -68,7 +68,7 @@ test('an order ends with the failure that the master reports, and not with that 
   assert.equal(at('6'), 'waiting');
 });
 
-test('the failure of a master says what was reached, and how to go on or back', () => {
+test('the failure of a master names the steps that succeeded, and how to continue or go back', () => {
   assert.equal(
     masterFailure({ name: 'b', error: 'no disk' }, ['a'], ['c']),
     'master b was not upgraded: no disk; upgraded: a; not yet: c, and no node; ' +

@@ -42,7 +42,7 @@ const request: NodesRequest = {
   masters: ['10.1.0.1', '10.1.0.2', '10.1.0.3'],
 };
 
-test('nodes on masters come first, the others by name', () => {
+test('nodes on masters are first, the others are by name', () => {
   const plan = planNodes([node('c'), node('b'), node('z', { address: '10.1.0.2' })], request);
   assert.deepEqual(plan.upgrades, ['z', 'b', 'c']);
 });
@@ -52,7 +52,7 @@ test('a node with the version is left alone, and one whose version only begins w
   assert.deepEqual([plan.current, plan.upgrades], [['a'], ['b']]);
 });
 
-test('nodes that cannot upgrade themselves are named, with what to do', () => {
+test('nodes that cannot upgrade themselves are named, with the remedy', () => {
   const plan = planNodes(
     [
       node('a', { annotations: {} }),
@@ -111,7 +111,7 @@ test('an order that another one has replaced is given up', () => {
   });
 });
 
-test('the failure says what was reached, and how to go on or back', () => {
+test('the failure names the steps that succeeded, and how to continue or go back', () => {
   assert.equal(
     failureText({ name: 'b', error: 'no disk', isCordoned: true }, ['a'], ['c', 'd']),
     'node b was not upgraded: no disk; upgraded: a; not yet: c, d; b is still cordoned (minik8s ctl uncordon b); ' +
@@ -120,7 +120,7 @@ test('the failure says what was reached, and how to go on or back', () => {
   assert.ok(!failureText({ name: 'b', error: 'no disk', isCordoned: false }, [], []).includes('cordoned'));
 });
 
-test('a cordoned node is known', () => {
+test('a cordoned node is recognised', () => {
   assert.equal(isCordoned({ ...node('a'), spec: { unschedulable: true } }), true);
   assert.equal(isCordoned(node('a')), false);
 });

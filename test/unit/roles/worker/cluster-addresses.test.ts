@@ -70,7 +70,7 @@ describe("a node's addresses of Services", () => {
     return { clock, done: requireClusterAddresses({ client, clock, log: silentLogger }, usual) };
   };
 
-  it('are no reason not to start while no API server answers, or it does not say', async () => {
+  it('do not prevent a start while no API server answers, or it has no list', async () => {
     const { clock, done } = asking(() => new Promise(() => undefined));
     await clock.advance(5_000);
     await done;

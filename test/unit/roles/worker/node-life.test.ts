@@ -52,7 +52,7 @@ describe('a node that is stopped', () => {
     assert.equal(power.listenerCount('SIGPWR'), 0);
   });
 
-  it('ends them first when its machine goes down', async () => {
+  it('ends them first when its machine shuts down', async () => {
     const { process, ended, asked, pods } = scene({ machineStops: true });
     process.abort();
     await settle();
@@ -90,7 +90,7 @@ describe('a node that is stopped', () => {
     assert.deepEqual(stopped, [], 'a second request would not be in good order');
   });
 
-  it('goes on to its end when they cannot be ended', async () => {
+  it('continues to its end when they cannot be ended', async () => {
     const { process, ended, pods } = scene({ machineStops: true });
     process.abort();
     pods.reject(new Error('no'));
@@ -105,7 +105,7 @@ describe('a node that is stopped', () => {
   });
 });
 
-describe('whether the machine goes down', () => {
+describe('whether the machine is shutting down', () => {
   /** `systemctl` for this state: its exit status is not 0 for every state but `running`. */
   const systemctl =
     (state: string): Exec =>
@@ -127,7 +127,7 @@ describe('whether the machine goes down', () => {
     }
   });
 
-  it('is not known without systemd, nor when it does not answer', async () => {
+  it('is unknown without systemd, and when systemd does not answer', async () => {
     assert.equal(await machineIsStopping(systemctl('stopping'), '/nonexistent/systemd'), false);
     const silent: Exec = async () => {
       throw new Error('timed out');
@@ -135,7 +135,7 @@ describe('whether the machine goes down', () => {
     assert.equal(await machineIsStopping(silent, '/'), false);
   });
 
-  it('is no, of the machine that tests run on', async () => {
+  it('is false on the machine of the tests', async () => {
     assert.equal(await machineIsStopping(systemExec), false);
   });
 });

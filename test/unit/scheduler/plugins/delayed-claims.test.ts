@@ -46,7 +46,7 @@ describe('claims of one pod', () => {
     assert.equal(assigned(claims, [disk('b', '9Gi')]), undefined);
     assert.equal(assigned(claims, [disk('a', '2Gi')], late), 'large:made small:a');
   });
-  it('keep what is theirs, also where that cannot be had', () => {
+  it('keep their own volumes, even if these cannot be assigned', () => {
     const [mine] = [sized('c', '1Gi')];
     assert.equal(
       assigned([mine], [disk('a', '1Gi'), disk('z', '9Gi', { claimRef: referenceTo('c') })]),
@@ -153,7 +153,7 @@ describe('the writes before a pod is bound', () => {
     assert.equal(last.kind === 'refused' && last.refused.text, 'binding volumes: provisioning failed for c');
   });
 
-  it('is nothing where the claim got a volume meanwhile that the node cannot have', async () => {
+  it('fail if the claim got a volume in the meantime that the node cannot have', async () => {
     const world = new World();
     const terms = [{ matchExpressions: [{ key: 'zone', operator: 'In' as const, values: ['b'] }] }];
     world.volumes = [disk('z', '1Gi', { nodeAffinity: { required: { nodeSelectorTerms: terms } } })];
@@ -173,7 +173,7 @@ describe('the writes before a pod is bound', () => {
     assert.deepEqual(await world.step(700_000), { kind: 'wait', ms: 600_000 });
   });
 
-  it('is given up when it takes too long, or the claim goes', async () => {
+  it('are abandoned when they take too long, or the claim is deleted', async () => {
     const world = new World();
     await world.step();
     world.claim = world.written[0] as PersistentVolumeClaim;

@@ -67,7 +67,7 @@ describe('how well a node suits by its resources', () => {
     });
   });
 
-  it('is 100 of an empty one, 0 of one that is full to the last bit, or more than full', () => {
+  it('is 100 for an empty node, 0 for a full one, or an overcommitted one', () => {
     assert.equal(scoreOf(asking({ cpu: '2', memory: '1000Mi' })), 0);
     assert.equal(scoreOf(asking({ cpu: '3', memory: '500Mi' })), 25);
     assert.equal(
@@ -102,7 +102,7 @@ describe('the shortage of a node', () => {
     ]);
   });
 
-  it('is nothing that the pod asks none of, even of a node that has less than none', () => {
+  it('is absent if the pod does not request the resource, even on an overcommitted node', () => {
     const there = pod('b', {
       spec: { nodeName: 'n', containers: [container({ resources: { requests: { cpu: '3' } } })] },
     });
@@ -112,7 +112,7 @@ describe('the shortage of a node', () => {
     );
   });
 
-  it('is what it has, when it does not say what it would give', () => {
+  it('is the whole request, if the node does not state its capacity', () => {
     const { status, ...rest } = node('n');
     const snapshot = snapshotOf([
       { ...rest, status: { ...status, allocatable: undefined, capacity: { cpu: '7' } } },
@@ -125,7 +125,7 @@ describe('how well a node suits by its taints', () => {
   const shy = (key: string) => ({ key, effect: 'PreferNoSchedule' as const });
   const scoreOf = (one: Pod, options: NodeOptions) => look(taintToleration, one, options).score;
 
-  it('falls with each that would rather not have the pod', () => {
+  it('falls with each PreferNoSchedule taint', () => {
     assert.equal(scoreOf(asking({}), {}), undefined);
     assert.equal(scoreOf(asking({}), { taints: [shy('a')] }), 1);
     assert.equal(scoreOf(asking({}), { taints: [shy('a'), shy('b'), shy('c')] }), 3);
@@ -134,14 +134,14 @@ describe('how well a node suits by its taints', () => {
     assert.deepEqual(scores, [100, 75, 0]);
   });
 
-  it('does not with those that are tolerated, or forbid altogether', () => {
+  it('ignores taints that are tolerated, or forbid the pod altogether', () => {
     const tolerant = asking({}, { tolerations: [{ key: 'a', operator: 'Exists' }] });
     assert.equal(scoreOf(tolerant, { taints: [shy('a'), shy('b')] }), 1);
     assert.equal(scoreOf(asking({}), { taints: [{ key: 'a', effect: 'NoSchedule' }] }), undefined);
   });
 });
 
-test('a node that is not ready has its own taints all the same, and the one for that once', () => {
+test('a node that is not ready keeps its own taints, and has the one for that once', () => {
   const all = { taints: [{ key: 'own', effect: 'NoSchedule' as const }], ready: 'False' as const };
   const ready = asking({}, { tolerations: [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }] });
   assert.match(look(taintToleration, ready, all).rejections[0]?.text ?? '', /\{own: \}/);
@@ -266,7 +266,7 @@ test('plugins have the names of Kubernetes, and so have their reasons', () => {
   }
 });
 
-test('a pod needs one free port of a node, whatever else is taken there', () => {
+test('a pod needs one free port of a node, whatever other ports are in use there', () => {
   const plugin = plugins().find(({ name }) => name === 'NodePorts');
   assert.ok(plugin);
   const taking = (...numbers: number[]) => [

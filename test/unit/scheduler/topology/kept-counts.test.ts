@@ -53,12 +53,12 @@ describe('counts', () => {
     assert.deepEqual([made.total, live.size], [2, 1]);
   });
 
-  it('know nodes without such pods only where every domain is asked for', () => {
+  it('include nodes without such pods only if every domain is requested', () => {
     const live = counts([host], []);
     assert.deepEqual([live.of(query('web')).size, live.of(query('db', { everyDomain: true })).size], [0, 1]);
   });
 
-  it('go, the one that was asked for longest ago first, when there are too many', () => {
+  it('are dropped, the least recently used first, when there are too many', () => {
     const live = counts();
     const first = live.of(query('web'));
     const second = live.of(query('app1'));
@@ -73,7 +73,7 @@ describe('counts', () => {
     assert.deepEqual([second.total, live.of(query('app1')).total], [0, 1]);
   });
 
-  it('go when they are of too many nodes together, but the last one stays', () => {
+  it('are dropped when they are of too many nodes together, except the last one', () => {
     const named = (_: unknown, index: number) => ({
       ...host,
       metadata: { ...host.metadata, name: `n${index}` },
@@ -129,7 +129,7 @@ describe('terms of pods that have a node', () => {
     assert.deepEqual(told(held), [['away', 'host', { n: 1 }]]);
   });
 
-  it('are held also on nodes without the topology, whatever that is called', () => {
+  it('are held also on nodes without the topology, whatever its name', () => {
     const held = new HeldTerms(() => undefined);
     for (const one of [term('web', { topologyKey: 'zone' }), term('web', { topologyKey: 'constructor' })])
       for (const place of [n, node('bare')]) held.count(holder('x', one), place, 1);
@@ -139,7 +139,7 @@ describe('terms of pods that have a node', () => {
     ]);
   });
 
-  it('count one each where they are required, and as they say where they are preferred', () => {
+  it('count one each if they are required, and their weight if they are preferred', () => {
     const held = new HeldTerms(() => undefined);
     const preferred = (weight: number) => ({
       preferredDuringSchedulingIgnoredDuringExecution: [{ weight, podAffinityTerm: term('web') }],

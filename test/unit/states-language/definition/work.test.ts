@@ -61,7 +61,7 @@ for (const [name, definition] of costly)
     assert.match(state.failure?.cause ?? '', together);
   });
 
-test('a state that would give gigabytes fails before they are written', async () => {
+test('a state whose output would have gigabytes fails before it is written', async () => {
   const { state } = await start(pass(fields(5000, '$')), { text: 'x'.repeat(200_000) });
   assert.equal(state.failure?.error, 'States.DataLimitExceeded');
   assert.match(state.failure?.cause ?? '', /has more bytes of JSON than 262144/);

@@ -38,13 +38,13 @@ export const eventColumns: readonly Column<Event>[] = [
   {
     name: 'Reason',
     type: 'string',
-    description: 'Why it happened, in one word for machines.',
+    description: 'The reason of the event, in one word.',
     cell: (event) => event.reason ?? '',
   },
   {
     name: 'Object',
     type: 'string',
-    description: 'The object that the event is about.',
+    description: 'The object of the event.',
     cell: target,
   },
   {
@@ -58,13 +58,13 @@ export const eventColumns: readonly Column<Event>[] = [
     name: 'Source',
     type: 'string',
     priority: 1,
-    description: 'The component that reported the event, and where it ran.',
+    description: 'The component that reported the event, and its node.',
     cell: source,
   },
   {
     name: 'Message',
     type: 'string',
-    description: 'What happened, for people.',
+    description: 'Description of the event.',
     cell: (event) => (event.message ?? '').trim(),
   },
   {
@@ -78,7 +78,7 @@ export const eventColumns: readonly Column<Event>[] = [
     name: 'Count',
     type: 'string',
     priority: 1,
-    description: 'How often it happened.',
+    description: 'Number of occurrences.',
     cell: (event) => event.series?.count || event.count || 1,
   },
   {

@@ -35,7 +35,7 @@ export const nodeColumns: readonly Column<Node>[] = [
   {
     name: 'Roles',
     type: 'string',
-    description: 'What the node is for, by its labels.',
+    description: 'The roles of the node, from its labels.',
     cell: (node) => nodeRoles(node).join(',') || none,
   },
   ageColumn,

@@ -25,7 +25,7 @@ export const podColumns: readonly Column<Pod>[] = [
   {
     name: 'Restarts',
     type: 'string',
-    description: 'How often containers of the pod were restarted, and when that was last.',
+    description: 'Number of restarts of the containers, and the time since the last one.',
     cell: (pod, now) => {
       const { restarts, lastRestart } = summarizePod(pod);
       if (restarts === 0 || lastRestart === undefined) return `${restarts}`;
@@ -58,7 +58,7 @@ export const podColumns: readonly Column<Pod>[] = [
     name: 'Readiness Gates',
     type: 'string',
     priority: 1,
-    description: 'Readiness gates: how many of the pod’s additional conditions are true, of all.',
+    description: 'Readiness gates: conditions that are true, out of all.',
     cell: readinessGates,
   },
 ];

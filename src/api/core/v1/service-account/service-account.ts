@@ -34,7 +34,7 @@ export const serviceAccountResource: ResourceDefinition<ServiceAccount> = {
     {
       name: 'Secrets',
       type: 'string',
-      description: 'The number of Secrets that are named for its pods.',
+      description: 'The number of Secrets for its pods.',
       cell: ({ secrets = [] }) => secrets.length,
     },
     ageColumn,

@@ -26,7 +26,7 @@ export const serviceColumns: readonly Column<Service>[] = [
   {
     name: 'Type',
     type: 'string',
-    description: 'The type of the service: from where it can be reached.',
+    description: 'The type of the service.',
     cell: (service) => service.spec.type,
   },
   {

@@ -115,19 +115,19 @@ export const persistentVolumeResource: ResourceDefinition<PersistentVolume> = {
     {
       name: 'Capacity',
       type: 'string',
-      description: 'How much the volume holds.',
+      description: 'Capacity of the volume.',
       cell: ({ spec }) => spec.capacity?.storage ?? '0',
     },
     {
       name: 'Access Modes',
       type: 'string',
-      description: 'By how many at once the volume can be mounted, and how.',
+      description: 'Access modes of the volume.',
       cell: ({ spec }) => modesText(spec.accessModes),
     },
     {
       name: 'Reclaim Policy',
       type: 'string',
-      description: 'What becomes of the volume when its claim is gone.',
+      description: 'Reclaim policy: what happens to the volume when its claim is deleted.',
       cell: ({ spec }) => spec.persistentVolumeReclaimPolicy ?? '',
     },
     {
@@ -146,13 +146,13 @@ export const persistentVolumeResource: ResourceDefinition<PersistentVolume> = {
     {
       name: 'StorageClass',
       type: 'string',
-      description: 'The StorageClass that the volume is of.',
+      description: 'The StorageClass of the volume.',
       cell: ({ metadata, spec }) => className({ metadata, spec }),
     },
     {
       name: 'VolumeAttributesClass',
       type: 'string',
-      description: 'The VolumeAttributesClass that the volume is of.',
+      description: 'The VolumeAttributesClass of the volume.',
       cell: ({ spec }) => spec.volumeAttributesClassName ?? unset,
     },
     {

@@ -41,7 +41,7 @@ async function engine(context: TestContext) {
   };
 }
 
-test('a commit leaves the image and no container, and where a call fails neither', async (context) => {
+test('a commit leaves the image and no container; if a call fails, it leaves neither', async (context) => {
   for (const failing of ['', 'POST /containers/create', 'PUT /archive', 'POST /commit']) {
     const { builds, commit, fake, fails } = await engine(context);
     fails(failing);
@@ -64,7 +64,7 @@ test('an image has the requested configuration, and its container no network', a
   });
 });
 
-test('an image has the folder of an installation where there is one, in its place', async (context) => {
+test('an image contains the folder of an installation in its place, if there is one', async (context) => {
   for (const [folder, wanted] of [
     ['libraries', ['/ files', '/into an archive']],
     ['none', ['/ files']],
@@ -178,7 +178,7 @@ test('an installation that is given up ends at once, whenever that is, and its p
   }
 });
 
-test('one that is given up ends at once, though the engine cannot remove its container', async (context) => {
+test('an abandoned build ends at once, although the engine cannot remove its container', async (context) => {
   const { install, fake, builds, fails } = await engine(context);
   fake.ends = new Promise(() => undefined);
   const stop = new AbortController();
@@ -193,7 +193,7 @@ test('one that is given up ends at once, though the engine cannot remove its con
   assert.equal(fake.containers.size, 0);
 });
 
-test('containers of an agent that was killed are removed, those of other agents are not', async (context) => {
+test('containers of a killed agent are removed, and containers of other agents are kept', async (context) => {
   const { builds, fake } = await engine(context);
   for (const [id, name] of [
     ['a', 'minik8s-build.node_1.x'],
@@ -247,7 +247,7 @@ test('a waiting instance has its files before its signal, and reports whether it
 
 const builtHere = { 'minik8s.io/built-by': 'node/1' };
 
-test('all images that were built here go, also one that has lost its name; those of others stay', async (context) => {
+test('all images that were built here are removed, also one without a name; images of other agents stay', async (context) => {
   const { builds, fake, fails } = await engine(context);
   const labels = { ...builtHere, 'minik8s.io/function-image': 'repo/f:1' };
   for (const name of ['repo/f:1', '<none>:<none>', '', 'other:1']) fake.hasImage(name, labels);

@@ -1,133 +1,13 @@
-/** The programs that answer function calls in their images: python and nodejs fulfil the same contract. */
+/** Calls of the programs that run functions, in both runtimes. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { type FunctionProgram, type Runtime, startFunction } from '../../../../fixtures/function-program.ts';
+import { type FunctionProgram, startFunction } from '../../../../fixtures/function-program.ts';
 import { eventually } from '../../../kubelet/node-harness.ts';
+import { env, sources } from './program-sources.ts';
 
-const sources: Readonly<Record<Runtime, Readonly<Record<string, string>>>> = {
-  python: {
-    'main.py': `
-import asyncio, os, sys, threading, time
-from lib import texts
-
-class Odd(Exception):
-    pass
-
-held = threading.Event()
-count = 0
-
-def do(event, context):
-    global count
-    count += 1
-    what = event.get("do") if isinstance(event, dict) else None
-    if what == "echo": return event
-    if what == "count": return count
-    if what == "none": return None
-    if what == "text": return texts.unicode
-    if what == "context":
-        return {"id": context.call_id, "name": context.function_name, "namespace": context.namespace, "version": context.version,
-            "method": context.method, "path": context.path, "query": context.query, "header": context.headers.get("x-some"),
-            "left": context.get_remaining_time_in_millis()}
-    if what == "throw": raise Odd("it went \\u2026 wrong\\r\\nHost: x")
-    if what == "throw much": raise Odd("x" * 10_000_000)
-    if what == "no json": return {1, 2}
-    if what == "circle":
-        a = []
-        a.append(a)
-        return a
-    if what == "big": return "x" * event["size"]
-    if what == "exit": sys.exit(3)
-    if what == "print":
-        for _ in range(event["lines"]): print("x" * 1023)
-        return "printed"
-    if what == "told": return event["result"]
-    if what == "bytes": return bytes([0, 255, 10])
-    if what == "sleep": time.sleep(event["seconds"]); return "slept"
-    if what == "spin":
-        while True: pass
-    if what == "hold": held.wait(); return "held"
-    if what == "release": held.set(); return "released"
-    return event
-
-async def later(event, context):
-    await asyncio.sleep(0)
-    if event.get("throw"): raise Odd("later")
-    if event.get("sleep"): await asyncio.sleep(event["sleep"])
-    return {"later": event}
-
-def one(event): return {"one": event}
-def none(): return "none"
-class Handler:
-    def __call__(self, event, context): return {"object": event}
-thing = Handler()
-`,
-    'lib/__init__.py': '',
-    'lib/texts.py': 'unicode = "héllo 世界 🎉"\n',
-    'broken.py': 'import no_such_module\n',
-    'pkg/__init__.py': '',
-    'pkg/deep.py': 'def run(event): return "deep"\n',
-  },
-  nodejs: {
-    'main.mjs': `
-import { unicode } from './lib/texts.mjs';
-class Odd extends Error { name = 'Odd'; }
-let count = 0;
-let release;
-const held = new Promise((resolve) => { release = resolve; });
-export function handler(event, context) {
-  count++;
-  switch (event?.do) {
-    case 'echo': return event;
-    case 'count': return count;
-    case 'none': return undefined;
-    case 'text': return unicode;
-    case 'context': return { id: context.callId, name: context.functionName, namespace: context.namespace, version: context.version,
-      method: context.method, path: context.path, query: context.query, header: context.headers['x-some'],
-      left: context.getRemainingTimeInMillis() };
-    case 'throw': throw new Odd('it went \\u2026 wrong\\r\\nHost: x');
-    case 'throw much': throw new Odd('x'.repeat(10_000_000));
-    case 'no json': return 1n;
-    case 'circle': { const a = []; a.push(a); return a; }
-    case 'big': return 'x'.repeat(event.size);
-    case 'exit': process.exit(3);
-    case 'print': for (let i = 0; i < event.lines; i++) console.log('x'.repeat(1023)); return 'printed';
-    case 'told': return event.result;
-    case 'bytes': return Buffer.from([0, 255, 10]);
-    case 'sleep': return new Promise((resolve) => setTimeout(() => resolve('slept'), event.seconds * 1000));
-    case 'spin': for (;;);
-    case 'hold': return held.then(() => 'held');
-    case 'release': release(); return 'released';
-    default: return event;
-  }
-}
-export { handler as do };
-export async function later(event) {
-  await null;
-  if (event.throw) throw new Odd('later');
-  if (event.sleep) await new Promise((resolve) => setTimeout(resolve, event.sleep * 1000));
-  return { later: event };
-}
-export const one = (event) => ({ one: event });
-export const none = () => 'none';
-export default { thing: (event) => ({ object: event }) };
-`,
-    'lib/texts.mjs': 'export const unicode = "héllo 世界 🎉";\n',
-    'broken.mjs': "import 'no-such-module';\n",
-    'common.cjs': "exports.run = () => 'common';\n",
-    'only.cjs': "module.exports = () => 'only';\n",
-    'pkg/deep.mjs': "export const run = () => 'deep';\n",
-  },
-};
-
-const env = {
-  FUNCTION_NAME: 'f',
-  FUNCTION_NAMESPACE: 'n',
-  FUNCTION_VERSION: 'f-1',
-  FUNCTION_HANDLER: 'main.do',
-};
 const ofCall = (id: string) => ({ 'Function-Call-Id': id });
 
 /** Returns the resident memory of a process, in bytes. */
@@ -164,7 +44,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
     }
 
     for (const what of ['no json', 'circle'])
-      it(`answers ${what} with an error of its own`, async () => {
+      it(`answers ${what} with a separate error`, async () => {
         const { status, headers, json } = await program.call({ body: { do: what } });
         assert.equal(status, 500);
         assert.equal(headers['function-error'], 'InvalidResult');
@@ -223,7 +103,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       assert.deepEqual([head.status, head.text], [200, '']);
     });
 
-    it('refuses what is no JSON without calling the handler', async () => {
+    it('refuses a body that is not JSON without calling the handler', async () => {
       const number = async () => (await program.call({ body: { do: 'count' } })).json() as number;
       const first = await number();
       const { status, json } = await program.call({
@@ -320,7 +200,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       );
     });
 
-    it('remembers nothing of a call that may be made several times', async () => {
+    it('stores nothing of a call that may be repeated', async () => {
       const count = async (id: string, more: object = {}) =>
         (await program.call({ body: { do: 'count' }, headers: { ...ofCall(id), ...more } })).json() as number;
       const first = await count('r-1');
@@ -366,7 +246,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       }
     });
 
-    it('forgets the oldest answers where there is no more room', async () => {
+    it('drops the oldest answers when the room is used up', async () => {
       const size = 4_000_000;
       const again = async (id: string, seconds: string, body: object = { do: 'count' }) =>
         (await program.call({ body, headers: { ...ofCall(id), 'Function-Once': seconds } })).status;
@@ -484,101 +364,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_CONCURRENCY: '2' });
     });
   });
-
-  describe(`handlers of ${runtime}`, () => {
-    const shared: [handler: string, body: unknown, status: number, answer: unknown][] = [
-      ['main.later', { a: 1 }, 200, { later: { a: 1 } }],
-      ['main.later', { throw: true }, 500, { error: 'Odd: later' }],
-      ['main.one', 1, 200, { one: 1 }],
-      ['main.none', 1, 200, 'none'],
-      ['main.thing', 1, 200, { object: 1 }],
-      ['pkg/deep.run', 1, 200, 'deep'],
-    ];
-    const own: Readonly<Record<Runtime, typeof shared>> = {
-      python: [['pkg.deep.run', 1, 200, 'deep']],
-      nodejs: [
-        ['common.run', 1, 200, 'common'],
-        ['only.handler', 1, 200, 'only'],
-      ],
-    };
-    for (const [handler, body, status, answer] of [...shared, ...own[runtime]])
-      it(`${handler} with ${JSON.stringify(body)}`, async () => {
-        const program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_HANDLER: handler });
-        try {
-          const found = await program.call({ body });
-          assert.deepEqual([found.status, found.json()], [status, answer]);
-        } finally {
-          await program.close();
-        }
-      });
-
-    for (const [handler, said] of [
-      ['broken.handler', /no[_-]such[_-]module/],
-      ['missing.handler', /missing/],
-      ['main.nothing', runtime === 'python' ? /no function nothing/ : /exports no function nothing/],
-      ['main', /MODULE\.FUNCTION/],
-    ] as const)
-      it(`${handler} cannot be loaded: the program reports the reason and never listens`, async () => {
-        const program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_HANDLER: handler });
-        assert.equal(await program.ended, 1);
-        assert.match(program.output.tail, said);
-        await program.close();
-      });
-
-    const stuckEnv = { ...env, FUNCTION_TIMEOUT_SECONDS: '1', FUNCTION_STUCK_SECONDS: '1' };
-    it('a call that hangs: the others are answered, then the instance ends', async () => {
-      const program = await startFunction(runtime, sources[runtime], {
-        ...stuckEnv,
-        FUNCTION_TIMEOUT_SECONDS: '2',
-      });
-      const hung = program.call({ body: { do: 'hold' } }).catch((error) => error as Error);
-      await new Promise((resolve) => setTimeout(resolve, 1500));
-      const slow = program.call({ body: { do: 'sleep', seconds: 1.9 } });
-      assert.equal((await slow).json(), 'slept');
-      assert.ok((await hung) instanceof Error);
-      assert.equal(await program.ended, 70);
-      assert.match(program.output.tail, /this instance ends/);
-      await program.close();
-    });
-
-    it('a call that never lets another run ends the instance too', async () => {
-      const program = await startFunction(runtime, sources[runtime], stuckEnv);
-      await assert.rejects(program.call({ body: { do: 'spin' } }));
-      assert.ok([70, 'SIGKILL'].includes(await program.ended));
-      await program.close();
-    });
-
-    it('SIGTERM: goes on for two seconds, answers what it has, and ends', async () => {
-      const program = await startFunction(runtime, sources[runtime], env);
-      const slow = program.call({ body: { do: 'sleep', seconds: 3 } });
-      await eventually(async () => assert.equal((await program.call({ body: { do: 'none' } })).status, 200));
-      program.child.kill('SIGTERM');
-      assert.equal((await program.call({ body: { do: 'none' } })).status, 200);
-      assert.equal((await slow).json(), 'slept');
-      assert.equal(await program.ended, 0);
-      await program.close();
-    });
-  });
 }
-
-it('a handler of python that forks and comes back twice answers once', async () => {
-  const program = await startFunction('python', {
-    'main.py':
-      'import os\ndef handler(event):\n    return "child" if event.get("fork") and os.fork() == 0 else "own"\n',
-  });
-  try {
-    const length = (text: string) => `Content-Length: ${text.length}\r\n\r\n${text}`;
-    const post = 'POST / HTTP/1.1\r\nHost: x\r\n';
-    for (let i = 0; i < 5; i++) {
-      const text = await program.raw(
-        `${post}${length('{"fork":1}')}${post}Connection: close\r\n${length('{}')}`,
-      );
-      assert.deepEqual(text.match(/"(?:own|child)"/g), ['"own"', '"own"']);
-    }
-  } finally {
-    await program.close();
-  }
-});
 
 describe('calls of python that are async', () => {
   it('are ended by the time limit', async () => {

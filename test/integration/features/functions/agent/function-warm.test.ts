@@ -75,7 +75,7 @@ describe('an instance that waits', () => {
       assert.deepEqual(await world.answer(`w-${runtime}`, { n: 2 }), [{ n: 2 }, fn, '1', false]);
     });
 
-  it('stays what it is over a restart of the agent, and becomes what it was given meanwhile', async () => {
+  it('stays unassigned over a restart of the agent, and becomes the version that was assigned in between', async () => {
     const versions = world.node.client.resource(functionVersionResource);
     for (const name of ['kept', 'late']) {
       await waits(`w-${name}`, 'python');
@@ -103,7 +103,7 @@ describe('an instance that waits', () => {
     assert.equal((await world.node.pod('w-kept')).status?.phase, 'Running');
   });
 
-  it('ends where the version is not one that it can become', async () => {
+  it('ends if it cannot become the version', async () => {
     // The kernel drops a signal to the first process of a container while that process has no handler for it.
     await waits('w-refused', 'python', { terminationGracePeriodSeconds: 1 });
     await world.createVersion('limited', {

@@ -80,7 +80,7 @@ describe('functions on a node', () => {
     assert.equal(await buildContainers(), '');
   });
 
-  it('a nodejs function too, and a second pod uses what is there', async () => {
+  it('a nodejs function is built as well, and a second pod uses the present image', async () => {
     await createVersion('js', {
       runtime: 'nodejs',
       baseImage: nodejs,
@@ -210,7 +210,7 @@ describe('functions on a node', () => {
     }
   });
 
-  it('leftovers of a killed agent are removed by the next one, and those of others stay', async () => {
+  it('leftovers of a killed agent are removed by the next one, and leftovers of other agents stay', async () => {
     const mine = (await docker('create', '--name', `minik8s-build.${node.owner}.x`, python)).trim();
     const other = (await docker('create', '--name', `minik8s-build.${node.owner}x.x`, python)).trim();
     try {
@@ -222,7 +222,7 @@ describe('functions on a node', () => {
     }
   });
 
-  it('the image of a version that is gone is removed, and that of one that exists stays', async () => {
+  it('the image of a deleted version is removed, and the image of an existing version stays', async () => {
     const engine = new BuildEngine({ socketPath: dockerSocket, owner: node.owner });
     const chores = new FunctionChores({
       ...{ client: node.client, engine, runtime: node.runtime },
@@ -240,7 +240,7 @@ describe('functions on a node', () => {
     assert.ok(await isThere('js'), 'its version is there');
   });
 
-  it('all that an agent has built goes when the machine is cleaned up, but what is used', async () => {
+  it('all images that an agent has built are removed when the machine is cleaned up, except used ones', async () => {
     await new BuildEngine({ socketPath: dockerSocket, owner: `${node.owner}x` }).removeAll();
     const left = async () =>
       (

@@ -311,7 +311,7 @@ describe('a call', () => {
     assert.deepEqual([after.count - before.count, after.failed - before.failed], [2, 1]);
     assert.match(after.out, /^ {2}Failed: +\d+ \(500: \d+\)$/m);
   });
-  it('is not made with what is no JSON', async () => {
+  it('is not made with a body that is not JSON', async () => {
     const { status, err } = await ctl(['execute', 'answering', '{n:1}']);
     assert.equal(status, 1);
     assert.match(err, /the argument of a call must be JSON/);

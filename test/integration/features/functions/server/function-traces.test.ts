@@ -59,7 +59,7 @@ test("the call of a trusted caller is a span of the caller's trace, with the ins
   }
 });
 
-test("the call of any other caller stays in the caller's trace, and is no span here", async (context) => {
+test("the call of any other caller stays in the caller's trace, and is not recorded as a span here", async (context) => {
   const { spans, called, world } = await start(context, 1);
   const agent = world.stranger();
   assert.equal(await called({ headers, agent }), header);

@@ -159,7 +159,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.match(second, /\r\n\r\nhello$/);
     });
     for (const status of [204, 304])
-      it(`is answered with ${status} and nothing more, and the connection goes on`, async () => {
+      it(`is answered with ${status} and no more bytes, and the connection stays usable`, async () => {
         answer = (_, outgoing) => outgoing.writeHead(status).end();
         const said = await talk(request('GET') + request('GET', close));
         assert.match(said, new RegExp(`^(HTTP/1\\.1 ${status} [\\s\\S]*?\\r\\n\\r\\n){2}$`));
@@ -262,7 +262,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.doesNotMatch(said, /transfer-encoding/i);
       assert.match(said, /\r\n\r\nin parts$/);
     });
-    it('has an id of so many characters, its own where it has one', async () => {
+    it('has an id of a fixed length, or the id that it came with', async () => {
       answer = echo;
       const idOf = async (more: string) => {
         const said = await talk(request('GET', more + close));
@@ -272,7 +272,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.equal(await idOf(`Function-Call-Id: ${'x'.repeat(200)}\r\n`), 'x'.repeat(128));
       assert.match((await idOf('')) ?? '', /^[0-9a-f-]{36}$/);
     });
-    it('after a refusal goes to another instance if its body is still present, otherwise it is rejected', async () => {
+    it('after a refusal is sent to another instance if its body is still present, otherwise it is rejected', async () => {
       answer = (incoming, outgoing) => {
         incoming.resume();
         outgoing.writeHead(503, { 'function-not-called': 'busy' }).end('refused');

@@ -65,7 +65,7 @@ describe('a node reads a version of a function', () => {
       assert.equal((await ask('GET', at(name))).status, 403, name);
     assert.equal((await ask('GET', at('none'))).status, 404);
   });
-  it('no longer once the pod has gone', async () => {
+  it('no longer once the pod is deleted', async () => {
     assert.equal((await world.server.call('DELETE', `${inDefault}/pods/f-labelled`)).status, 200);
     assert.equal((await ask('GET', at('labelled'))).status, 403);
   });
@@ -120,7 +120,7 @@ describe('a node writes to a version of a function', () => {
     assert.equal(await says('mine', { lock: second, nodeName: 'n1' }), 403);
     assert.equal(await says('mine', { nodeName: 'n1' }), 403);
   });
-  it('nothing else, and nothing to versions of others', async () => {
+  it("nothing else, and nothing to versions of other nodes' builds", async () => {
     const now = { lock: first, nodeName: 'n1' };
     assert.equal(await says('mine', { ...now, nodeName: 'n2' }), 403);
     assert.equal(await says('mine', { ...now, conditions: [condition('Ready')] }), 403);

@@ -58,7 +58,7 @@ test('a host is refused when an update brings it, by patch and by apply, and oth
   );
 });
 
-test('a host belongs to the namespace that has it, also for an older object of another, until its last object goes', async () => {
+test('a host belongs to the namespace that has it until its last object is deleted, also if another namespace gets an older object', async () => {
   for (const name of ['team-a', 'team-b'])
     assert.equal((await server.call('POST', '/api/v1/namespaces', { metadata: { name } })).status, 201);
   const of = (namespace: string) => `/apis/minik8s.io/v1/namespaces/${namespace}/dnses`;
@@ -84,7 +84,7 @@ test('a host belongs to the namespace that has it, also for an older object of a
   assert.equal((await take()).status, 200);
 });
 
-test('a namespace has at most 1000 paths, by whatever writes', async () => {
+test('a namespace has at most 1000 paths, by every kind of write', async () => {
   const many = (count: number, at: number) =>
     Array.from({ length: count }, (_, n) => ({ path: `/${at + n}`, serviceName: 'web', servicePort: 80 }));
   assert.equal((await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'full' } })).status, 201);
@@ -107,7 +107,7 @@ test('a namespace has at most 1000 paths, by whatever writes', async () => {
   assert.equal((await make(11, 1)).status, 201);
 });
 
-test('only unregistered domains are allowed unless an administrator allows others', async () => {
+test('only unregistered domains are allowed unless an administrator allows more', async () => {
   const usual = await startTestServer();
   try {
     assert.equal((await create('a', 'shop.example', usual)).status, 201);

@@ -48,7 +48,7 @@ describe('Dns objects', () => {
     assert.equal((await create('two', 'a.example', ['/other'])).status, 201);
   });
 
-  it('are accepted once when many ask at the same time', async () => {
+  it('are accepted once when many are created at the same time', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => create(`race-${n}`, 'race.example', ['/'])),
     );

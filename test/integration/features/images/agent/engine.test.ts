@@ -66,7 +66,7 @@ const fetchFrom = (open: Source['open'], { content }: ReturnType<typeof smallIma
   );
 };
 
-test('what a node saves of an image is accepted by another one', async () => {
+test('an image that one node saves is accepted by another node', async () => {
   const image = smallImage([layerWith('kept')]);
   const tag = heldTag(image.content.config.digest);
   const archive = imageArchive(image.content, tag, async function* ({ digest }) {
@@ -77,7 +77,7 @@ test('what a node saves of an image is accepted by another one', async () => {
   assert.ok(imageIds(image.content).includes(await idOf(tag)));
 });
 
-test('a node that sends another image, or no end, is refused, and nothing of it is loaded', async () => {
+test('a node that sends another image, or an incomplete one, is refused, and nothing of it is loaded', async () => {
   const [wanted, lie] = [smallImage([layerWith('wanted')]), smallImage([layerWith('a lie!')])];
   const stolen = `minik8s-test/stolen:${process.pid}`;
   const archive = imageArchive(lie.content, stolen, async function* ({ digest }) {

@@ -85,7 +85,7 @@ test('an uploaded image is held by this master, and its archive has exactly its 
   );
 });
 
-test('an upload continues where it was cut, after a restart of the master too', async () => {
+test('an upload continues from the interruption, after a restart of the master too', async () => {
   const layer = layerWith('x'.repeat(3000));
   const image = smallImage([layer]);
   assert.equal((await declare('cut', image)).status, 201);
@@ -106,7 +106,7 @@ test('an upload continues where it was cut, after a restart of the master too', 
   assert.equal((await finish('cut')).status, 200);
 });
 
-test('bytes with another digest are refused, and the blob begins anew', async () => {
+test('bytes with another digest are refused, and the blob begins again', async () => {
   const layer = layerWith('right');
   const image = smallImage([layer]);
   await declare('lie', image);
@@ -121,7 +121,7 @@ test('bytes with another digest are refused, and the blob begins anew', async ()
   assert.equal((await received('lie'))[digestOf(layer)], 0);
 });
 
-test('a layer with a sparse file, or that is no archive, is refused', async () => {
+test('a layer with a sparse file, or one that is not an archive, is refused', async () => {
   const sparse = layerWith('1');
   sparse[156] = 'S'.charCodeAt(0);
   sparse.fill(' ', 148, 156);
@@ -174,7 +174,7 @@ test('the old content is served until the new one is complete', async () => {
   assert.equal((await server.call('GET', `${pathOf('moves')}/archive`)).status, 200);
 });
 
-test('a full disk is answered with 507 and what is free, before anything is written', async () => {
+test('a full disk is answered with 507 and the free space, before anything is written', async () => {
   const layer = layerWith('too much');
   await declare('full', smallImage([layer]));
   room = 1000;
@@ -213,7 +213,7 @@ test('another name for the object than the one that follows from the image is re
   assert.match(answer.text, /metadata\.name/);
 });
 
-test('a path that is no digest is refused, and no file has another name than a digest', async () => {
+test('a path without a valid digest is refused, and every file is named by a digest', async () => {
   await declare('path', smallImage([layerWith('p')]));
   for (const rest of ['/../../../etc/passwd', '/%2e%2e%2fx', '/abc', ''])
     assert.ok(

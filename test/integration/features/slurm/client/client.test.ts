@@ -10,7 +10,7 @@ import { condition } from '../../../../fixtures/slurm/client.ts';
 import { clientWorld as world } from '../../../../fixtures/slurm/client-world.ts';
 
 describe('a job', () => {
-  it('is built and run, and what it wrote comes back whole; its folder goes', async (context) => {
+  it('is built and run, and its results are returned whole; its folder is removed', async (context) => {
     const { store, ends, model, folders, lines } = await world(context);
     model('runs');
     const run = ['cat made', 'echo error >&2', 'head -c 1300000 /dev/zero | tr "\\0" x >large', ': >empty'];
@@ -112,7 +112,7 @@ printf '%s\\n' 'x 101_0 COMPLETED' 'x 101_1 FAILED' >"$MODEL/queue"\n`,
 });
 
 describe('a client', () => {
-  it('goes on where the cluster could not be written to, and does not ask it without a pause', async (context) => {
+  it('continues while the cluster cannot be written, and does not retry it without a pause', async (context) => {
     const { store, clock, ends, model, lines, sees } = await world(context);
     model('runs');
     let refusals = 0;

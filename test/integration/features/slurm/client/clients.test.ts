@@ -71,7 +71,7 @@ async function storeOf(secretName: string): Promise<ClusterStore> {
 const status = { phase: 'Waiting', acceptedTime: '2026-01-01T00:00:00Z' } as const;
 
 describe('jobs of one connection', () => {
-  it('have one client, whose pod passes restricted and has what it needs of the Secret', async () => {
+  it('have one client, whose pod is allowed by restricted and has the needed keys of the Secret', async () => {
     await Promise.all(Array.from({ length: 5 }, (_, index) => submit(`one-${index}`, {}, 'shared')));
     const pod = await clientOf('shared');
     const { spec } = pod;
@@ -147,7 +147,7 @@ describe('the account of clients', () => {
 });
 
 describe('a client', () => {
-  it('has the files of a job, with those of ConfigMaps, and reports a missing one', async () => {
+  it('gets the files of a job, including those of ConfigMaps, and reports a missing one', async () => {
     await made(`${core}/configmaps`, { metadata: { name: 'src' }, data: { 'a.c': 'A', 'b.c': 'B' } });
     const filesFrom = [{ configMapName: 'src', path: 'src' }];
     await submit(
@@ -202,7 +202,7 @@ describe('a client', () => {
     assert.equal(first?.metadata.ownerReferences?.[0]?.uid, job.uid);
   });
 
-  it('writes a whole status, not of another job of that name, and learns of changes', async () => {
+  it('writes a whole status, never to another job of that name, and is notified of changes', async () => {
     await submit('state', {}, 's');
     await clientOf('s');
     const store = await storeOf('s');
@@ -236,7 +236,7 @@ describe('a client', () => {
 });
 
 describe('a job that is deleted', () => {
-  it('goes at once when it has ended', async () => {
+  it('is removed at once when it has ended', async () => {
     await submit('ended', {}, 'e');
     await clientOf('e');
     const store = await storeOf('e');
@@ -246,7 +246,7 @@ describe('a job that is deleted', () => {
     await world.client.resource(slurmJobResource).delete('ended', namespace);
     await isGone('ended');
   });
-  it('is released if there is no Secret to cancel it with, with an event', async () => {
+  it('is released with an event if there is no Secret to cancel it with', async () => {
     await submit('lost', {}, 'l');
     await clientOf('l');
     const store = await storeOf('l');

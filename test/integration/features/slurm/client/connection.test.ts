@@ -52,7 +52,7 @@ const other = (settings: ConnectionSettings, stranger: ConnectionSettings): Conn
 });
 
 describe('a login host', () => {
-  it('with another key than the one that is known is sent nothing', async (context) => {
+  it('is sent nothing if its key is not the known one', async (context) => {
     const { server, client } = await world(context);
     const [one, stranger] = [await server(), await server()];
     const { host, says, states, connection, clock } = client(other(one.settings, stranger.settings));

@@ -25,7 +25,7 @@ describe('a job', () => {
     assert.equal(condition(store, uid, 'Uploaded')?.status, 'True');
     assert.equal(store.text(uid, 'stdout'), 'text\n');
   });
-  it('with output that the cluster rejects reports it, and has all of it in the end, without a gap', async (context) => {
+  it('with output that the cluster rejects reports it, and finally has the whole output without a gap', async (context) => {
     const { store, sees, ends, model } = await clientWorld(context);
     model('runs');
     let refused = 0;

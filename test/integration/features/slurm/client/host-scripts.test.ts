@@ -109,7 +109,7 @@ describe('a folder', () => {
     assert.deepEqual(readdirSync(home), ["a b'$(touch injected)"]);
     assert.equal((await sh(foldersScript(folder, ['x']))).code, folderGone);
   });
-  it('is looked at and listed, without what is the client’s own', async (context) => {
+  it('is checked and listed, without the client’s own files', async (context) => {
     const { folder, own, sh } = await host(context);
     for (const [path, text] of [
       [own('stdout'), 'abc'],
@@ -151,7 +151,7 @@ describe('a job', () => {
     ['no number at all', 'echo "thank you"'],
     ['nothing', ':'],
   ] as const)
-    it(`is known by its number where sbatch prints ${what}`, async (context) => {
+    it(`is identified by its number if sbatch prints ${what}`, async (context) => {
       const { submit, cancel, lines, model } = await host(context);
       model('answer', answer);
       for (let i = 0; i < 2; i++) assert.equal((await submit()).stdout, 'id 101\n');
@@ -197,7 +197,7 @@ describe('a job', () => {
     assert.equal((await submit()).stdout, 'id 77\n');
     assert.equal(lines('submitted').length, 1);
   });
-  it('is submitted again when neither the queue nor accounting has it after that time', async (context) => {
+  it('is submitted again if neither the queue nor accounting has it after that time', async (context) => {
     for (const hasAccounting of [true, false]) {
       const { submit, lines, model, age } = await host(context);
       model('mode', 'loses, silent');
@@ -217,7 +217,7 @@ describe('a job', () => {
     assert.match(stderr, /Unable to contact/);
     assert.deepEqual(lines('submitted'), []);
   });
-  it('that sbatch refuses has its message, and can be submitted at once after the fix', async (context) => {
+  it('that sbatch refuses reports the message, and can be submitted at once after the fix', async (context) => {
     const { submit, model } = await host(context);
     model('mode', 'refuses');
     assert.equal((await submit()).stdout, 'refused\nsbatch: error: invalid partition specified: nope\n');
@@ -239,7 +239,7 @@ describe('a job', () => {
       assert.deepEqual(lines('canceled'), ['101'], known);
     }
   });
-  it('is canceled where Slurm has forgotten it, and not while the controller is away', async (context) => {
+  it('counts as canceled if Slurm no longer has it, and not while the controller is unreachable', async (context) => {
     const { submit, cancel, model } = await host(context);
     await submit();
     model('away', '');
@@ -247,7 +247,7 @@ describe('a job', () => {
     const { run, folder } = await host(context);
     assert.equal((await run(['sh'], cancelScript(jobOf(), '55'), folder)).stdout, 'ended\n');
   });
-  it('does nothing where the end of its script is lost on the way', async (context) => {
+  it('does nothing if the end of its script is lost in transfer', async (context) => {
     const { sh, lines, folder } = await host(context);
     const script = submitScript(jobOf(), folder, 120);
     for (const part of [0.5, 0.9, 0.99]) await sh(script.slice(0, Math.floor(script.length * part)));
@@ -262,7 +262,7 @@ describe('a build', () => {
     writeFileSync(one.own('build.sh'), buildScript(job.spec));
     return { ...one, build: () => one.sh(buildingScript(one.folder)) };
   };
-  it('runs once, however many wait for it and however often', async (context) => {
+  it('runs once, however many jobs wait for it', async (context) => {
     const { build, folder } = await building(context, 'echo once >>built', 'sleep 0.3', 'echo said');
     const said = [...(await Promise.all([build(), build()])), await build()];
     for (const { stdout } of said) assert.equal(stdout, '0\nsaid\n');

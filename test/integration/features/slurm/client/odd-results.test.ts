@@ -5,7 +5,7 @@ import { condition } from '../../../../fixtures/slurm/client.ts';
 import { clientWorld } from '../../../../fixtures/slurm/client-world.ts';
 
 describe('a result that cannot be fetched is left on the host, and the others come', () => {
-  it('one whose name is no UTF-8', async (context) => {
+  it('one whose name is not UTF-8', async (context) => {
     const { store, ends, model, folders } = await clientWorld(context);
     model('runs');
     const run = [`echo odd >"$(printf 'odd\\377')"`, 'echo good >good'];

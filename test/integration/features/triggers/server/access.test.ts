@@ -79,7 +79,7 @@ describe('the right to', () => {
     });
 });
 
-it('the account of the controller may do what it needs, and no more', async () => {
+it('the account of the controller has exactly the rights that it needs', async () => {
   const account = {
     name: 'system:serviceaccount:kube-system:trigger-controller',
     groups: ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'],

@@ -15,7 +15,7 @@ describe('an event of a trigger', () => {
   before(() => world.start());
   after(() => world.end());
 
-  it('is given to the function with an id, what has happened and the input, and goes', async () => {
+  it('is delivered to the function with an id, its cause and the input, and is then deleted', async () => {
     const seen = await world.noting('taker');
     await world.trigger('t-http', { target: { name: 'taker' }, http: { path: '/orders' }, input: { a: 1 } });
     const answer = await world.call('POST', `${invoke('t-http')}?x=1`, { n: 2 });
@@ -146,7 +146,7 @@ describe('an event of a trigger', () => {
     await triggers.patch('t-leaving', 'default', 'merge', { metadata: { finalizers: [] } });
   });
 
-  it('goes with its trigger', async () => {
+  it('is deleted with its trigger', async () => {
     await world.noting('failing', () => 500);
     await world.trigger('t-gone', { target: { name: 'failing' }, http: { path: '/gone' } });
     await world.call('POST', invoke('t-gone'), {});

@@ -165,7 +165,7 @@ describe('a trigger of objects', () => {
     await world.eventually('the change is reported', () => told(seen).includes('created s1'));
   });
 
-  it('cannot be used to read what its account may not', async () => {
+  it('cannot be used to read objects that its account may not read', async () => {
     const jane = serviceAccountUser('default', 'jane');
     assert.equal(
       (await world.call('GET', '/api/v1/namespaces/kube-system/configmaps', undefined, { user: jane }))

@@ -323,7 +323,7 @@ describe('a trigger of results', () => {
     assert.match(dead.status?.lastError ?? '', /more than 16 triggers/);
     assert.equal(seen.length, 17);
   });
-  it('goes on once from each event, however often its delivery fails', async () => {
+  it('continues once from each event, however often its delivery fails', async () => {
     const seen = await world.noting('stumbling', (count) => (count <= 4 ? 500 : 200));
     await world.trigger('stumbling', {
       target: { name: 'stumbling' },

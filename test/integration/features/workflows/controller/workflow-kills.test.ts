@@ -155,7 +155,7 @@ for (const [when, pauseMs] of [
   ['at once', 0],
   ['once the time of a retry has come', 4000],
 ] as const)
-  it(`a master that is killed runs no task twice, and loses none, where the next one begins ${when}`, {
+  it(`a master that is killed runs no task twice, and skips none, if the next one begins ${when}`, {
     timeout: 300_000,
   }, async () => {
     const moments = await runWithKill(Number.POSITIVE_INFINITY);

@@ -1,93 +1,29 @@
-/** Workflow runs on the control plane, with functions that a test answers. */
+/** Runs of workflows: their states, ends and expressions. */
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../../../src/api/apps/v1/controller-revision.ts';
-import { type CronJob, cronJobResource } from '../../../../../src/api/batch/v1/cron-job.ts';
-import { jobResource } from '../../../../../src/api/batch/v1/job.ts';
 import { namespaceResource } from '../../../../../src/api/core/v1/namespace.ts';
-import { type Pod, podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
-import { roleBindingResource } from '../../../../../src/api/rbac/v1/role-binding.ts';
 import { type Workflow, workflowResource } from '../../../../../src/features/workflows/api/workflow.ts';
 import { workflowHistoryResource } from '../../../../../src/features/workflows/api/workflow-history.ts';
+import { hasEnded, workflowRunResource } from '../../../../../src/features/workflows/api/workflow-run.ts';
 import {
-  hasEnded,
-  type WorkflowRun,
-  workflowRunResource,
-} from '../../../../../src/features/workflows/api/workflow-run.ts';
-import type { Json } from '../../../../../src/states-language/json.ts';
-import { FakeClock } from '../../../../fixtures/fake-clock.ts';
-import { FakeFunctions, type Handled, type Handling } from '../../../../fixtures/fake-functions.ts';
-import { type Cluster, startCluster } from '../../../controllers/cluster.ts';
+  begin,
+  cluster,
+  ended,
+  functions,
+  get,
+  handle,
+  run,
+  single,
+  startWorkflowCluster,
+  task,
+  workflow,
+} from './workflow-cluster.ts';
 
-let cluster: Cluster;
-let functions: FakeFunctions;
-
-before(async () => {
-  const clock = new FakeClock();
-  functions = new FakeFunctions(clock);
-  cluster = await startCluster({ clock, placedCalls: functions.calls() });
-});
-after(() => cluster.stop());
-beforeEach(() => {
-  functions.ran.length = 0;
-  functions.isFull = false;
-});
-
-const task = (resource: string, more: object = {}) => ({
-  Type: 'Task',
-  Resource: resource,
-  End: true,
-  ...more,
-});
-const single = (state: object, name = 'A') => ({ StartAt: name, States: { [name]: state } });
-
-let made = 0;
-
-async function workflow(definition: object, spec: Partial<Workflow['spec']> = {}): Promise<string> {
-  const name = `w${made++}`;
-  await cluster.client.resource(workflowResource).create({
-    apiVersion: 'minik8s.io/v1',
-    kind: 'Workflow',
-    metadata: { name, namespace: 'default' },
-    spec: { definition, public: false, serviceAccountName: 'default', runsHistoryLimit: 100, ...spec },
-  });
-  return name;
-}
-
-async function begin(of: string, input?: Json, name = `${of}-r${made++}`): Promise<string> {
-  await cluster.client.resource(workflowRunResource).create({
-    apiVersion: 'minik8s.io/v1',
-    kind: 'WorkflowRun',
-    metadata: { name, namespace: 'default' },
-    spec: { workflow: of, ...(input !== undefined && { input }) },
-  });
-  return name;
-}
-
-const get = (name: string) => cluster.get(workflowRunResource, name);
-
-async function ended(name: string, within = 60_000): Promise<NonNullable<WorkflowRun['status']>> {
-  const run = await cluster.eventually(
-    `run ${name} has ended`,
-    async () => {
-      const found = await get(name);
-      return found && hasEnded(found) && found;
-    },
-    within,
-  );
-  return run.status ?? {};
-}
-
-async function run(definition: object, input?: Json) {
-  return ended(await begin(await workflow(definition), input));
-}
-
-const handle = (handlers: Readonly<Record<string, (call: Handled) => Handling>>) => {
-  functions.handle = (call) => handlers[call.function]?.(call);
-};
+startWorkflowCluster();
 
 describe('a run', () => {
-  it('goes from its input to its output', async () => {
+  it('runs from its input to its output', async () => {
     handle({ double: ({ input }) => ({ output: Number(input) * 2 }) });
     const {
       phase,
@@ -111,7 +47,7 @@ describe('a run', () => {
     assert.equal(functions.ran.length, 1);
   });
 
-  it('has its turn where many of its namespace begin at once', async () => {
+  it('gets its turn when its namespace starts many at once', async () => {
     const of = await workflow(single({ Type: 'Pass', End: true }));
     const names = await Promise.all(Array.from({ length: 60 }, () => begin(of)));
     for (const name of names) assert.equal((await ended(name)).phase, 'Succeeded');
@@ -151,13 +87,13 @@ describe('a run', () => {
     assert.deepEqual([phase, error, cause], ['Failed', 'NoMoney', 'the card is empty']);
   });
 
-  it('fails where there is no such function', async () => {
+  it('fails if the function does not exist', async () => {
     handle({});
     const { phase, error } = await run(single(task('function:none')));
     assert.deepEqual([phase, error], ['Failed', 'Function.NotFound']);
   });
 
-  it('tries again and catches, waits and goes parallel', async () => {
+  it('retries, catches, waits and runs parallel branches', async () => {
     handle({
       flaky: ({ before }) => (before < 2 ? { error: 'Busy' } : { output: 'done' }),
       bad: () => ({ error: 'Bad' }),
@@ -314,231 +250,8 @@ describe('ended runs', () => {
   });
 });
 
-describe('a task that is another workflow', () => {
-  it('has a run of its own, and gives what that gives', async () => {
-    handle({ double: ({ input }) => ({ output: Number(input) * 2 }) });
-    const inner = await workflow(single(task('function:double')));
-    const name = await begin(await workflow(single(task(`workflow:${inner}`))), 4);
-    assert.equal((await ended(name)).output, 8);
-    const uid = (await get(name))?.metadata.uid ?? '';
-    const children = (await cluster.list(workflowRunResource, 'default')).filter(
-      ({ spec }) => spec.parent?.uid === uid,
-    );
-    assert.deepEqual(
-      children.map(({ spec }) => [spec.workflow, spec.input, spec.parent?.depth]),
-      [[inner, 4, 1]],
-    );
-    await cluster.eventually('it is released', async () => {
-      const child = await get(children[0]?.metadata.name ?? '');
-      return child && (child.metadata.finalizers ?? []).length === 0;
-    });
-    await cluster.client.resource(workflowRunResource).delete(name, 'default', {});
-    await cluster.eventually(
-      'it goes with the run above it',
-      async () => (await get(children[0]?.metadata.name ?? '')) === undefined,
-    );
-  });
-
-  it('fails with the error of that workflow, and if it does not exist', async () => {
-    const inner = await workflow(single({ Type: 'Fail', Error: 'Bad', Cause: 'so' }));
-    const { error, cause } = await run(single(task(`workflow:${inner}`)));
-    assert.deepEqual([error, cause], ['Bad', 'so']);
-    assert.equal((await run(single(task('workflow:none')))).error, 'Workflow.NotFound');
-  });
-
-  it('is stopped with the run above it', async () => {
-    const inner = await workflow(single({ Type: 'Wait', Seconds: 100_000, End: true }));
-    const name = await begin(await workflow(single(task(`workflow:${inner}`))));
-    const child = await cluster.eventually('it runs', async () =>
-      (await cluster.list(workflowRunResource, 'default')).find(
-        ({ spec, status }) => spec.workflow === inner && status?.phase === 'Running',
-      ),
-    );
-    await cluster.edit(workflowRunResource, name, ({ spec }) => {
-      spec.stop = {};
-    });
-    assert.equal((await ended(name)).phase, 'Aborted');
-    assert.equal((await ended(child.metadata.name)).phase, 'Aborted');
-  });
-
-  it('ends where a workflow calls itself forever', async () => {
-    const name = `self${made++}`;
-    await cluster.client.resource(workflowResource).create({
-      apiVersion: 'minik8s.io/v1',
-      kind: 'Workflow',
-      metadata: { name, namespace: 'default' },
-      spec: { definition: single(task(`workflow:${name}`)) },
-    } as unknown as Workflow);
-    const { phase, error } = await ended(await begin(name));
-    assert.deepEqual([phase, error], ['Failed', 'Workflow.TooDeep']);
-    const runs = (await cluster.list(workflowRunResource, 'default')).filter(
-      ({ spec }) => spec.workflow === name,
-    );
-    assert.equal(runs.length, 11);
-  });
-
-  it('in another namespace needs rights', async () => {
-    await cluster.client.resource(namespaceResource).create({
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name: 'other' },
-      spec: {},
-    });
-    await cluster.client.resource(workflowResource).create({
-      apiVersion: 'minik8s.io/v1',
-      kind: 'Workflow',
-      metadata: { name: 'there', namespace: 'other' },
-      spec: { definition: single({ Type: 'Pass', Result: 'from there', End: true }) },
-    } as unknown as Workflow);
-    const of = await workflow(single(task('workflow:other/there')));
-    const { error, cause } = await ended(await begin(of));
-    assert.equal(error, 'States.Permissions');
-    assert.match(cause ?? '', /default\/default may not use workflow other\/there/);
-    await cluster.client.resource(roleBindingResource).create({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: { name: 'workflows', namespace: 'other' },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
-      subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: 'default' }],
-    });
-    assert.equal((await ended(await begin(of))).output, 'from there');
-  });
-});
-
-describe('a task that is a Job', () => {
-  const cronJob = (name: string) =>
-    cluster.client.resource(cronJobResource).create({
-      apiVersion: 'batch/v1',
-      kind: 'CronJob',
-      metadata: { name, namespace: 'default' },
-      spec: {
-        schedule: '0 0 1 1 *',
-        suspend: true,
-        jobTemplate: {
-          spec: {
-            backoffLimit: 0,
-            template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'c:1' }] } },
-          },
-        },
-      },
-    } as unknown as Parameters<ReturnType<typeof cluster.client.resource<CronJob>>['create']>[0]);
-  const jobsOf = async (uid: string | undefined) =>
-    (await cluster.list(jobResource, 'default')).filter(
-      ({ metadata }) => metadata.annotations?.['minik8s.io/workflow-run-uid'] === uid,
-    );
-
-  before(async () => {
-    await cluster.addNode('one');
-  });
-
-  it('is made of a CronJob, and gives what it writes at its end', async () => {
-    await cronJob('report');
-    cluster.agent.outcome = () => undefined;
-    const name = await begin(await workflow(single(task('job:report'))), { month: 5 });
-    const uid = (await get(name))?.metadata.uid;
-    const pod = await cluster.eventually('its pod runs', async () =>
-      (await cluster.list(podResource, 'default')).find(({ status }) => status?.phase === 'Running'),
-    );
-    const [container] = pod.spec.containers;
-    assert.deepEqual(container?.env, [{ name: 'TASK_INPUT', value: '{"month":5}' }]);
-    const terminated = { exitCode: 0, message: '{"total":7}' };
-    const about = { image: 'c:1', imageID: 'c', ready: false, restartCount: 0 };
-    const containerStatuses = [{ name: 'c', ...about, state: { terminated } }];
-    await cluster.client.resource(podResource).updateStatus({
-      ...pod,
-      status: { ...pod.status, phase: 'Succeeded', containerStatuses },
-    } as unknown as Pod);
-    assert.deepEqual((await ended(name)).output, { total: 7 });
-    await cluster.eventually('it is released', async () =>
-      (await jobsOf(uid)).every(({ metadata }) => !metadata.finalizers?.includes('minik8s.io/workflow-task')),
-    );
-    assert.equal((await jobsOf(uid)).length, 1);
-  });
-
-  it('fails as the Job fails, and where there is no CronJob', async () => {
-    await cronJob('broken');
-    cluster.agent.outcome = () => 'Failed';
-    const { error, cause } = await run(single(task('job:broken')));
-    assert.equal(error, 'Job.Failed');
-    assert.match(cause ?? '', /BackoffLimitExceeded/);
-    assert.equal((await run(single(task('job:none')))).error, 'Job.NotFound');
-  });
-
-  it('is removed when its run is stopped', async () => {
-    await cronJob('long');
-    cluster.agent.outcome = () => undefined;
-    const name = await begin(await workflow(single(task('job:long'))));
-    const uid = (await get(name))?.metadata.uid;
-    await cluster.eventually('it is there', async () => (await jobsOf(uid)).length === 1);
-    await cluster.edit(workflowRunResource, name, ({ spec }) => {
-      spec.stop = {};
-    });
-    await ended(name);
-    await cluster.eventually('it is gone', async () => (await jobsOf(uid)).length === 0);
-  });
-});
-
-describe('a call of a workflow', () => {
-  const call = async (name: string, init: RequestInit = {}, query = '') => {
-    const url = `http://x/apis/minik8s.io/v1/namespaces/default/workflows/${name}/invoke${query}`;
-    const answer = await cluster.until(
-      cluster.ask(new Request(url, { method: 'POST', ...init })).then(async (response) => ({
-        status: response.status,
-        headers: response.headers,
-        body: await response.json(),
-      })),
-    );
-    return answer;
-  };
-
-  it('is answered with the output', async () => {
-    const name = await workflow(single({ Type: 'Pass', End: true }));
-    const { status, body, headers } = await call(name, { body: '{"a":1}' });
-    assert.deepEqual([status, body], [200, { a: 1 }]);
-    assert.ok(headers.get('workflow-run')?.startsWith(`${name}-`));
-  });
-
-  it('is answered with the error', async () => {
-    const name = await workflow(single({ Type: 'Fail', Error: 'Bad', Cause: 'so' }));
-    const { status, body } = await call(name);
-    assert.deepEqual([status, body], [500, { error: 'Bad', cause: 'so' }]);
-  });
-
-  it('is answered at once when that is preferred, and late when it takes long', async () => {
-    const name = await workflow(single({ Type: 'Wait', Seconds: 100, End: true }));
-    for (const [init, query] of [
-      [{ headers: { prefer: 'respond-async' } }, ''],
-      [{}, '?timeoutSeconds=5'],
-    ] as const) {
-      const { status, headers } = await call(name, init, query);
-      const run = headers.get('workflow-run');
-      assert.equal(status, 202);
-      assert.equal(headers.get('location'), `/apis/minik8s.io/v1/namespaces/default/workflowruns/${run}`);
-      assert.equal((await ended(run ?? '', 200_000)).phase, 'Succeeded');
-    }
-  });
-
-  it('may have a name, by which it is made once', async () => {
-    handle({ count: () => ({ output: functions.ran.length }) });
-    const name = await workflow(single(task('function:count')));
-    const init = { body: '{"a":1}', headers: { 'workflow-run-name': 'mine' } };
-    const first = await call(name, init);
-    assert.deepEqual((await call(name, init)).body, first.body);
-    assert.equal(functions.ran.length, 1);
-    assert.equal((await call(name, { ...init, body: '{"a":2}' })).status, 409);
-  });
-
-  it('is refused where the input is no JSON, or there is no workflow', async () => {
-    const name = await workflow(single({ Type: 'Succeed' }));
-    assert.equal((await call(name, { body: '{' })).status, 400);
-    assert.equal((await call('none')).status, 404);
-    assert.equal((await call(name, { body: `"${'a'.repeat(300_000)}"` })).status, 413);
-    assert.equal((await call(name, {}, '?timeoutSeconds=x')).status, 400);
-  });
-});
-
 describe('runs of a namespace whose expressions take long', () => {
-  it('leave workers to those of another namespace', async () => {
+  it('leave workers to runs of another namespace', async () => {
     const client = cluster.client.resource(workflowResource);
     const spec = { public: false, serviceAccountName: 'default', runsHistoryLimit: 100 };
     await cluster.client.resource(namespaceResource).create({

@@ -100,7 +100,7 @@ describe('ctl workflow create and update', () => {
     }
   });
 
-  it('an update keeps what it does not name', async () => {
+  it('an update keeps the fields that it does not name', async () => {
     await ctl(['workflow', 'create', 'kept', '--public', '--definition', await file('a.yaml', plain)]);
     const args = ['workflow', 'update', 'kept', '--definition', await file('order.json', order)];
     assert.deepEqual(await ctl(args), ok('workflow/kept updated\n'));
@@ -167,7 +167,7 @@ describe('ctl workflow run', () => {
     assert.match(err, /has not ended within the timeout; it continues/);
   });
 
-  it('refuses a workflow that does not exist, and input that is no JSON', async () => {
+  it('refuses a workflow that does not exist, and input that is not JSON', async () => {
     const missing = await ctl(['workflow', 'run', 'nothing']);
     assert.deepEqual(
       [missing.status, /workflows\.minik8s\.io "nothing" not found/.test(missing.err)],
@@ -217,7 +217,7 @@ it('ctl workflow create reports only that a file does not exist', async () => {
 describe('ctl workflow history', () => {
   const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`;
 
-  it('has what was moved out of the run, in order, each entry once', async () => {
+  it('shows entries that were moved out of the run, in order, each once', async () => {
     const run = await begun(await madeWorkflow('long'));
     const { uid = '' } = (await storedRun(run)).metadata;
     const entry = (id: number, more: object = {}) => ({
@@ -262,7 +262,7 @@ describe('ctl workflow history', () => {
     assert.deepEqual(json.entries[2], last);
   });
 
-  it('has nothing yet of a run that has not begun', async () => {
+  it('is empty for a run that has not started', async () => {
     const run = await begun(await madeWorkflow('waiting'));
     const { status, out } = await ctl(['workflow', 'history', run]);
     assert.deepEqual([status, out.split('\n').length], [0, 2]);
@@ -309,7 +309,7 @@ describe('ctl workflow test', () => {
     assert.match(err, /1h0m30s +ExecutionSucceeded/);
   });
 
-  it('takes the name of the function where it has not that of the state', async () => {
+  it('uses the name of the function if it has no input for the state', async () => {
     const { status, err } = await test({ 'function:pay': { output: { paid: false } } });
     assert.equal(status, 1);
     assert.match(err, /error: the run has failed: NotPaid: no money\n$/);

@@ -51,7 +51,7 @@ describe('the expressions of a workflow', () => {
     await written;
     assert.deepEqual(order, ['read', 'read', 'read', 'read', 'read', 'written 201']);
   });
-  it('are read where the workflow is changed, too', async () => {
+  it('are also checked when the workflow is updated', async () => {
     const first = await write(times(100, '1 + 1'));
     const object = first.json<{ metadata: { name: string; resourceVersion?: string } }>();
     delete object.metadata.resourceVersion;
@@ -62,7 +62,7 @@ describe('the expressions of a workflow', () => {
     assert.equal((await change('1 +')).status, 422);
     assert.equal((await change('1 + 2')).status, 200);
   });
-  it('in every field, also in nested states and in dry runs, are parsed without delay of others', async () => {
+  it('in every field, also in nested states and in dry runs, are parsed without delaying other requests', async () => {
     const slow = `{% ${times(4000, 'a').join('.')} %}`;
     const inner = {
       StartAt: 'B',

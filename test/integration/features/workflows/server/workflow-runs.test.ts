@@ -71,7 +71,7 @@ describe('a user with the role edit', () => {
     assert.match(made.text, /minik8s\.io\/called-by is set by the cluster/);
     assert.equal((await as('PATCH', `${runs}/own`, { metadata: { annotations } }, merge)).status, 403);
   });
-  it('cannot write the definition with which runs go on', async () => {
+  it('cannot write the definition with which runs continue', async () => {
     const revisions = '/apis/apps/v1/namespaces/default/controllerrevisions';
     const body = { metadata: { name: 'w-1' }, data: { StartAt: 'A' }, revision: 1 };
     assert.equal((await as('POST', revisions, body)).status, 403);

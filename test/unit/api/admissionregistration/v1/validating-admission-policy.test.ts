@@ -150,7 +150,7 @@ testCreate(validatingAdmissionPolicyResource, policy, [
   ],
 ]);
 
-test('a variable cannot use those behind it', () => {
+test('a variable cannot refer to later variables', () => {
   const variables = [
     { name: 'a', expression: 'variables.b' },
     { name: 'b', expression: '1' },

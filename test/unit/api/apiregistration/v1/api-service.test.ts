@@ -121,7 +121,7 @@ const kinds = new KindSet([
 ] as ResourceDefinition[]);
 const added = { ...deploymentResource, group: 'a.example', version: 'v1', plural: 'as' };
 
-test('has an APIService for each version but that of APIServices and that of metrics', () => {
+test('has an APIService for each version except those of APIServices and metrics', () => {
   assert.deepEqual([...localServices(kinds).keys()], ['v1.apps']);
   assert.deepEqual(localServices(kinds).get('v1.apps')?.draft.spec, {
     group: 'apps',

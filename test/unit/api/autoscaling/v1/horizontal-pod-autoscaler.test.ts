@@ -233,7 +233,7 @@ testUpdate(kind, base, [
   ],
 ]);
 
-test('the same rules hold for what is written in v1', () => {
+test('the same rules apply to objects written in v1', () => {
   const { spec, metadata } = base;
   const problems = (change: object) => createProblems(inV1, { metadata, spec: { ...spec, ...change } });
   assert.deepEqual(problems({ targetCPUUtilizationPercentage: 50 }), []);
@@ -273,7 +273,7 @@ test('the defaults are at least one pod and 80 % of the CPU', () => {
     });
 });
 
-test('a behaviour is completed, each direction by itself', () => {
+test('a behaviour is completed for each direction separately', () => {
   const behavior = (given: object) =>
     created(kind, { ...base, spec: { ...base.spec, behavior: given } }).spec.behavior;
   const percent = { type: 'Percent', value: 100, periodSeconds: 15 };
@@ -297,7 +297,7 @@ test('a tolerance gives the warning that minik8s does not act on it', () => {
   ]);
 });
 
-test('the annotations that v1 has for what it has no fields for are never stored', () => {
+test('the annotations that v1 uses for fields that it lacks are never stored', () => {
   const name = 'autoscaling.alpha.kubernetes.io/';
   const annotations = {
     [`${name}metrics`]: '[]',

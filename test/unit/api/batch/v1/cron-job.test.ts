@@ -106,7 +106,7 @@ testUpdate(cronJobResource, cronJob, [
   ['no schedule any more', spec({ schedule: 'x' }), 'spec.schedule: Invalid value: "x": expected exactly 5'],
 ]);
 
-test('the defaults of a cron job, and none of the jobs that it will make', () => {
+test('the defaults of a cron job, without those of its jobs', () => {
   const { spec: found } = created(cronJobResource, cronJob);
   const { jobTemplate, ...own } = found;
   assert.deepEqual(own, {

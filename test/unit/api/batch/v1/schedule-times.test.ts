@@ -78,7 +78,7 @@ describe('the last time of a schedule', () => {
     assert.equal(last(3 * 3_600_000), 2 * 3_600_000 + 7_000);
   });
 
-  it('is none that was before', () => {
+  it('is absent before the first time', () => {
     const at = Date.parse('2026-01-01T00:00:00Z');
     assert.equal(
       lastTime(parseSchedule('0 0 * * *'), { anchor: at, since: at, now: at + 1000 }, 'UTC'),

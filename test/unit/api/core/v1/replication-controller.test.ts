@@ -72,7 +72,7 @@ testStatus(replicationControllerResource, controller, [
   ],
 ]);
 
-test('the labels of its pods are its selector and its own where it has none', () => {
+test('the labels of its pods are its selector and its own labels by default', () => {
   const made = created(replicationControllerResource, controller);
   assert.equal(made.spec.replicas, 1);
   assert.deepEqual(made.spec.selector, { app: 'web' });

@@ -26,7 +26,7 @@ for (const [type, key] of types) {
     });
   }
 
-  test(`a ${type} of a JSON object, or of null as Kubernetes takes it, is valid`, () => {
+  test(`a ${type} of a JSON object, or of null as in Kubernetes, is valid`, () => {
     for (const text of ['{"auths": {}}', ' {} ', 'null']) assert.deepEqual(causes(type, key, text), []);
   });
 

@@ -36,24 +36,24 @@ testCreate(flowSchemaResource, schema, [
     'spec.priorityLevelConfiguration.name: Required value: must reference a priority level',
   ],
   [
-    'a level that cannot be',
+    'an invalid name of a level',
     { spec: { priorityLevelConfiguration: { name: 'A' } } },
     'spec.priorityLevelConfiguration.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joi',
   ],
   [
-    'before the first',
+    'a precedence below the minimum',
     { spec: { matchingPrecedence: -1 } },
     'spec.matchingPrecedence: Invalid value: -1: must be a positive value',
   ],
   [
-    'the first, which another has',
+    'the precedence of the schema exempt',
     { spec: { matchingPrecedence: 1 } },
     "spec.matchingPrecedence: Invalid value: 1: only the schema named 'exempt' may have matchingPrecedence 1",
   ],
   ['the second', { spec: { matchingPrecedence: 2 } }],
   ['the last', { spec: { matchingPrecedence: 10000 } }],
   [
-    'after the last',
+    'a precedence above the maximum',
     { spec: { matchingPrecedence: 10001 } },
     'spec.matchingPrecedence: Invalid value: 10001: must not be greater than 10000',
   ],
@@ -116,7 +116,7 @@ testCreate(flowSchemaResource, schema, [
     of({ kind: 'ServiceAccount', serviceAccount: { name: '*', namespace: 'a' } }),
   ],
   [
-    'an account that cannot be',
+    'an invalid account',
     of({ kind: 'ServiceAccount', serviceAccount: { name: 'A', namespace: 'B' } }),
     'spec.rules[0].subjects[0].serviceAccount.name: Invalid value: "A": a lowercase RFC 1123 subdomain is made of l',
     'spec.rules[0].subjects[0].serviceAccount.namespace: Invalid value: "B": a lowercase RFC 1123 label holds a-z, ',
@@ -145,11 +145,11 @@ testCreate(flowSchemaResource, schema, [
     'spec.rules[0].resourceRules[0].namespaces[0]: Invalid value: "A": each member of this list must be \'*\' or a DN',
   ],
   [
-    'resources of no namespace',
+    'resources without a namespace',
     resources({ verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: [], clusterScope: true }),
   ],
   [
-    'resources of all namespaces and of none',
+    'resources with and without a namespace',
     resources({ verbs: ['*'], apiGroups: ['*'], resources: ['*'], namespaces: ['*'], clusterScope: true }),
   ],
   [
@@ -180,12 +180,12 @@ testCreate(flowSchemaResource, schema, [
     'spec.rules[0].nonResourceRules[0].nonResourceURLs[9]: Invalid value: "/a/**": wildcard can only do suffix matching',
   ],
   [
-    'that of administrators, changed',
+    'a change of the schema exempt',
     { metadata: { name: 'exempt' }, spec: { matchingPrecedence: 1 } },
     'spec: Invalid value: {"priorityLevelConfiguration":{"name":"low"},"matchingPrecedence":1}: spec of \'exempt\' mu',
   ],
   [
-    'that of all others, changed',
+    'a change of the schema catch-all',
     { metadata: { name: 'catch-all' } },
     'spec: Invalid value: {"priorityLevelConfiguration":{"name":"low"},"matchingPrecedence":1000}: spec of \'catch-a',
   ],
@@ -196,7 +196,7 @@ testUpdate(flowSchemaResource, schema, [
   ['another level', { spec: { priorityLevelConfiguration: { name: 'high' } } }],
 ]);
 
-test('the two that every cluster has are as they must be', () => {
+test('the two schemas of every cluster are valid', () => {
   const everything = {
     resourceRules: [
       { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] },

@@ -49,7 +49,7 @@ testCreate(priorityClassResource, high, [
   ],
 ]);
 
-test('the classes of the system can be made as they are', () => {
+test('the classes of the system can be created with their values', () => {
   const made = created(priorityClassResource, merge(high, system('system-node-critical', 2_000_001_000)));
   assert.deepEqual(priorityClassResource.strategy.validate?.(made), []);
 });

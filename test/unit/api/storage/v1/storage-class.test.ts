@@ -144,7 +144,7 @@ test('a label that has a newer name', () => {
   ]);
 });
 
-test('a class of this server of which no volume can be made', () => {
+test('a class of this server that cannot provision volumes', () => {
   const warned = (patch: object) =>
     storageClassResource.strategy.warnings?.(created(storageClassResource, { ...fast, ...patch }), undefined);
   const local = { provisioner: 'minik8s.io/local' };

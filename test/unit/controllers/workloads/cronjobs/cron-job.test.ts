@@ -1,99 +1,12 @@
-/** Jobs that a CronJob creates and keeps, where its cache lags and requests fail. */
+/** The controller of CronJobs: when it creates Jobs, and while the last one runs. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type CronJob, cronJobResource } from '../../../../../src/api/batch/v1/cron-job.ts';
-import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
+import { cronJobResource } from '../../../../../src/api/batch/v1/cron-job.ts';
+import { jobResource } from '../../../../../src/api/batch/v1/job.ts';
 import { newInternalError } from '../../../../../src/apimachinery/status-error.ts';
 import { verifyAfter } from '../../../../../src/controller-runtime/observed-writes.ts';
-import { cronJobController } from '../../../../../src/controllers/workloads/cronjobs/cron-job.ts';
-import { at, meta, ownedBy, start } from '../../objects.ts';
-import { ScriptedWorld } from '../../scripted-world.ts';
-import { job } from '../jobs/job-world.ts';
-
-const key = 'default/tick';
-const owners = [{ ...ownedBy('CronJob', 'tick'), apiVersion: 'batch/v1' }];
-const minute = 60;
-const nameAt = (seconds: number) => `tick-${(start / 1000 + seconds) / 60}`;
-
-function cronJob(spec: Partial<CronJob['spec']> = {}, status?: CronJob['status']): CronJob {
-  return {
-    apiVersion: 'batch/v1',
-    kind: 'CronJob',
-    metadata: meta('tick'),
-    spec: {
-      schedule: '* * * * *',
-      concurrencyPolicy: 'Allow',
-      suspend: false,
-      successfulJobsHistoryLimit: 3,
-      failedJobsHistoryLimit: 1,
-      jobTemplate: {
-        metadata: {
-          name: '',
-          uid: '',
-          resourceVersion: '',
-          creationTimestamp: '',
-          labels: { app: 'tick' },
-          annotations: { note: 'x' },
-        },
-        spec: job().spec,
-      } as CronJob['spec']['jobTemplate'],
-      ...spec,
-    },
-    ...(status && { status }),
-  };
-}
-
-/** A Job of the CronJob that began `seconds` after the start and has ended with `end`, if given. */
-function ofIt(name: string, seconds: number, end?: 'Complete' | 'Failed'): Job {
-  const one = job();
-  const status: Job['status'] = {
-    startTime: at(seconds),
-    ...(end === 'Complete' && { completionTime: at(seconds + 5) }),
-    ...(end && { conditions: [{ type: end, status: 'True' }] }),
-  };
-  return { ...one, metadata: { ...meta(name), ownerReferences: owners }, status };
-}
-
-const listed = (...names: string[]): CronJob['status'] => ({
-  lastScheduleTime: at(minute),
-  active: names.map((name) => ({
-    kind: 'Job',
-    apiVersion: 'batch/v1',
-    namespace: 'default',
-    name,
-    uid: `uid-${name}`,
-  })),
-});
-
-class CronWorld extends ScriptedWorld {
-  constructor(one: CronJob, ...jobs: readonly Job[]) {
-    super(cronJobController);
-    this.put(cronJobResource, one);
-    for (const each of jobs) this.put(jobResource, each);
-  }
-
-  get status() {
-    return this.stored(cronJobResource, key)?.status;
-  }
-
-  get active() {
-    return this.status?.active?.map(({ name }) => name) ?? [];
-  }
-
-  /** Advances the time and reconciles with an up-to-date cache; returns the delay of the next call. */
-  async after(seconds: number): Promise<number | undefined> {
-    await this.clock.advance(seconds * 1000);
-    this.sync(jobResource);
-    this.sync(cronJobResource);
-    return (await this.reconcile(key))?.requeueAfter;
-  }
-
-  end(name: string, end: 'Complete' | 'Failed'): void {
-    const one = this.stored(jobResource, `default/${name}`);
-    assert.ok(one);
-    this.store(jobResource, { ...one, status: ofIt(name, (this.clock.now() - start) / 1000, end).status });
-  }
-}
+import { at, start } from '../../objects.ts';
+import { CronWorld, cronJob, key, listed, minute, nameAt, ofIt, owners } from './cron-world.ts';
 
 describe('a CronJob', () => {
   it('creates nothing before its time, and is scheduled shortly after it', async () => {
@@ -131,7 +44,7 @@ describe('a CronJob', () => {
     }
   });
 
-  it('makes up for many missed times with the last of them, and warns when they are very many', async () => {
+  it('replaces many missed times by the last of them, and warns when they are very many', async () => {
     for (const [minutes, warns] of [
       [90, false],
       [200, true],
@@ -249,7 +162,7 @@ describe('a CronJob whose last Job still runs', () => {
     assert.ok(world.told.includes('Normal SuccessfulDelete tick: Deleted job old'));
   });
 
-  it('Replace: makes none where the old one cannot be removed', async () => {
+  it('Replace: creates none if the old one cannot be removed', async () => {
     const world = new CronWorld(
       cronJob({ concurrencyPolicy: 'Replace' }, listed('old')),
       ofIt('old', minute),
@@ -259,7 +172,7 @@ describe('a CronJob whose last Job still runs', () => {
     assert.deepEqual([world.names(jobResource), world.active], [['old'], ['old']]);
   });
 
-  it('Replace: removes no other that has its name by now, and tries again', async () => {
+  it('Replace: removes no newer Job of that name, and retries', async () => {
     const world = new CronWorld(
       cronJob({ concurrencyPolicy: 'Replace' }, listed('old')),
       ofIt('old', minute),
@@ -274,135 +187,9 @@ describe('a CronJob whose last Job still runs', () => {
     assert.deepEqual(world.names(jobResource), ['old']);
   });
 
-  it('Allow: makes another beside it', async () => {
+  it('Allow: creates another in parallel', async () => {
     const world = new CronWorld(cronJob({}, listed('old')), ofIt('old', minute));
     await world.after(2 * minute);
     assert.deepEqual(world.active, ['old', nameAt(2 * minute)]);
-  });
-});
-
-describe('the Jobs of a CronJob', () => {
-  it('are listed until they end; the last success is recorded', async () => {
-    const world = new CronWorld(
-      cronJob({ schedule: '0 0 1 1 *' }, listed('a', 'b', 'c')),
-      ofIt('a', 60, 'Complete'),
-      ofIt('b', 70, 'Failed'),
-      ofIt('c', 80),
-    );
-    await world.after(90);
-    assert.deepEqual([world.active, world.status?.lastSuccessfulTime], [['c'], at(65)]);
-    assert.equal(world.status?.lastScheduleTime, at(minute));
-    assert.deepEqual(world.told, [
-      'Normal SawCompletedJob tick: Saw completed job: a, condition: Complete',
-      'Normal SawCompletedJob tick: Saw completed job: b, condition: Failed',
-    ]);
-  });
-
-  it('are kept as far as the history goes, the oldest go first', async () => {
-    const spec = { schedule: '0 0 1 1 *', successfulJobsHistoryLimit: 2, failedJobsHistoryLimit: 0 };
-    const world = new CronWorld(
-      cronJob(spec),
-      ofIt('c', 30, 'Complete'),
-      ofIt('a', 40, 'Complete'),
-      ofIt('b', 50, 'Complete'),
-      ofIt('d', 60, 'Failed'),
-      ofIt('e', 1),
-    );
-    await world.after(90);
-    assert.deepEqual(world.names(jobResource), ['a', 'b', 'e']);
-    // A Job that is already being deleted is not removed again.
-    const going = ofIt('0', 1, 'Complete');
-    world.put(jobResource, { ...going, metadata: { ...going.metadata, deletionTimestamp: at(60) } });
-    const asked = world.asked.length;
-    await world.after(1);
-    assert.deepEqual(world.asked.slice(asked), []);
-  });
-
-  it('whose deletion fails do not delay the next Job, and are deleted later', async () => {
-    const world = new CronWorld(cronJob({ failedJobsHistoryLimit: 0 }), ofIt('a', 30, 'Failed'));
-    world.refuse = (verb) => (verb === 'delete' ? newInternalError('no') : undefined);
-    await assert.rejects(world.after(minute), /no/);
-    assert.deepEqual(world.names(jobResource), ['a', nameAt(minute)]);
-    assert.deepEqual(world.active, [nameAt(minute)]);
-    world.refuse = () => undefined;
-    await world.after(1);
-    assert.deepEqual(world.names(jobResource), [nameAt(minute)]);
-  });
-
-  it('are only those in its namespace', async () => {
-    const foreign = [1, 2, 3, 4].map((one) => {
-      const { metadata, ...rest } = ofIt(`foreign-${one}`, one * minute, 'Complete');
-      return { ...rest, metadata: { ...metadata, namespace: 'other' } };
-    });
-    const world = new CronWorld(cronJob({ suspend: true }), ofIt('own', 0, 'Complete'), ...foreign);
-    await world.reconcile(key);
-    assert.deepEqual(
-      world.all(jobResource).filter(({ metadata }) => metadata.deletionTimestamp),
-      [],
-    );
-    assert.equal(world.names(jobResource).length, 5);
-    assert.equal(world.status?.lastSuccessfulTime, at(5));
-  });
-
-  it('that are deleted leave the status; a Job that only the cache lacks stays listed', async () => {
-    const world = new CronWorld(cronJob({ schedule: '0 0 1 1 *' }, listed('gone', 'new')));
-    world.store(jobResource, ofIt('new', 1));
-    await world.clock.advance(1000);
-    await world.reconcile(key);
-    assert.deepEqual(world.active, ['new']);
-    assert.deepEqual(world.told, ['Normal MissingJob tick: Active job went missing: gone']);
-  });
-
-  it('are its own: what is written into its list neither goes for the next one nor keeps it', async () => {
-    for (const concurrencyPolicy of ['Replace', 'Forbid'] as const) {
-      const status = listed('orphan', 'foreign');
-      const [, foreign] = status?.active ?? [];
-      Object.assign(foreign ?? {}, { namespace: 'other' });
-      const world = new CronWorld(cronJob({ concurrencyPolicy }, status));
-      world.put(jobResource, { ...job(), metadata: meta('orphan') });
-      world.put(jobResource, { ...job(), metadata: meta('foreign', { namespace: 'other' }) });
-      await world.after(2 * minute);
-      assert.deepEqual(world.names(jobResource), ['orphan', nameAt(2 * minute), 'foreign']);
-      assert.deepEqual(world.active, [nameAt(2 * minute)]);
-    }
-  });
-
-  it('that the controller did not create get a warning event and are not changed', async () => {
-    const world = new CronWorld(cronJob({ schedule: '0 0 1 1 *' }), ofIt('by-hand', 1));
-    await world.after(90);
-    assert.deepEqual([world.active, world.names(jobResource)], [[], ['by-hand']]);
-    assert.match(world.told.join(), /^Warning UnexpectedJob tick: .*: by-hand$/);
-  });
-
-  it('that were created before a restart of the controller are listed and not created twice', async () => {
-    const world = new CronWorld(cronJob());
-    world.refuse = (verb) => (verb === 'updateStatus' ? newInternalError('the process ends') : undefined);
-    await assert.rejects(world.after(minute));
-    const next = new CronWorld(cronJob(), ...world.all(jobResource));
-    await next.after(minute);
-    assert.deepEqual([next.names(jobResource), next.active], [[nameAt(minute)], [nameAt(minute)]]);
-  });
-
-  it('are not created if a Job of another owner has the name', async () => {
-    const other = { ...ofIt(nameAt(minute), 0), metadata: meta(nameAt(minute)) };
-    const world = new CronWorld(cronJob(), other);
-    await world.after(minute);
-    assert.deepEqual([world.active, world.status?.lastScheduleTime], [[], undefined]);
-  });
-
-  it('whose creation fails get a warning event and are created later', async () => {
-    const world = new CronWorld(cronJob());
-    world.refuse = (verb) => (verb === 'create' ? newInternalError('no') : undefined);
-    await assert.rejects(world.after(minute), /no/);
-    assert.match(world.told.join(), /Warning FailedCreate tick: Error creating job: .*no$/);
-    world.refuse = () => undefined;
-    await world.after(0);
-    assert.deepEqual(world.active, [nameAt(minute)]);
-  });
-
-  it('wake the CronJob that owns them', () => {
-    const world = new CronWorld(cronJob());
-    assert.deepEqual(world.keysOf(jobResource, ofIt('a', 1)), [key]);
-    assert.deepEqual(world.keysOf(jobResource, job()), []);
   });
 });

@@ -96,7 +96,7 @@ describe('its pods', () => {
     ]);
   });
 
-  it('have the label of their revision beside those of the template', () => {
+  it('have the label of their revision in addition to those of the template', () => {
     const { metadata } = daemonTemplate(daemonSet().spec.template, 'h');
     assert.deepEqual(metadata.labels, { app: 'web', 'controller-revision-hash': 'h' });
   });

@@ -22,13 +22,13 @@ const ending = { metadata: { labels, deletionTimestamp: at(1) } };
 describe('without a surge', () => {
   const four = nodes.map((name) => old(name));
 
-  it('as many old pods go as may be unavailable; a share of the nodes is rounded up', () => {
+  it('as many old pods are removed as may be unavailable; a share of the nodes is rounded up', () => {
     assert.deepEqual(changes(daemons(replacing(1), nodes, ...four)), [[], ['old-n1']]);
     assert.deepEqual(changes(daemons(replacing(3), nodes, ...four))[1]?.length, 3);
     assert.deepEqual(changes(daemons(replacing('30%'), nodes, ...four))[1]?.length, 2);
   });
 
-  it('one goes where the numbers would let none', () => {
+  it('one is removed if the numbers would allow none', () => {
     assert.deepEqual(changes(daemons(replacing(0), nodes, ...four))[1], ['old-n1']);
     const repelling = node('n1', { taints: [{ key: 'a', effect: 'NoSchedule' }] });
     assert.deepEqual(changes(daemons(replacing('10%'), [repelling], old('n1')))[1], []);
@@ -51,7 +51,7 @@ describe('without a surge', () => {
     ]);
   });
 
-  it('old pods that are not available all go at once', () => {
+  it('old pods that are not available are all removed at once', () => {
     const broken = [old('n1', unready), old('n2', unready), old('n3'), old('n4')];
     assert.deepEqual(changes(daemons(replacing(1), nodes, ...broken)), [[], ['old-n1', 'old-n2']]);
   });
@@ -72,7 +72,7 @@ describe('with a surge', () => {
     assert.deepEqual(changes(daemons(share, nodes, ...four)), [['n1', 'n2', 'n3'], []]);
   });
 
-  it('a second pod counts until it is available; then the old one goes', () => {
+  it('a second pod counts until it is available; then the old one is removed', () => {
     const rest = [old('n2'), old('n3'), old('n4')];
     const pods = [old('n1'), fresh('n1', unready), ...rest];
     assert.deepEqual(changes(daemons(set, nodes, ...pods)), [['n2'], []]);

@@ -44,7 +44,7 @@ describe('a DaemonSet', () => {
     });
   });
 
-  it('keeps one of several pods of a node: a bound one before one that waits, the eldest of those', () => {
+  it('keeps one of several pods of a node: a bound pod before a waiting one, then the oldest', () => {
     const young = { metadata: { creationTimestamp: at(5) } };
     const own = daemon('w', 'n1').metadata;
     const waiting = daemon('w', 'n1', 'new', { ...waitingFor('n1'), metadata: { creationTimestamp: at(0) } });
@@ -57,7 +57,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(changes(daemons(daemonSet(), ['n1'], ...pods)).remove, ['b', 'y', 'w']);
   });
 
-  it('waits for one that ends, and for nothing of one that ended', () => {
+  it('waits for a pod that terminates, and not for one that ended', () => {
     const { labels, ownerReferences } = daemon('a', 'n1').metadata;
     const metadata = { labels, ownerReferences, ...ending.metadata };
     assert.deepEqual(changes(daemons(daemonSet(), ['n1'], daemon('a', 'n1', 'new', { metadata }))), nothing);
@@ -65,19 +65,19 @@ describe('a DaemonSet', () => {
     assert.deepEqual(changes(daemons(daemonSet(), ['n1'], gone)).create, ['n1']);
   });
 
-  it('leaves where it may not stay, and stays where it may only not come', () => {
+  it('removes pods that a NoExecute taint excludes, and keeps pods that could only not be scheduled', () => {
     assert.deepEqual(changes(daemons(daemonSet(), [executed], daemon('a', 'n1'))).remove, ['a']);
     assert.deepEqual(changes(daemons(daemonSet(), [executed])), nothing);
     assert.deepEqual(changes(daemons(daemonSet(), [repelling], daemon('a', 'n1'))), nothing);
     assert.deepEqual(changes(daemons(daemonSet(), [repelling])), nothing);
   });
 
-  it('removes what waits for a node that is gone; what was there is for others to remove', () => {
+  it('removes pods that wait for a deleted node; bound ones are left to the pod garbage collector', () => {
     const pods = [daemon('lost', 'n9', 'new', waitingFor('n9')), daemon('there', 'n8')];
     assert.deepEqual(changes(daemons(daemonSet(), [], ...pods)).remove, ['lost']);
   });
 
-  it('leaves alone a pod that waits for no node in particular, and one that goes already', () => {
+  it('ignores a pod that waits for no particular node, and one that is being deleted', () => {
     const nowhere = daemon('a', 'n1', 'new', { spec: { nodeName: undefined } });
     const { labels, ownerReferences } = nowhere.metadata;
     const metadata = { labels, ownerReferences, ...ending.metadata };
@@ -85,7 +85,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(changes(daemons(daemonSet(), [], nowhere, going)), nothing);
   });
 
-  it('keeps the one that runs beside an older one that failed', () => {
+  it('keeps a running pod beside an older failed one', () => {
     const failed = ended('a', 'n1', 'Failed');
     assert.deepEqual(changes(daemons(daemonSet(), ['n1'], failed, daemon('b', 'n1'))).remove, ['a']);
     const waits = changes(daemons(daemonSet(), ['n1'], failed, daemon('b', 'n1')), { n1: 1 });
@@ -100,7 +100,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(changes(decided, { n1: 700, n3: 300 }), { create: [], remove: ['s'], retryIn: 300 });
   });
 
-  it('keeps the eldest of a node where none may come before the old one goes', () => {
+  it('keeps the oldest of a node if none may start before the old one is removed', () => {
     const later = daemon('n', 'n1', 'new', { readyAt: undefined, metadata: { creationTimestamp: at(5) } });
     const { labels, ownerReferences } = daemon('n', 'n1').metadata;
     const young = { ...later, metadata: { ...later.metadata, labels, ownerReferences } };
@@ -120,7 +120,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
     assert.deepEqual(changes(daemons(set, [repelling], last)).create, []);
   });
 
-  it('gets none beside one that failed and has to stay for a while: else one that always fails is made again at once', () => {
+  it('starts none beside a failed one that has to stay for a while: otherwise a pod that always fails would be recreated at once', () => {
     const failed = ended('f', 'n1', 'Failed');
     assert.deepEqual(changes(daemons(set, ['n1'], failed), { n1: 700 }), {
       create: [],
@@ -146,7 +146,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
     );
   });
 
-  it('keeps an old one that is ready beside a new one that is not yet available', () => {
+  it('keeps an old pod that is ready beside a new one that is not yet available', () => {
     assert.deepEqual(removed(daemon('o', 'n1', 'old'), daemon('n', 'n1', 'new', unready)), []);
     assert.deepEqual(removed(daemon('o', 'n1', 'old'), daemon('n', 'n1')), ['o']);
     assert.deepEqual(removed(daemon('o', 'n1', 'old', unready), daemon('n', 'n1', 'new', unready)), ['o']);
@@ -170,7 +170,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
 });
 
 describe('its status', () => {
-  it('counts nodes: wanted, had, ready, available, of the newest template; and those that have one unwanted', () => {
+  it('counts nodes: desired, current, ready, available, of the newest template; and misscheduled ones', () => {
     const set = daemonSet({ minReadySeconds: 50 });
     const decided = daemons(
       set,
@@ -197,7 +197,7 @@ describe('its status', () => {
     assert.equal(planStatus({ ...decided, set: { ...set, status } }).changed, false);
   });
 
-  it('looks again when a new pod beside an old one becomes available: nothing else happens then', () => {
+  it('is updated again when a new pod beside an old one becomes available, since nothing else happens then', () => {
     const set = daemonSet({ ...surging(1), minReadySeconds: 50 });
     const newer = { creationTimestamp: at(20), labels: daemon('n', 'n1').metadata.labels ?? {} };
     const beside = daemon('n', 'n1', 'new', { readyAt: 30, metadata: newer });
@@ -220,7 +220,7 @@ describe('its status', () => {
     );
   });
 
-  it('keeps what others wrote: conditions, and how many names were taken', () => {
+  it('keeps foreign conditions, and the collision count', () => {
     const status = { ...planStatus(daemons(daemonSet(), [])).status, collisionCount: 2, conditions: [] };
     const { status: next } = planStatus(daemons({ ...daemonSet(), status }, ['n1']));
     assert.deepEqual([next.collisionCount, next.conditions, next.desiredNumberScheduled], [2, [], 1]);

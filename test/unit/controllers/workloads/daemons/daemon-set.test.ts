@@ -61,7 +61,7 @@ const revision = (name: string, number: number, image: string, owned = true): Co
 const status = () => world.stored(daemonSetResource, key)?.status;
 
 describe('a DaemonSet', () => {
-  it('makes a revision, and a pod of it for each node', async () => {
+  it('creates a revision, and a pod of it for each node', async () => {
     put(daemonSet(), ['n1', 'n2']);
     await settle();
     const [one] = revisions();
@@ -83,7 +83,7 @@ describe('a DaemonSet', () => {
   });
 
   for (const hidden of ['Pod', 'ControllerRevision', 'DaemonSet'])
-    it(`decides nothing before its cache shows what it wrote last of kind ${hidden}`, async () => {
+    it(`decides nothing before its cache shows its last write of kind ${hidden}`, async () => {
       put(daemonSet(), ['n1', 'n2']);
       await world.reconcile(key);
       const asked = world.asked.length;
@@ -106,7 +106,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(taken?.metadata.ownerReferences, [ownedBy('DaemonSet', 'web')]);
   });
 
-  it('goes on after a restart in the middle: with its revision, and with some of its pods', async () => {
+  it('continues after a restart in between: with its revision, and with some of its pods', async () => {
     put(daemonSet(), ['n1', 'n2', 'n3']);
     world.refuse = (verb, name) =>
       verb === 'create' && active().length === 1 && name.startsWith('web-')
@@ -139,7 +139,7 @@ describe('a DaemonSet', () => {
     assert.equal(status()?.desiredNumberScheduled, 3);
   });
 
-  it('gives its revision another name where that is taken', async () => {
+  it('gives its revision another name if that is taken', async () => {
     put(daemonSet(), ['n1']);
     await settle();
     const [own] = revisions() as [ControllerRevision];
@@ -199,7 +199,7 @@ describe('a DaemonSet', () => {
     assert.equal(status()?.updatedNumberScheduled, 2);
   });
 
-  it('labels no other pod of the name of one whose revision it merges', async () => {
+  it('labels no other pod that has the name of one whose revision it merges', async () => {
     put(withImage('app:1'), ['n1'], daemon('a', 'n1', 'one'));
     for (const [name, number] of [
       ['web-one', 1],
@@ -214,7 +214,7 @@ describe('a DaemonSet', () => {
     assert.equal(revisions().length, 2, 'it is tried again');
   });
 
-  it('forgets the oldest revisions beyond its limit, not those that pods are made of', async () => {
+  it('deletes the oldest revisions beyond its limit, and no revision of an existing pod', async () => {
     put(
       withImage('app:9', { revisionHistoryLimit: 1, updateStrategy: { type: 'OnDelete' } }),
       ['n1'],
@@ -281,7 +281,7 @@ describe('a DaemonSet', () => {
     assert.equal(world.told.filter((told) => told.includes('FailedDaemonPod')).length, 250);
   });
 
-  it('removes pods also where it could not make others', async () => {
+  it('also removes pods if it could not create others', async () => {
     put(daemonSet(), ['n1', 'n2'], daemon('a', 'n2', 'x', { phase: 'Failed' }));
     world.refuse = (verb, name) =>
       verb === 'create' && /^web-\d{1,3}$/.test(name) ? newInternalError('no') : undefined;
@@ -322,7 +322,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(world.asked, []);
   });
 
-  it('makes 250 pods at one go', async () => {
+  it('creates 250 pods at once', async () => {
     put(
       daemonSet(),
       Array.from({ length: 600 }, (_, index) => `n${index}`),
@@ -343,7 +343,7 @@ describe('a node', () => {
     return world.enqueued;
   };
 
-  it('that comes, goes or changes wakes the sets that it concerns', () => {
+  it('that is added, removed or changed wakes the sets that it concerns', () => {
     put(daemonSet({}, { nodeSelector: { disk: 'ssd' } }), []);
     const keys = woken();
     world.put(nodeResource, node('n1'));

@@ -15,7 +15,7 @@ const progressing = (world: World) =>
   world.deployment.status?.conditions?.find(({ type }) => type === 'Progressing');
 
 describe('planDeployment', () => {
-  it('makes a set, reports completion and comes to rest', () => {
+  it('creates a set, reports completion and comes to rest', () => {
     const world = new World(deployment(3));
     world.settle();
     assert.deepEqual(world.sizes(), [3]);
@@ -64,7 +64,7 @@ describe('planDeployment', () => {
     assert.equal(progressing(world)?.reason, 'NewReplicaSetAvailable');
   });
 
-  it('counts on from a revision of 64 bits, exactly, and from none that is no number', () => {
+  it('counts on from a revision of 64 bits, exactly, and ignores revisions that are not numbers', () => {
     const world = new World(deployment(1));
     world.settle();
     const [first] = world.sets;
@@ -116,7 +116,7 @@ describe('planDeployment', () => {
     assert.deepEqual(world.sizes(), [11, 7]);
   });
 
-  it('gives what rounding left over to the largest set, the oldest of equals', () => {
+  it('gives the rest of the rounding to the largest set, the oldest among equals', () => {
     const world = new World(
       deployment(10, {
         strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 5 } },
@@ -133,7 +133,7 @@ describe('planDeployment', () => {
     assert.deepEqual(world.sizes(), [4, 5]);
   });
 
-  it('Recreate starts the new only when the pods of the old are gone', () => {
+  it('Recreate starts the new pods only when the old ones are deleted', () => {
     const world = new World(deployment(2, { strategy: { type: 'Recreate' } }));
     world.settle();
     world.edit(image('app:2'));
@@ -158,7 +158,7 @@ describe('planDeployment', () => {
     );
   });
 
-  it('forgets no revision that has pods left, or has not heard yet that it shall have none', () => {
+  it('deletes no revision with remaining pods, or before that has its final size', () => {
     const world = new World(deployment(1));
     world.settle();
     world.edit(image('app:2'));
@@ -179,7 +179,7 @@ describe('planDeployment', () => {
     assert.deepEqual(deletedWith({}), ['deleteReplicaSet']);
   });
 
-  it('is Available while no more are missing than may be', () => {
+  it('is Available while at most the permitted number is missing', () => {
     const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 };
     const world = new World(deployment(4, { strategy: { type: 'RollingUpdate', rollingUpdate } }));
     world.settle();
@@ -224,7 +224,7 @@ describe('planDeployment', () => {
     assert.equal(progressing(world)?.reason, 'ProgressDeadlineExceeded');
   });
 
-  it('stays complete when pods come and go after the rollout', () => {
+  it('stays complete when pods are deleted and created after the rollout', () => {
     const world = new World(deployment(4));
     world.settle();
     for (const available of [2, 3, 4]) {

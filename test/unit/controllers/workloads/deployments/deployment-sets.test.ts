@@ -161,7 +161,7 @@ describe('the newest ReplicaSet', () => {
     assert.ok(!(history in (update.set.metadata.annotations ?? {})));
   });
 
-  it('is scaled with a message and what the size means, in one update', () => {
+  it('is scaled with a message and its desired size, in one update', () => {
     for (const [replicas, way] of [
       [5, 'up'],
       [1, 'down'],
@@ -184,7 +184,7 @@ describe('Recreate', () => {
   const podOf = (name: string, phase: 'Running' | 'Failed' = 'Running') =>
     pod('p', { phase, metadata: { ownerReferences: [ownedBy('ReplicaSet', name)] } });
 
-  it('first takes all old pods away, of those that have some', () => {
+  it('first deletes all old pods', () => {
     const actions = actionsOf(recreating, [running, oldSet('older', '1')]);
     assert.deepEqual(
       actions.map((action) => [
@@ -196,7 +196,7 @@ describe('Recreate', () => {
     );
   });
 
-  it('waits for the last of them, and for no other', () => {
+  it('waits for the last old pod, and for no other', () => {
     const typesWith = (...pods: ReturnType<typeof podOf>[]) =>
       actionsOf(recreating, [empty], pods).map(({ type }) => type);
     assert.deepEqual(typesWith(podOf('old')), []);
@@ -220,7 +220,7 @@ describe('beyond the history', () => {
   }
   const sets = [oldSet('ten', '10'), oldSet('nine', '9'), oldSet('eight', '8')];
 
-  it('the oldest go, by the number of their revision', () => {
+  it('the oldest are deleted, by their revision number', () => {
     assert.deepEqual(forgotten(1, sets), ['eight', 'nine']);
     assert.deepEqual(forgotten(3, sets), []);
     assert.deepEqual(forgotten(0, sets), ['eight', 'nine', 'ten']);

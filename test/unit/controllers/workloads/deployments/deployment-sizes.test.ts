@@ -225,7 +225,7 @@ describe('a change of spec.replicas', () => {
     assert.deepEqual(brief(proportionalScale(target, sized('new', 1), [strange])), { a: 6, new: 2 });
   });
 
-  it('gives what rounding leaves over, or takes it, at the largest', () => {
+  it('gives the rest of the rounding to the largest, or takes it from there', () => {
     // Sizes of a, b and c from the oldest to the youngest, the replica count that they were sized for, the
     // wanted replica count, and the new sizes.
     const cases: [number[], number, number, Record<string, number>][] = [
@@ -253,7 +253,7 @@ describe('a change of spec.replicas', () => {
     assert.deepEqual(brief(proportionalScale(rolling(1, 3, 0), undefined, sets)), { a: 3, new: 1 });
   });
 
-  it('goes to the newest if the proportion is unknown', () => {
+  it('is given to the newest if the proportion is unknown', () => {
     const sets = [sized('a', 2, 2, undefined, 1), sized('b', 2, 2, undefined, 2)];
     assert.deepEqual(brief(proportionalScale(rolling(8, 0, 1), undefined, sets)), { a: 2, b: 6 });
   });
@@ -267,7 +267,7 @@ describe('the limits of a rollout', () => {
     const strategy = { type: 'RollingUpdate' as const };
     assert.deepEqual(rolloutLimits(deployment(8, { strategy })), { maxSurge: 2, maxUnavailable: 2 });
   });
-  it('have no more unavailable than there are, and never both none where there are some', () => {
+  it('have at most the existing pods as unavailable, and never both limits at zero if there are pods', () => {
     assert.deepEqual(rolloutLimits(rolling(3, 0, 9)), { maxSurge: 0, maxUnavailable: 3 });
     assert.deepEqual(rolloutLimits(rolling(0, 0, 0)), { maxSurge: 0, maxUnavailable: 0 });
     assert.deepEqual(rolloutLimits(rolling(3, 0, 0)), { maxSurge: 0, maxUnavailable: 1 });

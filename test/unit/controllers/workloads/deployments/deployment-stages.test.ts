@@ -76,7 +76,7 @@ describe('old revisions', () => {
     assert.deepEqual(brief(world.plan().actions), ['without old', 'without middle']);
   });
 
-  it('stay that are to have pods, though none is there yet', () => {
+  it('are kept if they should have pods, even if none exists yet', () => {
     const world = rolledOnce(2, { revisionHistoryLimit: 0, paused: true, strategy: { type: 'Recreate' } });
     const [old, newest] = world.sets;
     assert.ok(old && newest);
@@ -205,7 +205,7 @@ describe('a stage of a rollout', () => {
     assert.deepEqual(world.sizes(), [2]);
   });
 
-  it('with Recreate waits for a pod that an old ReplicaSet owns beside others', () => {
+  it('with Recreate waits for a pod that an old ReplicaSet owns, and for no other', () => {
     const world = rolledOnce(2, { strategy: { type: 'Recreate' } });
     world.edit(image('app:3'));
     world.step();

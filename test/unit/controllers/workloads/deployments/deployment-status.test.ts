@@ -70,7 +70,7 @@ describe('the numbers', () => {
     assert.equal(planStatus(deployment(5), undefined, [shrinking], undefined, now).unavailableReplicas, 0);
   });
 
-  it('leave the count of collisions, by which its ReplicaSet has its name', () => {
+  it('keep the collision count, by which its ReplicaSet is named', () => {
     const one = withStatus(deployment(1), { collisionCount: 2 });
     assert.equal(planStatus(one, undefined, [], undefined, now).collisionCount, 2);
   });
@@ -220,7 +220,7 @@ describe('the condition Progressing', () => {
     assert.equal(said(going, { spec: { progressDeadlineSeconds: 2147483647 } }), undefined);
   });
 
-  it('names what was made, or found', () => {
+  it('names the ReplicaSet that was created or found', () => {
     assert.equal(
       reason(going, { created: 'web-1' }),
       'True NewReplicaSetCreated: Created new replica set "web-1"',
@@ -266,7 +266,7 @@ describe('the condition Progressing', () => {
       });
     });
 
-  it('moves on beside the others', () => {
+  it('is updated without changes to the other conditions', () => {
     const before = {
       ...going,
       readyReplicas: 2,
@@ -285,7 +285,7 @@ describe('the condition Progressing', () => {
     ['fewer are ready', { readyReplicas: 4 }],
     ['fewer are available', { availableReplicas: 4 }],
   ] as const)
-    it(`stays as it is when ${title}`, () =>
+    it(`is unchanged when ${title}`, () =>
       assert.deepEqual(said({ ...going, ...before }), going.conditions[0]));
 
   it('is as old as the step when it moves on after a failure', () => {
@@ -342,7 +342,7 @@ describe('the condition Progressing', () => {
     assert.equal(said(timeless, { spec })?.status, 'True');
   });
 
-  it('speaks of the Deployment where it has no ReplicaSet', () => {
+  it('names the Deployment if it has no ReplicaSet', () => {
     const one = withStatus(deployment(4, { progressDeadlineSeconds: 60 }), {
       conditions: progressing('ReplicaSetUpdated'),
     });

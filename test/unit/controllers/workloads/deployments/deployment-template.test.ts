@@ -20,7 +20,7 @@ const withMetadata = (metadata: Partial<typeof template.metadata>) => ({
 const withSpec = (spec: object) => ({ ...template, spec: { ...template.spec, ...spec } });
 const reversed = (value: object) => Object.fromEntries(Object.entries(value).reverse());
 
-it('the name of a template is what it was in every release before', () => {
+it('the name of a template is the same as in every earlier release', () => {
   assert.equal(templateHash(template, 0), '6585dcb868');
   assert.equal(templateHash(template, undefined), templateHash(template, 0));
   assert.equal(templateHash(template, 1), '84b975df4c');
@@ -48,7 +48,7 @@ it('templates are the same that mean the same', () => {
   assert.ok(sameTemplate(unlabelled, withMetadata({ labels: {} })));
 });
 
-it('templates are others that differ in anything else', () => {
+it('templates differ if any other field differs', () => {
   const others = [
     withMetadata({ labels: { app: 'other' } }),
     withMetadata({ annotations: { a: 'b' } }),

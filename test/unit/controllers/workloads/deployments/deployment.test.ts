@@ -91,7 +91,7 @@ describe('a Deployment', () => {
     ]);
   });
 
-  it('decides nothing while the cache does not show what it wrote', async () => {
+  it('decides nothing while the cache does not show its own writes', async () => {
     world.put(deploymentResource, deployment(2));
     await world.reconcile(key);
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
@@ -103,7 +103,7 @@ describe('a Deployment', () => {
     assert.equal(sets().length, 1);
   });
 
-  it('waits for each of its writes by itself', async () => {
+  it('waits for each of its writes separately', async () => {
     world.put(deploymentResource, deployment(2, { revisionHistoryLimit: 0 }));
     await settle();
     edit(({ spec }) => {
@@ -172,7 +172,7 @@ describe('a Deployment', () => {
     assert.ok(world.told.some((line) => / to 0$/.test(line)));
   });
 
-  it('stops where a ReplicaSet is gone that it would change', async () => {
+  it('stops if a ReplicaSet that it would change is deleted', async () => {
     world.put(deploymentResource, deployment(2));
     await settle();
     const [set] = sets();
@@ -188,7 +188,7 @@ describe('a Deployment', () => {
     assert.equal(world.told.length, 1);
   });
 
-  it('is nothing when it is gone, in the cache or on the server', async () => {
+  it('does nothing when it is deleted, in the cache or on the server', async () => {
     assert.equal(await world.reconcile(key), undefined);
     world.seen.put(deploymentResource, deployment(0));
     assert.equal(await world.reconcile(key), undefined);
@@ -242,7 +242,7 @@ describe('a ReplicaSet that cannot be made', () => {
     return other.all(replicaSetResource)[0]?.metadata.name ?? assert.fail('none');
   }
 
-  it('because it is there already is waited for', async () => {
+  it('because it exists already is awaited', async () => {
     const name = await nameOfNext();
     world.put(deploymentResource, deployment(2));
     world.store(replicaSetResource, withMeta(replicaSet(name, 2), mine));

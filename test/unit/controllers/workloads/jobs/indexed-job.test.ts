@@ -37,7 +37,7 @@ describe('an indexed Job', () => {
     ]);
   });
 
-  it('leaves a variable of that name and long names alone', async () => {
+  it('keeps an existing variable of that name, and long names', async () => {
     const one = indexed({ completions: 1 });
     const env = [{ name: 'JOB_COMPLETION_INDEX', value: 'mine' }];
     const [container] = one.spec.template.spec.containers;
@@ -103,7 +103,7 @@ describe('an indexed Job', () => {
     assert.deepEqual([world.job.status?.succeeded, world.job.status?.completedIndexes], [1, '0']);
   });
 
-  it('made smaller forgets the indexes beyond, and is complete with what is left', async () => {
+  it('that is made smaller drops the indexes beyond, and is complete with the remaining ones', async () => {
     const world = new JobWorld(indexed({}, { completedIndexes: '0-2', succeeded: 3 }));
     world.put(jobResource, { ...world.job, spec: indexed({ parallelism: 2, completions: 2 }).spec });
     await world.settle();
@@ -122,7 +122,7 @@ describe('a limit for each index', () => {
   const limited = (spec: Partial<Job['spec']> = {}) =>
     indexed({ backoffLimitPerIndex: 1, backoffLimit: 2 ** 31 - 1, ...spec });
 
-  it('hands the count of failures on to the pod that comes next, and loses the index at the limit', async () => {
+  it('passes the failure count to the next pod, and fails the index at the limit', async () => {
     const world = new JobWorld(limited({ completions: 2, parallelism: 2 }));
     await world.settle();
     const failing = at(world, 1);
@@ -145,7 +145,7 @@ describe('a limit for each index', () => {
     assert.deepEqual([world.job.status?.failed, world.job.status?.succeeded], [2, 1]);
   });
 
-  it('ends the Job when too many are lost', async () => {
+  it('ends the Job when too many indexes have failed', async () => {
     const world = new JobWorld(
       limited({ backoffLimitPerIndex: 0, maxFailedIndexes: 1, parallelism: 3, completions: 9 }),
     );
@@ -207,7 +207,7 @@ describe('a limit for each index', () => {
     assert.equal(world.job.status?.failed, 3);
   });
 
-  it('ignores a failure count of a pod that is no number', async () => {
+  it('ignores a failure count of a pod that is not a number', async () => {
     for (const text of ['-5', '1e9', '99999999999', 'x']) {
       const world = new JobWorld(
         limited({ completions: 1, parallelism: 1 }),
@@ -236,7 +236,7 @@ describe('a success policy', () => {
     ['a number of any', rules({ succeededCount: 3 }, { succeededCount: 2 }), [0, 2], 1],
   ];
   for (const [what, policy, succeed, rule] of cases)
-    it(`${what}: ${rule === undefined ? 'goes on' : `met by rule ${rule}`}`, async () => {
+    it(`${what}: ${rule === undefined ? 'continues' : `met by rule ${rule}`}`, async () => {
       const world = new JobWorld(indexed({ completions: 4, parallelism: 4, ...policy }));
       await world.settle();
       for (const index of succeed) world.end(at(world, index), 'Succeeded');

@@ -28,7 +28,7 @@ describe('counting the pods of a Job', () => {
     const spec: Partial<Job['spec']> = { completionMode, parallelism: 3, completions: 4, backoffLimit: 9 };
     const pods = () => ended(completionMode === 'Indexed' ? 0 : undefined);
 
-    it(`${completionMode}: comes to the same when it ends before any of its requests, and begins again`, async () => {
+    it(`${completionMode}: has the same result if it ends before any of its requests, and restarts`, async () => {
       const whole = new JobWorld(job(spec), ...pods());
       await whole.settle();
       const requests = whole.asked.length;
@@ -52,7 +52,7 @@ describe('counting the pods of a Job', () => {
       }
     });
 
-    it(`${completionMode}: comes to the same when single requests fail, in the same process`, async () => {
+    it(`${completionMode}: has the same result if single requests fail, in the same process`, async () => {
       for (let failing = 0; failing < 12; failing++) {
         const world = new JobWorld(job(spec), ...pods());
         let count = 0;
@@ -84,7 +84,7 @@ describe('counting the pods of a Job', () => {
     }
   });
 
-  it('does not count a pod again that is gone, while the cache shows it as it was', async () => {
+  it('does not count a deleted pod again, while the cache shows it unchanged', async () => {
     const world = new JobWorld(job(), jobPod('b', { phase: 'Failed' }));
     await world.reconcile(key);
     world.sync(jobResource);
@@ -97,7 +97,7 @@ describe('counting the pods of a Job', () => {
     assert.equal(world.job.status?.failed, 1);
   });
 
-  it('counts a pod that was named and is gone since', async () => {
+  it('counts a named pod that was deleted since', async () => {
     const world = new JobWorld(
       job(
         { completions: 3 },
@@ -108,14 +108,14 @@ describe('counting the pods of a Job', () => {
     assert.deepEqual([world.job.status?.succeeded, world.job.status?.failed], [2, 1]);
   });
 
-  it('names no pod before the status is stored, and lets none go', async () => {
+  it('releases no pod before the status with its name is stored', async () => {
     const world = new JobWorld(job({ completions: 3 }), ...ended());
     world.refuse = (verb) => (verb === 'updateStatus' ? newInternalError('no') : undefined);
     await assert.rejects(world.reconcile(key), /no/);
     assert.deepEqual(trackedOf(world), ['a', 'b', 'c']);
   });
 
-  it('counts the released pods when the release of others fails', async () => {
+  it('counts the released pods if the release of others fails', async () => {
     const world = new JobWorld(job({ completions: 3, parallelism: 1 }), ...ended());
     world.refuse = (verb, name) => (verb === 'patch' && name === 'c' ? newInternalError('no') : undefined);
     await assert.rejects(world.reconcile(key), /no/);
@@ -126,7 +126,7 @@ describe('counting the pods of a Job', () => {
     assert.equal(world.job.status?.succeeded, 2);
   });
 
-  it('ends quietly when the Job is deleted meanwhile', async () => {
+  it('ends quietly if the Job is deleted in the meantime', async () => {
     const world = new JobWorld(job(), ...ended());
     world.refuse = (verb, name) => (verb === 'updateStatus' ? newNotFound(jobResource, name) : undefined);
     assert.equal(await world.reconcile(key), undefined);

@@ -39,7 +39,7 @@ beforeEach(() => {
 
 describe('the finalizer of a pod', () => {
   for (const [what, ownerReferences, one, kept] of cases)
-    it(`${what} ${kept ? 'stays' : 'goes'}`, async () => {
+    it(`${what} ${kept ? 'stays' : 'is removed'}`, async () => {
       if (one) world.put(jobResource, one);
       const pod = world.put(podResource, jobPod('a', { metadata: { ownerReferences } }));
       for (const key of world.keysOf(podResource, pod)) await world.reconcile(key);
@@ -47,7 +47,7 @@ describe('the finalizer of a pod', () => {
       assert.deepEqual(finalizers, kept ? [trackingFinalizer] : []);
     });
 
-  it('is the only one that goes', async () => {
+  it('is the only finalizer that is removed', async () => {
     const finalizers = ['example.com/mine', trackingFinalizer];
     world.put(podResource, jobPod('a', { metadata: { ownerReferences: [], finalizers } }));
     await world.reconcile('default/a');
@@ -82,7 +82,7 @@ describe('the finalizer of a pod', () => {
     assert.deepEqual(world.stored(podResource, 'default/a')?.metadata.finalizers, [trackingFinalizer]);
   });
 
-  it('is skipped without error when the pod is gone', async () => {
+  it('is skipped without error when the pod is deleted', async () => {
     world.seen.put(podResource, jobPod('a'));
     await world.reconcile('default/a');
     await world.reconcile('default/none');

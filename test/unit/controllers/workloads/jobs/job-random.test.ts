@@ -67,7 +67,7 @@ class Life {
 
 describe('a Job under everything at once', () => {
   for (const completionMode of ['NonIndexed', 'Indexed'] as const)
-    it(`${completionMode}: counts every pod once, and comes to its end`, async () => {
+    it(`${completionMode}: counts every pod once, and ends`, async () => {
       for (let seed = 1; seed <= 60; seed++) {
         const life = new Life(seed, { completionMode });
         for (let steps = 0; !isFinished(life.world.job); steps++) {

@@ -218,7 +218,7 @@ describe('the back-off', () => {
 describe('policies', () => {
   const rules = (onExitCodes: object) =>
     ({ podFailurePolicy: { rules: [{ action: 'FailJob' as const, onExitCodes }] } }) as Partial<Job['spec']>;
-  it('look at init containers too, after the others', () => {
+  it('also consider init containers, after the others', () => {
     const failed = pod({
       containerStatuses: [container('x'), container('y', 1, 3)],
       initContainerStatuses: [container('i', 1, 4)],

@@ -60,7 +60,7 @@ describe('the first of two pods that a ReplicaSet deletes is', () => {
       assert.deepEqual(ranked(second, first, siblings), ['z', 'a']);
     });
 
-  it('the one of which nobody knows since when it is ready', () => {
+  it('the one whose ready time is unknown', () => {
     const one = ready('z');
     const since = {
       ...one,
@@ -74,8 +74,8 @@ describe('the first of two pods that a ReplicaSet deletes is', () => {
   });
 });
 
-describe('how many pods a ReplicaSet starts and ends at one go', () => {
-  it('is what is missing, or too many, up to the burst', () => {
+describe('the number of pods that a ReplicaSet starts and ends at once', () => {
+  it('is the missing or excess number, up to the burst', () => {
     const plan = (replicas: number, pods: number) => {
       const owned = Array.from({ length: pods }, (_, index) => ready(`p${index}`));
       const { create, remove } = planReplicas(replicaSet('web', replicas), owned, owned);

@@ -22,7 +22,7 @@ describe('the pod counts of a ReplicaSet', () => {
   const gone = { metadata: { deletionTimestamp: at(5) } };
   const other = { metadata: { labels: { app: 'other' } } };
 
-  it('leaves out those that end or have ended, and reports those of other labels apart', () => {
+  it('leave out pods that terminate or have ended, and report pods of other labels separately', () => {
     const pods = [
       ready('a'),
       ready('b', 0, gone),
@@ -45,7 +45,7 @@ describe('the pod counts of a ReplicaSet', () => {
     assert.equal(nextAvailableIn, 4000);
   });
 
-  it('says nothing of a next where there is none', () => {
+  it('do not mention a missing next step', () => {
     assert.equal(statusOf(set(10), [ready('a'), pod('b')], 10).nextAvailableIn, undefined);
     assert.equal(statusOf(set(), [ready('a', 10)], 10).nextAvailableIn, undefined);
     assert.equal(statusOf(set(10), [], 10).nextAvailableIn, undefined);
@@ -53,7 +53,7 @@ describe('the pod counts of a ReplicaSet', () => {
 });
 
 describe('the pods that a ReplicaSet deletes', () => {
-  it('is decided without those of its family that end', () => {
+  it('exclude terminating pods of its family', () => {
     const on = (name: string, nodeName: string, options = {}) =>
       ready(name, 0, { spec: { nodeName }, ...options });
     const ending = { metadata: { deletionTimestamp: at(5) } };
@@ -71,7 +71,7 @@ describe('the pods that a ReplicaSet deletes', () => {
     assert.deepEqual(names(rankForDeletion([unassigned('b'), unassigned('a')], family)), ['a', 'b']);
   });
 
-  it('counts a cost that is no number of 32 bits in decimal as none', () => {
+  it('treat a cost that is not a decimal number of 32 bits as none', () => {
     const costly = (name: string, cost: string) =>
       ready(name, 0, { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': cost } } });
     for (const cost of ['', '+1', '01', '1.5', 'x', '0x9', ' 9'])
@@ -80,7 +80,7 @@ describe('the pods that a ReplicaSet deletes', () => {
     assert.deepEqual(names(rankForDeletion([costly('a', '1'), ready('z')], [])), ['z', 'a']);
   });
 
-  it('takes a pod of which no time is known for the youngest', () => {
+  it('treat a pod without a time as the youngest', () => {
     const young = ready('z', 0, { metadata: { creationTimestamp: '' } });
     assert.deepEqual(names(rankForDeletion([ready('a'), young], [])), ['z', 'a']);
   });

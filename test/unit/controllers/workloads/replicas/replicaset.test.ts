@@ -42,7 +42,7 @@ describe('a ReplicaSet', () => {
     );
   });
 
-  it('has no pods in other namespaces, whatever those say', async () => {
+  it('has no pods in other namespaces, whatever owner these name', async () => {
     const foreign = own('a', { metadata: { namespace: 'other' } });
     put(replicaSet('web', 1), foreign);
     await world.reconcile(key);
@@ -54,7 +54,7 @@ describe('a ReplicaSet', () => {
     assert.deepEqual(activeNames(), ['a']);
   });
 
-  it('makes none twice while the cache does not show the first ones', async () => {
+  it('creates none twice while the cache does not show the first ones', async () => {
     put(replicaSet('web', 2));
     await world.reconcile(key);
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
@@ -66,7 +66,7 @@ describe('a ReplicaSet', () => {
     assert.equal(status()?.replicas, 2);
   });
 
-  it('decides nothing before the cache shows its pods and its status, what was made as well as what went', async () => {
+  it('decides nothing before the cache shows its pods and its status, created as well as deleted ones', async () => {
     for (const [replicas, pods] of [
       [2, []],
       [0, [own('a')]],
@@ -86,7 +86,7 @@ describe('a ReplicaSet', () => {
     }
   });
 
-  it('deletes those it has too many of, and says which', async () => {
+  it('deletes excess pods, and reports which', async () => {
     put(
       replicaSet('web', 1),
       own('a'),
@@ -156,7 +156,7 @@ describe('a ReplicaSet', () => {
     assert.deepEqual(world.told, [], 'two are enough');
   });
 
-  it('does nothing to pods while it is being deleted, and nothing at all when it is gone', async () => {
+  it('changes no pods while it is being deleted, and does nothing when it is deleted', async () => {
     const set = replicaSet('web', 5);
     put(
       { ...set, metadata: { ...set.metadata, deletionTimestamp: at(1), finalizers: ['example.com/f'] } },
@@ -220,14 +220,14 @@ describe('a failed creation', () => {
     assert.ok(world.told.some((line) => /^Warning FailedDelete web: Error deleting: .*no/.test(line)));
   });
 
-  it('a pod that is gone already is none too many', async () => {
+  it('a pod that was already deleted does not count as excess', async () => {
     put(replicaSet('web', 0), own('a'));
     world.take(podResource, 'default/a');
     assert.equal(await world.reconcile(key), undefined);
     assert.deepEqual(world.told, []);
   });
 
-  it('another pod of that name is not deleted for it', async () => {
+  it('another pod of that name is not deleted instead', async () => {
     put(replicaSet('web', 0), own('a'));
     world.store(podResource, own('a', { metadata: { uid: 'later' } }));
     await assert.rejects(world.reconcile(key), /another by now/);

@@ -51,7 +51,7 @@ describe('the data of a revision', () => {
     );
   });
 
-  it('has a name that stays, or every restart would roll everything out again', () => {
+  it('has a stable name, or every restart would roll everything out again', () => {
     assert.equal(revisionHash(data, 0), revisionHash(data, undefined));
     assert.equal(revisionHash(JSON.parse(JSON.stringify(data)), 0), revisionHash(data, 0));
     assert.equal(revisionHash({ a: 1, b: ['x'] }, 0), '76c79ffdd9');
@@ -73,7 +73,7 @@ describe('the newest revision', () => {
     assert.deepEqual(plan(revision('b', 3), revision('a', 3, {})), ['b', 4, [], ['a']]);
   });
 
-  it('has the highest number, and is the youngest of those with one number', () => {
+  it('has the highest number, and is the youngest among equals', () => {
     assert.deepEqual(plan(revision('b', 2), revision('a', 5)), ['a', 5, ['b'], []]);
     const young = { ...revision('a', 2), metadata: meta('a', { creationTimestamp: at(9) }) };
     assert.deepEqual(plan(young, revision('b', 2)), ['a', 2, ['b'], []]);

@@ -50,7 +50,7 @@ describe('a claim is owned', () => {
     });
 });
 
-it('an owner that is no controller becomes one', () => {
+it('an owner that is not a controller becomes one', () => {
   assert.deepEqual(planned([watching(ofSet)], 'Delete', 'Retain'), [[ofSet], false]);
 });
 
@@ -68,7 +68,7 @@ it('an owner of another kind with the name of the set or pod is another owner', 
     assert.deepEqual(planned([owner], 'Delete', 'Retain'), [[owner, ofSet], false]);
 });
 
-it('a claim goes with a pod that owns it, where claims do that', () => {
+it('a claim is deleted with a pod that owns it, if claims are deleted then', () => {
   const goes = (whenScaled: 'Retain' | 'Delete', ...owners: OwnerReference[]) =>
     goesWithPod(owners, statefulSet(1, withData({ whenScaled })), 'web-0');
   assert.deepEqual(

@@ -21,7 +21,7 @@ const created = (one: Members, ordinal: number) =>
     .find(({ metadata }) => metadata.name === `web-${ordinal}`);
 
 describe('in order', () => {
-  it('the first that is missing is made, when those before are ready and available', () => {
+  it('the first missing pod is created when the earlier ones are ready and available', () => {
     assert.deepEqual(steps(statefulSet(3), []), [['create web-0']]);
     assert.deepEqual(steps(statefulSet(3), all(2)), [['create web-2']]);
     assert.deepEqual(steps(statefulSet(3), [member(0), member(2)]), [['create web-1']]);
@@ -31,7 +31,7 @@ describe('in order', () => {
     assert.deepEqual(steps(statefulSet(3, { minReadySeconds: 60 }), [member(0)]), [['create web-1']]);
   });
 
-  it('a pod that ended goes, and nothing else happens', () => {
+  it('a pod that ended is deleted, and nothing else happens', () => {
     for (const phase of ['Failed', 'Succeeded'] as const) {
       const pods = [member(0, 'new', { phase, ...unready }), member(2)];
       assert.deepEqual(steps(statefulSet(2), pods), [['remove web-0']]);
@@ -39,7 +39,7 @@ describe('in order', () => {
     }
   });
 
-  it('the last of those that are too many goes first, one at a time', () => {
+  it('the last of the excess pods is deleted first, one at a time', () => {
     assert.deepEqual(steps(statefulSet(1), all(3)), [['remove web-2']]);
     assert.deepEqual(steps(statefulSet(1), [member(0), member(1), ending(member(2))]), []);
     assert.deepEqual(steps(statefulSet(0), all(1)), [['remove web-0']]);
@@ -57,7 +57,7 @@ describe('in order', () => {
     assert.deepEqual(steps(statefulSet(1, { minReadySeconds: 40 }), [member(0), member(1), late]), []);
   });
 
-  it('a range that moves: those outside go, from the highest', () => {
+  it('after a change of the range pods outside it are deleted, from the highest', () => {
     const set = statefulSet(2, { ordinals: { start: 1 } });
     assert.deepEqual(steps(set, [member(0), member(1), member(2)]), [['remove web-0']]);
     assert.deepEqual(steps(set, [member(0), member(1)]), [['create web-2']]);
@@ -69,7 +69,7 @@ describe('in order', () => {
 });
 
 describe('Parallel', () => {
-  it('all that are missing are made, all that are too many go, whatever state others are in', () => {
+  it('all missing pods are created, and all excess ones deleted, in any state of the others', () => {
     const pods = [member(0, 'new', unready), ending(member(2)), member(5), member(6, 'new', unready)];
     assert.deepEqual(steps(statefulSet(4, parallel), pods), [
       ['create web-1', 'create web-3'],
@@ -77,12 +77,12 @@ describe('Parallel', () => {
     ]);
   });
 
-  it('a pod that ended goes, and is removed once', () => {
+  it('a pod that ended is deleted, once', () => {
     const pods = [member(0), member(1, 'old', { phase: 'Failed', ...unready })];
     assert.deepEqual(steps(statefulSet(2, parallel), pods), [['remove web-1']]);
   });
 
-  it('claims count as what is made at one go, and no pod is made without all of its own', () => {
+  it('claims count towards one batch, and no pod is created without all of its own', () => {
     const [data] = withData().volumeClaimTemplates ?? assert.fail();
     const templates = Array.from({ length: 110 }, (_, index) => ({
       ...(data ?? assert.fail()),
@@ -97,7 +97,7 @@ describe('Parallel', () => {
     );
   });
 
-  it('five hundred are made at one go, and no time is spent on the others', () => {
+  it('five hundred are created at once, and no time is spent on the others', () => {
     const [group] = steps(statefulSet(2 ** 31 - 1, parallel), []);
     assert.equal(group?.length, 500);
     const [beside] = steps(statefulSet(2 ** 31 - 1, parallel), all(3));
@@ -106,7 +106,7 @@ describe('Parallel', () => {
 });
 
 describe('another template', () => {
-  it('replaces the pods from the last to the first, one at a time, each when the others are well', () => {
+  it('replaces the pods from the last to the first, one at a time, each when the others are ready', () => {
     assert.deepEqual(steps(statefulSet(3), all(3, 'old')), [['remove web-2']]);
     assert.deepEqual(steps(statefulSet(3), [...all(2, 'old'), member(2)]), [['remove web-1']]);
     assert.deepEqual(steps(statefulSet(3), [...all(2, 'old'), member(2, 'new', unready)]), []);
@@ -140,7 +140,7 @@ describe('another template', () => {
     assert.deepEqual([revision(1, all(1)), revision(2, all(2))], ['old', 'new']);
   });
 
-  it('with maxUnavailable as many at once, from the last; every pod that is not available counts', () => {
+  it('with maxUnavailable replaces as many at once, from the last; every pod that is not available counts', () => {
     const rolling = (maxUnavailable: number | string, over = {}) =>
       statefulSet(5, {
         updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable, partition: 0, ...over } },
@@ -172,7 +172,7 @@ describe('another template', () => {
 });
 
 describe('the claims of a pod', () => {
-  it('are made with it where they are missing, and again while it waits', () => {
+  it('are created with it if missing, and again while it waits', () => {
     const set = statefulSet(1, withData());
     const [create] = planSteps(members(set, [])).flat();
     assert.ok(create?.type === 'create');
@@ -212,7 +212,7 @@ describe('the claims of a pod', () => {
     ]);
   });
 
-  it('become the pod’s before it goes', () => {
+  it('become owned by the pod before it is deleted', () => {
     const set = statefulSet(0, withData({ whenScaled: 'Delete' }));
     assert.deepEqual(steps(set, all(1), claim('data-web-0')), [
       ['owners data-web-0: Pod web-0'],
@@ -239,7 +239,7 @@ describe('a pod of the set', () => {
     assert.deepEqual([lone?.spec.hostname, lone && 'subdomain' in lone.spec], ['web-0', false]);
   });
 
-  it('is counted only by a name that the set would give', () => {
+  it('is counted only by a name that the set would assign', () => {
     const named = (name: string) => {
       const one = member(0);
       return { ...one, metadata: { ...one.metadata, name } };

@@ -14,7 +14,7 @@ const ending = (pod: Pod): Pod => ({ ...pod, metadata: { ...pod.metadata, deleti
 const done = (set: StatefulSet, pods: readonly Pod[]) => plan(set, pods).status.currentRevision === 'new';
 
 describe('the status of a StatefulSet', () => {
-  it('counts pods: ready ones that run, available ones, and those of both templates that stay', () => {
+  it('counts pods: ready ones that run, available ones, and those of both templates', () => {
     const set = statefulSet(6, { minReadySeconds: 50 });
     const pods = [
       member(0, 'old'),
@@ -39,14 +39,14 @@ describe('the status of a StatefulSet', () => {
     assert.equal(nextAvailableIn, 5_000);
   });
 
-  it('leaves out what is none, as Kubernetes does', () => {
+  it('omits counts of zero, as Kubernetes does', () => {
     assert.equal(
       JSON.stringify(plan(statefulSet(1), [member(0, 'other', { readyAt: undefined })]).status),
       '{"observedGeneration":1,"replicas":1,"availableReplicas":0,"currentRevision":"old","updateRevision":"new","collisionCount":0}',
     );
   });
 
-  it('a rollout is over when all there are to be are of the new template and ready, and no others are there', () => {
+  it('reports a rollout as complete when all desired pods have the new template and are ready, and there are no others', () => {
     const both = [member(0), member(1)];
     assert.equal(done(statefulSet(2), both), true);
     assert.deepEqual(plan(statefulSet(2), both).status.currentReplicas, 2);
@@ -58,7 +58,7 @@ describe('the status of a StatefulSet', () => {
     assert.equal(done(statefulSet(2, { updateStrategy: { type: 'OnDelete' } }), both), false);
   });
 
-  it('keeps what others wrote, and is written when something changed', () => {
+  it('keeps foreign fields, and is written when something changed', () => {
     const set = statefulSet(1);
     const conditions = [{ type: 'Mine', status: 'True' as const }];
     const before = { ...plan(set, [member(0)]).status, collisionCount: 3, conditions };

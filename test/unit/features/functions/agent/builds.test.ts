@@ -59,7 +59,7 @@ test('a version is built on the node that its pod requests', () => {
   );
 });
 
-test('an archive is the same for the same files, in whatever order they are named', () => {
+test('an archive is the same for the same files, in any order of names', () => {
   const files = [
     { path: 'function/b/c.py', content: Buffer.from('c') },
     { path: 'function/a.py', content: Buffer.from('a') },
@@ -82,7 +82,7 @@ test('the log shows no password and moves no terminal', () => {
   );
 });
 
-test('the newest build is the condition, and its time is that of the change', () => {
+test('the newest build is the condition, with the time of its change', () => {
   const result = {
     reason: 'BuildFailed',
     message: 'a',

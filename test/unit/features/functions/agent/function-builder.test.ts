@@ -131,7 +131,7 @@ describe('a function without libraries', () => {
 });
 
 describe('libraries', () => {
-  it('are installed in the base image, written down, and put where the runtime looks for them', async () => {
+  it('are installed in the base image, recorded, and put where the runtime looks for them', async () => {
     const python = world(versionOf({ 'requirements.txt': 'a>=1\n' }));
     await python.build();
     assert.equal(python.stored().status?.lock, lockOf('1'));
@@ -143,7 +143,7 @@ describe('libraries', () => {
     assert.ok(python.installs[0]?.text.includes('a>=1'));
     assert.match(python.log.tail, /^\$ .*pip.*\nCollecting a\n/);
   });
-  it('are those of the lock where there is one', async () => {
+  it('are those of the lock, if there is one', async () => {
     const { build, installs, commits, stored } = world(
       versionOf({ 'requirements.txt': 'a>=1\n' }, {}, { lock: lockOf('2') }),
     );
@@ -152,7 +152,7 @@ describe('libraries', () => {
     assert.match(installs[0]?.command ?? '', /--require-hashes/);
     assert.deepEqual([commits.length, stored().status?.lock], [1, lockOf('2')]);
   });
-  it('come from where this machine has its packages', async () => {
+  it('are fetched from the package index of this machine', async () => {
     const { build, installs } = world(versionOf({ 'requirements.txt': 'a\n' }));
     await build();
     assert.ok(installs[0]?.env.includes('PIP_INDEX_URL=https://index'));
@@ -169,7 +169,7 @@ describe('libraries', () => {
     const { text = '' } = one.installs[0] ?? {};
     assert.ok(text.includes('minik8s/build/requirements.txt\0') && text.includes('a>=1\nb\n'));
   });
-  it('are those that another node wrote first, though this one has installed others', async () => {
+  it('are those that another node wrote first, even if this node installed others', async () => {
     const { build, installs, commits, stored, does, log } = world(versionOf({ 'requirements.txt': 'a\n' }));
     let writes = 0;
     does.write = () => {
@@ -251,7 +251,7 @@ describe('libraries of Node', () => {
     assert.deepEqual([commits.length, commits[0]?.from], [1, 'node_modules /function']);
     assert.equal(stored().status?.lock, portableLock(lockWith('3.0.0')));
   });
-  it('are those of the lock among the files, and before that of the version', async () => {
+  it("are those of the lock among the files, or else of the version's lock", async () => {
     const own = { 'package.json': manifest, 'package-lock.json': lockWith('2.0.0') };
     for (const [status, version] of [
       [undefined, '2.0.0'],

@@ -132,7 +132,7 @@ it('builds nothing before the containers of a killed agent are removed, however 
   assert.deepEqual([world.left, there.size], [0, 0]);
 });
 
-it('a build waits no longer when the agent ends, and nothing is looked at then', async (context) => {
+it('a build waits no longer when the agent ends, and no images are listed then', async (context) => {
   const { run, end, world, clock, isReady } = machine(context, 'f');
   world.faults.set('removeLeft', new RuntimeError('Failed', 'the engine is away'));
   run();
@@ -142,7 +142,7 @@ it('a build waits no longer when the agent ends, and nothing is looked at then',
   assert.equal(world.looks, 0);
 });
 
-it('images are looked for every ten minutes, and a minute after a pod has gone', async (context) => {
+it('images are checked every ten minutes, and a minute after a pod was removed', async (context) => {
   const { run, clock, chores, world } = machine(context);
   run();
   await clock.advance(0);
@@ -188,7 +188,7 @@ it('an image without the name of a function is left alone', async (context) => {
   assert.deepEqual([[...there], asked], [['f'], []]);
 });
 
-it('an image goes with the log of its build; one of a version that exists, of no function, or in use again stays', async (context) => {
+it('an image is removed with the log of its build; one of an existing version, of no function, or in use again stays', async (context) => {
   const { chores, there, world, dataDir, asked, log } = machine(context, 'gone', 'kept', 'unlabeled');
   world.versions.set('kept-1', versionOf('kept', { nodeName: 'other' }));
   world.labels.set('unlabeled', '');
@@ -271,7 +271,7 @@ it('an unreported build is reported later, unless another node has built the ver
   assert.deepEqual([status('h'), status('k'), status('changed')], [built, theirs, undefined]);
 });
 
-it('an image in use stays, though its version is gone', async (context) => {
+it('an image in use stays, even if its version is deleted', async (context) => {
   const { chores, there, world } = machine(context, 'f');
   world.used.add('id-f');
   await chores.look();

@@ -96,7 +96,7 @@ describe('a build', () => {
     assert.deepEqual([world.builds.length, world.recorded.size, world.clock.pending], [1, 0, 0]);
     assert.equal(world.stored.status?.conditions?.[0]?.status, 'True');
   });
-  it('goes on while one still waits, ends with the last of them, and is not joined at its end', async () => {
+  it('continues while one pod still waits, ends with the last of them, and is not joined at its end', async () => {
     const world = new World();
     const [first, second] = [new AbortController(), new AbortController()];
     const waiting = [world.ensure(first.signal), world.ensure(second.signal)];
@@ -113,7 +113,7 @@ describe('a build', () => {
     world.builds[1]?.end();
     assert.equal(await third, 'built');
   });
-  it('is made where the image is there after it, though it ended with an error', async () => {
+  it('succeeds if the image exists afterwards, even if it ended with an error', async () => {
     const world = new World();
     const waiting = world.ensure();
     await world.clock.settle();
@@ -160,7 +160,7 @@ describe('the result of a build', () => {
     const resource = () => ({ get: async () => answers.get(), updateStatus });
     return { written, client: { resource } as unknown as Client };
   };
-  it('is written of that version, and of no other that has its name', async () => {
+  it('is written to that version, and to no other of its name', async () => {
     const another = { ...version, metadata: { ...version.metadata, uid: 'another' } };
     const { client: one, written } = client({ get: () => another, put: () => undefined });
     await assert.rejects(
@@ -185,7 +185,7 @@ describe('the result of a build', () => {
   });
 });
 
-describe('images of functions that are gone', () => {
+describe('images of deleted functions', () => {
   async function left(answer: () => unknown, used: readonly string[] = []): Promise<readonly string[]> {
     const images = new Set([image]);
     const chores = new FunctionChores({
@@ -209,7 +209,7 @@ describe('images of functions that are gone', () => {
   const throws = (error: Error) => () => {
     throw error;
   };
-  it('are removed, but for those that are used, or that may be there', async () => {
+  it('are removed, except those that are used or may exist', async () => {
     const notFound = throws(newNotFound(functionVersionResource, 'f-1'));
     assert.deepEqual(await left(notFound), []);
     assert.deepEqual(await left(notFound, ['id']), [image]);

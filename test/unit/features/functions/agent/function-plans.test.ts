@@ -78,7 +78,7 @@ describe('libraries', () => {
     assert.deepEqual(pipCommand(true), [...command, '--no-deps', '--require-hashes']);
   });
 
-  it('for Node are the dependencies of a package, and nothing else of it', () => {
+  it('for Node are the dependencies of a package, and none of its other fields', () => {
     const given = {
       name: 'x',
       scripts: { install: 'rm' },
@@ -174,7 +174,7 @@ describe('a version for an instance that waited', () => {
     assert.match(needsMore ?? '', /^FunctionVersion fn-1 cannot be given to an instance that waited: ./);
   });
 
-  it('has its files, and its variables in a file of its own', () => {
+  it('has its files, and its variables in a separate file', () => {
     const text = Buffer.from(givenArchive(version())).toString('latin1');
     for (const part of ['main.py', 'minik8s/given.json', '"env":{']) assert.ok(text.includes(part), part);
   });
@@ -194,7 +194,7 @@ it('an instance that waited gets each variable of its version with its value', (
   assert.deepEqual([GREETING, EMPTY, FUNCTION_HANDLER], ['hello', '', 'main.h']);
 });
 
-it('files in base64 are in the archive as bytes, folders before what is in them, and the end is marked', () => {
+it('files in base64 are bytes in the archive, folders before their content, and the end is marked', () => {
   const files = programFiles({
     spec: { files: { 'b/c.py': 'c' }, binaryFiles: { 'a/d.bin': '/wA=' } },
   } as unknown as FunctionVersion);

@@ -92,7 +92,7 @@ it('a version is given to a pod that waited and is of a function, and to no othe
 });
 
 describe('a build', () => {
-  it('has homes of its own, and the settings of this machine that exist, for reading', async (context) => {
+  it('has separate homes, and the existing settings of this machine, read-only', async (context) => {
     const home = mkdtempSync(join(tmpdir(), 'minik8s-settings-'));
     context.after(() => rmSync(home, { recursive: true }));
     const own = [
@@ -154,7 +154,7 @@ describe('a build', () => {
     assert.throws(() => portableLock('{'), /package-lock.json is no JSON/);
     assert.throws(() => portableLock('[]'), /package-lock.json must be an object/);
   });
-  it('shows its end in whole lines, where one of them fits', () => {
+  it('shows its end in whole lines, if one of them fits', () => {
     assert.equal(tailOf('one\ntwo\nthree\n', 8), 'three\n');
     assert.equal(tailOf('one\ntwo\n', 8), 'one\ntwo\n');
     assert.equal(tailOf('one\ntwo', 4), 'two');

@@ -110,7 +110,7 @@ describe('an image of a function', () => {
     assert.equal(await ensure('f'), imageOf('f'));
     assert.deepEqual(told, [`Normal Pulled Container image "${imageOf('f')}" already present on machine`]);
   });
-  it('is not for a pod of another namespace, even when it is there, nor for another version', async (context) => {
+  it('is refused to a pod of another namespace, even if it is present, and so is another version', async (context) => {
     const { functions, ensure, images, told, versions } = machine(context, async () =>
       assert.fail('nothing is built'),
     );
@@ -123,7 +123,7 @@ describe('an image of a function', () => {
     assert.equal(told.length, 2);
     assert.ok(told.every((line) => line.startsWith('Warning Failed ')));
   });
-  it('is not built where the version cannot be read, or the node builds nothing', async (context) => {
+  it('is not built if the version cannot be read, or the node builds nothing', async (context) => {
     const one = machine(context, async () => assert.fail('nothing is built'));
     for (const fault of ['InternalError', 'Forbidden', 'NotFound'] as const) {
       one.world.fault = newStatusError(fault, 'no');
@@ -178,7 +178,7 @@ describe('a build', () => {
       assert.match(told.at(-1) ?? '', /^Warning Failed Failed to build image/);
     }
   });
-  it('gives the image though its status cannot be written, and fails where the image is not there after it', async (context) => {
+  it('succeeds even if its status cannot be written, and fails if the image is missing afterwards', async (context) => {
     const one = machine(context, async () => undefined);
     one.world.isStored = false;
     assert.equal(await one.ensure('f'), imageOf('f'));
@@ -194,7 +194,7 @@ describe('a build', () => {
     });
     assert.match(await other.ensure('f'), /was built but is not present/);
   });
-  it('gives the image though its log cannot be written', async (context) => {
+  it('succeeds even if its log cannot be written', async (context) => {
     const { ensure, log, dataDir, versions } = machine(context, async () => undefined);
     writeFileSync(join(dataDir, 'function-builds'), '');
     assert.equal(await ensure('f'), imageOf('f'));
@@ -204,7 +204,7 @@ describe('a build', () => {
     );
     assert.equal(versions.get('f-1')?.status?.conditions?.[0]?.status, 'True');
   });
-  it('waits for its turn: two at a time, and none before what an earlier agent left is gone', async (context) => {
+  it('waits for its turn: two at a time, and none before the leftovers of an earlier agent are removed', async (context) => {
     const ends = new Map<string, () => void>();
     const { ensure, clock, world } = machine(
       context,
@@ -235,7 +235,7 @@ describe('a build', () => {
     const [condition] = versions.get('f-1')?.status?.conditions ?? [];
     assert.deepEqual([condition?.reason, condition?.message], ['Built', 'built in 1.5s']);
   });
-  it('without its base image has the reason of the pull, and any other failure of that is passed on', async (context) => {
+  it('without its base image fails with the reason of the pull, and passes on other failures of it', async (context) => {
     const { ensure, world } = machine(context, async () => assert.fail('nothing is built'));
     world.baseFault = new ImageError('ErrImagePull', 'no such host');
     assert.match(
@@ -245,7 +245,7 @@ describe('a build', () => {
     world.baseFault = new Error('the engine is away');
     assert.equal(await ensure('f'), 'FunctionBuildFailed: the engine is away');
   });
-  it('has its failure at the end of its log, with the cause where it is no fault of the author', async (context) => {
+  it("has its failure at the end of its log, with the cause unless it is the author's fault", async (context) => {
     const cause = new Error('no space');
     for (const [fault, line] of [
       [new BuildError('pip failed'), /\npip failed\n$/],
@@ -258,7 +258,7 @@ describe('a build', () => {
       assert.match(versions.get('f-1')?.status?.log ?? '', line);
     }
   });
-  it('is not begun where its pod goes while it waits for its turn, and ends though others wait for it', async (context) => {
+  it('is not begun if its pod is deleted while it waits for its turn, and ends even if others wait for it', async (context) => {
     const idle = machine(context, async () => assert.fail('nothing is built'));
     const ready = Promise.withResolvers<void>();
     idle.world.ready = ready.promise;
@@ -290,7 +290,7 @@ describe('a build', () => {
     assert.equal(isOver, true);
     assert.match(await left, /aborted/);
   });
-  it('ends with the agent, and one whose pod has gone is not begun', async (context) => {
+  it('ends with the agent, and one whose pod was deleted is not begun', async (context) => {
     const signals: AbortSignal[] = [];
     const { functions, ensure, clock, told } = machine(
       context,
@@ -325,7 +325,7 @@ describe('the status of a version', () => {
     });
     return { client: { resource } as unknown as Client, tries: () => tries };
   };
-  it('is written again after a conflict, eight times at most, and not where nothing changes', async () => {
+  it('is written again after a conflict, at most eight times, and not if nothing changes', async () => {
     const often = clientOf(7);
     assert.equal((await changeStatus(often.client, versionOf('f'), () => ({ lock: 'x' }))).status?.lock, 'x');
     assert.equal(often.tries(), 8);

@@ -92,13 +92,13 @@ for (const [report, what] of [
   ['[]', 'a list'],
   ['{"version": "1"}', 'a report without its archives'],
 ] as const) {
-  test(`${what} of pip is refused with what the image needs`, () => {
+  test(`${what} of pip is refused with the requirement of the image`, () => {
     const refused = (error: unknown) => error instanceof BuildError && /needs pip 22\.2/.test(error.message);
     assert.throws(() => lockOfReport(report), refused);
   });
 }
 
-test('package.json: only what it depends on is installed', () => {
+test('package.json: only its dependencies are installed', () => {
   assert.equal(packageToInstall('{"type":"module","devDependencies":{"a":"1"}}'), undefined);
   const given = {
     name: 'x',

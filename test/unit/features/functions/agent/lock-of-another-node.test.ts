@@ -33,7 +33,7 @@ const packages = (version: string) =>
     packages: { 'node_modules/a': { version, integrity: 'sha512-x' } },
   });
 
-test('a lock that no build wrote begins neither pip nor npm', async () => {
+test('a lock that no build wrote starts neither pip nor npm', async () => {
   for (const lock of [`--index-url https://x\na==1 ${hash}\n`, '-e .', `a @ https://x/a.whl ${hash}`])
     await assert.rejects(build('python', lock), BuildError, lock);
   await assert.rejects(build('nodejs', packages('https://x/a.tgz')), BuildError);

@@ -115,14 +115,14 @@ describe('a container that waits', () => {
     await world.see(given);
     assert.deepEqual([world.container?.told, world.asked], [2, 2]);
   });
-  it('gets nothing before it runs, nor when its pod is being deleted', async () => {
+  it('gets nothing before it runs, or while its pod is being deleted', async () => {
     const world = new World();
     assert.equal(await world.see(given, 'c1', 'created'), undefined);
     const leaving = podWith(given.metadata.labels ?? {}, { deletionTimestamp: '2026-01-01T00:00:00Z' });
     assert.equal(await world.see(leaving), undefined);
     assert.deepEqual(world.container, { told: 0 });
   });
-  it('keeps its files over a restart of the agent, whatever became of the version, and gets its signal again', async () => {
+  it('keeps its files over a restart of the agent, whatever changes in the version, and gets its signal again', async () => {
     for (const now of [undefined, versionOf({ 'main.py': 'second' })]) {
       const world = new World();
       await world.see(waiting);
@@ -133,7 +133,7 @@ describe('a container that waits', () => {
       assert.deepEqual(world.container, { told: 2, holds: givenArchive(first) });
     }
   });
-  it('gets what its pod was given while no agent ran', async () => {
+  it('gets the version that its pod was assigned while no agent ran', async () => {
     const world = new World();
     await world.see(waiting);
     world.restart();
@@ -161,7 +161,7 @@ describe('a container that waits', () => {
     assert.equal(world.asked, 1);
     assert.deepEqual(world.containers.get('c2'), { told: 1, holds: givenArchive(first) });
   });
-  it('has to end where the version is gone, is of another function, or leads out of the container', async () => {
+  it('has to end if the version is deleted, is of another function, or leads out of the container', async () => {
     for (const [version, why] of [
       [undefined, /not found/],
       [{ ...first, spec: { ...first.spec, function: 'other' } }, /is of function other, not fn/],

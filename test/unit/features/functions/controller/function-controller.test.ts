@@ -36,7 +36,7 @@ async function look(one: Fn) {
 }
 
 describe('a function', () => {
-  it('gets its version, and an instance of that', async () => {
+  it('gets its version, and an instance of that version', async () => {
     const server = await look(fn());
     assert.deepEqual(
       [server.names(functionVersionResource).length, server.names(podResource).length],
@@ -47,13 +47,13 @@ describe('a function', () => {
     const server = await look(fn({ deletionTimestamp: at(1), finalizers: ['x'] }));
     assert.deepEqual([server.names(functionVersionResource), server.names(podResource)], [[], []]);
   });
-  it('whose version has gone that was called says that none can be called', async () => {
+  it('whose called version was deleted reports that none can be called', async () => {
     const server = await look(fn({}, { activeVersion: 'f-gone', demand: {} }));
     const status = server.stored(functionResource, key)?.status;
     assert.ok(status?.latestVersion);
     assert.equal(status.activeVersion ?? undefined, undefined);
   });
-  it('reports that a version of another owner has its name, and ignores a version deleted meanwhile', async () => {
+  it('reports that a version of another owner has its name, and ignores a version deleted in the meantime', async () => {
     for (const isThere of [true, false]) {
       const name = (await look(fn())).names(functionVersionResource)[0] ?? assert.fail();
       const server = new ScriptedWorld(functionController({ python: 'python:3', nodejs: 'node:22' }));

@@ -56,7 +56,7 @@ const callable = (since = 0) => ({
 });
 const active = { activeVersion: 'v2', ...callable() };
 
-it('an instance that has ended is removed once, and not again while it goes', () => {
+it('an instance that has ended is removed once, and not again while it is being deleted', () => {
   const over = (name: string, more: object = {}) => instance('v2', name, { phase: 'Failed', metadata: more });
   const going = { deletionTimestamp: at(1), finalizers: ['x'] };
   assert.deepEqual(plan(fn(active), { pods: [over('p1'), over('p2', going)] }).remove, ['p1']);
@@ -85,7 +85,7 @@ it('a first version is called once one instance is ready, however many are reque
   assert.deepEqual([status.activeVersion, create], ['v2', [{ version: 'v2', count: 4 }]]);
 });
 
-it('the status omits version and demand if there are none, so that an equal status is not written', () => {
+it('the status omits an unset version and demand, so that an equal status is not written', () => {
   assert.deepEqual(Object.keys(plan(fn(), { versions: ['v2'] }).status).toSorted(), [
     ...['conditions', 'latestVersion', 'observedGeneration', 'readyReplicas', 'replicas'],
   ]);
@@ -95,7 +95,7 @@ it('the status omits version and demand if there are none, so that an equal stat
 });
 
 describe('the version that is called', () => {
-  it('has none for an idle time that is not set, and keeps one to the last millisecond of one that is', () => {
+  it('has none after its idle time if none is set, and otherwise keeps one to the last millisecond', () => {
     const pods = [ready('v2', 'a')];
     const unset = { idleSeconds: undefined } as unknown as Partial<Fn['spec']>;
     assert.equal(plan(fn({}, unset), { versions: ['v2'], pods }).again, 0);
@@ -124,7 +124,7 @@ describe('the version that is called', () => {
     assert.deepEqual(create, [{ version: 'v2', count: 5 }]);
     assert.deepEqual(status.demand, { m1: 2, m2: 3 });
   });
-  it('has no more than maxScale', () =>
+  it('has at most maxScale', () =>
     assert.deepEqual(plan(fn({ ...active, demand: { m1: 50 } }, { maxScale: 4 })).create, [
       { version: 'v2', count: 4 },
     ]));
@@ -134,7 +134,7 @@ describe('the version that is called', () => {
     const pods = [ready('v2', 'old', 1), instance('v2', 'starting'), ready('v2', 'young', 9)];
     assert.deepEqual(plan(fn({ ...active, demand: { m1: 1 } }), { pods }).remove, ['starting', 'young']);
   });
-  it('counts neither those that end nor those that have ended, and removes these', () => {
+  it('counts neither terminating nor ended instances, and removes the latter', () => {
     const going = instance('v2', 'going', { readyAt: 0, metadata: { deletionTimestamp: at(1) } });
     const pods = [going, instance('v2', 'dead', { phase: 'Failed' })];
     const { create, remove, status } = plan(fn({ ...active, demand: { m1: 1 } }), { pods });
@@ -156,7 +156,7 @@ describe('the version that is called', () => {
 describe('a version that takes over', () => {
   const before = { activeVersion: 'v1', ...callable(), demand: { m1: 2 } };
   const old = [ready('v1', 'a'), ready('v1', 'b')];
-  it('is tried out while the one before goes on scaling', () => {
+  it('is tried while the previous one continues to scale', () => {
     const { create, remove, status } = plan(fn({ ...before, demand: { m1: 3 } }), { pods: old });
     assert.deepEqual(create, [
       { version: 'v1', count: 1 },
@@ -168,7 +168,7 @@ describe('a version that takes over', () => {
     const { create, status } = plan(fn(before), { pods: [...old, ready('v2', 'c')] });
     assert.deepEqual([create, status.activeVersion], [[{ version: 'v2', count: 1 }], 'v1']);
   });
-  it('is called when all of them are ready, and only then those before go', () => {
+  it('is called when all its instances are ready, and only then the previous ones are removed', () => {
     const pods = [...old, ready('v2', 'c'), ready('v2', 'd')];
     const { create, remove, status, obsolete } = plan(fn(before), { pods });
     assert.deepEqual([create, status.activeVersion, obsolete], [[], 'v2', []]);
@@ -195,7 +195,7 @@ describe('a version that takes over', () => {
     assert.deepEqual(plan(fn(active), { versions: ['v0', 'v1', 'v2'], pods: [ready('v1', 'a')] }).obsolete, [
       'v0',
     ]));
-  it('is the only one where the one before is gone', () => {
+  it('is the only one if the previous one was deleted', () => {
     const { create, status } = plan(fn(before), { versions: ['v2'] });
     assert.deepEqual([create, status.activeVersion], [[{ version: 'v2', count: 1 }], undefined]);
   });
@@ -223,7 +223,7 @@ describe('the reason why a version is not called', () => {
     const { status } = plan(fn(), { pods });
     assert.equal(plan(fn(status), { pods }).problem, undefined);
   });
-  it('is what its program wrote last', () => {
+  it('is the last output of its program', () => {
     const crashed = waiting('CrashLoopBackOff', 'back-off');
     const [container] = crashed.status?.containerStatuses ?? [];
     Object.assign(container ?? {}, { lastState: { terminated: { exitCode: 1, message: 'SyntaxError' } } });
@@ -231,7 +231,7 @@ describe('the reason why a version is not called', () => {
     assert.equal(said?.reason, 'StartFailed');
     assert.match(said?.message ?? '', /cannot be started: SyntaxError$/);
   });
-  it('is the end of what its program or its build wrote, where that is long', () => {
+  it('is the end of the output of its program or its build, if that is long', () => {
     const long = `first ${'x'.repeat(3000)} last`;
     const crashed = waiting('CrashLoopBackOff', 'back-off');
     const [container] = crashed.status?.containerStatuses ?? [];
@@ -243,7 +243,7 @@ describe('the reason why a version is not called', () => {
       assert.equal(message.length - from, 2000);
     }
   });
-  it('is the code of a program that ended without a word, and nothing where it ended well', () => {
+  it('is the exit code of a program that ended without output, and nothing if it succeeded', () => {
     const ended = (exitCode: number) => {
       const one = waiting('', '');
       Object.assign(one.status?.containerStatuses?.[0] ?? {}, { state: { terminated: { exitCode } } });
@@ -254,7 +254,7 @@ describe('the reason why a version is not called', () => {
       ['the program cannot be started: it ended with code 3', undefined],
     );
   });
-  it('begins with file, line and cause where the runtime wrote them first, however long the rest is', () => {
+  it('begins with file, line and cause if the runtime wrote them first, however long the rest is', () => {
     const crashed = waiting('CrashLoopBackOff', 'back-off');
     const [container] = crashed.status?.containerStatuses ?? [];
     const message = `main.py:3: SyntaxError: expected ':'\n${'x'.repeat(4000)}`;
@@ -281,7 +281,7 @@ describe('the reason why a version is not called', () => {
     pending.status = { ...pending.status, conditions: [unsaid] } as Pod['status'];
     assert.deepEqual(plan(fn(), { pods: [pending] }).problem, { reason: 'Unschedulable', message: '' });
   });
-  it('is nothing of the version that is called already', () => {
+  it('is absent for the version that is called already', () => {
     const { ready: said, problem } = plan(fn(active), { pods: [waiting('FunctionBuildFailed', 'x')] });
     assert.deepEqual([said?.status, problem], ['True', undefined]);
     const older = waiting('FunctionBuildFailed', 'x');
@@ -307,7 +307,7 @@ describe('the reason why a version is not called', () => {
   });
 });
 
-it('the status counts those that are alive, and those of the version that is called that are ready', () => {
+it('counts the running instances, and the ready ones of the called version', () => {
   const pods = [
     ...[ready('v1', 'a'), instance('v1', 'b'), ready('v2', 'c'), instance('v1', 'd', { phase: 'Failed' })],
   ];
@@ -315,7 +315,7 @@ it('the status counts those that are alive, and those of the version that is cal
   assert.deepEqual([status.replicas, status.readyReplicas, status.observedGeneration], [3, 1, 3]);
 });
 
-it('the time of a change is that of the status, not of the message', () => {
+it('has the time of the last change of its status, not of its message', () => {
   const first = plan(fn(), { now: start }).status;
   const again = plan(fn(first), { now: start + 5000, pods: [ready('v1', 'x')] });
   assert.equal(again.ready?.lastTransitionTime, first.conditions?.[0]?.lastTransitionTime);

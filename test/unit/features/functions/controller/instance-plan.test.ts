@@ -19,7 +19,7 @@ const version = (more: object = {}) =>
   }) as unknown as FunctionVersion;
 const fn = { metadata: meta('f') } as Fn;
 
-it('has no token of an account, whose rights would be its callers’', () => {
+it("has no token of an account, since its callers would have the account's rights", () => {
   for (const pod of [instanceOf(fn, version()), waitingInstance(version(), ['n1'])])
     assert.equal(pod.spec.automountServiceAccountToken, false);
 });
@@ -29,7 +29,7 @@ describe('the pod of an instance', () => {
   const pod = instanceOf(fn, version({ resources, env: [{ name: 'A', value: '1' }] }));
   const { env = [], ...rest } = pod.spec.containers[0] ?? assert.fail();
 
-  it('has no resources of its own where its version has none', () =>
+  it('has no resources if its version has none', () =>
     assert.deepEqual(instanceOf(fn, version()).spec.containers[0]?.resources, {}));
   it('is its function’s, and one of its version', () => {
     const owner = { apiVersion: 'minik8s.io/v1', kind: 'Function', name: 'f', uid: 'uid-f' };
@@ -81,7 +81,7 @@ describe('the pod of an instance that waits', () => {
         ],
       },
     ));
-  it('takes the memory of its runtime, and may wait as long as it likes', () => {
+  it('takes the memory of its runtime, and may wait without a limit', () => {
     const memories = ['python', 'nodejs'].map(
       (runtime) => one(runtime).spec.containers[0]?.resources?.requests?.memory,
     );
@@ -97,7 +97,7 @@ describe('the pod of an instance that waits', () => {
   });
 });
 
-it('is process 1 of its pod only where it is an image of its own', () => {
+it('is process 1 of its pod only if it is an image of its own', () => {
   const shares = (program: object) => instanceOf(fn, version(program)).spec.shareProcessNamespace;
   assert.equal(shares({ runtime: 'nodejs' }), true);
   assert.equal(waitingInstance(version(), ['n1']).spec.shareProcessNamespace, true);

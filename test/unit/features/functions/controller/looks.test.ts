@@ -128,7 +128,7 @@ describe('a pool', () => {
     server.put(nodeResource, node);
     assert.deepEqual(server.keysOf(nodeResource, node), []);
   });
-  it('removes an instance once, while the cache does not show that it goes', async () => {
+  it('removes an instance once, while the cache does not show the deletion', async () => {
     const server = world();
     await server.reconcile(key);
     for (const kind of [functionVersionResource, podResource]) server.sync(kind as typeof podResource);
@@ -149,7 +149,7 @@ describe('a function', () => {
     return server;
   };
 
-  it('is reconciled when it, a version or an instance of it changes, and for none of another owner', async () => {
+  it('is reconciled when it, its version or its instance changes, and for none of another owner', async () => {
     const server = world();
     await server.reconcile(key);
     server.sync(functionVersionResource);
@@ -206,7 +206,7 @@ describe('a function', () => {
     await server.reconcile(key);
     assert.equal(server.names(podResource).length, 1);
   });
-  it('is reconciled again when its first instance may go, keeps it until then, and removes it once', async () => {
+  it('is reconciled again when its first instance may be removed, keeps it until then, and removes it once', async () => {
     const server = world(fn({ minScale: 0 }));
     await server.reconcile(key);
     server.sync(functionVersionResource);
@@ -299,7 +299,7 @@ describe('a function', () => {
     await assert.rejects(server.reconcile(key), /it is another by now/);
     assert.equal(server.stored(functionVersionResource, objectKey(again))?.metadata.uid, 'another');
   });
-  it('that is gone asks for nothing', async () => {
+  it('that is deleted requests nothing', async () => {
     const server = world();
     server.seen.remove(functionResource, key);
     assert.equal(await server.reconcile(key), undefined);
@@ -327,7 +327,7 @@ describe('a function', () => {
     assert.deepEqual(server.stored(functionResource, key)?.status?.demand, { m: 1 });
     assert.equal(server.names(podResource).length, 1);
   });
-  it('is not looked at where its masters are listed in another order', () => {
+  it('is not reconciled if its masters are listed in another order', () => {
     const lease = (name: string) =>
       ({
         metadata: meta(name, { namespace: 'kube-system', labels: { [masterLabel]: '' } }),

@@ -27,7 +27,7 @@ const made = (spec: Partial<Fn['spec']> = {}, using = images) => {
   return { name: metadata.name, image: own.image };
 };
 
-it('a version is named by what its instances are', () => {
+it('a version is named by the fields that define its instances', () => {
   const { name, image } = made();
   assert.match(name ?? '', /^hello-[0-9a-f]{10}$/);
   assert.match(image, /^minik8s\.function\/default\/hello:[0-9a-f]{32}$/);
@@ -40,7 +40,7 @@ it('a version is named by what its instances are', () => {
 it('the order of files means nothing', () =>
   assert.deepEqual(made({ files: { 'b.py': 'b', 'main.py': 'a' } }), made()));
 
-it('how many instances there are, and who may call, is no part of it', () =>
+it('the number of instances, and the permitted callers, are not part of it', () =>
   assert.deepEqual(made({ maxScale: 3, public: true, idleSeconds: 5, target: 9 }), made()));
 
 for (const [what, spec] of Object.entries<Partial<Fn['spec']>>({
@@ -66,7 +66,7 @@ for (const [what, spec] of Object.entries<Partial<Fn['spec']>>({
 it('another image of the runtime is another image', () =>
   assert.notEqual(made({}, { ...images, python: 'python:4' }).image, made().image));
 
-it("an image of one's own is taken as it is", () => {
+it('an image of the user is used unchanged', () => {
   const own = versionOf(
     fn({ runtime: undefined, files: undefined, handler: undefined, image: 'app:1' }),
     images,

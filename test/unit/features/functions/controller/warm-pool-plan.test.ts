@@ -59,7 +59,7 @@ describe('a pool', () => {
     assert.equal(plan([]).create, 2);
     assert.equal(plan([pod(), pod({ phase: 'Pending', running: false })]).create, 0);
   });
-  it('loses the youngest where there are too many', () => {
+  it('loses the youngest if there are too many', () => {
     const [old, young] = [pod({ age: 100 }), pod({ age: 1 })];
     assert.deepEqual(plan([young, old], 1).remove, [young]);
   });
@@ -73,7 +73,7 @@ describe('a pool', () => {
     const other = pod({ labels: { 'minik8s.io/function-version': 'warm-python-old' } });
     assert.deepEqual([plan([other]).create, plan([other]).remove], [2, [other]]);
   });
-  it('is not filled up in the moment after one was given, which needs the processor itself', () => {
+  it('is not filled up right after an instance was assigned, which needs the processor', () => {
     const given = (age: number) => {
       const one = pod({ labels: { 'minik8s.io/function': 'f' } });
       const annotations = { 'minik8s.io/given-at': new Date(now - age).toISOString() };
@@ -86,7 +86,7 @@ describe('a pool', () => {
     const later = plan([pod(), given(3000)]);
     assert.deepEqual([later.create, later.again, later.remove], [1, undefined, []]);
   });
-  it('does not make one again at once that has failed', () => {
+  it('does not replace a failed instance at once', () => {
     const failed = pod({ phase: 'Failed', age: 10 });
     const fresh = plan([failed], 1);
     assert.deepEqual([fresh.create, fresh.remove, fresh.again], [0, [], 20_000]);
@@ -149,7 +149,7 @@ it('nodes with less than two processors or 2 GiB are small', () => {
   assert.deepEqual(roomyNodes([...nodes, unknown]), ['a', 'b']);
 });
 
-it('a node has room by the name that its pods select it by', () => {
+it('the room of a node is found by the name that pods select', () => {
   const node = {
     metadata: { name: 'n1', labels: { 'kubernetes.io/hostname': 'machine' } },
     status: { capacity: { cpu: '4', memory: '8Gi' } },

@@ -72,7 +72,7 @@ describe('a pool', () => {
     return Object.assign(one, { syncAll: sync, left });
   }
 
-  it('is filled once, however often it is looked at before the cache shows it', async () => {
+  it('is filled once, however often it is reconciled before the cache shows it', async () => {
     const one = world();
     await one.reconcile(key);
     assert.deepEqual(one.names(functionVersionResource), [pool.metadata.name]);
@@ -83,7 +83,7 @@ describe('a pool', () => {
     await one.reconcile(key);
     assert.equal(one.left().length, 2);
   });
-  it('goes with the last function of its runtime, and its version too', async () => {
+  it('is deleted with the last function of its runtime, and its version too', async () => {
     for (const end of [
       (one: ScriptedWorld) => one.put(functionResource, fn({ deletionTimestamp: at(0), finalizers: ['x'] })),
       (one: ScriptedWorld) => one.seen.remove(functionResource, 'default/f'),
@@ -98,7 +98,7 @@ describe('a pool', () => {
       assert.deepEqual(one.names(functionVersionResource), []);
     }
   });
-  it('does not take back what a function was given meanwhile', async () => {
+  it('does not take back an instance that a function was given in the meantime', async () => {
     const one = world();
     one.put(podResource, waiting('w'));
     one.store(
@@ -117,7 +117,7 @@ describe('a pool', () => {
     await one.reconcile('default/nodejs');
     assert.deepEqual([one.left(), one.names(functionVersionResource)], [[], []]);
   });
-  it('has the version that exists already, and none where that cannot be made', async () => {
+  it('has the version that exists already, and none if that cannot be created', async () => {
     const one = world();
     one.store(functionVersionResource, { ...pool, metadata: meta(pool.metadata.name ?? '') } as never);
     await one.reconcile(key);
@@ -166,7 +166,7 @@ describe('a function', () => {
     return Object.assign(one, { own, names: () => own().map(({ metadata }) => metadata.name) });
   }
 
-  it('is given as many of those that wait as it needs, the oldest, and no more are made', async () => {
+  it('is given as many waiting instances as it needs, the oldest first, and no more are created', async () => {
     const one = await world(2);
     for (const [name, seconds] of [
       ['young', 3],
@@ -191,7 +191,7 @@ describe('a function', () => {
     assert.equal(one.own().length, 3);
     assert.ok(one.names().includes('w'));
   });
-  it('gets none that another got before the cache shows it, nor one that has gone', async () => {
+  it('gets none that another got before the cache shows it, and none that was deleted', async () => {
     const one = await world(2);
     one.put(podResource, waiting('w'));
     one.store(
@@ -203,7 +203,7 @@ describe('a function', () => {
     assert.equal(one.own().length, 2);
     assert.equal(one.stored(podResource, 'default/w')?.metadata.labels?.['minik8s.io/function'], 'g');
   });
-  it('has none made in place of one that could not be given to it now', async () => {
+  it('has none created in place of one that could not be given to it now', async () => {
     for (const reason of ['InternalError', 'Forbidden'] as const) {
       const one = await world(1);
       one.put(podResource, waiting('w'));
@@ -232,7 +232,7 @@ describe('a function', () => {
     assert.equal(one.own().length, 1);
     assert.deepEqual(one.stored(functionResource, 'default/f')?.status?.demand, { m: 1 });
   });
-  it('is tried out with an instance that is built, whatever waits', async () => {
+  it('is tried with an instance that is built, even if others wait', async () => {
     const one = await world(1, true);
     one.put(podResource, waiting('w'));
     await one.reconcile('default/f');

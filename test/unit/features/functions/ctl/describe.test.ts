@@ -65,7 +65,7 @@ test('a Function shows the names of its variables, never their values', () => {
   assert.doesNotMatch(text, /hunter2/);
 });
 
-test('the last error of a Function that is ready is that of an instance which ended', () => {
+test('the last error of a ready Function is that of an instance which ended', () => {
   const ready = { ...hello, status: { conditions: [{ type: 'Ready', status: 'True' }] } };
   assert.match(
     textOf(ready, { instances: { items: [pod] } }),

@@ -34,7 +34,7 @@ function world() {
 }
 
 describe('the body of a call', () => {
-  it('is 256 KiB at most where it is kept', () => assert.equal(maxKept, 262_144));
+  it('is at most 256 KiB if it is kept', () => assert.equal(maxKept, 262_144));
   for (const parts of [[], ['a'], ['a', 'bc', 'd'], ['x'.repeat(maxKept)], ['x'.repeat(maxKept - 1), 'y']])
     it(`is kept whole in ${parts.length} parts of ${parts.join('').length} bytes`, async () => {
       const { clock, body, result, begin, isLetGo } = world();
@@ -49,7 +49,7 @@ describe('the body of a call', () => {
       assert.equal(body.listenerCount('error'), 0);
     });
   for (const parts of [['x'.repeat(maxKept + 1)], ['x'.repeat(maxKept), 'y', 'z']])
-    it(`goes on as a stream with all of it where it is larger, in ${parts.length} parts`, async () => {
+    it(`continues as a stream with all of it if it is larger, in ${parts.length} parts`, async () => {
       const { clock, body, result, begin, isLetGo } = world();
       begin();
       for (const part of parts) body.write(part);
@@ -62,7 +62,7 @@ describe('the body of a call', () => {
       for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk);
       assert.equal(Buffer.concat(chunks).toString(), `${parts.join('')}end`);
     });
-  it('is kept as it came, whatever its sender writes into the same memory later', async () => {
+  it('is kept as it arrived, even if its sender reuses the memory', async () => {
     const { clock, body, result, begin } = world();
     begin();
     const memory = Buffer.from('-abc-');

@@ -30,7 +30,7 @@ describe('LoadMeter', () => {
     ended(2, 1000, meter);
     assert.equal(meter.average(2000, 2000), 3);
   });
-  it('forgets what is older than its window', () => {
+  it('drops steps that are older than its window', () => {
     const meter = ended(6, 1000, begun(6, 0));
     assert.equal(meter.begun(29_900), 6);
     assert.equal(meter.begun(32_000), 0);
@@ -41,7 +41,7 @@ describe('LoadMeter', () => {
     assert.equal(meter.idleFor(5000), 0);
     assert.equal(ended(1, 6000, meter).idleFor(7500), 1500);
   });
-  it('keeps no more than a window’s steps, however long it lives', () => {
+  it('keeps at most the steps of a window, however long it exists', () => {
     const meter = new LoadMeter(30_000, 0);
     for (let at = 0; at < 10_000_000; at += 10_000) ended(1, at + 5, begun(1, at, meter));
     assert.equal(meter.begun(10_000_000 - 1), 3);
@@ -55,13 +55,13 @@ describe('demandOf', () => {
   it('has room at once for all that are under way', () =>
     assert.equal(instances(spec(), begun(50, 0), 0), 5));
   it('is maxScale at most', () => assert.equal(instances(spec({ maxScale: 3 }), begun(50, 0), 0), 3));
-  it('goes on to the target when the load stays', () =>
+  it('approaches the target when the load stays', () =>
     assert.equal(instances(spec(), begun(50, 0), 10_000), Math.ceil(50 / 7)));
   it('sees a rise within a tenth of the window', () => {
     const load = ended(12, 1000, begun(12, 0));
     assert.equal(instances(spec({ target: 1 }), load, 1000), 4, '12 for 1 s of 3 s');
   });
-  it('is held for a window after the load has gone', () => {
+  it('is held for a window after the load has ended', () => {
     const meter = begun(50, 0);
     assert.equal(instances(spec(), meter, 0), 5);
     ended(50, 100, meter);
@@ -73,10 +73,10 @@ describe('demandOf', () => {
     assert.deepEqual(demandOf(spec(), meter, 60_099), { instances: 1, again: 1 });
     assert.deepEqual(demandOf(spec(), meter, 60_100), { instances: 0, again: undefined });
   });
-  it('is looked at every second while there are calls', () =>
+  it('is computed every second while there are calls', () =>
     assert.equal(demandOf(spec(), begun(1, 0), 0).again, 1000));
 
-  it('sees a rise within a second where a tenth of the window is less', () => {
+  it('detects a rise within a second if a tenth of the window is less', () => {
     const meter = begun(10, 0, new LoadMeter(5000, 0));
     ended(1, 6, meter);
     ended(9, 555, meter);
@@ -94,7 +94,7 @@ describe('demandOf', () => {
     const idle = ended(1, 0, begun(1, 0));
     assert.deepEqual([instances(of, idle, 59_999), instances(of, idle, 60_000)], [1, 0]);
   });
-  it('is looked at again after a second, or when it is idle', () => {
+  it('is computed again after a second, or when the function is idle', () => {
     const meter = ended(1, 100, begun(1, 0));
     const again = (now: number) => demandOf(spec(), meter, now).again;
     assert.deepEqual([again(100), again(101), again(59_100), again(59_101)], [1000, 1000, 1000, 999]);

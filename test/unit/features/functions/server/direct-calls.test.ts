@@ -72,7 +72,7 @@ const bodyOf = (text: string) => text.slice(text.indexOf('\r\n\r\n') + 4);
 const statusOf = (text: string) => Number(text.slice(9, 12));
 
 describe('a call at the port of the gateway', () => {
-  it('is admitted as the request that it stands for, and answered by its function', async () => {
+  it('is admitted as the equivalent request, and answered by its function', async () => {
     const { program, admitted, settled, send } = world();
     program.answer = (_, respond) =>
       void respond.writeHead(201, { 'X-Own': 'yes', 'content-length': 3 }).end('out');
@@ -192,7 +192,7 @@ describe('a call that is refused', () => {
     assert.deepEqual([statusOf(text), JSON.parse(bodyOf(text)).message], [403, 'not yours']);
     assert.deepEqual([isOpen, settled, program.asked.length], [true, [403], 0]);
   });
-  it('keeps its connection where what is still to come of its body is small, and ends it otherwise', async () => {
+  it('keeps its connection if the rest of its body is small, and ends it otherwise', async () => {
     for (const [length, isKept] of [
       [maxKept, true],
       [maxKept + 1, false],
@@ -210,7 +210,7 @@ describe('a call that is refused', () => {
     );
     assert.match(chunked.text, /^connection: close\r$/im);
   });
-  it('is answered by its status alone where that has no body', async () => {
+  it('is answered by its status alone if that has no body', async () => {
     const { state, send, settled } = world();
     state.refusal = new Error('odd');
     state.refused = () => new Response(null, { status: 418 });

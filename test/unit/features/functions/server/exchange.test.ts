@@ -35,7 +35,7 @@ it('rejects with the reason of an abort while the instance has it, and ends its 
   assert.deepEqual([program.connections.size, getEventListeners(gone.signal, 'abort').length], [0, 0]);
 });
 
-it('without a body can be sent to another instance where the first has not called its handler', async () => {
+it('without a body can be sent to another instance if the first has not called its handler', async () => {
   const { programs, program, begin } = world(new AbortController().signal);
   program.answer = refusing('busy');
   const outcome = begin();

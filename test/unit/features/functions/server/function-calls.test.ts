@@ -67,7 +67,7 @@ describe('calls', () => {
     assert.deepEqual(taken, ['a@one', 'b@one', 'a@one', 'c@one']);
     assert.equal(clock.pending, 1, 'one waits');
   });
-  it('go to the instance with the fewest, and to none that has its number', async () => {
+  it('are sent to the instance with the fewest calls, and to none at its limit', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one'), pod('two')]);
     for (const name of ['a', 'b', 'c', 'd', 'e']) call(name);
@@ -87,7 +87,7 @@ describe('calls', () => {
     await clock.settle();
     assert.equal(taken.length, 3);
   });
-  it('after a refusal go first, to another instance', async () => {
+  it('are first in line after a refusal, for another instance', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one')]);
     const [a] = [call('a'), call('b'), call('c')];
@@ -125,7 +125,7 @@ describe('calls', () => {
     await clock.advance(1);
     assert.deepEqual(taken, ['a@two']);
   });
-  it('are idle since the last one ended, whatever changes of the function meanwhile', async () => {
+  it('are idle since the last one ended, whatever changes of the function happen in between', async () => {
     const { clock, calls, call } = world();
     call('a').end();
     await clock.advance(50_000);

@@ -86,7 +86,7 @@ it('the port is open while there is a function', async () => {
   assert.deepEqual(log, ['open', 'closed', 'open', 'closed']);
 });
 
-it('it is open while there is a trigger, too', async () => {
+it('it is also open while there is a trigger', async () => {
   const { log, server, end, clock } = await world();
   const triggers = '/apis/minik8s.io/v1/namespaces/default/triggers';
   const spec = { target: { name: 'f' }, http: { path: '/a' } };
@@ -135,7 +135,7 @@ it('a function that comes after all were deleted causes an attempt at once', asy
   await end();
 });
 
-it('without a function there is none', async () => {
+it('without a function it is closed', async () => {
   const { log, end, clock } = await world();
   await clock.advance(60_000);
   await end();

@@ -42,7 +42,7 @@ function world(first = fn()) {
 }
 
 describe('a gateway', () => {
-  it('gives calls to instances of this function and its version that come, and to none that goes', async () => {
+  it('assigns calls to added instances of this function and its version, and to none that is being deleted', async () => {
     const { cache, clock, call } = world();
     cache.put(pod('stranger', { ownerReferences: [{ uid: 'another', controller: true } as never] }));
     const one = call();

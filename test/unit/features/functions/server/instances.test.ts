@@ -16,7 +16,7 @@ const instancesOf = (...names: string[]) => {
 };
 
 describe('the instances of a function', () => {
-  it('are those that exist, and of these those that have calls are busy', () => {
+  it('are the existing ones, and those with calls are busy', () => {
     const { instances, one } = instancesOf('a', 'b', 'c');
     Object.assign(one('b'), { underWay: 2 });
     assert.deepEqual([instances.size, instances.busy], [3, 1]);
@@ -36,7 +36,7 @@ describe('the instances of a function', () => {
     Object.assign(one('a'), { underWay: 2 });
     assert.deepEqual([chosen(2, 9), chosen(2, 10)], [undefined, 'b']);
   });
-  it('are waited for until the first that has room may be tried', () => {
+  it('are awaited until the first with room may be tried', () => {
     const { instances, one } = instancesOf('a', 'b', 'c');
     Object.assign(one('a'), { notBefore: 100 });
     Object.assign(one('b'), { notBefore: 60 });
@@ -78,7 +78,7 @@ describe('an instance', () => {
       [true, true, false, false, false, false, false, false],
     );
   });
-  it('is reached where it can be dialed, and the connection to try that is closed', async () => {
+  it('is reached if a connection to it can be opened, and the trial connection is closed', async () => {
     const { one } = instancesOf('a', 'b');
     let closed = 0;
     const connections = new InstanceConnections(async ({ metadata }) => {
@@ -91,7 +91,7 @@ describe('an instance', () => {
     );
     assert.equal(closed, 1);
   });
-  it('has its connections until its address is another one', () => {
+  it('keeps its connections until its address changes', () => {
     const connections = new InstanceConnections(() => assert.fail('nothing is dialed'));
     const { one } = instancesOf('a', 'b');
     const addressed = (ip?: string) => {
@@ -166,7 +166,7 @@ describe('the load of a function', () => {
     meter.end(600_000);
     assert.equal(meter.average(40_000, 620_000), 0.5);
   });
-  it('is that of calls under way, and of those that began within the window', () => {
+  it('is that of calls under way, and of calls that began within the window', () => {
     const meter = new LoadMeter(60_000, 0);
     for (const at of [0, 10_000, 59_000]) meter.begin(at);
     assert.deepEqual([meter.underWay, meter.begun(59_999), meter.begun(60_000)], [3, 3, 3]);

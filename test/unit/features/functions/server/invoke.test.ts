@@ -95,12 +95,12 @@ describe('the body of a call by way of the API', () => {
   const lengthOf = (asked: Awaited<ReturnType<typeof invoke>>['asked']) => [
     ...[asked?.headers['content-length'], asked?.headers['transfer-encoding'], asked?.body],
   ];
-  it('is all there where the caller is in this process', async () => {
+  it('is complete if the caller is in this process', async () => {
     const { asked } = await invoke({ isInProcess: true, body: 'in' });
     assert.deepEqual(lengthOf(asked), ['2', undefined, 'in']);
     assert.deepEqual(lengthOf((await invoke({ isInProcess: true })).asked), ['0', undefined, '']);
   });
-  it('is empty where its length is 0, and none without a length', async () => {
+  it('is empty if its length is 0, and absent without a length', async () => {
     const headers = { 'content-length': '0' };
     assert.deepEqual(lengthOf((await invoke({ headers })).asked), ['0', undefined, '']);
     assert.deepEqual(lengthOf((await invoke({ method: 'GET', headers })).asked), ['0', undefined, '']);
@@ -116,7 +116,7 @@ describe('the body of a call by way of the API', () => {
     const headers = { 'content-length': '1' };
     assert.deepEqual(lengthOf((await invoke({ headers, body: 'x' })).asked), ['1', undefined, 'x']);
   });
-  it('in chunks is kept where it is small, and passed on in chunks where it is large', async () => {
+  it('in chunks is kept if it is small, and passed on in chunks if it is large', async () => {
     const headers = { 'transfer-encoding': 'chunked' };
     assert.deepEqual(lengthOf((await invoke({ headers, body: 'in' })).asked), ['2', undefined, 'in']);
     const large = 'x'.repeat(maxKept + 1);

@@ -54,7 +54,7 @@ describe('a version of a function', () => {
     it(`${resource} ${name || 'of all names'}, ${isNeeded ? 'needed' : 'not needed'}: ${allowed ? 'allowed' : 'refused'}`, async () => {
       assert.equal(await may(resource, name, isNeeded), allowed);
     });
-  it('that the cache does not show yet is not taken for one that is gone', async () => {
+  it('that the cache does not show yet does not count as deleted', async () => {
     assert.equal(await may('functionversions', 'v1', false, false), false);
   });
 });

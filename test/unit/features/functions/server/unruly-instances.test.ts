@@ -167,7 +167,7 @@ describe('a call', () => {
     await clock.advance(1000);
     assert.equal(sent, before);
   });
-  it('begins at the instance before its body is there', async () => {
+  it('begins at the instance before its body is complete', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     program.answersEarly = true;
@@ -218,7 +218,7 @@ describe('a call', () => {
     await clock.settle();
     assert.deepEqual(counted(), ['"200"} 1', '"502"} 1', '"499"} 1']);
   });
-  it('has a new id where its caller gives none, and does not leave HTTP', async () => {
+  it('has a new id if its caller gives none, and cannot leave HTTP', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     call({ headers: new Headers({ upgrade: 'websocket', connection: 'upgrade' }) });
@@ -260,7 +260,7 @@ describe('a call', () => {
     await clock.advance(61_000);
     assert.equal(clock.pending, 0);
   });
-  it('goes to an instance once that listens', async () => {
+  it('is sent to an instance once that listens', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     program.isDeaf = true;

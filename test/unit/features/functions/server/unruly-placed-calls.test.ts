@@ -50,7 +50,7 @@ describe('a placed call', () => {
     return { programs, clock, calls, named, over, placed, send, sent };
   }
 
-  it('has its place at an instance that listens, and gives it back', async () => {
+  it('has its place at an instance that listens, and releases it', async () => {
     const { programs, clock, calls, named, over } = world();
     const program = programs.add('one');
     program.isDeaf = true;
@@ -113,7 +113,7 @@ describe('a placed call', () => {
         assert.equal(programs.underWay('one'), 0);
       }
     });
-  it('to an instance that is gone or has ended was not made the first time, and is lost afterwards', async () => {
+  it('to a deleted or ended instance was not made the first time, and is lost afterwards', async () => {
     for (const end of ['gone', 'ended'] as const)
       for (const isFirst of [true, false]) {
         const { programs, placed, sent } = world();
@@ -124,7 +124,7 @@ describe('a placed call', () => {
         assert.equal(await sent(place), isFirst ? 'notMade' : 'lost');
       }
   });
-  it('whose function is gone was not made the first time and is lost afterwards', async () => {
+  it('whose function was deleted was not made the first time and is lost afterwards', async () => {
     for (const isFirst of [true, false]) {
       const { programs, placed, sent } = world();
       programs.add('one');
@@ -236,7 +236,7 @@ describe('a placed call', () => {
       assert.deepEqual([programs.underWay('one'), program.connections.size], [0, 0]);
     }
   });
-  it('is answered with half a mebibyte at most, and as what it is', async () => {
+  it('has an answer of at most half a mebibyte, with its type', async () => {
     for (const bytes of [512 * 1024, 512 * 1024 + 1, 2 * 1024 * 1024]) {
       const { programs, placed, send, clock } = world();
       programs.add('one').answer = (_, respond) =>
@@ -257,7 +257,7 @@ describe('a placed call', () => {
     await clock.settle();
     assert.equal(programs.gateway.callsOf('default', 'f').demand().instances, 1);
   });
-  it('that found no instance in its time is no longer a call of its function', async () => {
+  it('that found no instance in time is no longer a call of its function', async () => {
     const { programs, calls, named, over, clock } = world();
     let why = '';
     calls.place(named, over.signal).catch((error: Error) => {

@@ -64,7 +64,7 @@ describe('a call that waits', () => {
     call.end();
     assert.equal(calls.isIdle, true);
   });
-  it('is refused with all others where none will have a place', async () => {
+  it('is refused with all others if none will get a place', async () => {
     const { clock, calls, begin } = world();
     const all = [begin(), begin()];
     const error = newStatusError('ServiceUnavailable', 'it cannot be built');
@@ -144,7 +144,7 @@ describe('a call that waits', () => {
     calls.update(of);
     assert.equal(calls.demand().instances, 1);
   });
-  it('is measured over thirty seconds where the function names no window', async () => {
+  it('is measured over thirty seconds if the function names no window', async () => {
     const { clock, calls, begin } = world({ metric: 'Requests', target: 1, windowSeconds: undefined });
     for (const _ of [1, 2, 3]) begin().call.end();
     assert.equal(calls.demand().instances, 3);
@@ -202,7 +202,7 @@ describe('a gateway', () => {
     const { callsOf } = world();
     assert.equal(callsOf(), callsOf());
   });
-  it('refuses calls that wait for a function that turns out not to be built, and those that come', async () => {
+  it('refuses calls that wait for a function that is then found not to be built, and later ones', async () => {
     const { cache, clock, callsOf, code } = world({});
     const call = callsOf().begin();
     const refused = assert.rejects(call.place(), { message: 'function f cannot be called: it is broken' });
@@ -249,7 +249,7 @@ describe('a gateway', () => {
     await clock.advance(1000);
     assert.deepEqual(written, [['default', 'f', 1]]);
   });
-  it('goes on with one function when another one is gone', async () => {
+  it('continues with one function when another one is deleted', async () => {
     const { cache, clock, callsOf } = world();
     const other = { ...fn(), metadata: { ...fn().metadata, name: 'g', uid: 'uid-g' } } as Fn;
     cache.put(other);
@@ -263,7 +263,7 @@ describe('a gateway', () => {
     call.end();
     await clock.settle();
   });
-  it('looks no more at a function that is gone while its demand is written', async () => {
+  it('stops reading a function that is deleted while its demand is written', async () => {
     const { cache, clock, state, callsOf, first } = world();
     const hold = Promise.withResolvers<void>();
     state.hold = hold.promise;
@@ -300,7 +300,7 @@ describe('a gateway', () => {
     cache.put({ ...pod('bare'), metadata: { ...pod('bare').metadata, labels: undefined } } as never);
     assert.equal(of('default', 'undefined', 'uid-bare'), undefined);
   });
-  it('counts the calls of functions that are called, and forgets those of one that is gone', async () => {
+  it('counts the calls of existing functions, and drops the counts of a deleted one', async () => {
     const { cache, clock, callsOf, page, gateway, first } = world();
     const text = () => [...page.pieces()].join('');
     callsOf().begin();
@@ -317,7 +317,7 @@ describe('a gateway', () => {
     await clock.settle();
     assert.doesNotMatch(text(), /function="f"/);
   });
-  it('is not concerned by functions and pods of others', async () => {
+  it('ignores functions and pods of other owners', async () => {
     const { cache, clock, callsOf, written } = world();
     const call = callsOf().begin();
     await clock.settle();

@@ -136,7 +136,7 @@ async function withDns(t: TestContext, options = {}): Promise<Stand> {
 }
 
 describe('Dns objects on a node', () => {
-  it('have their names in cluster DNS and in the hosts file, until they go or the node stops', async (t) => {
+  it('have their names in cluster DNS and in the hosts file, until they are deleted or the node stops', async (t) => {
     const stand = await withDns(t);
     let next = stand.next();
     stand.informers.put(dnsResource, makeDns('two', 'a.example', ['/=web:80']));
@@ -207,7 +207,7 @@ describe('Dns objects on a node', () => {
   });
 
   for (const problem of [undefined, new Error('not now')]) {
-    it(`are looked at again when one changes during a look that ${problem ? 'fails' : 'succeeds'}`, async (t) => {
+    it(`are read again when one changes during a read that ${problem ? 'fails' : 'succeeds'}`, async (t) => {
       const stand = await withDns(t);
       const gate = Promise.withResolvers<void>();
       Object.assign(stand, { gate: gate.promise, problem });

@@ -105,7 +105,7 @@ describe('the status of a Dns', () => {
     assert.equal(plan(makeDns('one', 'mycluster.local', ['/=web:80'])).problem, undefined);
   });
 
-  it('names the namespace that the host belongs to where that is another', () => {
+  it('names the namespace that the host belongs to, if it is another', () => {
     const { status, problem } = plan(makeDns('one', 'a.example', ['/=web:80']), now, serving, 'first');
     const message =
       'host a.example is not served for this object: it belongs to the namespace first, which has the oldest Dns for it';
@@ -192,7 +192,7 @@ describe('the status of a Dns', () => {
     assert.equal(plan(dns).status.conditions?.[0]?.lastTransitionTime, now);
   });
 
-  it('leaves the conditions of others alone', () => {
+  it('keeps foreign conditions', () => {
     const other = { type: 'Other', status: 'True' as const };
     const dns = { ...makeDns('one', 'a.example', ['/=web:80']), status: { conditions: [other] } };
     assert.deepEqual(

@@ -122,7 +122,7 @@ test('a changed status is written, and a problem has an event', async () => {
   assert.equal(world.asked.length, length, 'nothing is written that exists');
 });
 
-test('one that is gone, or goes, is let be', async () => {
+test('an object that is deleted or being deleted is skipped', async () => {
   await world.reconcile(`${namespace}/none`);
   const going = makeDns('going', 'b.example', ['/=web:80']);
   world.put(dnsResource, { ...going, metadata: { ...going.metadata, deletionTimestamp: at(0) } });

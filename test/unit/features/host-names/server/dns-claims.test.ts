@@ -15,7 +15,7 @@ const plan = (object: Dns, old?: Dns, taken: readonly string[] = []) =>
   dnsClaims.plan(object, old, new Set(taken));
 const taking = (...keys: string[]) => keys.map((key) => ({ key: claim(key), owner: 'u' }));
 
-test('a Dns takes its paths, and a change what is new', () => {
+test('a Dns claims its paths, and a change claims the new ones', () => {
   assert.deepEqual(plan(dns('a.x', '/', '/b')), { acquire: taking('a.x/', 'a.x/b'), release: [] });
   assert.deepEqual(plan(dns('a.x', '/b', '/c'), dns('a.x', '/', '/b')), {
     acquire: taking('a.x/c'),
@@ -28,7 +28,7 @@ test('a Dns takes its paths, and a change what is new', () => {
   assert.deepEqual(dnsClaims.held(dns('a.x', '/', '/b')), { release: [claim('a.x/'), claim('a.x/b')] });
 });
 
-test('a path that another has is refused, one that became its own meanwhile is not', () => {
+test('a path of another Dns is refused, one that became its own in the meantime is not', () => {
   assert.throws(
     () => plan(dns('a.x', '/', '/b'), undefined, [claim('a.x/b')]),
     (error) =>

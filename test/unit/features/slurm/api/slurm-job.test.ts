@@ -183,7 +183,7 @@ describe('an update of a SlurmJob', () => {
     assert.deepEqual(update({ run }, { run, cancel: true }), ['spec.cancel']));
 
   const context = {} as Parameters<NonNullable<typeof strategy.prepareForCreate>>[1];
-  it('the finalizer is there from the beginning, and stays when the object is replaced', () => {
+  it('the finalizer is set from the beginning, and stays when the object is replaced', () => {
     const made = job({ run }, { finalizers: ['a/b'] });
     strategy.prepareForCreate?.(made, context);
     assert.deepEqual(made.metadata.finalizers, ['a/b', slurmFinalizer]);
@@ -191,7 +191,7 @@ describe('an update of a SlurmJob', () => {
     strategy.prepareForUpdate?.(replaced, made, context);
     assert.deepEqual(replaced.metadata.finalizers, [slurmFinalizer]);
   });
-  it('the finalizer of one that is being deleted can be taken away', () => {
+  it('the finalizer of one that is being deleted can be removed', () => {
     const old = job({ run }, { finalizers: [slurmFinalizer], deletionTimestamp: before(1) });
     const freed = job({ run }, { deletionTimestamp: before(1) });
     strategy.prepareForUpdate?.(freed, old, context);
@@ -233,7 +233,7 @@ describe('a SlurmFile', () => {
   it('has the exact number of its bytes', () => assert.deepEqual(problems({ length: 4 }), ['spec.length']));
   it('has no offset before the file', () => assert.deepEqual(problems({ offset: -1 }), ['spec.offset']));
   it('has base64', () => assert.deepEqual(problems({ data: '!' }), ['spec.data']));
-  it('has no more than 512 KiB', () => {
+  it('has at most 512 KiB', () => {
     const length = 512 * 1024 + 1;
     assert.deepEqual(problems({ length, data: Buffer.alloc(length).toString('base64') }), ['spec.length']);
   });

@@ -50,7 +50,7 @@ describe('results', () => {
     assert.equal(fetched.length, 32);
     assert.equal(dropped[0]?.reason, 'all paths together have more than 131072 bytes');
   });
-  it('are the smallest, of one size those whose names come first, by globs with or without ./', () => {
+  it('are the smallest, and by name among equal sizes, by globs with or without ./', () => {
     const of = (globs: readonly string[], limit = 100) =>
       chooseResults(
         ['b', 'a', 'd/c'].map((path) => ({ path, size: 50 })),
@@ -119,14 +119,14 @@ describe('the keys of a host', () => {
     assert.ok(!has(`|1|${salt} ssh-rsa AAAA`) && !has('#h1 ssh-rsa AAAA'));
     assert.ok(!has('#h2,h1 ssh-rsa AAAA'), 'a key that is commented out is not trusted');
   });
-  it('are those whose pattern is the whole name, whatever its letters, and not those that are excepted', () => {
+  it('are those whose pattern is the whole name, in any case, without excluded ones', () => {
     assert.ok(
       has('H? ssh-rsa AAAA') && has('x,h* ssh-rsa AAAA') && !has('h ssh-rsa AAAA') && !has('? ssh-rsa AAAA'),
     );
     assert.ok(!has('h.x ssh-rsa AAAA', 'h-x') && !has('h*,!h1 ssh-rsa AAAA'));
     assert.ok(!has('h1') && !has('h1 ssh-rsa') && !has('h1 ssh-unknown AAAA'));
   });
-  it('have the types that the client requests, each once, without those of revoked keys', () => {
+  it('have the types that the client requests, each once, without revoked keys', () => {
     const { types } = hostKeys('h1 ssh-rsa AAAA\nh1 ssh-rsa BBBB\nh1 ecdsa-sha2-nistp256 CCCC\n', 'h1', 22);
     assert.deepEqual(types, ['ssh-rsa', 'ecdsa-sha2-nistp256']);
     assert.deepEqual(hostKeys('h1 ssh-rsa AAAA\n@revoked h1 ssh-rsa AAAA\n', 'h1', 22).types, []);
@@ -151,7 +151,7 @@ it('short options of a script are recognized by their letter, long ones by their
   assert.deepEqual(directiveFaults('\n  \r\n# a comment\r\n#SBATCH --wait\r\n').length, 1);
 });
 
-it('a job has all its options in the order that lets none of them change those of the client', () => {
+it('a job has all its options in an order in which none changes those of the client', () => {
   const spec: SlurmJobSpec = {
     ...{ partition: 'p', account: 'a', qos: 'q', nodes: 2, tasks: 3, tasksPerNode: 4, cpusPerTask: 5 },
     ...{ gpus: 1, memory: '1500Ki', time: 3661, array: '0-1', arguments: ['--exclusive'] },

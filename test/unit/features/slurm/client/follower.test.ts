@@ -107,8 +107,8 @@ it('the queue and accounting are queried every 15 seconds exactly, and the queue
   }
 });
 
-describe('a job that Slurm does not know', () => {
-  it('is lost after a minute where there is no accounting, and not before', async () => {
+describe('a job that Slurm does not list', () => {
+  it('is lost after a minute if there is no accounting, and not before', async () => {
     const world = new World();
     world.account = disabled;
     assert.equal(await world.seconds(59), undefined);
@@ -129,7 +129,7 @@ describe('a job that Slurm does not know', () => {
       assert.ok(seconds < lost + 2, `${lost}: ${seconds}`);
     }
   });
-  it('is lost after ten minutes where accounting may only be late, whatever else it warns of', async () => {
+  it('is lost after ten minutes if accounting may only be late, whatever other warnings it prints', async () => {
     for (const stderr of ['', 'sacct: warning: plugin not found\n']) {
       const world = new World();
       world.account = { ...says(''), stderr };
@@ -164,7 +164,7 @@ describe('a job that Slurm does not know', () => {
       assert.equal(await world.seconds(3600), undefined);
     }
   });
-  it('is lost after a whole time again where it was known meanwhile', async () => {
+  it('is lost after another whole period if it was listed in the meantime', async () => {
     const world = new World();
     world.account = disabled;
     assert.equal(await world.seconds(50), undefined);
@@ -215,7 +215,7 @@ describe('a job whose tasks end between two looks at its folder', () => {
     says(statuses.map((name) => `0|/w/.minik8s/exited.${name}\n`).join(''));
   const line = (id: string, state: string) => `${id}|${state}|${at}|${at}|${at}|n1|None\n`;
 
-  it('fails with the highest exit status of its tasks, though the queue has none', async () => {
+  it('fails with the highest exit status of its tasks, even if the queue has none', async () => {
     const world = new World({ run: ['true'], array: '0-2' });
     world.queue = says(line('7_0', 'COMPLETED') + line('7_1', 'FAILED') + line('7_2', 'FAILED'));
     world.look = left('0.0', '1.1');
@@ -231,7 +231,7 @@ describe('a job whose tasks end between two looks at its folder', () => {
     assert.equal(await world.seconds(4), 'FAILED');
     assert.match(world.verdict?.message ?? '', /exit status 5/);
   });
-  it('is looked at once more only when all of it has ended and accounting has no exit status', async () => {
+  it('is queried once more only when all of it has ended and accounting has no exit status', async () => {
     const counted = async (world: World) => {
       await world.seconds(1);
       return world.looks;
@@ -298,7 +298,7 @@ describe('the host', () => {
   });
 });
 
-it('a failed query of the host is logged, unless the client has ended meanwhile', async () => {
+it('a failed query of the host is logged, unless the client has ended in the meantime', async () => {
   const world = new World();
   world.queue = fails(2, '  Unable to contact slurm controller\n');
   await world.seconds(4);

@@ -96,7 +96,7 @@ it('foldersScript creates each folder in the work folder', () => {
   ]);
 });
 
-it('buildingScript builds under a lock, unless there is an end or a cancellation', () => {
+it('buildingScript builds under a lock, unless there is a result or a cancellation', () => {
   const script = buildingScript('/w');
   inOrder(script, [
     'if [ ! -e build-exit ]',
@@ -176,7 +176,7 @@ describe('cancelScript', () => {
       'echo still',
     ]);
   });
-  it('reads the number that the submission recorded if the status has none', () => {
+  it('uses the number that the submission recorded if the status has none', () => {
     const script = cancelScript(jobOf(), undefined);
     assert.match(script, /^id=\$\(cat \.minik8s\/job-id 2>\/dev\/null \| number\)$/m);
     inOrder(script, ['number() {', 'id=$(cat']);
@@ -224,7 +224,7 @@ describe('queries of Slurm', () => {
       "sacct -n -P -X -j '7,8' -o JobID,State,ExitCode,Submit,Start,End,NodeList",
     ]);
   });
-  it('accept that squeue does not know the number, and report every other failure', () => {
+  it('accept that squeue does not list the number, and report every other failure', () => {
     inOrder(queueScript([{ id: '7', folder: '/a' }]), [
       'else',
       '*[Ii]nvalid\\ job*) exit 0 ;;',

@@ -161,7 +161,7 @@ describe('output', () => {
 });
 
 describe('results', () => {
-  it('come with the log of the build, which is no output, its middle left out where it is long', async () => {
+  it('include the log of the build, which is not output, shortened in the middle if it is long', async () => {
     const { fetch, stored } = world(
       { '.minik8s/build.log': 300 * KiB, '.minik8s/stdout': 5, a: 3 },
       {

@@ -52,7 +52,7 @@ it('no connection is opened before the first request, and one serves all that co
   assert.deepEqual(states, [{ connected: true, reason: 'Connected', message: 'connected to h as me' }]);
 });
 
-it('a host that is away is tried after half a second, then after twice as long each time, at most a minute', async () => {
+it('an unreachable host is retried after half a second, then after twice as long each time, at most a minute', async () => {
   const { host, clock, asks, states, log, outcomes } = begin();
   host.refuses = away;
   asks('ask');
@@ -148,7 +148,7 @@ it('a connection of a Secret that has changed is closed, and the next one has th
   assert.equal(host.logins.length, 5, 'half a minute again, not a whole one');
 });
 
-it('an attempt of a Secret that changes meanwhile is given up, and tried with the new one', async () => {
+it('an attempt with a Secret that changes in the meantime is abandoned, and retried with the new one', async () => {
   const { host, clock, asks, connection, outcomes, states } = begin();
   const held = Promise.withResolvers<void>();
   const open = host.open;
@@ -229,7 +229,7 @@ it('a request that was answered leaves no timer, and the time of waiting for a h
   assert.deepEqual(outcomes, ['ask answered', 'ask answered']);
 });
 
-it('three questions, two submissions, two builds and four files are on their way at once, and no more', async () => {
+it('at most three queries, two submissions, two builds and four files are under way at once', async () => {
   const { host, clock, asks, login } = begin();
   const names: string[] = [];
   host.answers = () => {
@@ -316,7 +316,7 @@ it('the end of the client closes the connection, ends its requests and opens no 
   assert.equal(clock.pending, 0);
 });
 
-it('a client that ends while its host is away waits no longer', async () => {
+it('a client that ends while its host is unreachable waits no longer', async () => {
   const { host, clock, asks, outcomes, stop } = begin();
   host.refuses = away;
   asks('ask');
@@ -326,7 +326,7 @@ it('a client that ends while its host is away waits no longer', async () => {
   assert.deepEqual([outcomes, clock.pending], [['ask: the client ends'], 0]);
 });
 
-it('a request ends with the client, though its connection does not notice that it is closed', async () => {
+it('a request ends with the client, even if its connection does not detect the close', async () => {
   const { clock, stop, outcomes } = begin();
   const never = new Promise<never>(() => undefined);
   let closed = 0;
@@ -348,7 +348,7 @@ it('a request ends with the client, though its connection does not notice that i
   assert.deepEqual([outcomes, closed], [['the client ends'], 1]);
 });
 
-it('an attempt that is under way when the client ends is closed, or is no news where it fails', async () => {
+it('an attempt that is under way when the client ends is closed, and its failure is not reported', async () => {
   for (const isRefused of [false, true]) {
     const { host, clock, log, stop, connection, states, outcomes } = begin();
     const held = Promise.withResolvers<void>();

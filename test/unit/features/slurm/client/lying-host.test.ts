@@ -53,7 +53,7 @@ describe('false output of a host', () => {
   ] as const)
     it(`${what} fits into the status`, () => assert.ok(isTaken(of()), JSON.stringify(of()).slice(0, 500)));
 
-  it('has no more tasks of an array than an array may have', () => {
+  it('has at most as many tasks of an array as an array may have', () => {
     const [task] = queueLines(`7_[${'0-99999,'.repeat(10_000)}1]|PENDING|||||None`);
     assert.ok((task?.tasks?.length ?? 0) <= 100_000);
   });
@@ -68,14 +68,14 @@ describe('names of results', () => {
   const files = (names: readonly string[]) => names.map((path) => ({ path, size: 1 }));
   const bytes = (list: readonly { readonly path: string }[]) =>
     list.reduce((sum, { path }) => sum + path.length, 0);
-  it('with control characters are left on the host, and listed without those characters', () => {
+  it('with control characters are left on the host, and listed without these characters', () => {
     const { fetched, dropped } = chooseResults(files(['a', 'b\u001b[2J']), ['*'], 100);
     assert.deepEqual(
       [fetched.map(({ path }) => path), dropped.map(({ path }) => path)],
       [['a'], ['b\ufffd[2J']],
     );
   });
-  it('fit into the status, however long they are', () => {
+  it('fit into the status, in any length', () => {
     const long = Array.from({ length: 1000 }, (_, index) => `${index}`.padStart(4000, 'x'));
     const { fetched, dropped } = chooseResults(files(long), ['*'], 10_000);
     assert.ok(bytes(fetched) <= 128 * 1024 && fetched.length > 30);

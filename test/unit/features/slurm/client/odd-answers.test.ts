@@ -46,12 +46,12 @@ it('lines of a look that describe no file are ignored', () => {
   assert.deepEqual([...lookedAt('stat: warning\n3|/w/elsewhere/stdout\n').keys()], []);
 });
 
-it('an error of sbatch without a word is one for now, also with empty lines', () => {
+it('an error of sbatch without a text is temporary, also with empty lines', () => {
   assert.equal(isForNow(' \n\n'), true);
   assert.equal(isForNow(' nothing \n'), false);
 });
 
-it('the earliest and the latest times of a job count in whatever order Slurm has its tasks', () => {
+it('the earliest and the latest times of a job count in any order of its tasks', () => {
   const line = (task: number, hour: number) =>
     `7_${task}|FAILED|1:0|2026-01-01T0${hour}:00:00|2026-01-01T0${hour}:10:00|2026-01-01T0${hour}:20:00|n1\n`;
   const { status } = observed(line(0, 5) + line(1, 2) + line(2, 8), {}, '0-2');
@@ -84,7 +84,7 @@ it('a stopped job has failed with the reason of the stop, and the message that i
   });
 });
 
-it('a file that is too long is copied from where its copy ends, its middle left out once', () => {
+it('a file that is too long is copied from the end of its copy, and its middle is left out once', () => {
   assert.deepEqual(nextPiece(100, 3, 10, true), { from: 3, to: 5 });
   assert.deepEqual(nextPiece(100, 5, 10, true), { text: '\n[minik8s: 90 bytes left out]\n' });
   const stored = 5 + '\n[minik8s: 90 bytes left out]\n'.length;
@@ -93,7 +93,7 @@ it('a file that is too long is copied from where its copy ends, its middle left 
   assert.equal(nextPiece(100, stored + 5, 10, true), undefined);
 });
 
-it('the smallest results are fetched first, whatever their names', () => {
+it('the smallest results are fetched first, in any order of names', () => {
   const files = [
     { path: 'a', size: 9 },
     { path: 'b', size: 3 },
@@ -110,7 +110,7 @@ it('the output of a job without an array has no number of a task in its name', (
   assert.ok(array.includes('--output=.minik8s/stdout-%a') && array.includes('--error=.minik8s/stderr-%a'));
 });
 
-it('an option of a script that is unknown is refused by itself, without the spaces around it', () => {
+it('an option of a script that is unknown is refused alone, without the spaces around it', () => {
   assert.deepEqual(directiveFaults('#SBATCH   -Z 3   --time=1   --wait   # why\n'), [
     '#SBATCH -Z 3: not among the options that a job may set',
     '#SBATCH --wait: not among the options that a job may set',

@@ -91,12 +91,12 @@ describe('the state of a job in Slurm', () => {
       },
     );
 
-  it('is no start while it is pending, whatever time is expected', () => {
+  it('has no start time while it is pending, whatever time is expected', () => {
     const { status } = observed({}, [task('PENDING', { startTime: at })]);
     assert.deepEqual([status.phase, status.startTime], ['Submitted', undefined]);
     assert.equal(observed({}, [task('RUNNING', { startTime: at })]).status.phase, 'Running');
   });
-  it('is no phase of running for one that has ended already', () =>
+  it('is not in a running phase if it has ended already', () =>
     assert.equal(observed({}, [task('COMPLETED', { startTime: at })]).status.phase, 'Submitted'));
   it('has the nodes and the reason of the task whose state it is', () => {
     const { status } = observed({ array: '0-1' }, [
@@ -114,7 +114,7 @@ describe('the state of a job in Slurm', () => {
     const { status } = observed({}, [task('RUNNING')], sizes);
     assert.deepEqual([status.outputBytes, status.errorBytes], [7, 5]);
   });
-  it('names the states of an array’s tasks where they differ, and only there', () => {
+  it('names the states of an array’s tasks if they differ, and only then', () => {
     const ends = (...states: readonly string[]) =>
       observed(
         { array: '0-1' },

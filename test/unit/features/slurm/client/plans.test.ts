@@ -79,7 +79,7 @@ describe('the end of a job', () => {
     assert.deepEqual([last.phase, types(last)], ['Succeeded', ['Uploaded True', 'Complete True']]);
     assert.equal(last.conditions?.[1]?.lastTransitionTime, '2026-01-01T00:01:05Z');
   });
-  it('is that of a job that was canceled where it was by us or by others', () => {
+  it('is that of a canceled job if it was canceled by us or by others', () => {
     for (const [reason, phase] of [
       ['Canceled', 'Canceled'],
       ['CANCELLED', 'Canceled'],
@@ -184,7 +184,7 @@ it('matches a host only by its own lines', () => {
   );
 });
 
-it('reads a Secret, and shows nothing of one that is wrong', () => {
+it('reads a Secret, and shows nothing of an invalid one', () => {
   const data = { host: 'h', user: 'u', password: 'secret\n', knownHosts: 'x' };
   const read = connectionSettings(data);
   assert.ok(typeof read !== 'string' && read.password === 'secret' && read.port === 22);
@@ -209,7 +209,7 @@ it('reads a Secret, and shows nothing of one that is wrong', () => {
   }
 });
 
-it('the line that reports the end counts among several lines of one task, otherwise the first', () => {
+it('the line with the end counts among several lines of one task, otherwise the first', () => {
   const of = (spec: SlurmJobSpec, ...lines: readonly string[]) => {
     const job = { namespace: 'a', name: 'b', uid: 'c', spec, status: undefined, deleting: false };
     const looked = { sizes: new Map(), exited: new Map() };

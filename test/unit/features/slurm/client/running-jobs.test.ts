@@ -64,7 +64,7 @@ it('a job that is canceled during a step other than a build is canceled after it
   await end();
 });
 
-it('a build is interrupted once, though its job changes again before the host has answered', async () => {
+it('a build is interrupted once, even if its job changes again before the host has answered', async () => {
   const { host, store, clock, change, end } = hostWorld();
   host.answers = (name) => (name === 'build' || name === 'cancel' ? new Promise(() => undefined) : undefined);
   const uid = store.add('one', { build: ['make'], run: ['true'] });

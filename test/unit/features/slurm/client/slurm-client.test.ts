@@ -82,7 +82,7 @@ it('a step that fails is tried again after a second, then after twice as long ea
   assert.equal(clock.pending, 0);
 });
 
-it('a step that loses its connection is taken again as soon as there is another', async () => {
+it('a step that loses its connection is repeated when there is another connection', async () => {
   const { host, store, clock, end } = hostWorld();
   let losses = 1;
   host.meets = (request) => (request === 'prepare' && losses-- > 0 ? 'lost' : undefined);
@@ -116,7 +116,7 @@ it('each unfinished job has the state of the connection, also a job that is adde
   await end();
 });
 
-it('a job that has gone from the cluster is not worked for, and leaves no timer', async () => {
+it('a job that was deleted from the cluster is not continued, and leaves no timer', async () => {
   const { host, store, clock, end } = hostWorld();
   host.meets = (request) => (request === 'prepare' ? 'refused' : undefined);
   const uid = store.add('one', { run: ['true'], activeDeadlineSeconds: 3600 });
@@ -129,7 +129,7 @@ it('a job that has gone from the cluster is not worked for, and leaves no timer'
   await end();
 });
 
-it('a deadline that is over when the client begins ends the job, and one of a job that has ended waits no more', async () => {
+it('a deadline that is over when the client begins ends the job, and one of an ended job is not awaited', async () => {
   const { host, store, clock, says, end } = hostWorld();
   const uid = store.add('one', { run: ['true'], activeDeadlineSeconds: 3600 });
   await clock.advance(60_000);

@@ -119,7 +119,7 @@ describe('SshConnection.open', () => {
       'InvalidSecret: privateKey in the Secret cannot be used: Cannot parse privateKey: bad',
     );
   });
-  it('keeps the first of several errors, and survives the others', async () => {
+  it('keeps the first of several errors, and continues after the others', async () => {
     const { text } = await fault((one) => {
       one.emit('error', new Error('first'));
       one.emit('error', new Error('second'));
@@ -225,7 +225,7 @@ describe('SshConnection.run', () => {
     assert.deepEqual([(await one).stdout, (await two).stdout], ['one', 'two']);
     assert.deepEqual([(await one).code, (await two).code], [1, 2]);
   });
-  it('holds nothing of the requests that were answered while the connection stays open', async () => {
+  it('keeps nothing of answered requests while the connection stays open', async () => {
     const { client, connection } = await connected();
     const promises = () => queryObjects(Promise, { format: 'count' });
     const before = promises();
@@ -282,7 +282,7 @@ describe('the end of an SshConnection', () => {
     assert.equal((await connection.over).message, 'the connection was lost: ECONNRESET');
     assert.deepEqual([client.ended, client.destroyed], [0, 0]);
   });
-  it('leaves an answer that came before as it is', async () => {
+  it('leaves an earlier answer unchanged', async () => {
     const { client, connection } = await connected();
     const ran = connection.run('a', never);
     await turn();
@@ -314,7 +314,7 @@ describe('the end of an SshConnection', () => {
 });
 
 describe('files of an SshConnection', () => {
-  it('are read in blocks of at most 32 KiB, whatever the host returns at once', async () => {
+  it('are read in blocks of at most 32 KiB, whatever size the host returns', async () => {
     const { client, connection } = await connected();
     const data = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
     client.files.set('/f', data);
@@ -324,7 +324,7 @@ describe('files of an SshConnection', () => {
     assert.deepEqual(await connection.read('/f', 90_000, 5000), data.subarray(90_000, 95_000));
     assert.deepEqual([client.sessions, client.handles.size], [1, 0]);
   });
-  it('end where the host reports their end', async () => {
+  it('end when the host reports their end', async () => {
     const { client, connection } = await connected();
     client.files.set('/f', Buffer.from('0123456789'));
     assert.equal(String(await connection.read('/f', 6, 100)), '6789');

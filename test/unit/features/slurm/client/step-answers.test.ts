@@ -108,7 +108,7 @@ describe('an upload', () => {
     await fine.take('upload');
     assert.equal(fine.is('Uploaded'), 'True Uploaded: 2 files are in /w');
   });
-  it('takes the script from the file that is named, which has to be there', async () => {
+  it('uses the script in the named file, which must exist', async () => {
     const files = { 'run.sh': '#!/bin/sh\n#SBATCH --nodes=7\n' };
     const one = world({ workDir: '/w' }, said(''), { spec: { scriptFile: 'run.sh' }, files });
     await one.take('upload');

@@ -11,7 +11,7 @@ import { condition, failed, said, stepWorld as world } from '../../../../fixture
 
 describe('a cancellation', () => {
   const spec = { run: ['true'], cancel: true };
-  it('ends a job that has no number at once, and leaves one that has to Slurm', async () => {
+  it('ends a job without a number at once, and leaves one with a number to Slurm', async () => {
     const none = world({}, failed(1), { spec });
     assert.equal(await none.take('cancel'), true);
     assert.deepEqual([none.scripts, none.is('Failed')], [[], 'Unknown Canceled: it was canceled']);
@@ -103,7 +103,7 @@ describe('the end', () => {
     await never.take('fetch');
     assert.deepEqual([never.scripts, never.is('ResultsFetched')], [[], 'True Fetched: 0 result files']);
   });
-  it('takes the folder away, unless it is to be kept, holds what was dropped, or was never made', async () => {
+  it('removes the folder, unless it is to be kept, holds dropped output, or was never created', async () => {
     const conditions = [condition('Complete', 'Unknown'), condition('ResultsFetched', 'True')];
     const dropped = [{ path: 'x', size: 1, reason: 'too large' }];
     for (const [status, spec, scripts] of [
@@ -130,7 +130,7 @@ describe('the end', () => {
     await unsaid.take('cleanUp');
     assert.deepEqual([unsaid.entry.status.phase, unsaid.is('ResultsFetched')], ['Succeeded', 'none']);
   });
-  it('keeps what was written about its connection while its folder was removed', async () => {
+  it('keeps the status of its connection that was written while its folder was removed', async () => {
     const conditions = [condition('Complete', 'Unknown'), condition('ResultsFetched', 'True')];
     for (const answer of [said(''), failed(1, 'busy')]) {
       const one = world(over([...conditions, condition('Connected', 'False')]), () => {
@@ -146,7 +146,7 @@ describe('the end', () => {
 
 describe('a job that is being deleted', () => {
   const deleting = true;
-  it('is released after Slurm has ended it and its folder is gone, at once where nothing was begun', async () => {
+  it('is released after Slurm has ended it and its folder is removed, at once if nothing was begun', async () => {
     for (const [status, spec, scripts] of [
       [{ phase: 'Running', workDir: '/w', jobID: '7' }, {}, ['scancel', 'rm -rf']],
       [{ phase: 'Building', workDir: '/w' }, {}, ['scancel', 'rm -rf']],

@@ -31,7 +31,7 @@ it('a path that leaves the work folder, or is in the client’s folder, is rejec
   for (const path of ['a', 'a/b', '..a', 'a..', '.minik8s2', 'a/.minik8s']) requireBelow(path);
 });
 
-it('a script and an ELF file are programs, and nothing that only begins as they do', () => {
+it('a script and an ELF file are programs, and files that only begin like them are not', () => {
   const program = (...bytes: number[]) => isProgram(Uint8Array.from(bytes));
   assert.ok(program(0x23, 0x21) && program(0x7f, 0x45, 0x4c, 0x46, 2));
   for (const bytes of [[], [0x23], [0x21, 0x23], [0x23, 0x20], [0x7f, 0x45, 0x4c], [0x7f, 0x45, 0x4c, 0x47]])

@@ -65,26 +65,26 @@ const plan = ({ jobs = [], pods = [], secretIsThere, namespaceEnds = false }: St
 const nothing = { needsClient: false, remove: [], release: [], expired: 0, again: undefined };
 
 describe('the client of a connection', () => {
-  it('is there while a job is not finished', () => {
+  it('exists while a job is not finished', () => {
     assert.deepEqual(plan({ jobs: [job()] }), { ...nothing, needsClient: true });
     assert.deepEqual(plan({ jobs: [job({ phase: 'Running' })], pods: [pod('a')] }), {
       ...nothing,
       needsClient: true,
     });
   });
-  it('waits two minutes for more jobs, and goes', () => {
+  it('waits two minutes for more jobs, and ends', () => {
     const jobs = [job({ phase: 'Succeeded', ended: 500 }), job({ phase: 'Succeeded', ended: 100 })];
     assert.deepEqual(plan({ jobs, pods: [pod('a')] }), { ...nothing, again: 20_000 });
     const old = [job({ phase: 'Succeeded', ended: 120 })];
     assert.deepEqual(plan({ jobs: old, pods: [pod('a')] }), { ...nothing, remove: ['a'] });
     assert.deepEqual(plan({ jobs: old }), nothing);
   });
-  it('goes with the last job', () => assert.deepEqual(plan({ pods: [pod('a')] }).remove, ['a']));
+  it('ends with the last job', () => assert.deepEqual(plan({ pods: [pod('a')] }).remove, ['a']));
   it('is one: the oldest that lives', () => {
     const pods = [pod('b', { age: 5 }), pod('a', { age: 50 }), pod('c', { age: 90, deleted: true })];
     assert.deepEqual(plan({ jobs: [job()], pods }).remove, ['b']);
   });
-  it('goes when its pod has ended, so that another one comes', () =>
+  it('is deleted when its pod has ended, so that another one starts', () =>
     assert.deepEqual(plan({ jobs: [job()], pods: [pod('a', { phase: 'Failed' })] }).remove, ['a']));
 });
 
@@ -115,7 +115,7 @@ describe('a job that is being deleted', () => {
     assert.deepEqual(plan({ jobs: [job({ deleted: true, held: false, phase: 'Failed' })] }), nothing));
 });
 
-it('a job whose time after its end is over goes', () => {
+it('a job whose time after its end is over is deleted', () => {
   const of = (ttl: number, ended: number) => plan({ jobs: [job({ phase: 'Failed', ended, ttl })] });
   assert.deepEqual(of(200, 130), { ...nothing, again: 70_000 });
   assert.deepEqual(of(200, 200), { ...nothing, expired: 1 });
@@ -138,7 +138,7 @@ it('a job ends at the time of its verdict, otherwise of its end in Slurm, otherw
   assert.equal(of({}), 1_000_000);
 });
 
-it('the first name among clients of the same age stays, whatever the order of the cache', () => {
+it('the first name among clients of the same age stays, in any order of the cache', () => {
   const [a, b] = [pod('a'), pod('b')];
   for (const pods of [
     [a, b],
@@ -153,7 +153,7 @@ it('a client that has ended and is being deleted is not deleted once more', () =
     [],
   ));
 
-it('the next look is at the first of what comes: the end of the client, the time of each job', () => {
+it('the next check is at the earliest of: the end of the client, the time of each job', () => {
   const jobs = [
     job({ phase: 'Failed', ended: 100, ttl: 110 }),
     job({ phase: 'Failed', ended: 90, ttl: 3000 }),
@@ -163,7 +163,7 @@ it('the next look is at the first of what comes: the end of the client, the time
   assert.equal(plan({ jobs: jobs.slice(1) }).again, 2_910_000, 'no client is there that would have to go');
 });
 
-it('a pod that has ended is no client, though it is older than one that runs', () => {
+it('a pod that has ended is not a client, even if it is older than a running one', () => {
   const pods = [pod('a', { phase: 'Failed', age: 50 }), pod('b', { age: 5 })];
   assert.deepEqual(plan({ jobs: [job()], pods }).remove, ['a']);
 });

@@ -65,7 +65,7 @@ describe('the controller of SlurmJobs', () => {
       ...['host', 'knownHosts', 'passphrase', 'password', 'port', 'privateKey', 'user'],
     ]);
   });
-  it('makes another client beside one that is leaving, and one for each connection', async () => {
+  it('creates another client beside one that is ending, and one for each connection', async () => {
     const world = newWorld();
     world.put(slurmJobResource, job());
     await world.reconcile(key);
@@ -114,7 +114,7 @@ describe('the controller of SlurmJobs', () => {
       assert.deepEqual(finalizers, other.finalizers);
     }
   });
-  it('removes the pod and the job that it has seen, not others of their names', async () => {
+  it('removes the pod and the job that it has seen, and no newer ones of their names', async () => {
     const world = newWorld();
     const ended = { phase: 'Succeeded', endTime: at(-3600) };
     const expired = {
@@ -134,7 +134,7 @@ describe('the controller of SlurmJobs', () => {
     await assert.rejects(world.reconcile(key), /another/);
     assert.ok(world.stored(podResource, 'default/p'));
   });
-  it('goes on after a failure between any two of its requests, and has one client, account and binding then', async () => {
+  it('continues after a failure between any two of its requests, and then has one client, account and binding', async () => {
     for (let failing = 0; failing < 3; failing++)
       for (const fault of ['InternalError', 'Forbidden'] as const) {
         const world = newWorld();
@@ -157,7 +157,7 @@ describe('the controller of SlurmJobs', () => {
     assert.equal(await world.reconcile(key), undefined);
     assert.deepEqual(world.asked.slice(before), []);
   });
-  it('takes the client away two minutes after the last job, and comes back for that', async () => {
+  it('removes the client two minutes after the last job, and reconciles again for that', async () => {
     const world = newWorld();
     world.put(slurmJobResource, job());
     await world.reconcile(key);
@@ -213,7 +213,7 @@ describe('the controller of SlurmJobs', () => {
     await world.reconcile(key);
     assert.deepEqual([world.stored(slurmJobResource, 'default/j'), world.told], [undefined, []]);
   });
-  it('keeps a job that is being deleted for the client that it makes, beside jobs that go on', async () => {
+  it('keeps a job that is being deleted for the client that it creates, beside jobs that continue', async () => {
     const world = newWorld();
     world.put(slurmJobResource, job(leaving, { phase: 'Running', jobID: '7' }));
     assert.deepEqual(world.keysOf(slurmJobResource, job()), [key]);

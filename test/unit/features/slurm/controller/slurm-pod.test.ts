@@ -52,7 +52,7 @@ it('the pod runs the one file as an unprivileged user, without capabilities, and
   });
 });
 
-it('the name of the pod is one for a connection and those of its pods that leave, in any order', () => {
+it('the name of the pod is the same for a connection and its pods that are ending, in any order', () => {
   assert.match(nameOf('x'.repeat(253)), /^minik8s-slurm-[0-9a-f]{10}$/);
   assert.equal(nameOf('login', 'one', 'two'), nameOf('login', 'two', 'one'));
   assert.equal(new Set([nameOf('login'), nameOf('login', 'one'), nameOf('other')]).size, 3);

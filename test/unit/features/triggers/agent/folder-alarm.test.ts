@@ -60,7 +60,7 @@ function begin(context: TestContext, ...folders: readonly string[]) {
   };
 }
 
-test('folders of the last look are watched once each, and others are not any more', async (context) => {
+test('folders of the last reading are watched once each, and others no longer', async (context) => {
   const { look, heard, alarm } = begin(context, 'a', 'b');
   await look('a', 'b');
   assert.deepEqual([await heard('a'), await heard('b')], [1, 1]);

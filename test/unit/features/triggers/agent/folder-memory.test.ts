@@ -55,7 +55,7 @@ it('a file of an earlier version without a uid is of the watch of its name', asy
   assert.deepEqual(await memory.read(watchOf('w')), told);
 });
 
-it('a file of another format, one that is no JSON and one that cannot be read are refused', async (context) => {
+it('a file of another format, one that is not JSON and one that cannot be read are refused', async (context) => {
   const { memory, directory, file } = begin(context);
   mkdirSync(directory);
   writeFileSync(file('w'), JSON.stringify({ format: 'other-2', uid: 'uid-w', files: [] }));
@@ -67,7 +67,7 @@ it('a file of another format, one that is no JSON and one that cannot be read ar
   await assert.rejects(memory.read(watchOf('w')), { code: 'EISDIR' });
 });
 
-it('files of other watches and drafts are removed, and nothing that is no memory', async (context) => {
+it('files of other watches and drafts are removed, and no foreign file', async (context) => {
   const { memory, directory } = begin(context);
   await memory.keepOnly([]);
   for (const name of ['w', 'gone']) await memory.write(watchOf(name), told);
@@ -83,7 +83,7 @@ it('files of other watches and drafts are removed, and nothing that is no memory
   await assert.rejects(memory.keepOnly([]), { code: 'ENOTDIR' });
 });
 
-it('the draft of a file that is being written stays, and is a draft like others when writing has failed', async (context) => {
+it('the draft of a file that is being written stays, and is removed like others when writing has failed', async (context) => {
   const { memory, directory, file } = begin(context);
   for (let round = 0; round < 40; round++) {
     let isWritten = false;
@@ -98,7 +98,7 @@ it('the draft of a file that is being written stays, and is a draft like others 
     writeFileSync(other, '');
     const again = memory.write(watchOf('w'), told);
     await memory.keepOnly([watchOf('w')]);
-    assert.ok(!existsSync(other), 'the draft of another watch goes');
+    assert.ok(!existsSync(other), 'the draft of another watch is removed');
     await again;
   }
   assert.deepEqual(await memory.read(watchOf('w')), told);

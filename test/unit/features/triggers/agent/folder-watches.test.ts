@@ -219,7 +219,7 @@ test('a failed removal of records is logged, and a folder is watched once its fi
   assert.deepEqual(told, ['created a']);
 });
 
-test('a watch that comes and goes while the node runs is begun and ended, and is of this node', async (context) => {
+test('a watch that is added and removed while the node runs is started and ended, and belongs to this node', async (context) => {
   const { folder, told, asked, memory, apply, pass, passes, clock } = start(context);
   await passes('the watches are listed', () => asked.length > 0);
   assert.deepEqual(
@@ -240,7 +240,7 @@ test('a watch that comes and goes while the node runs is begun and ended, and is
   await pass(1000);
 });
 
-test('a watch that is still listed goes on, and one that is not has ended', async (context) => {
+test('a watch that is still listed continues, and any other has ended', async (context) => {
   const { folder, told, said, list, pass, passes } = start(context);
   list('one');
   await passes('the status is reported', () => said.length > 0);
@@ -253,7 +253,7 @@ test('a watch that is still listed goes on, and one that is not has ended', asyn
   assert.deepEqual(told, []);
 });
 
-test('a node ends when its last event is stored, and what its watches remember is tidied', async (context) => {
+test('a node ends when its last event is stored, and the records of its watches are cleaned up', async (context) => {
   for (const isDeleted of [false, true]) {
     const { folder, told, hold, memory, apply, passes, pass, restart } = start(context);
     writeFileSync(join(folder, 'a'), 'text');

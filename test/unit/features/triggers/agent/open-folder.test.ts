@@ -44,7 +44,7 @@ describe('a watched folder', () => {
     }
   };
 
-  it('is one that a --watch-folder of the node holds, or names, whichever links lead there', async (context) => {
+  it('is in or equal to a --watch-folder of the node, by whatever links', async (context) => {
     const base = begin(context);
     mkdirSync(join(base, 'in/deep'), { recursive: true });
     mkdirSync(join(base, 'inside'));
@@ -128,7 +128,7 @@ describe('the files of a folder', () => {
     return { looked, files, unnamed, paths: [...files.keys()] };
   }
 
-  it('are those that are meant, with size and times, and no links, pipes or folders', async (context) => {
+  it('are the matching ones, with size and times, and no links, pipes or folders', async (context) => {
     const base = begin(context);
     mkdirSync(join(base, 'b/c'), { recursive: true });
     mkdirSync(join(base, 'a'));
@@ -208,7 +208,7 @@ describe('the content of a file', () => {
     assert.ok(readdirSync('/proc/self/fd').length <= before + 2, 'nothing stays open');
   });
 
-  it('is not read through links, of pipes or of what is gone', async (context) => {
+  it('is not read through links, from pipes or after a deletion', async (context) => {
     const base = begin(context);
     mkdirSync(join(base, 'in'));
     writeFileSync(join(base, 'in/a'), 'text');
@@ -223,7 +223,7 @@ describe('the content of a file', () => {
     assert.equal(await read(base, 'in'), undefined);
   });
 
-  it('is not read where the file has another size or was written at another time than it was found', async (context) => {
+  it('is not read if the file has another size or time than it was found with', async (context) => {
     const base = begin(context);
     const path = join(base, 'a');
     writeFileSync(path, 'text');
@@ -237,7 +237,7 @@ describe('the content of a file', () => {
     assert.deepEqual(await read(base, 'a'), { content: 'text' });
   });
 
-  it('takes no memory where the file is too large, and a fault that is no change of the folder is thrown', async (context) => {
+  it('is not read if the file is too large, and an error that is not a change of the folder is thrown', async (context) => {
     const base = begin(context);
     assert.deepEqual(await read(base, 'none', { size: 2 ** 50, written: '1' }), { truncated: true });
     for (const path of ['x'.repeat(300), `${'x'.repeat(300)}/a`])

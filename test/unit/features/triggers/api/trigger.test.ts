@@ -173,7 +173,7 @@ describe('a Trigger is refused', () => {
       };
       assert.deepEqual(causes(raw as unknown as Trigger), []);
     });
-  it('with a name that has no room for that of its events', () =>
+  it('with a name that leaves no room for the names of its events', () =>
     assert.match(causes(trigger({ cron }, 'a'.repeat(41)))[0] ?? '', /^metadata.name: Invalid/));
 });
 
@@ -239,7 +239,7 @@ describe('the trigger of a path', () => {
     at('c', '/b', '2025-01-01'),
   ];
   it('is the first that was made', () => assert.equal(triggerAt([young, other, old], '/a'), old));
-  it('is the first by name of those made at once', () =>
+  it('is the first by name of those created at once', () =>
     assert.equal(triggerAt([at('d', '/a', '2026-01-01'), old], '/a'), old));
   it('does not exist if no trigger has the path', () => assert.equal(triggerAt([old], '/a/'), undefined));
 });
@@ -336,7 +336,7 @@ describe('a FolderWatch', () => {
     assert.deepEqual(validateUpdate?.(watch({}), watch({})), []);
     assert.equal(validateUpdate?.(watch({ folder: '/etc' }), watch({}))[0]?.field, 'spec');
   });
-  it('has a trigger, a node, a folder, and no more words than fit', () => {
+  it('has a trigger, a node, a folder, and at most as many words as fit', () => {
     assert.deepEqual(validate?.(watch({})), []);
     for (const field of ['trigger', 'nodeName', 'folder'])
       assert.equal(validate?.(watch({ [field]: '' }))[0]?.field, `spec.${field}`);

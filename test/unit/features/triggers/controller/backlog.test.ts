@@ -24,7 +24,7 @@ function world(count: number) {
 }
 
 describe('a source that has filled the room', () => {
-  it('goes on when half of it is free, not with each event that goes', async () => {
+  it('continues when half of it is free, not with each event that is deleted', async () => {
     const { seen, backlog } = world(1000);
     let isOn = false;
     const { signal } = new AbortController();
@@ -48,7 +48,7 @@ describe('a source that has filled the room', () => {
     seen.put(triggerEventResource, event('own'));
     assert.equal(backlog.pending(key), 1000);
   });
-  it('waits no more when it ends', async () => {
+  it('stops waiting when it ends', async () => {
     const { backlog } = world(1000);
     const end = new AbortController();
     const waiting = backlog.room(key, end.signal);
@@ -56,7 +56,7 @@ describe('a source that has filled the room', () => {
     await assert.rejects(waiting, /over/);
     assert.ok(!backlog.waits(key));
   });
-  it('goes on at once where there is room, and others wait on when one leaves', async () => {
+  it('continues at once if there is room, and others keep waiting when one ends', async () => {
     const { backlog } = world(500);
     await backlog.room(key, new AbortController().signal);
     const full = world(1000).backlog;
@@ -84,7 +84,7 @@ describe('events that were stored', () => {
     seen.remove(triggerEventResource, 'default/a');
     assert.equal(backlog.pending(key), 3);
   });
-  it('are not counted for a trigger that has gone', () => {
+  it('are not counted for a deleted trigger', () => {
     const { backlog } = world(0);
     backlog.stored(event('a'));
     backlog.forget(key);

@@ -10,7 +10,7 @@ import {
 } from '../../../../../src/features/triggers/controller/deliveries.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 
-it('functions of one namespace that are slow do not keep out the deliveries of others', async () => {
+it('slow functions of one namespace do not block the deliveries of others', async () => {
   const clock = new FakeClock();
   const told: string[][] = [];
   const ends: (() => void)[] = [];

@@ -74,7 +74,7 @@ describe('deliveries', () => {
     for (let i = 0; i < begun; i++) await one.end(`e${i}`, i % 2 ? undefined : { error: 'no' });
     assert.deepEqual([one.deliveries.roomFor(key), one.deliveries.underWay(key)], [places, 0]);
   });
-  it('go on beside one that ends, and their events stay busy', async () => {
+  it('continue beside one that ends, and their events stay busy', async () => {
     const one = world();
     const [, second] = [one.begin(event('e1')), one.begin(event('e2'))];
     await one.end('e1');
@@ -82,7 +82,7 @@ describe('deliveries', () => {
     await one.end('e2');
     assert.equal(one.deliveries.underWay(key), 0);
   });
-  it('go to one waiting trigger for each free place, in order and once each', async () => {
+  it('are assigned to one waiting trigger for each free place, in order and once each', async () => {
     const one = world();
     for (const name of ['e1', 'e2', 'e3']) one.begin(event(name));
     for (const waiting of ['default/a', 'default/b', 'default/a']) one.deliveries.wait(waiting);
@@ -97,7 +97,7 @@ describe('deliveries', () => {
 });
 
 describe('an event', () => {
-  it('goes when it was taken, and is busy until the cache shows that', async () => {
+  it('is deleted when it was delivered, and is busy until the cache shows that', async () => {
     const one = world();
     const e = one.begin(event('e'));
     assert.equal(one.deliveries.isBusy(key, e), true);
@@ -157,7 +157,7 @@ describe('an event', () => {
       assert.deepEqual(one.server.log.of('warn'), []);
     }
   });
-  it('that was deleted meanwhile is not counted', async () => {
+  it('that was deleted in the meantime is not counted', async () => {
     const one = world();
     one.begin(event('e'));
     one.server.take(triggerEventResource, 'default/e');
@@ -183,7 +183,7 @@ describe('an event', () => {
       assert.equal(one.deliveries.underWay(key), 0);
     }
   });
-  it('is left as it is when the term of this master ends', async () => {
+  it('is unchanged when the term of this master ends', async () => {
     const one = world();
     const e = one.begin(event('e'));
     one.server.refuse = () => newStatusError('InternalError', 'the store is away');
@@ -218,7 +218,7 @@ it('the end that the cache shows of another event of the name leaves one busy th
   assert.equal(one.deliveries.isBusy(key, e), false);
 });
 
-it('an event is not busy where the cache shows a later state than what was written', async () => {
+it('an event is not busy if the cache shows a later state than the written one', async () => {
   const one = world();
   const e = one.begin(event('e'));
   await one.end('e', { error: 'no' });
@@ -229,7 +229,7 @@ it('an event is not busy where the cache shows a later state than what was writt
   assert.deepEqual([at(written - 1), at(written + 1), at(written - 1)], [true, false, false]);
 });
 
-it('a delivery has its time, and its end is written in spite of others who write the event', async () => {
+it('a delivery has its time, and its end is written although other clients write the event', async () => {
   for (const failure of [undefined, { error: 'no' }]) {
     const one = world();
     one.begin(event('e'));
@@ -250,7 +250,7 @@ it('a delivery has its time, and its end is written in spite of others who write
   }
 });
 
-it('an event is looked for only where another may have its name', async () => {
+it('an event is queried only if another may have its name', async () => {
   const one = world();
   one.begin(event('e'));
   let refusals = 1;
@@ -261,7 +261,7 @@ it('an event is looked for only where another may have its name', async () => {
   assert.deepEqual(one.server.asked, ['delete TriggerEvent e', 'delete TriggerEvent e']);
 });
 
-it('a namespace without deliveries has as many places before as after some of it', async () => {
+it('a namespace without deliveries has as many places as before its deliveries', async () => {
   const one = world();
   const before = one.deliveries.roomFor(key);
   one.begin(event('e'));
@@ -271,7 +271,7 @@ it('a namespace without deliveries has as many places before as after some of it
   assert.equal(one.deliveries.roomFor('other/t'), before);
 });
 
-it('a free place goes to a trigger whose namespace may use it, and not to one that came before', async () => {
+it('a free place is given to a trigger whose namespace may use it, and not to an earlier one', async () => {
   const one = world();
   const other = { ...trigger(), metadata: meta('o', { namespace: 'other' }) } as Trigger;
   one.begin(event('theirs', {}, { namespace: 'other' }), other);

@@ -35,7 +35,7 @@ const plan = (events: readonly TriggerEvent[], facts: object = {}, spec: object 
 describe('deliveries', () => {
   it('are at most ten at once of one trigger', () => assert.equal(maxAtOnce, 10));
 
-  it('begin with the event that was made first, and of one second with the one that was stored first', () => {
+  it('begin with the oldest event, and among those of one second with the one that was stored first', () => {
     const events = [
       event(undefined, { created: 10, version: 3 }),
       event(undefined, { created: 20, version: 10 }),
@@ -79,7 +79,7 @@ describe('deliveries', () => {
     assert.deepEqual(plan([again]).start, [again]);
   });
 
-  it('discard what failed first, what has no time of it before all, and of one second what was made first', () => {
+  it('discard the earliest failures, those without a time first, and among those of one second the oldest event', () => {
     const dead = (failed: number | undefined, created: number) =>
       event({ phase: 'Failed', ...(failed !== undefined && { failedTime: at(-failed) }) }, { created });
     const [young, old, older, untimed] = [dead(10, 60), dead(30, 60), dead(30, 90), dead(undefined, 5)];
@@ -98,7 +98,7 @@ describe('the request of a delivery', () => {
       ...{ datacontenttype: 'application/json', trigger: 't' },
     }));
 
-  it('comes of this trigger, and of those that led to the event', () => {
+  it('names this trigger, and those that led to the event', () => {
     assert.deepEqual(chainAfter(trigger(), event()), ['default/t']);
     assert.deepEqual(chainAfter(trigger(), event(undefined, { chain: ['a/b', 'c/d'] } as object)), [
       ...['a/b', 'c/d', 'default/t'],

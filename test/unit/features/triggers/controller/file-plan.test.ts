@@ -107,7 +107,7 @@ describe('a claim', () => {
       else assert.match(message.slice(start.length), why);
     });
 
-  it('is watched whole where no path in it is named, in a volume of hostPath too', () => {
+  it('is watched as a whole if no path in it is named, also in a hostPath volume', () => {
     const given = { claim: claim(), volume: volume({ hostPath: { path: '/h' } }), nodes: [node('n1')] };
     const [draft] = plan({ claimName: 'c' }, given).make;
     assert.deepEqual([draft?.spec.folder, draft?.spec.path, draft?.spec.nodeName], ['/h', '', 'n1']);
@@ -198,7 +198,7 @@ describe('a folder of nodes', () => {
     });
   });
 
-  it('on a cluster without nodes is not watched, whatever nodeSelector there is', () => {
+  it('on a cluster without nodes is not watched, whatever the nodeSelector', () => {
     for (const nodeSelector of [undefined, { a: '1' }])
       assert.deepEqual(plan({ folder: '/x', ...(nodeSelector && { nodeSelector }) }, { nodes: [] }).problem, {
         reason: 'NoNode',

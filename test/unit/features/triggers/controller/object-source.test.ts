@@ -173,7 +173,7 @@ describe('a source of objects', () => {
     await world.say({ type: 'BOOKMARK', object: map('', 20) }, { type: 'ADDED', object: map('a', 11) });
     assert.equal(world.source.resourceVersion, '20');
   });
-  it('keeps no watch while too many events wait, and goes on when there is room', async () => {
+  it('keeps no watch while too many events wait, and continues when there is room', async () => {
     const world = new World();
     await world.clock.settle();
     world.isFull = true;
@@ -227,7 +227,7 @@ describe('a source of objects', () => {
     await again.clock.advance(10_000);
     assert.deepEqual(again.told, ['created a', 'created b']);
   });
-  it('does not list without a pause where the history of what it has just listed is lost', async () => {
+  it('does not list without a pause if the history of the last list is lost', async () => {
     const world = new World();
     world.refusal = newExpired('too old');
     // A source that retried without a pause would never come to rest here.
@@ -308,7 +308,7 @@ describe('a source of objects', () => {
     await world.clock.advance(11);
     assert.equal(world.source.problem, undefined);
   });
-  it('tries again soon after something was heard, and lists at once what is lost then', async () => {
+  it('retries soon after a received event, and then lists at once if history is lost', async () => {
     const world = new World();
     world.refusal = new Error('no route');
     await world.clock.advance(300_000);

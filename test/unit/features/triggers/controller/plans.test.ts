@@ -94,7 +94,7 @@ describe('objects', () => {
       ['minik8s.io/object.updated', ['object', 'one', 'Updated', '9'], 'T'],
     );
   });
-  it('are not selected by others', () =>
+  it("are not selected by other namespaces' triggers", () =>
     assert.equal(reportedChange(source, 'configmaps', 'DELETED', one, 'T'), undefined));
   it('with a lost history are reported in their current state, in the order of their changes', () => {
     const since = Date.parse('2026-03-01T11:59:00.700Z');
@@ -152,7 +152,7 @@ describe('deliveries', () => {
     assert.equal(plan(events, { underWay: maxAtOnce - 1 }).start.length, 1);
     assert.equal(plan(events, { free: 0 }).start.length, 0);
   });
-  it('leave out what is under way', () => {
+  it('leave out events under way', () => {
     const [one, two] = [event(), event()];
     assert.deepEqual(plan([one, two], { isBusy: (e: TriggerEvent) => e === one }).start, [two]);
   });
@@ -168,7 +168,7 @@ describe('deliveries', () => {
     const { start, again } = plan([far, event({ nextTime: rfc3339(now + 7000) })]);
     assert.deepEqual([start, again], [[far], 7000]);
   });
-  it('leave dead letters, but for those set going again', () => {
+  it('leave out dead letters, except those that are retried', () => {
     const again = event({ phase: 'Failed', replays: 1, nextTime: rfc3339(now + 9000) }, { replays: 2 });
     const { start, deadLetters } = plan([event({ phase: 'Failed', replays: 1 }, { replays: 1 }), again]);
     assert.deepEqual([start, deadLetters], [[again], 1]);
@@ -180,7 +180,7 @@ describe('deliveries', () => {
     const { discard, deadLetters } = plan(dead);
     assert.deepEqual([discard, deadLetters], [[dead[0]], 2]);
   });
-  it('discard none of which the cache shows what it was before it was set going again', () => {
+  it('discard no event whose retry the cache does not show yet', () => {
     const dead = event({ phase: 'Failed', failedTime: rfc3339(now) });
     const facts = { isBusy: (one: TriggerEvent) => one === dead };
     const { discard, deadLetters } = plan([dead], facts, { deadLetters: { limit: 0 } });
@@ -248,7 +248,7 @@ describe('a failed attempt', () => {
       failedTime: rfc3339(now),
     });
   });
-  it('is the last where another would not help', () =>
+  it('is the last if another cannot succeed', () =>
     assert.equal(failed(undefined, { isFinal: true }).phase, 'Failed'));
   it('of a replayed event counts from 1', () => {
     const { phase, attempts, replays } = failed({ attempts: 3, replays: 0 }, {}, { replays: 1 });
@@ -269,7 +269,7 @@ describe('the status', () => {
     missed: undefined,
     timestamp,
   };
-  it('adds up what was counted', () => {
+  it('adds up the counts', () => {
     const before = trigger({}, { delivered: 2, failed: 1, discarded: 0, lastTime: 'before' });
     const counts = { delivered: 3, failed: 0, discarded: 1, lastTime: 'then' };
     const { delivered, failed, discarded, lastTime, observedGeneration } = planStatus(before, {
@@ -298,7 +298,7 @@ describe('the status', () => {
       ['Ready'],
     );
   });
-  it('goes on saying what was missed, until the source is another', () => {
+  it('reports missed events until the source changes', () => {
     const missed = planStatus(trigger(), { ...facts, missed: 'some' });
     const after = planStatus(trigger({}, missed), facts);
     assert.equal(after.conditions?.find(({ type }) => type === 'EventsMissed')?.message, 'some');
@@ -323,7 +323,7 @@ describe('the position of a source', () => {
     });
     assert.deepEqual(positionOf(trigger(), 'a', timestamp), { of: 'a', since: created });
   });
-  it('is what was written', () => {
+  it('is the written one', () => {
     const position = { of: 'a', since: 'x', resourceVersion: '80' };
     assert.equal(
       positionOf(trigger({ object }, { observedGeneration: 1, position }), 'a', timestamp),

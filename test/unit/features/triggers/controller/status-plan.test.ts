@@ -28,7 +28,7 @@ describe('the status', () => {
     assert.deepEqual([delivered, failed, discarded], [1, 2, 3]);
   });
 
-  it('adds to what was counted before, and keeps the last time and the position', () => {
+  it('adds to the earlier counts, and keeps the last time and the position', () => {
     const position = { of: 'a', since: timestamp };
     const before = { delivered: 5, failed: 6, discarded: 7, lastTime: 'before' };
     assert.deepEqual(
@@ -80,7 +80,7 @@ describe('a schedule', () => {
       ...{ due: undefined, missed: undefined, again: 180_000 },
     }));
 
-  it('is not due before it was there, where the clock was put back', () =>
+  it('is not due before its creation, if the clock was put back', () =>
     assert.deepEqual(plan({ schedule: '*/10 * * * *' }, '13:00:00'), {
       ...{ due: undefined, missed: undefined, again: at('13:10:00') - now },
     }));

@@ -119,7 +119,7 @@ describe('a call', () => {
 });
 
 describe('a run', () => {
-  it('is one of each event, however often that is delivered', async () => {
+  it('is created once for each event, however often that is delivered', async () => {
     const { server, deliver } = world();
     server.put(workflowResource, workflow);
     assert.equal(await deliver('Workflow'), undefined);

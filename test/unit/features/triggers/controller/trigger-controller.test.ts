@@ -99,7 +99,7 @@ describe('times', () => {
     await look();
     assert.equal(server.all(triggerEventResource).length, 1);
   });
-  it('go on from where they were when the account changes, which only sources of objects use', async () => {
+  it('continue from their position when the account changes, which only sources of objects use', async () => {
     const { server, put, look } = world();
     await put(trigger(cron));
     await server.clock.advance(60_000);
@@ -125,7 +125,7 @@ describe('times', () => {
     await look();
     assert.equal(server.stored(triggerResource, key)?.status?.position?.lastScheduleTime, at(60));
   });
-  it('are past where the namespace takes nothing more', async () => {
+  it('are past if the namespace accepts no more events', async () => {
     for (const error of [
       newNotFound(triggerEventResource, 'x'),
       newForbidden(triggerEventResource, 'x', 'it is being terminated', [

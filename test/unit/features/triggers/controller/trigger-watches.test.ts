@@ -149,7 +149,7 @@ describe('a trigger is not ready', () => {
     assert.equal(problem(other), undefined);
   });
 
-  it('while it is suspended, which is no trouble', async () => {
+  it('while it is suspended, which is not a fault', async () => {
     const { server, put } = world();
     const one = await put(trigger({ ...http, suspend: true }));
     assert.deepEqual(problem(one), ['Suspended', 'spec.suspend is true: no event is recorded or delivered']);
@@ -184,7 +184,7 @@ describe('the status', () => {
   const writes = (server: { readonly asked: readonly string[] }) =>
     server.asked.filter((one) => one === 'updateStatus Trigger t').length;
 
-  it('is written once where nothing changes, and nothing is to be looked at', async () => {
+  it('is written once if nothing changes, and then nothing is reconciled', async () => {
     const { server, put, look } = world();
     await put(trigger(http));
     for (let i = 0; i < 3; i++) {

@@ -196,7 +196,7 @@ describe('an event of a file', () => {
     ['without data', event({ data: undefined }), 'an event of a file: data.node is the name of the node'],
   ] as const)
     it(`${what} is refused`, async () => assert.equal((await why(own, made)).reason, reason));
-  it('is refused where another node watches the folder', async () => {
+  it('is refused if another node watches the folder', async () => {
     const { reason } = await why([watch('w', 'n2')], event());
     assert.equal(reason, noWatch('/folders/in', 't'));
   });

@@ -58,7 +58,7 @@ const path = '/apis/minik8s.io/v1/namespaces/shop/triggerevents';
 const full = Array.from({ length: 1000 }, () => event('t'));
 
 describe('an event', () => {
-  it('is stored in the namespace of its trigger, and known by id and name', async () => {
+  it('is stored in the namespace of its trigger, and identified by id and name', async () => {
     const { intake, asked } = world();
     const { id, name } = await intake.take(trigger(), happening);
     const { method, path: to, type, agent, body } = asked[0] ?? assert.fail();
@@ -105,7 +105,7 @@ describe('an event', () => {
 });
 
 describe('a result, which cannot happen later', () => {
-  it('waits as any event where there is room', async () => {
+  it('waits like any event if there is room', async () => {
     const { intake, asked } = world();
     await intake.takeAnyway(trigger(), happening, 'NOW');
     assert.deepEqual(
@@ -113,7 +113,7 @@ describe('a result, which cannot happen later', () => {
       ['POST'],
     );
   });
-  it('is a dead letter at once where a thousand wait', async () => {
+  it('is a dead letter at once if a thousand wait', async () => {
     const { intake, asked } = world(full);
     await intake.takeAnyway(trigger(), happening, 'NOW');
     const [stored, marked] = asked;
@@ -143,7 +143,7 @@ describe('a result, which cannot happen later', () => {
 });
 
 describe('the events that wait', () => {
-  it('are those of the trigger in its namespace that are no dead letters', () => {
+  it('are those of the trigger in its namespace, without dead letters', () => {
     const dead = event('t', { phase: 'Failed' });
     const { cache } = world([...full.slice(1), dead, dead, event('t', {}, 'other'), event('u')]);
     assert.equal(isFull(cache, 'shop/t'), false);
@@ -153,7 +153,7 @@ describe('the events that wait', () => {
     assert.equal(isFull(world(full).cache, 'shop/t'), true);
     assert.equal(fullMessage, '1000 events of the trigger wait to be delivered already');
   });
-  it('are not looked at one by one while there are fewer than a thousand', () => {
+  it('are not read one by one while there are fewer than a thousand', () => {
     const count = (length: number) => {
       let read = 0;
       const one = {
@@ -168,7 +168,7 @@ describe('the events that wait', () => {
     };
     assert.deepEqual([count(999), count(1000)], [0, 1000]);
   });
-  it('are counted while they are being stored, and no longer, also where that fails', async () => {
+  it('are counted while they are being stored, and no longer, also if that fails', async () => {
     const answers: ((answer: Response) => void)[] = [];
     const { cache } = world(full.slice(2));
     const intake = new Intake({ cache, handler: () => new Promise((resolve) => void answers.push(resolve)) });
@@ -194,7 +194,7 @@ describe('the events that wait', () => {
   });
 });
 
-it('each look-up has an index of its own kind', () => {
+it('each look-up has an index of the right kind', () => {
   const { intake, cache, prefixes } = world();
   intake.triggersOfResults('shop', 'f');
   isFull(cache, 'shop/t');

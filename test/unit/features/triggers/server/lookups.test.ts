@@ -35,7 +35,7 @@ describe('a path below /trigger', () => {
   );
   const of = (namespace: string, name: string) =>
     `/apis/minik8s.io/v1/namespaces/${namespace}/triggers/${name}/invoke`;
-  it('is that of the oldest trigger of its namespace that has it', () => {
+  it('is that of the oldest trigger of its namespace with the path', () => {
     assert.equal(find('/trigger/default/a/b'), of('default', 'older'));
     assert.equal(find('/trigger/other/a/b'), of('other', 'other'));
   });

@@ -112,7 +112,7 @@ describe('the event of a result', () => {
     const late = await report(() => Promise.reject(newStatusError('Timeout', 'too late')));
     assert.deepEqual(late.data, { function: 'f', outcome: 'Failure', status: 504, error: 'too late' });
   });
-  it('goes to the triggers that wait for such a one, and to all of them', async () => {
+  it('is sent to the triggers that wait for such a result, and to all of them', async () => {
     const triggers = { a: ['Success'], b: ['Failure'], c: ['Failure', 'Success'] };
     const names = async (status: number) =>
       (await report(answering(status), { triggers })).told.map(({ name }) => name);
@@ -176,7 +176,7 @@ describe('an answer whose result is stored', () => {
       assert.equal((data.body as string | undefined)?.length, isTold ? whole : undefined);
       assert.equal(data.truncated, isTold ? undefined : true);
     });
-  it('that is cut off is passed on as far as it came', async () => {
+  it('that is cut off is passed on up to the cut', async () => {
     let count = 0;
     const cut = new ReadableStream<Uint8Array>(
       {

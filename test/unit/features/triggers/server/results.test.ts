@@ -163,14 +163,14 @@ describe('an answer without a receiver', () => {
       takeAnyway: take,
     }) as unknown as Intake;
 
-  it('holds no instance where its event cannot be stored', async () => {
+  it('occupies no instance if its event cannot be stored', async () => {
     const { seen, call } = large();
     const full = newStatusError('Forbidden', 'exceeded quota');
     const intake = intakeOf(() => Promise.reject(full));
     await assert.rejects(Promise.resolve(reportResults(intake, call)(scope)), full);
     assert.ok(seen.isOver);
   });
-  it('holds none where its caller leaves before he has read any of it', async () => {
+  it('occupies no instance if its caller disconnects before reading any of it', async () => {
     const { seen, call } = large();
     const answer = await reportResults(
       intakeOf(async () => undefined),

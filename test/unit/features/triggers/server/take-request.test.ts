@@ -167,7 +167,7 @@ describe('a rejected request stores no event', () => {
 
 describe('the key of a request', () => {
   const keyOf = async (shape: Shape) => (await ask(shape)).happening?.key ?? [];
-  it('is another one each time where the sender gives none', async () => {
+  it('is generated again each time if the sender gives none', async () => {
     const [what, id, ...more] = await keyOf({});
     assert.deepEqual([what, id, more], ['request', new SeededRandom(1).uuid(), []]);
   });

@@ -36,7 +36,7 @@ it('a trigger is called with every method', () => {
   });
 });
 
-it('the results of a function are received where a trigger reports them', () => {
+it('the results of a function are received if a trigger reports them', () => {
   const { results } = part;
   assert.deepEqual([results?.listens('default', 'f'), results?.listens('default', 'g')], [true, false]);
   const call = async () => new Response('');

@@ -84,7 +84,7 @@ describe('a WorkflowRun that is changed', () => {
   it('keeps everything else', () => {
     assert.match(
       problems({ input: 1 }, { input: 2 }).join(),
-      /^spec\.input: Forbidden: of a run nothing but/,
+      /^spec\.input: Forbidden: is immutable: only spec.stop of a run/,
     );
     assert.match(problems({ input: 1 }, {}).join(), /^spec\.input: Forbidden/);
     assert.match(problems({}, { workflow: 'other' }).join(), /^spec\.workflow: Forbidden/);

@@ -110,7 +110,7 @@ describe('a call that finds no place', () => {
       cause,
     });
   });
-  it('waits where this server calls no functions, and fails in the end', async () => {
+  it('waits if this server calls no functions, and fails in the end', async () => {
     const { clock, tasks, ensure, told } = world('none');
     await tasks.placeAtOnce('r', 'home', task('a'));
     assert.deepEqual([clock.pending, told], [0, []]);
@@ -240,7 +240,7 @@ describe('the outcome of a task', () => {
     await clock.advance(20_000);
     assert.deepEqual([tasks.eventOf('r', 'a'), tasks.marksOf('r')], [failed, []]);
   });
-  it('is kept for the tasks that are waited for, of that run alone', () => {
+  it('is kept for awaited tasks, of that run alone', () => {
     const { tasks } = world();
     for (const run of ['r', 's'])
       for (const id of ['a', 'b']) tasks.settle(run, 'home', task(id), { ...failed, id });
@@ -253,7 +253,7 @@ describe('the outcome of a task', () => {
     tasks.stop();
     assert.deepEqual(known('r'), []);
   });
-  it('is waited for where the state has the task, and nowhere else', () => {
+  it('is awaited if the state has the task, and otherwise not', () => {
     const branch = { state: 'A', input: {}, entered: 0, visit: 4, attempt: 1 };
     const state = {
       status: 'Running',

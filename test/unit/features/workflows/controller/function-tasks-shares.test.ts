@@ -71,7 +71,7 @@ describe('calls of runs', () => {
     assert.equal(tasks.marksOf('c').length, 250);
   });
 
-  it('are as old as they are, however the clock was set meanwhile', async () => {
+  it('keep their age, however the clock is set in the meantime', async () => {
     let asked = 0;
     const { clock, tasks, sent } = world(() => (asked++ === 0 ? { type: 'unclear', why: 'cut' } : undefined));
     tasks.ensure('a', 'one', task('t'), undefined);
@@ -87,7 +87,7 @@ describe('calls of runs', () => {
     );
   });
 
-  it('that a clock ahead recorded before a restart may be of any age', async () => {
+  it('count as possibly old if a fast clock recorded them before a restart', async () => {
     const { clock, tasks, sent } = world();
     const at = (ms: number) => ({ id: 't', instance: 'i', time: new Date(clock.now() + ms).toISOString() });
     tasks.ensure('a', 'one', task('t'), at(-5000));

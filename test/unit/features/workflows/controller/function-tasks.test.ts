@@ -88,7 +88,7 @@ class World {
 }
 
 describe('a call', () => {
-  it('is sent when its place is stored, and as it was stored, and not before', async () => {
+  it('is sent when its place is stored, as stored, and not before', async () => {
     const world = new World();
     world.ensure('a');
     await world.give();
@@ -140,7 +140,7 @@ describe('a call', () => {
     await world.answer({ type: 'lost', why: 'gone' });
     assert.match(JSON.stringify(world.tasks.eventOf('r', 'a')), /Function.Lost/);
   });
-  it('that is no longer needed frees what it holds, in any state', async () => {
+  it('that is no longer needed releases its place, in any state', async () => {
     for (const steps of [0, 1, 2, 3]) {
       const world = new World();
       world.ensure('a');
@@ -188,7 +188,7 @@ describe('the limit of concurrent calls', () => {
   const begin = (world: World, count: number) => {
     for (let i = 0; i < count; i++) world.ensure(`t${i}`);
   };
-  it('holds for a namespace, and waiting calls start when others end, whatever their outcome', async () => {
+  it('applies to a namespace, and waiting calls start when others end, whatever their outcome', async () => {
     const world = new World();
     begin(world, 253);
     await world.clock.settle();
@@ -205,7 +205,7 @@ describe('the limit of concurrent calls', () => {
     await world.clock.settle();
     assert.equal(world.waiting.length - before, 250, 'all their turns are free again');
   });
-  it('are under way also where one of them ended before and is forgotten after that', async () => {
+  it('includes calls under way if one of them ended before and is then dropped', async () => {
     const world = new World();
     world.ensure('a');
     await world.give(newNotFound(functionResource, 'f'));
@@ -215,7 +215,7 @@ describe('the limit of concurrent calls', () => {
     await world.clock.settle();
     assert.equal(world.waiting.length, 250, 'b is one of them');
   });
-  it('do not count those that were given up while they waited for their turn', async () => {
+  it('does not include calls that were abandoned before their turn', async () => {
     const world = new World();
     begin(world, 252);
     await world.clock.settle();
@@ -229,7 +229,7 @@ describe('the limit of concurrent calls', () => {
       ['t251'],
     );
   });
-  it('are not placed before they are stored where others wait, or there is no room', async () => {
+  it('does not place calls before they are stored if others wait, or there is no room', async () => {
     const world = new World();
     await world.tasks.placeAtOnce('r', 'default', task('a'));
     assert.equal(world.waiting.length, 0);

@@ -57,7 +57,7 @@ it('many long inputs together are cut more', () => {
   assert.equal(later?.input?.length, 257);
 });
 
-it('fifty at a time go elsewhere; of a run that has ended the end stays', () => {
+it('fifty entries at a time are moved; of a run that has ended the last ones stay', () => {
   const sizes = (count: number, hasEnded: boolean) => {
     const { chunks, rest } = chunksOf(entries(count), hasEnded);
     return [chunks.map((chunk) => [chunk[0]?.id, chunk.length]), rest.length];
@@ -106,7 +106,7 @@ it('all entries of a status have 128 KiB together, and each 256 characters at le
   assert.equal(two[1]?.input?.length, 2001, 'what an entry takes is not there for the next');
 });
 
-it('entries without input and output take nothing of what all have together', () => {
+it('entries without input and output use up nothing of the common limit', () => {
   const [entry] = entriesOf(
     [{ id: 1, time, type: 'TaskScheduled', input: 'a'.repeat(5000) }],
     entries(20_000),

@@ -48,7 +48,7 @@ describe('the Job of a task', () => {
     assert.equal(made(runOf({ [chainAnnotation]: 'default/t' }), forged)[chainAnnotation], 'default/t');
     assert.deepEqual([made(runOf(), forged)[runAnnotation], made(runOf(), forged).own], ['default/r', '1']);
   });
-  it('has the input in each container, in place of what the template has there', () => {
+  it('has the input in each container, in place of that variable of the template', () => {
     const env = [
       { name: 'TASK_INPUT', value: 'old' },
       { name: 'A', value: 'b' },
@@ -69,7 +69,7 @@ describe('the Job of a task', () => {
 });
 
 describe('the output of a Job', () => {
-  it('is that of its own pod, whatever other pods have its label', async () => {
+  it('is that of its own pod, even if other pods have its label', async () => {
     const { server, tasks } = world();
     const run = runOf();
     const name = await nameOf(server, tasks, run);
@@ -112,7 +112,7 @@ describe('the objects of a run', () => {
     ['runs', {}],
     ['has ended', { conditions: [{ type: 'Complete', status: 'True' }] }],
   ] as const)
-    it(`are not mistaken for a Job made again under the name of one that ${phase}`, async () => {
+    it(`do not include a Job that was created again under the name of one that ${phase}`, async () => {
       const { server, tasks } = world();
       const run = runOf();
       const name = await nameOf(server, tasks, run);
@@ -156,7 +156,7 @@ describe('a run that is a task', () => {
     assert.equal(child(9)?.spec.parent?.depth, 10);
     assert.equal(child(10), undefined);
   });
-  it('is of one task and one run', () => {
+  it('belongs to one task and one run', () => {
     const of = { run: runOf(), task, name: 'c', namespace: 'default' };
     const made = childRunOf(of) as WorkflowRun;
     assert.ok(isChildOf(made, of));

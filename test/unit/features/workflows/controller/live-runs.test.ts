@@ -16,7 +16,7 @@ describe('the newest of a run', () => {
     delete seen.run;
     return new LiveRuns({ get: () => seen.run });
   };
-  it('is what was written until the cache shows more, by numbers', () => {
+  it('is the last written one until the cache shows a newer one, by numbers', () => {
     const live = world();
     live.set(key, run('a', '100'));
     seen.run = run('a', '99');
@@ -43,7 +43,7 @@ describe('the state of a run in memory', () => {
     return { seen, live: new LiveRuns({ get: (wanted) => (wanted === key ? seen.run : undefined) }) };
   };
 
-  it('is what the cache shows where nothing was written', () => {
+  it('is the one in the cache if nothing was written', () => {
     const { live, seen } = world();
     assert.deepEqual(live.newest(key), { run: undefined });
     seen.run = run('a', '1');

@@ -71,7 +71,7 @@ describe('the status', () => {
     assert.equal(stateOf(run), undefined);
     assert.equal(stateOf({ ...run, status: {} } as WorkflowRun), undefined);
   });
-  it('has no list of calls where none is waited for', () => {
+  it('has no list of calls if none is awaited', () => {
     const status = statusOf(run, { ...facts, state: running(branch('A', 0)) });
     assert.equal('calls' in status, false);
   });

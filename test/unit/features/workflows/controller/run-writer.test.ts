@@ -60,7 +60,7 @@ function world(calls?: PlacedCalls) {
 }
 
 describe('a run that is stored', () => {
-  it('forgets what came of tasks that it does not wait for any more, and of no others', async () => {
+  it('drops the outcomes of tasks that it no longer awaits, and of no others', async () => {
     const { functions, writer } = world();
     for (const id of ['0-0', '1-0'])
       functions.settle(uid, 'default', task(id), { type: 'TaskSucceeded', id, output: 1 });
@@ -70,7 +70,7 @@ describe('a run that is stored', () => {
       [undefined, 'TaskSucceeded'],
     );
   });
-  it('is read as it was written, before the cache shows it', async () => {
+  it('is read as written, before the cache shows it', async () => {
     const { writer, live, server } = world();
     const written = await writer.store(key, run, { state: waitingIn(0), definition: 'w-1', history: [] });
     assert.equal(live.newest(key).run, written);

@@ -73,7 +73,7 @@ describe('the owners of a run', () => {
     const { metadata } = await world(elsewhere).writer.owned(elsewhere, workflow);
     assert.deepEqual(metadata.ownerReferences, [owner]);
   });
-  it('are not written into a run that was made again, or changed, meanwhile', async () => {
+  it('are not written into a run that was created again, or changed, in the meantime', async () => {
     for (const over of [{ uid: 'another' }, { resourceVersion: '2' }]) {
       const run = runOf();
       const { writer, server, stored } = world(run);
@@ -85,7 +85,7 @@ describe('the owners of a run', () => {
 });
 
 describe('the history of a run', () => {
-  it('goes on in the next object where some of it was moved before', async () => {
+  it('continues in the next object if some of it was moved before', async () => {
     const run = runOf({}, {}, { phase: 'Running', history: entries(70, 51) });
     const { writer, server, stored } = world(run);
     const history = [...entries(70, 51), ...entries(10, 121)];

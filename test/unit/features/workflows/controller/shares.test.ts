@@ -15,7 +15,7 @@ test('one namespace has at most half, and the last quarter is for namespaces wit
   );
 });
 
-test('a few namespaces cannot take all places, however many calls they make', () => {
+test('a few namespaces cannot use up all places, however many calls they make', () => {
   const shares = new Shares<string>(32);
   const taken = (namespace: string) =>
     Array.from({ length: 100 }, (_, i) => shares.enter(namespace, `${namespace}/${i}`)).filter(Boolean)
@@ -49,7 +49,7 @@ test('a rejected call that got a place since, or has left, is not notified again
   assert.equal(shares.leave('a'), undefined);
 });
 
-test('the lines take turns, and one that has its share already is passed over', () => {
+test('the queues take turns, and a namespace that has its share already is skipped', () => {
   const shares = new Shares<string>(8);
   const fill = (namespace: string) => {
     for (let i = 0; i < 8; i++) shares.enter(namespace, `${namespace}${i}`);
@@ -62,7 +62,7 @@ test('the lines take turns, and one that has its share already is passed over', 
   assert.deepEqual([shares.leave('e'), shares.leave('d')], ['e1', 'd1']);
 });
 
-test('the next place goes to the other of two queues, and no empty queue stays', () => {
+test('the next place is given to the other of two queues, and no empty queue stays', () => {
   const shares = new Shares<string>(32);
   for (let i = 0; i < 12; i++) assert.ok(shares.enter('a', `a${i}`) && shares.enter('b', `b${i}`));
   for (const name of ['a12', 'a13', 'b12', 'b13']) assert.equal(shares.enter(name.charAt(0), name), false);

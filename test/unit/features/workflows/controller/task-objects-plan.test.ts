@@ -115,7 +115,7 @@ describe('the Job of a task', () => {
     assert.deepEqual(template, cronJob({ app: 'x' }), 'the CronJob of the cache is as it was');
     assert.deepEqual(jobOf(of('elsewhere'), template)?.metadata.ownerReferences, []);
   });
-  it('has no labels where the template has none, and is made where it has no metadata at all', () => {
+  it('has no labels if the template has none, and is created if it has no metadata at all', () => {
     assert.equal('labels' in (jobOf(of(), cronJob())?.metadata ?? {}), false);
     const { spec } = cronJob().spec.jobTemplate;
     const bare = { ...cronJob(), spec: { jobTemplate: { spec } } } as unknown as CronJob;

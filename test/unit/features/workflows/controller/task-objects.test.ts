@@ -113,7 +113,7 @@ describe('the object of a task', () => {
     );
     assert.deepEqual([...jobs(), ...runs()], []);
   });
-  it('fails with the words of the API where that refuses it, and is tried again where that is away', async () => {
+  it('fails with the message of the API if that refuses it, and is retried if the API is unreachable', async () => {
     for (const [fault, error] of [
       [newForbidden(jobResource, 'x', 'exceeded quota'), 'Task.Refused'],
       [newStatusError('Invalid', 'not so'), 'Task.Refused'],
@@ -127,7 +127,7 @@ describe('the object of a task', () => {
       else assert.deepEqual(await tasks.look(runOf(), task('job')), failed(error, fault.message));
     }
   });
-  it('is not taken for made where that cannot be read', async () => {
+  it('does not count as created if that cannot be read', async () => {
     const { server, tasks } = world();
     const away = newStatusError('InternalError', 'away');
     const full = newForbidden(jobResource, 'x', 'exceeded quota');
@@ -165,7 +165,7 @@ describe('a Job that is a task', () => {
     const event = failed('Job.Failed', 'BackoffLimitExceeded: too often');
     assert.deepEqual(await tasks.look(runOf(), task('job')), event);
   });
-  it('goes on without a condition', async () => {
+  it('continues without a condition', async () => {
     const { tasks } = await ended([]);
     assert.equal(await tasks.look(runOf(), task('job')), undefined);
   });
@@ -189,7 +189,7 @@ describe('a Job that is a task', () => {
       output: [1],
     });
   });
-  it('is deleted in the background when nothing waits for it, and not where it has ended', async () => {
+  it('is deleted in the background when no task waits for it, and not if it has ended', async () => {
     for (const isOver of [false, true]) {
       const { server, tasks, name } = await ended(isOver ? [{ type: 'Complete', status: 'True' }] : []);
       server.asked.length = 0;
@@ -263,7 +263,7 @@ describe('a run that is a task', () => {
       assert.deepEqual([stored(server).spec.stop, stored(server).metadata.finalizers], [wanted, ['x']]);
     }
   });
-  it('is not stopped, nor released, where it was made again under its name', async () => {
+  it('is not stopped or released if it was created again under its name', async () => {
     for (const status of [{ phase: 'Running' }, { phase: 'Failed' }]) {
       const { server, tasks } = world();
       server.put(workflowRunResource, child({}, {}, status));
@@ -349,6 +349,6 @@ describe('the run above', () => {
       true,
     ],
   ] as const)
-    it(`that ${what} is ${gone ? 'gone' : 'not gone'}`, () =>
+    it(`that ${what} is ${gone ? 'deleted' : 'not deleted'}`, () =>
       assert.equal(isGone(run as WorkflowRun | undefined, 'uid-r'), gone));
 });

@@ -24,7 +24,7 @@ const plan = (of: Workflow, runs: WorkflowRun[], revisions: ControllerRevision[]
 const names = (objects: readonly { metadata: { name: string } }[]) =>
   objects.map(({ metadata }) => metadata.name);
 
-it('the oldest runs go beyond the limit; those that go on never do', () => {
+it('the oldest runs beyond the limit are deleted; running ones never are', () => {
   const { remove, again } = plan(workflow({ runsHistoryLimit: 1 }), [
     ended('a', 30),
     running,
@@ -34,13 +34,13 @@ it('the oldest runs go beyond the limit; those that go on never do', () => {
   assert.deepEqual(names(plan(workflow({ runsHistoryLimit: 0 }), [ended('a', 1), running]).remove), ['a']);
 });
 
-it('runs go when their time is over, and the next one is waited for', () => {
+it('runs are deleted when their time is over, and the next one is awaited', () => {
   const of = workflow({ ttlSecondsAfterFinished: 20 });
   const { remove, again } = plan(of, [ended('a', 20), ended('b', 15), ended('c', 5)]);
   assert.deepEqual([names(remove), again], [['a'], 5000]);
 });
 
-it('one whose end is not stored above, or whose tasks are not gone, stays', () => {
+it('a run whose end is not stored in the run above, or whose tasks still exist, stays', () => {
   const of = workflow({ runsHistoryLimit: 0 });
   const parent = { namespace: 'n', name: 'p', uid: 'u', task: '0-0', depth: 1 };
   const stopping = { phase: 'Aborted', completionTime: at(9), state: '{}' };
@@ -56,7 +56,7 @@ it('one whose end is not stored above, or whose tasks are not gone, stays', () =
   assert.equal(plan(of, [ended('task', 9, { spec: { workflow: 'w', parent: elsewhere } })]).remove.length, 1);
 });
 
-it('definitions go that no run has, some time after they were made', () => {
+it('definitions without a run are deleted, some time after their creation', () => {
   const runs = [running, ended('a', 1)];
   const all = ['w-now', 'w-used', 'w-old', 'w-gone'].map((name) => revision(name, 601));
   assert.deepEqual(names(plan(workflow({}), runs, all).forget), ['w-gone']);
@@ -64,7 +64,7 @@ it('definitions go that no run has, some time after they were made', () => {
   assert.deepEqual([forget, again], [[], 10_000]);
 });
 
-it('the status counts what goes on', () => {
+it('the status counts running runs', () => {
   const { status } = plan(workflow({}), [running, ended('a', 1)]);
   assert.deepEqual([status.active, status.definition, status.observedGeneration], [1, 'w-now', 3]);
   assert.equal(status.lastRunTime, at(2));
@@ -77,7 +77,7 @@ it('a run that is being deleted is not removed again, and counts for no limit', 
   assert.deepEqual(names(plan(workflow({ runsHistoryLimit: 1 }), [leaving, ended('a', 5)]).remove), []);
 });
 
-it('a run is removed once, by number or by age, and only one that stays is waited for', () => {
+it('a run is removed once, by number or by age, and only one that stays is awaited', () => {
   const of = workflow({ runsHistoryLimit: 2, ttlSecondsAfterFinished: 20 });
   const { remove, again } = plan(of, [ended('a', 30), ended('b', 25), ended('c', 5)]);
   assert.deepEqual([names(remove), again], [['a', 'b'], 15_000]);
@@ -86,7 +86,7 @@ it('a run is removed once, by number or by age, and only one that stays is waite
   assert.deepEqual([names(next.remove), next.again], [['a'], 15_000]);
 });
 
-it('a run stays until its time is over, and goes at that very moment', () => {
+it('a run stays until its time is over, and is deleted at that very moment', () => {
   const of = workflow({ ttlSecondsAfterFinished: 20 });
   const before = plan(of, [ended('a', 19.999)]);
   assert.deepEqual([names(before.remove), before.again], [[], 1]);
@@ -94,7 +94,7 @@ it('a run stays until its time is over, and goes at that very moment', () => {
   assert.deepEqual([names(then.remove), then.again], [['a'], undefined]);
 });
 
-it('the first of all times is waited for, and none that is over', () => {
+it('the earliest future time is awaited, and no past one', () => {
   const of = workflow({ ttlSecondsAfterFinished: 20 });
   const revisions = (...ages: number[]) => ages.map((age) => revision(`r${age}`, age));
   assert.equal(plan(workflow({}), [], revisions(590, 500)).again, 10_000);

@@ -150,7 +150,7 @@ describe('tasks of a run', () => {
 });
 
 describe('a run that another client has written', () => {
-  it('is read again after a conflict, and goes on', async () => {
+  it('is read again after a conflict, and continues', async () => {
     const { server, settle, stored, functions } = world(single(call('f')));
     server.put(workflowRunResource, run());
     await server.reconcile(key);
@@ -177,7 +177,7 @@ describe('a run that another client has written', () => {
       assert.equal(server.asked.filter((one) => one === 'get WorkflowRun r').length, reads);
     }
   });
-  it('is no error where it is gone from the cache too', async () => {
+  it('is no error if it is deleted from the cache too', async () => {
     const { server } = world(pass);
     server.put(workflowRunResource, run());
     server.take(workflowRunResource, key);
@@ -201,7 +201,7 @@ describe('the controller reconciles', () => {
     const one = server.put(workflowRunResource, run('r', { parent }));
     assert.deepEqual(server.keysOf(workflowRunResource, one), [key, 'up/above']);
   });
-  it('the runs that were tasks of one that is gone, and not while it is there', () => {
+  it('the runs that were tasks of a deleted run, and not while it exists', () => {
     const { server } = world();
     server.put(workflowRunResource, run('child', { parent: { ...parent, uid: 'uid-r' } }));
     assert.deepEqual(server.keysOf(workflowRunResource, run()), [key, 'default/child']);
@@ -210,7 +210,7 @@ describe('the controller reconciles', () => {
     server.put(workflowRunResource, run('r', {}, { uid: 'another' }));
     assert.deepEqual(server.keysOf(workflowRunResource, run()), [key, 'default/child']);
   });
-  it('the runs that wait for a workflow which comes, and no others', () => {
+  it('the runs that wait for a workflow when it is created, and no others', () => {
     const { server } = world();
     server.put(workflowRunResource, run('waits'));
     server.put(workflowRunResource, {
@@ -229,7 +229,7 @@ describe('the controller reconciles', () => {
     assert.deepEqual(server.keysOf(jobResource, job({})), []);
     assert.deepEqual(server.keysOf(jobResource, { metadata: meta('j') } as unknown as Job), []);
   });
-  it('thirty-two runs at a time, sixteen of one namespace, and the next when one is done with', async () => {
+  it('thirty-two runs at a time, sixteen of one namespace, and the next when one is finished', async () => {
     const { server, enqueued } = world(pass);
     const { name, workers } = server.controller;
     assert.deepEqual([name, workers], ['workflow-run', 32]);

@@ -179,7 +179,7 @@ describe('a run', () => {
     assert.deepEqual([stored().status?.phase, stored().status?.output], ['Succeeded', { done: true }]);
     assert.equal(stored().status?.completionTime, at(60));
   });
-  it('goes on with its workflow where the cache shows its revision late, and fails by name without either', async () => {
+  it('continues with its workflow if the cache shows its revision late, and fails by name without either', async () => {
     const both = { StartAt: 'W', States: { W: { Type: 'Wait', Seconds: 60, Next: 'A' }, A: pass.States.A } };
     const { server, settle, stored } = world(both);
     server.put(workflowRunResource, run());
@@ -207,7 +207,7 @@ describe('a run', () => {
     const ids = functions.ran.map(({ id }) => id.split('.')[0]);
     assert.deepEqual(ids, ['uid-r', 'another']);
   });
-  it('moves the history it has stored into objects, and keeps the end of it', async () => {
+  it('moves its stored history into objects, and keeps the end of it', async () => {
     const states = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => [
         `S${i}`,

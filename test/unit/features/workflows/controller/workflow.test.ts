@@ -68,7 +68,7 @@ describe('a workflow', () => {
       ],
     });
   });
-  it('loses its oldest run and the definition that no run has, and nothing of another workflow', async () => {
+  it('loses its oldest run and the definition without runs, and nothing of another workflow', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     await server.clock.advance(601_000);
     server.put(workflowResource, workflow());
@@ -87,7 +87,7 @@ describe('a workflow', () => {
     assert.deepEqual(left([...server.gone.keys()]), ['old', 'w-unused']);
     assert.equal(server.all(workflowRunResource).some(isGoing), false);
   });
-  it('has no revisions of other owners, which have no label of a workflow', async () => {
+  it('ignores revisions of other owners, which have no label of a workflow', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     await server.clock.advance(601_000);
     server.put(workflowResource, { ...workflow(), metadata: meta('undefined') });
@@ -104,7 +104,7 @@ describe('a workflow', () => {
     await assert.rejects(server.reconcile(key), { name: 'StatusError' });
     assert.equal(server.stored(workflowRunResource, 'default/old')?.metadata.uid, 'made-again');
   });
-  it('goes on where what it removes is gone already', async () => {
+  it('continues if the object to remove is already deleted', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow({ runsHistoryLimit: 0 }));
     for (const name of ['a', 'b']) server.put(workflowRunResource, run(name, 10));
@@ -154,7 +154,7 @@ describe('a workflow', () => {
     server.put(workflowRunResource, run('a', 10));
     assert.deepEqual(await server.reconcile(key), { requeueAfter: 40_000 });
   });
-  it('is an error where its definition cannot be kept', async () => {
+  it('has an error if its definition cannot be stored', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow());
     const refused = newForbidden(controllerRevisionResource, 'x', 'no');
@@ -168,7 +168,7 @@ describe('a workflow', () => {
     assert.deepEqual(server.keysOf(workflowRunResource, run('a', 1, { namespace: 'other' })), ['other/w']);
     assert.deepEqual([server.controller.name, server.controller.workers], ['workflow', 4]);
   });
-  it('comes to the same whatever becomes of a request', async () => {
+  it('has the same result whatever requests fail', async () => {
     const options = {
       ...{ keys: [key], kinds: [workflowResource, workflowRunResource, controllerRevisionResource] },
       factory: workflowController,

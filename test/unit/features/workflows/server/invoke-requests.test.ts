@@ -90,7 +90,7 @@ async function invoke({ user = 'alice', headers = {}, body = '{"a":1}', query = 
 }
 
 describe('a call of a workflow', () => {
-  it('makes a run of its own name that the workflow owns, with the input and the caller', async () => {
+  it('creates a run of its own name that the workflow owns, with the input and the caller', async () => {
     const { drafts } = await invoke();
     const digits = seed().uuid().replaceAll('-', '').slice(0, 10);
     assert.match(digits, /^[0-9a-f]{10}$/);
@@ -178,11 +178,11 @@ describe('how long a call waits', () => {
       assert.deepEqual([status, drafts], [400, []]);
       assert.match(message ?? '', /^timeoutSeconds must be a number from 0 to 3600, not /);
     });
-  it('is quoted in the error, at most a hundred characters of it', async () => {
+  it('is quoted in the error, with at most a hundred characters', async () => {
     const { message = '' } = await invoke({ query: `timeoutSeconds=${'9'.repeat(500)}` });
     assert.ok(message.endsWith(` not ${'9'.repeat(100)}`), message);
   });
-  it('is nothing where an answer at once is preferred', async () => {
+  it('is zero if an answer at once is preferred', async () => {
     for (const prefer of [
       ...[
         'respond-async',
@@ -201,7 +201,7 @@ describe('how long a call waits', () => {
       assert.equal(waits.length, 1, prefer);
     }
   });
-  it('is nothing where the run has ended already, whatever is preferred', async () => {
+  it('is zero if the run has ended already, whatever is preferred', async () => {
     const headers = { prefer: 'respond-async' };
     const { waits, status, body } = await invoke({ headers, begun: { phase: 'Succeeded', output: 7 } });
     assert.deepEqual([waits, status, body], [[], 200, 7]);
@@ -216,7 +216,7 @@ describe('the input of a call', () => {
     assert.deepEqual(await inputOf(null), {});
     assert.deepEqual(await inputOf(''), {});
   });
-  it('is refused where it is no JSON, no UTF-8, or has too many values', async () => {
+  it('is refused if it is not JSON, not UTF-8, or has too many values', async () => {
     for (const body of ['{', 'x', new Uint8Array([0x22, 0xff, 0x22])]) {
       const { status, message, drafts } = await invoke({ body });
       assert.deepEqual([status, drafts], [400, []]);
@@ -236,7 +236,7 @@ describe('the input of a call', () => {
 
 describe('a name that the caller wishes', () => {
   const stranger = 'system:anonymous';
-  it('is that of the run', async () => {
+  it('is the name of the run', async () => {
     const { drafts } = await invoke({ headers: { 'workflow-run-name': 'mine' } });
     assert.equal(drafts[0]?.metadata.name, 'mine');
   });
@@ -245,7 +245,7 @@ describe('a name that the caller wishes', () => {
     assert.match(drafts[0]?.metadata.name ?? '', /^w-[0-9a-f]{10}$/);
     assert.deepEqual(drafts[0]?.metadata.annotations, { 'minik8s.io/called-by': stranger });
   });
-  it('has at least 32 characters where a stranger chose it', async () => {
+  it('has at least 32 characters if an anonymous caller chose it', async () => {
     const named = (length: number) =>
       invoke({ user: stranger, headers: { 'workflow-run-name': 'x'.repeat(length) } });
     const { status, message, drafts } = await named(31);

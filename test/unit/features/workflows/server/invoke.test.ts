@@ -105,7 +105,7 @@ describe('a run of the wished name', () => {
   it('is begun of no workflow that is being deleted', async () => {
     assert.deepEqual(await call('alice', there(), { deletionTimestamp: at(1) }), [404]);
   });
-  it('is begun by no stranger where strangers have too many under way, and by others all the same', async () => {
+  it('is not started by an anonymous caller if such callers have too many under way, and is by others', async () => {
     const secret = '0c7c8a4e-6f0b-4c52-8f0a-111111111111';
     const stranger = 'system:anonymous';
     const theirs = there();

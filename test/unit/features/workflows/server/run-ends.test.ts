@@ -65,7 +65,7 @@ function world() {
   return { clock, put, of, watches, watched, expire, remove, show: () => shown.resolve() };
 }
 
-it('all who wait learn of the end, by one watch, which ends with the last of them', async () => {
+it('all waiting callers are notified of the end, by one watch, which ends with the last of them', async () => {
   const { clock, put, of, watches, show } = world();
   put(run('a'));
   put(run('b'));
@@ -95,7 +95,7 @@ it('a caller that has left does not wait any more', async () => {
   await clock.settle();
   assert.deepEqual([one.over, watches.size, clock.pending], [true, 0, 0]);
 });
-it('a run that the cache does not show yet is no run that is gone', async () => {
+it('a run that the cache does not show yet does not count as deleted', async () => {
   const { clock, put, of, show } = world();
   const one = of('a');
   await clock.settle();
@@ -139,7 +139,7 @@ it('a run that ended before the wait is reported at once', async () => {
   await clock.settle();
   assert.deepEqual([one.phase, watches.size, clock.pending], ['Failed', 0, 0]);
 });
-it('the end of another run, and a change of one that goes on, end no wait', async () => {
+it('the end of another run, and a change of a running one, end no wait', async () => {
   const { clock, put, of, show } = world();
   put(run('a'));
   show();

@@ -39,7 +39,7 @@ describe('runs of strangers', () => {
       return true;
     }
   };
-  it('count while they go on, each for its workflow', () => {
+  it('count while they run, each for its workflow', () => {
     assert.ok(isFull(many(maxOfStrangers)) && !isFull(many(maxOfStrangers - 1)));
     assert.ok(!isFull(many(maxOfStrangers, 'Succeeded')) && !isFull(many(maxOfStrangers), 'other'));
     const known = { annotations: { 'minik8s.io/called-by': 'alice' } };
@@ -94,7 +94,7 @@ describe('runs of strangers', () => {
     assert.ok(isFull(runs, 'w0') && isFull(runs, 'another'));
     assert.ok(!isFull(runs.slice(1), 'w0'));
   });
-  it('are bounded by what they take in the store, for a workflow and for a namespace', () => {
+  it('are limited by their size in the store, for a workflow and for a namespace', () => {
     const some = (count: number, workflow: string, size: number) => () =>
       checkRunsOfStrangers(cacheOf(many(count), size), 'default', workflow);
     const mebibyte = 1024 * 1024;
@@ -129,7 +129,7 @@ describe('requests of strangers to a trigger', () => {
     check(many(63, 'Pending'), quarter)();
     assert.throws(check(many(128, 'Pending', undefined, 'other'), quarter), { message: /namespace/ });
   });
-  it('are not kept out by dead letters, nor by events of other sources', () => {
+  it('are not blocked by dead letters, or by events of other sources', () => {
     check(many(128, 'Failed'), quarter)();
     check(many(128, 'Pending', 'minik8s.io/cron'), quarter)();
   });

@@ -107,7 +107,7 @@ describe('another thread parses', () => {
     const { write } = world();
     assert.equal(await write(workflow('1 +', ...times(100, '1'))), invalid);
   });
-  it('eight definitions of a namespace at most, and those of another beside them', async () => {
+  it('at most eight definitions of a namespace, and those of another beside them', async () => {
     const { write } = world();
     const many = workflow(...times(100, '1'));
     const eight = times(8, '').map(() => write(many));

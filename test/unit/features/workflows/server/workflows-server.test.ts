@@ -17,7 +17,7 @@ const cache = {
 const part = (runs: RunClient | undefined) =>
   workflowsServer(runs)({ cache, clock: new FakeClock() } as never);
 
-it('a workflow is called by POST, where the server has a client of runs', () => {
+it('a workflow is called by POST, if the server has a client of runs', () => {
   const { subresources = {} } = part({} as RunClient);
   assert.deepEqual(Object.keys(subresources), ['minik8s.io/workflows']);
   const { methods, ...rest } = subresources['minik8s.io/workflows']?.invoke ?? assert.fail();

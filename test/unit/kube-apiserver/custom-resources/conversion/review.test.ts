@@ -66,7 +66,7 @@ describe('the answer to a ConversionReview', () => {
     assert.deepEqual(made, { ...converted, metadata: { ...kept, annotations: { note: 'x' } } });
   });
 
-  it('needs neither kind nor uid in version v1beta1', () => {
+  it('requires neither kind nor uid in version v1beta1', () => {
     const text = JSON.stringify({ response: { ...success(converted), uid: '' } });
     assert.deepEqual(readConversion(text, { ...request, version: 'v1beta1' }), [converted]);
     assert.throws(() => readConversion(text, request), /expected webhook response of/);
@@ -131,7 +131,7 @@ describe('the answer to a ConversionReview', () => {
   for (const [problem, response, message] of wrong)
     it(`is rejected if it ${problem}`, () => assert.throws(() => read(response), { message }));
 
-  it('is rejected if it is no JSON, or has invalid labels', () => {
+  it('is rejected if it is not JSON, or has invalid labels', () => {
     assert.throws(() => readConversion('<html>', request), /failed: couldn't get version\/kind; json parse/);
     assert.throws(() => readConversion('[]', request), /json parse error: not an object/);
     assert.throws(
@@ -140,7 +140,7 @@ describe('the answer to a ConversionReview', () => {
     );
   });
 
-  it('names the index of a wrong object among several, which stand in the order of the request', () => {
+  it('names the index of a wrong object among several, which are in the order of the request', () => {
     const objects = [named('a'), named('b')];
     const [first, second] = objects.map((one) => ({ ...one, apiVersion: 'example.com/v2' }));
     assert.throws(() => read(success(second, first), { objects }), {

@@ -104,7 +104,7 @@ describe('a role', () => {
     assert.deepEqual(planReconciliation(scheduler, kept), { type: 'none' });
   });
 
-  test('gets its labels and annotations, beside those it has', () => {
+  test('gets the labels and annotations, and keeps its own', () => {
     const bare = stored(scheduler);
     bare.metadata.labels = { team: 'x' };
     bare.metadata.annotations = { note: 'y' };
@@ -153,7 +153,7 @@ describe('a binding', () => {
   const draft = wanted('ClusterRoleBinding', 'system:public-info-viewer');
   const other = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'ann' };
 
-  test('gets the subjects it lacks, and keeps the others', () => {
+  test('gets the missing subjects, and keeps the others', () => {
     const { subjects } = updated(draft, stored(draft, { subjects: [other] }));
     assert.deepEqual(
       (subjects as { name: string }[]).map(({ name }) => name),

@@ -28,7 +28,7 @@ describe('image', () => {
     it(`${name} is a name`, () => assert.ok(isImageName(name)));
   }
   for (const name of ['', 'Nginx', 'a b', 'a:', ':1', 'a//b', '-a', 'a:b c', 'http://x/y']) {
-    it(`${JSON.stringify(name)} is none`, () => assert.ok(!isImageName(name)));
+    it(`${JSON.stringify(name)} is invalid`, () => assert.ok(!isImageName(name)));
   }
 
   for (const [image, policy, present, decision] of [
@@ -97,7 +97,7 @@ describe('resources', () => {
     return { ...containerResources(container), oomScoreAdj: oomScoreAdj(pod, container, 10 * GiB) };
   };
 
-  it('turns thousandths of a CPU into what the engine takes', () => {
+  it('converts thousandths of a CPU into the unit of the engine', () => {
     assert.equal(of({ cpu: '700m' }).nanoCpus, 700_000_000);
     assert.equal(of({ cpu: '2' }).nanoCpus, 2_000_000_000);
     assert.equal(of({ cpu: '1m' }).nanoCpus, 10_000_000, 'the least that the kernel takes');
@@ -109,11 +109,11 @@ describe('resources', () => {
     assert.equal(of().cpuShares, 2);
     assert.equal(cpuShares(10_000_000), 262_144);
   });
-  it('limits memory only when asked to', () => {
+  it('limits memory only if requested', () => {
     assert.equal(of({ memory: '64Mi' }).memory, 64 * 2 ** 20);
     assert.equal(of({}, { memory: '64Mi' }).memory, 0);
   });
-  it('sets who goes first when memory is short', () => {
+  it('sets which container is killed first when memory is short', () => {
     assert.equal(of().oomScoreAdj, 1000);
     assert.equal(of({ cpu: '1', memory: '1Gi' }).oomScoreAdj, -997);
     assert.equal(of({}, { memory: '1Gi' }).oomScoreAdj, 900);
@@ -124,7 +124,7 @@ describe('resources', () => {
     assert.equal(of({}, { memory: '1' }).oomScoreAdj, 999);
     assert.equal(of({}, { memory: String(0.5995 * 10 * GiB) }).oomScoreAdj, 401);
   });
-  it('keeps what its node needs to the last', () => {
+  it('keeps containers that the node requires to the last', () => {
     const score = (priorityClassName: string) => {
       const pod = makePod({ containers: [{ name: 'main', image: 'a' }], priorityClassName });
       return oomScoreAdj(pod, pod.spec.containers[0] as Container, 10 * GiB);
@@ -132,7 +132,7 @@ describe('resources', () => {
     assert.equal(score('system-node-critical'), -997);
     assert.equal(score('system-cluster-critical'), 1000);
   });
-  it('ends a sidecar no sooner than what it serves, and other init containers by their own request', () => {
+  it('kills a sidecar no sooner than the containers that it serves, and other init containers by their own request', () => {
     const asking = (name: string, memory?: string) => ({
       name,
       image: 'a',

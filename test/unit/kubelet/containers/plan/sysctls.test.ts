@@ -46,7 +46,7 @@ describe('a kernel parameter', () => {
     );
   });
 
-  it('is forbidden if it is any other, also behind one that is not', () => {
+  it('is forbidden if it is any other, also after one that is allowed', () => {
     for (const name of ['kernel.msgmax', 'net.ipv4.ip_forward', 'vm.swappiness', ''])
       assert.match(forbiddenSysctl(podWith([...ofNetwork, name])) ?? '', / not allowlisted$/, name);
   });
@@ -63,11 +63,11 @@ describe('a kernel parameter', () => {
   });
 });
 
-describe('kernel parameters that are allowed besides', () => {
+describe('kernel parameters that are allowed in addition', () => {
   const forbidden = (allowed: string, name: string, spec: object = {}) =>
     forbiddenSysctl(podWith([name], spec), parseUnsafeSysctls(allowed));
 
-  it('are those that are named, and those that begin so', () => {
+  it('are the named ones, and those with a named prefix', () => {
     assert.equal(forbidden('kernel.msgmax', 'kernel.msgmax'), undefined);
     assert.equal(forbidden('net/core/somaxconn', 'net.core.somaxconn'), undefined);
     assert.equal(forbidden(' kernel.msg*, net.core.somaxconn ', 'kernel.msgmnb'), undefined);
@@ -90,6 +90,6 @@ describe('kernel parameters that are allowed besides', () => {
     it(`are never ${wrong}, which is of the machine`, () =>
       assert.throws(() => parseUnsafeSysctls(wrong), /not known to be of a pod's own namespace/));
   for (const wrong of ['Kernel.sem', 'kernel..sem', 'kernel.s*m', '.net', 'net.', `net.${'a'.repeat(250)}`])
-    it(`are no ${wrong.slice(0, 20)}`, () =>
+    it(`exclude ${wrong.slice(0, 20)}`, () =>
       assert.throws(() => parseUnsafeSysctls(`net.a,${wrong}`), /expected a name, or the start of names/));
 });

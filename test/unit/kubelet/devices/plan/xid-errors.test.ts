@@ -28,7 +28,7 @@ describe('a line of the kernel log', () => {
       assert.deepEqual(readCardNews(record(text)), expected);
     });
 
-  it('means nothing if the error is that of a program', () => {
+  it('is ignored if the error is that of a program', () => {
     for (const xid of [13, 31, 43, 45, 68, 109])
       assert.equal(readCardNews(record(`NVRM: Xid (PCI:0000:3b:00): ${xid}, pid=1`)), undefined, `${xid}`);
     for (const xid of [1, 12, 14, 32, 46, 48, 63, 64, 74, 79, 94, 95, 110, 119, 143])
@@ -37,7 +37,7 @@ describe('a line of the kernel log', () => {
         failed('0000:3b:00', xid),
       );
   });
-  it('counts only if the kernel wrote it, whatever its level', () => {
+  it('counts only if the kernel wrote it, at any level', () => {
     const text = 'NVRM: Xid (PCI:0000:3b:00): 79, x';
     for (const level of [0, 3, 7]) assert.ok(readCardNews(record(text, level)), `${level}`);
     // Facilities 1 (user) and 3 (daemon): a program that may write to /dev/kmsg must not disable a card.

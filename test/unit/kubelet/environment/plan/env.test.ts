@@ -96,7 +96,7 @@ describe('resolveEnv', () => {
     });
   });
 
-  it('takes nothing of maps without keys', () => {
+  it('takes no variables from maps without keys', () => {
     const { data: _, ...emptyMap } = map;
     const { data: __, ...emptySecret } = secret;
     const from = {
@@ -121,7 +121,7 @@ describe('resolveEnv', () => {
     );
   });
 
-  it('leaves out what is optional and not there', () => {
+  it('omits optional sources that do not exist', () => {
     const optional = true;
     const env = [
       { name: 'A', valueFrom: { configMapKeyRef: { name: 'none', key: 'k', optional } } },
@@ -175,12 +175,12 @@ describe('resolveEnv', () => {
       /env A: valueFrom must have one of/,
     ],
   ] as const) {
-    it(`refuses what is not there: ${name}`, () => {
+    it(`refuses missing sources: ${name}`, () => {
       assert.throws(() => resolve(container), { name: 'ContainerConfigError', message });
     });
   }
 
-  it('takes keys that no shell would take as a name', () => {
+  it('accepts keys that no shell would accept as a name', () => {
     const named: ConfigMap = { ...map, data: { 'data-1': 'one', '2.x': 'two' } };
     const from = { ...sources, configMaps: new Map([['settings', named]]) };
     assert.deepEqual(resolve({ envFrom: [{ prefix: 'p-', configMapRef: { name: 'settings' } }] }, from), {
@@ -209,7 +209,7 @@ describe('resolveEnv', () => {
     });
   });
 
-  it('refuses bytes that are no text', () => {
+  it('refuses bytes that are not text', () => {
     const bytes: Secret = { ...secret, data: { token: btoa('\xff\xfe') } };
     const from = { ...sources, secrets: new Map([['keys', bytes]]) };
     const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } }];
@@ -223,7 +223,7 @@ describe('resolveEnv', () => {
       });
   });
 
-  it('takes text as it is, also what begins with the mark of a byte order', () => {
+  it('keeps text unchanged, also with a byte order mark', () => {
     const marked: Secret = { ...secret, data: { token: btoa('\xef\xbb\xbfx') } };
     const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } }];
     const from = { ...sources, secrets: new Map([['keys', marked]]) };
@@ -267,7 +267,7 @@ describe('a variable', () => {
     );
   });
 
-  it('may not be more than a program can be given, by itself or with the others', () => {
+  it('may not be larger than a program can receive, alone or with the others', () => {
     const doubled = Array.from({ length: 40 }, (_, at) => ({
       name: `V${at}`,
       value: at === 0 ? 'x'.repeat(1000) : `$(V${at - 1})$(V${at - 1})`,

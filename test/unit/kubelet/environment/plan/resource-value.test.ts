@@ -54,7 +54,7 @@ describe('a resource of a container', () => {
     assert.equal(told('limits.memory', {}, unknown as typeof allocatable), '0');
   });
 
-  it('is nothing without a request, nor without a limit of what the node does not share out so', () => {
+  it('is absent without a request, and without a limit of resources that the node does not share in that way', () => {
     assert.equal(told('requests.ephemeral-storage'), '0');
     assert.equal(told('limits.hugepages-2Mi'), '0');
     assert.equal(told('requests.cpu', { containerName: 'bare' }), '0');
@@ -78,7 +78,7 @@ describe('a resource of a container', () => {
     'limits.cpux',
     'requests.hugepages-',
   ]) {
-    it(`is none: ${resource}`, () =>
+    it(`is invalid: ${resource}`, () =>
       assert.throws(() => told(resource), {
         name: 'ContainerConfigError',
         message: `unsupported container resource : ${resource}`,

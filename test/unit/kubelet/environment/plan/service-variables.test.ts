@@ -70,7 +70,7 @@ describe('variables of Services', () => {
     };
     assert.deepEqual(of([service('a', 'shop', '10.96.0.9', []), unset]), {});
   });
-  it('take the namespace’s own before the API server’s, whichever comes first', () => {
+  it('prefer the namespace’s own to the API server’s, in any order', () => {
     const own = service('kubernetes', 'shop', '10.96.0.7');
     for (const services of [
       [own, api],

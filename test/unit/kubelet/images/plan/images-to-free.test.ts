@@ -26,13 +26,13 @@ describe('the room that images leave', () => {
         bytes,
       ));
   }
-  it('are none for a disk without a size', () =>
+  it('is undefined for a disk without a size', () =>
     assert.equal(bytesToFree({ size: 0, available: 0 }, defaultImageThresholds), 0));
 });
 
 const now = 1_000_000;
 
-describe('images that may go', () => {
+describe('removable images', () => {
   const image = (id: string, names: readonly string[]): PresentImage => ({ id, names, sizeBytes: 7 });
   const recorded = (names: readonly string[], usedAt = 0, since = 0): RecordedImage => ({
     names,
@@ -44,18 +44,18 @@ describe('images that may go', () => {
       ({ id, names }) => [id, ...names],
     );
 
-  it('are those that came for pods, by their names, and no others', () => {
+  it('are those that were pulled for pods, by their names, and no others', () => {
     assert.deepEqual(ids([image('a', ['a:1']), image('b', ['b:1'])], { a: recorded(['a:1']) }), [
       ['a', 'a:1'],
     ]);
   });
-  it('are not in use, nor new', () => {
+  it('are neither in use nor new', () => {
     const present = [image('a', ['a:1'])];
     assert.deepEqual(ids(present, { a: recorded(['a:1']) }, ['a']), []);
     assert.deepEqual(ids(present, { a: recorded(['a:1'], 0, now - 999) }), []);
     assert.deepEqual(ids(present, { a: recorded(['a:1'], 0, now - 1000) }), [['a', 'a:1']]);
   });
-  it('are removed by tag first, and keep names that others gave', () => {
+  it('are removed by tag first, and keep names of other clients', () => {
     const digest = `r.io:5000/a@sha256:${'0'.repeat(64)}`;
     assert.deepEqual(ids([image('a', [digest, 'r.io:5000/a:1'])], { a: recorded(['r.io:5000/a:1']) }), [
       ['a', 'r.io:5000/a:1', digest],
@@ -64,12 +64,12 @@ describe('images that may go', () => {
     for (const foreign of ['mine:1', 'a:2', 'r.io/a:1', 'r.io/a@sha256:00'])
       assert.deepEqual(ids([image('a', ['a:1', foreign])], { a: recorded(['a:1']) }), [], foreign);
   });
-  it('go by their id when another image has their name', () => {
+  it('are removed by id if another image has their name', () => {
     assert.deepEqual(ids([image('sha256:a', [])], { 'sha256:a': recorded(['a:1']) }), [
       ['sha256:a', 'sha256:a'],
     ]);
   });
-  it('go the longest unused first, then the oldest', () => {
+  it('are sorted by the time of last use, then by age', () => {
     const present = ['a', 'b', 'c'].map((id) => image(id, [`${id}:1`]));
     const record = {
       a: recorded(['a:1'], 5, 2),

@@ -66,7 +66,7 @@ describe('pull secrets', () => {
     assert.deepEqual(found('quay.io/a/b:1', auths), ['exact:1', 'path:1', 'host:1']);
   });
 
-  it('may hold colons, no padding, a name and a word of their own, and the older form', () => {
+  it('may contain colons, no padding, a name and a password, and the older form', () => {
     assert.deepEqual(found('q.io/a', { 'q.io': auth('me:a:b') }), ['me:a:b']);
     assert.deepEqual(found('q.io/a', { 'q.io': { auth: base64('me:pässword').replace(/=+$/, '') } }), [
       'me:pässword',

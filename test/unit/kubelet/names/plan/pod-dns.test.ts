@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { renderResolvConf } from '../../../../../src/kubelet/names/plan/pod-dns.ts';
 import { makePod } from '../../builders.ts';
 
-describe('names of others', () => {
+describe('DNS settings of a pod', () => {
   const facts = {
     clusterDNS: '10.96.0.10',
     clusterDomain: 'cluster.local',
@@ -12,7 +12,7 @@ describe('names of others', () => {
   };
   const text = (spec: Parameters<typeof makePod>[0], more: object = {}) =>
     renderResolvConf(makePod(spec), { ...facts, ...more }).text;
-  it('are resolved by the cluster first', () => {
+  it('use cluster DNS first', () => {
     assert.equal(
       text({}),
       'search shop.svc.cluster.local svc.cluster.local cluster.local corp.example\nnameserver 10.96.0.10\noptions ndots:5\n',
@@ -23,17 +23,17 @@ describe('names of others', () => {
     [{ hostNetwork: true }, {}],
     [{}, { clusterDNS: undefined }],
   ] as const) {
-    it(`are resolved as the host does for ${JSON.stringify([spec, more])}`, () => {
+    it(`are those of the host for ${JSON.stringify([spec, more])}`, () => {
       assert.equal(text(spec, more), facts.hostResolvConf);
     });
   }
-  it('are resolved by the cluster in the host network with ClusterFirstWithHostNet', () => {
+  it('use cluster DNS in the host network with ClusterFirstWithHostNet', () => {
     assert.match(
       text({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }),
       /^nameserver 10.96.0.10$/m,
     );
   });
-  it('are resolved only by dnsConfig with the policy None', () => {
+  it('are only those of dnsConfig with the policy None', () => {
     const dnsConfig = {
       nameservers: ['192.0.2.1'],
       searches: ['a.example', 'b.example'],
@@ -44,7 +44,7 @@ describe('names of others', () => {
       'search a.example b.example\nnameserver 192.0.2.1\noptions ndots:2 edns0\n',
     );
   });
-  it('take what the pod adds to its policy, where the pod’s options win', () => {
+  it("combine the pod's options with its policy, and the pod’s options win", () => {
     const dnsConfig = {
       nameservers: ['192.0.2.1', '10.96.0.10'],
       searches: ['b.example', 'corp.example'],
@@ -92,7 +92,7 @@ describe('names of others', () => {
     const long = Array.from({ length: 7 }, (_, n) => `${n}${'x'.repeat(254)}`);
     const last = (length: number) => 'y'.repeat(length);
 
-    it('all are there, without a warning', () => {
+    it('all are applied, without a warning', () => {
       const searches = [...long, last(256)];
       assert.equal(searches.join(' ').length, 2048);
       const { text: whole, warnings } = none({ nameservers, searches });

@@ -7,7 +7,7 @@ const facts = { podIP: '10.244.0.2', clusterDomain: 'cluster.local', hostHosts: 
 const below = { hostname: 'own', subdomain: 'db' };
 
 describe('the name of a pod', () => {
-  it('is its own, cut to what the kernel takes', () => {
+  it("is unchanged, cut to the kernel's limit", () => {
     assert.equal(podHostname(makePod()), 'web');
     assert.equal(podHostname(makePod({ hostname: 'own' })), 'own');
     assert.equal(podHostname(makePod({}, { name: `${'a'.repeat(62)}-b` })), 'a'.repeat(62));
@@ -52,18 +52,18 @@ describe('/etc/hosts of a pod', () => {
   ];
   const hostAliases = [{ ip: '192.0.2.7', hostnames: ['db', 'db.example'] }, { ip: '192.0.2.8' }];
 
-  it('has its name', () => {
+  it('contains its name', () => {
     assert.equal(renderHosts(makePod(), facts), [...standard, '10.244.0.2\tweb', ''].join('\n'));
   });
 
-  it('has its name in full below a subdomain', () => {
+  it('contains its full name with a subdomain', () => {
     assert.equal(
       renderHosts(makePod(below), facts),
       [...standard, '10.244.0.2\town.db.shop.svc.cluster.local\town', ''].join('\n'),
     );
   });
 
-  it('has what the pod adds at its end', () => {
+  it("contains the pod's additions at its end", () => {
     assert.equal(
       renderHosts(makePod({ hostAliases }), facts),
       [
@@ -73,7 +73,7 @@ describe('/etc/hosts of a pod', () => {
     );
   });
 
-  it('is the machine’s in its network, with what the pod adds', () => {
+  it("is the machine’s in its network, with the pod's additions", () => {
     const inHost = { ...facts, podIP: undefined };
     const managed = '# Kubernetes-managed hosts file (host network).\n192.0.2.1 router\n';
     assert.equal(renderHosts(makePod({ hostNetwork: true }), inHost), managed);

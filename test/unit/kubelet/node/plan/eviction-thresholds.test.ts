@@ -117,7 +117,7 @@ describe('thresholds', () => {
     it(`are refused: ${bad}`, () => assert.throws(() => parseThresholds(bad), { name: 'Error', message }));
   }
 
-  it('may be just below all there is', () => {
+  it('may be just below the whole capacity', () => {
     assert.deepEqual(parseThresholds('pid.available<99.5%'), [{ signal: 'pid.available', fraction: 0.995 }]);
   });
 });

@@ -110,7 +110,7 @@ describe('the conditions of a node', () => {
     );
   });
 
-  it('stand behind those of others, which stay as they are', () => {
+  it('follow those of other clients, which stay unchanged', () => {
     const gpu: Condition = { type: 'example.com/gpu', status: 'True', lastHeartbeatTime: before };
     const said = conditionsOf({}, [{ type: 'Ready', status: 'Unknown' }, gpu]);
     assert.deepEqual(said[0], gpu);
@@ -120,7 +120,7 @@ describe('the conditions of a node', () => {
     );
   });
 
-  it('stand behind those that other parts of the node report, who also take them back', () => {
+  it('follow those of other parts of the node, which may also remove theirs', () => {
     const network: Condition = {
       type: 'NetworkUnavailable',
       status: 'True',
@@ -141,7 +141,7 @@ describe('the conditions of a node', () => {
   });
 });
 
-describe('a pressure that comes or goes', () => {
+describe('a pressure that begins or ends', () => {
   type Status = Condition['status'] | undefined;
   const other: Condition = { type: 'MemoryPressure', status: 'True' };
   const disk = (status: Status): readonly Condition[] =>
@@ -167,7 +167,7 @@ describe('a pressure that comes or goes', () => {
     });
   }
 
-  it('has its own message', () => {
+  it('has a separate message', () => {
     const told = (type: 'MemoryPressure' | 'PIDPressure', status: Condition['status']) =>
       changeEvents([], [{ type, status }])[0];
     assert.equal(told('MemoryPressure', 'True'), 'NodeHasInsufficientMemory');

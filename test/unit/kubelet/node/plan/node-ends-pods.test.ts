@@ -34,7 +34,7 @@ describe('allocatable', () => {
   const facts = { cpus: 2, memoryBytes: 8 * 2 ** 30, storageBytes: 2 ** 40 } as NodeFacts;
   const capacity = capacityOf({ facts, maxPods: 110 });
 
-  it('is what is not reserved', () => {
+  it('is the part that is not reserved', () => {
     assert.deepEqual(allocatableOf(capacity), capacity);
     assert.deepEqual(allocatableOf(capacity, { cpu: '500m', memory: '1Gi', 'ephemeral-storage': '24Gi' }), {
       cpu: '1500m',
@@ -44,7 +44,7 @@ describe('allocatable', () => {
     });
   });
 
-  it('is nothing where all is reserved, and never less', () => {
+  it('is nothing if all is reserved, and never negative', () => {
     assert.deepEqual(allocatableOf(capacity, { cpu: '2', memory: '8Gi' }), {
       ...capacity,
       cpu: '0',
@@ -94,7 +94,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refused(podOf('new'), other), undefined);
   });
 
-  it('is refused for what is short, in upstream words', () => {
+  it('is refused for an exhausted resource, in upstream words', () => {
     assert.deepEqual(refused(podOf('new', { cpu: '601m' }), podOf('other', { cpu: '400m' })), {
       reason: 'OutOfcpu',
       message:
@@ -152,7 +152,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refused(podOf('new', { cpu: '1m' }), greedy)?.reason, 'OutOfcpu');
   });
 
-  it('need not leave room for those that have ended, nor for itself', () => {
+  it('need not leave room for ended pods, or for itself', () => {
     const done = podOf('done', { cpu: '1' }, {}, { phase: 'Succeeded' });
     const itself = podOf('new', { cpu: '600m' });
     assert.equal(refused(podOf('new', { cpu: '600m' }), done, itself), undefined);
@@ -197,7 +197,7 @@ describe('a pod that is ended', () => {
   const conditionsOf = (status: ReturnType<typeof computePodStatus>) =>
     Object.fromEntries((status.conditions ?? []).map(({ type, ...rest }) => [type, rest]));
 
-  it('is not ready at once, and has failed when nothing of it runs any more', () => {
+  it('is not ready at once, and has failed when none of its containers runs any more', () => {
     const pod = makePod();
     const running = { pod, observed: observed(makeSandbox(), makeContainer()), memory, now };
     const leaving = computePodStatus({ ...running, nodeIP });
@@ -234,7 +234,7 @@ describe('a pod that is ended', () => {
     assert.deepEqual(plan.actions, [{ type: 'killContainer', id: 'main-0', name: 'main' }]);
   });
 
-  it('has its own grace period if the termination has none, as at its deadline', () => {
+  it('has a separate grace period if the termination has none, as at its deadline', () => {
     const plan = computePodActions({
       pod: makePod({ terminationGracePeriodSeconds: 7 }),
       observed: observed(makeSandbox(), makeContainer()),

@@ -51,7 +51,7 @@ const statusOf = (more: Partial<NodeInput> = {}, previous?: Parameters<typeof co
   computeNodeStatus({ ...input, ...more }, previous);
 
 describe('the status of a node', () => {
-  it('counts devices, and keeps what others advertise', () => {
+  it('counts devices, and keeps those that others advertise', () => {
     const devices: DeviceCounts = new Map([
       [
         'example.com/gpu',
@@ -128,7 +128,7 @@ describe('the status of a node', () => {
     );
   });
 
-  it('has no endpoint where the agent does not serve', () => {
+  it('has no endpoint if the agent does not serve', () => {
     assert.ok(!('daemonEndpoints' in statusOf({ kubeletPort: undefined })));
   });
 
@@ -147,7 +147,7 @@ describe('the status of a node', () => {
     );
   });
 
-  it('keeps what others wrote, and since when its conditions are so', () => {
+  it('keeps foreign fields, and the transition times of its conditions', () => {
     const long = '2025-12-31T00:00:00Z';
     const condition = { status: 'False', lastHeartbeatTime: long, lastTransitionTime: long } as const;
     const previous = {
@@ -163,7 +163,7 @@ describe('the status of a node', () => {
     assert.equal(conditions.find(({ type }) => type === 'DiskPressure')?.lastTransitionTime, long);
   });
 
-  it('keeps the capacity that others advertise, which is allocatable', () => {
+  it('keeps the capacity that other clients advertise, which is allocatable', () => {
     const own = statusOf();
     const previous = {
       capacity: { cpu: '64', 'example.com/gpu': '4' },
@@ -175,7 +175,7 @@ describe('the status of a node', () => {
     assert.deepEqual(statusOf({}, status), status);
   });
 
-  it('is written without the capacity that others advertise, and without what is gone', () => {
+  it('is written without the capacity that others advertise, and without removed resources', () => {
     const own = statusOf();
     const previous = { capacity: { 'example.com/gpu': '4' }, allocatable: { 'example.com/gone': '1' } };
     const written = nodeStatusPatch(statusOf({}, previous), previous);
@@ -200,7 +200,7 @@ it('a node has the labels that schedulers and people select by', () => {
 describe('the Lease of a node', () => {
   const lease = newLease(node('node-1'), 10_000, now);
 
-  it('is of four heartbeats and goes with its Node', () => {
+  it('lasts for four heartbeats and is deleted with its Node', () => {
     assert.deepEqual(lease, {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -219,12 +219,12 @@ describe('the Lease of a node', () => {
     });
   });
 
-  it('is never shorter than they are, though it counts in seconds', () => {
+  it('is never shorter than they are, although it counts in seconds', () => {
     assert.equal(newLease(node('node-1'), 2502, now).spec?.leaseDurationSeconds, 11);
     assert.equal(newLease(node('node-1'), 2500, now).spec?.leaseDurationSeconds, 10);
   });
 
-  it('is renewed, whatever its holder, and keeps foreign fields', () => {
+  it('is renewed, for any holder, and keeps foreign fields', () => {
     const spec = { ...lease.spec, holderIdentity: 'other', leaseTransitions: 3, leaseDurationSeconds: 1 };
     const metadata = { ...lease.metadata, uid: 'l', resourceVersion: '7', creationTimestamp: '' };
     const previous = { ...lease, metadata, spec } as Lease;

@@ -81,7 +81,7 @@ describe('a mirror', () => {
     assert.deepEqual(mirror.metadata.labels, { app: 'web' });
   });
 
-  it('is made, left or taken away', () => {
+  it('is created, kept or removed', () => {
     const going = { ...mirror, metadata: { ...mirror.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
     const goingNode = { metadata: { ...node.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } as Node;
     assert.equal(mirrorStep(pod, undefined, node), 'create');

@@ -80,7 +80,7 @@ describe('a container that runs', () => {
   });
 });
 
-describe('a container of which nothing is there', () => {
+describe('a container without an observed state', () => {
   it('is about to be created, of no image yet', () => {
     const status = statusOf(makePod());
     assert.deepEqual(status.state, { waiting: { reason: 'ContainerCreating' } });
@@ -135,7 +135,7 @@ describe('a container of which nothing is there', () => {
     assert.ok(unnamed && !('containerID' in unnamed));
   });
 
-  it('waits for what keeps its pod from starting, unless the pod goes', () => {
+  it('waits for the condition that prevents the start of its pod, unless the pod terminates', () => {
     const held = (metadata: object = {}) => makePod({ hostUsers: false }, metadata);
     assert.equal(statusOf(held()).state?.waiting?.reason, 'NotSupported');
     const waiting = { waiting: { reason: 'ContainerCreating' } };
@@ -181,7 +181,7 @@ describe('a container that could not be started', () => {
     );
   });
 
-  it('does not wait for that any more when the pod goes', () => {
+  it('does not wait for that any more when the pod terminates', () => {
     const startFailures = new Map([['main', failure('ErrImagePull', 10)]]);
     const waiting = { waiting: { reason: 'ContainerCreating' } };
     assert.deepEqual(statusOf(makePod({}, leaving), [], { startFailures }).state, waiting);
@@ -227,7 +227,7 @@ describe('a container that has ended', () => {
     assert.equal(messageOf(''), 'last words');
   });
 
-  it('has the times of its creation where it has no others, and no message where it left none', () => {
+  it('has the times of its creation if it has no others, and no message if it wrote none', () => {
     const never = { startedAt: undefined, finishedAt: undefined };
     const { terminated } = statusOf(makePod({ restartPolicy: 'Never' }), [exited(0, never)]).state ?? {};
     assert.deepEqual(terminated, {
@@ -239,7 +239,7 @@ describe('a container that has ended', () => {
     });
   });
 
-  it('is behind the one before it in what was last', () => {
+  it('follows the earlier one in the last state', () => {
     const two = [exited(3, { attempt: 1, ...stopped }), exited(5)];
     const { state, lastState } = statusOf(makePod({ restartPolicy: 'Never' }), two);
     assert.deepEqual([state?.terminated?.exitCode, lastState?.terminated?.exitCode], [3, 5]);
@@ -285,7 +285,7 @@ describe('a container that has ended', () => {
     assert.equal(statusOf(makePod(), crashed(19, 2)).state?.waiting?.reason, 'CrashLoopBackOff');
   });
 
-  it('has ended for good where it does not start again', () => {
+  it('has ended for good if it does not restart', () => {
     const one = [exited(0, { crashes: 2, ...stopped })];
     assert.equal(statusOf(makePod({ restartPolicy: 'OnFailure' }), one).state?.terminated?.exitCode, 0);
     assert.equal(statusOf(makePod({}, leaving), one).state?.terminated?.exitCode, 0);

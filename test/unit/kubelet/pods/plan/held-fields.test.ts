@@ -70,8 +70,8 @@ function podWith(spec: object): Pod {
   return { ...pod, spec: { ...pod.spec, ...spec } };
 }
 
-describe('a field that is not supported', () => {
-  it('is tried for each that the table has, but for those of ephemeral containers', () => {
+describe('an unsupported field', () => {
+  it('is tested for each in the table, except those of ephemeral containers', () => {
     const held = Object.entries(podFields).flatMap(([type, { held: names = '' }]) =>
       type === 'core.v1.EphemeralContainer' ? [] : names.split(' ').filter((name) => name !== ''),
     );

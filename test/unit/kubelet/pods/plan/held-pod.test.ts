@@ -40,7 +40,7 @@ describe('a pod is held', () => {
       assert.deepEqual(holdOf(pod, engine), { reason: 'NotSupported', message: `${begins}${fields}` }),
     );
 
-  it('for all of them together', () => {
+  it('for all unsupported fields together', () => {
     const { message } = holdOf(makePod({ hostUsers: false, resourceClaims: [{ name: 'a' }] }), engine) ?? {};
     assert.match(message ?? '', /spec\.hostUsers \(.*\), spec\.resourceClaims$/);
   });
@@ -70,14 +70,14 @@ describe('a pod is held', () => {
     assert.equal(holdOf(held, engine), holdOf({ ...held }, engine));
   });
 
-  it('no longer than it asks for it, also by the same metadata', () => {
+  it('only as long as it requests the field, also with the same metadata', () => {
     const held = makePod({ hostUsers: false });
     assert.ok(holdOf(held, engine));
     assert.equal(holdOf({ ...makePod(), metadata: held.metadata }, engine), undefined);
     assert.ok(holdOf(held, engine));
   });
 
-  it('for volumes that are images, by an engine that cannot mount them, until there is one that can', () => {
+  it('for volumes that are images, by an engine that cannot mount them, until an engine can', () => {
     const volumes = [
       { name: 'a', emptyDir: {} },
       { name: 'b', image: { reference: 'tools:1' } },

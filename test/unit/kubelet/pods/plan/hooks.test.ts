@@ -169,7 +169,7 @@ describe('a hook before the stop', () => {
     ]);
   });
 
-  it('is followed by the stop though the reason for the stop is gone', () => {
+  it('is followed by the stop even if the reason for the stop no longer applies', () => {
     const back = makePod();
     const past = { ...began, ...hooks('preStop', { at: 'done' }) };
     assert.deepEqual(planOf(back, runs, past, now + seconds(4)), {
@@ -182,7 +182,7 @@ describe('a hook before the stop', () => {
     ]);
   });
 
-  it('is not run without a grace period, nor for a container that ended', () => {
+  it('is not run without a grace period, or for a container that ended', () => {
     assert.deepEqual(planOf(leaving(0), runs).actions, ['kill main main-0']);
     assert.deepEqual(planOf(leaving(10), [sandbox, exited(0, { preStop })]).actions, [
       'removeContainer main-0',

@@ -35,7 +35,7 @@ function said(over: Partial<ConditionInput> = {}) {
 }
 const yes = { status: 'True' };
 
-it('the conditions of a node agent are known by their types', () => {
+it('the conditions of a node agent are recognised by their types', () => {
   const own = [
     'ContainersReady',
     'Initialized',
@@ -145,7 +145,7 @@ describe('Ready and ContainersReady', () => {
     assert.deepEqual(ContainersReady, Ready);
   });
 
-  it('name a sidecar that is not, and no container that comes before the others', () => {
+  it('name a sidecar that is not, and no earlier init container', () => {
     const pod = makePod({
       initContainers: [
         { name: 'sidecar', image: 'app:1', restartPolicy: 'Always' },

@@ -61,7 +61,7 @@ describe('the phase of a pod', () => {
     });
   }
 
-  it('is that of the newest container of each name, in whatever order they are found', () => {
+  it('is that of the newest container of each name, in any order', () => {
     const older = exited(1);
     for (const containers of [
       [older, exited(0, { attempt: 1 })],
@@ -74,7 +74,7 @@ describe('the phase of a pod', () => {
     }
   });
 
-  it('stays as it was at its end, whatever containers are found', () => {
+  it('stays unchanged after its end, whatever containers are found', () => {
     for (const phase of ['Failed', 'Succeeded'] as const) {
       const ended = (spec: object) => makePod({ restartPolicy: 'Always', ...spec }, {}, { phase });
       assert.equal(statusOf(ended({}), observed(makeSandbox(), makeContainer())).phase, phase);
@@ -119,14 +119,14 @@ describe('the phase of a pod', () => {
   });
 });
 
-describe('a pod that the node ends and of which nothing is found', () => {
+describe('a pod that the node ends and that has no containers', () => {
   const end = { reason: 'Evicted', message: 'm', disruption: true };
 
   it('has no containers where none was ever started', () => {
     assert.ok(!('containerStatuses' in statusOf(two('Never'), observed(), { end })));
   });
 
-  it('does not go on saying that one runs, whichever it was', () => {
+  it('no longer reports a running container', () => {
     for (const [containers, container] of [
       [two('Never').spec.containers, makeContainer()],
       [two('Never').spec.containers, makeContainer(side)],
@@ -149,20 +149,20 @@ describe('the address of a pod', () => {
   const addressOf = (pod: Pod, seen: ObservedPod) => statusOf(pod, seen).podIP;
   const dead = makeSandbox({ state: 'exited', ip: '10.244.0.3' });
 
-  it('is that of the sandbox that runs', () => {
+  it('is that of the running sandbox', () => {
     assert.equal(addressOf(makePod({}, {}, before), observed(dead, makeSandbox())), '10.244.0.2');
     const { podIP, podIPs, hostIPs } = statusOf(makePod(), observed(makeSandbox()));
     assert.deepEqual([podIP, podIPs, hostIPs], ['10.244.0.2', [{ ip: '10.244.0.2' }], [{ ip: '192.0.2.1' }]]);
   });
 
-  it('stays what it was of a pod that goes', () => {
+  it('is unchanged for a terminating pod', () => {
     assert.equal(addressOf(makePod({}, leaving, before), observed(dead)), '10.244.0.9');
     const done = makePod({ restartPolicy: 'Never' }, {}, before);
     assert.equal(addressOf(done, observed(dead, exited(0))), '10.244.0.9');
     assert.equal(addressOf(makePod({ restartPolicy: 'Never' }), observed(dead, exited(0))), undefined);
   });
 
-  it('is none for a running pod without its sandbox, since another pod may get the address', () => {
+  it('is absent for a running pod without its sandbox, since another pod may get the address', () => {
     for (const seen of [
       observed(),
       observed(dead),

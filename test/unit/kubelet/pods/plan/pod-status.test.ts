@@ -60,7 +60,7 @@ describe('computePodStatus', () => {
     assert.equal(condition(status, 'ContainersReady')?.status, 'True');
   });
 
-  it('has the conditions of a node agent in upstream’s order, behind those of others', () => {
+  it('has the conditions of a node agent in upstream’s order, after those of other clients', () => {
     const gate = { type: 'a.example/b', status: 'True' };
     const pod = makePod({}, {}, { conditions: [gate, { type: 'Ready', status: 'False' }] });
     const status = statusOf(pod, observed(makeSandbox(), makeContainer()));
@@ -232,7 +232,7 @@ describe('computePodStatus', () => {
     assert.equal(state?.terminated?.exitCode, 137);
   });
 
-  it('keeps the conditions of others and the times of what did not change', () => {
+  it('keeps foreign conditions and the times of unchanged ones', () => {
     const before = [
       { type: 'example.com/gate', status: 'True' },
       { type: 'Ready', status: 'True', lastTransitionTime: '2025-12-31T00:00:00Z' },

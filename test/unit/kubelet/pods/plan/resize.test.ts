@@ -25,7 +25,7 @@ describe('a container', () => {
   const resized = (resources: object, policies: object[] = [], actual = held) =>
     containerResize({ resources, resizePolicy: policies } as never, { resources: actual });
 
-  it('stays as it is while it has what it was given', () => {
+  it('is unchanged while it has its allocated resources', () => {
     assert.equal(resized(asked), undefined);
     assert.equal(
       resized({ ...asked, requests: { cpu: '250m', memory: '1Mi' } }),
@@ -38,7 +38,7 @@ describe('a container', () => {
     assert.equal(resized({ limits: { cpu: '1m' } }, [], { ...least, nanoCpus: 10_000_000 }), undefined);
   });
 
-  it('is held to what it was given', () => {
+  it('is limited by its allocated resources', () => {
     assert.deepEqual(resized({ ...asked, limits: { cpu: '1', memory: '64Mi' } }), {
       resources: { ...held, nanoCpus: 1e9 },
       restarts: false,
@@ -71,7 +71,7 @@ describe('the plan of a pod', () => {
     });
   const more = { ...asked, limits: { cpu: '1', memory: '64Mi' } };
 
-  it('brings a container to what it was given', () => {
+  it('brings a container to its allocated resources', () => {
     assert.deepEqual(plan(podOf(more), {}).actions.map(short), [
       `resize main main-0 ${JSON.stringify({ ...held, nanoCpus: 1e9 })}`,
     ]);
@@ -113,7 +113,7 @@ describe('a sidecar', () => {
       now,
     }).actions.map(short);
 
-  it('is brought to what it was given while it runs', () => {
+  it('gets its allocated resources while it runs', () => {
     assert.deepEqual(plan(withSide(more)), [
       `resize side side-0 ${JSON.stringify({ ...held, nanoCpus: 1e9 })}`,
     ]);
@@ -171,7 +171,7 @@ describe('the resources allocated to a pod', () => {
     assert.equal(allocatedPod(pod, allocationFrom(pod, [makeContainer({ allocation: 'x' })])), pod);
   });
 
-  it('is that of each container: one may differ, and one may be new', () => {
+  it('are read for each container: one may differ, and one may be new', () => {
     const resources = { requests: { cpu: '1' } };
     const names = ['same', 'less', 'new'];
     const pod = makePod({ containers: names.map((name) => ({ name, image: 'app:1', resources })) });
@@ -192,7 +192,7 @@ describe('the resources allocated to a pod', () => {
     );
   });
 
-  it('is read only as it was written', () => {
+  it('are read back only in the written form', () => {
     for (const text of [
       undefined,
       '',
@@ -210,7 +210,7 @@ describe('the resources allocated to a pod', () => {
     assert.deepEqual(readResources('{}'), {});
   });
 
-  it('is more only where the node has it', () => {
+  it('are raised only if the node has them', () => {
     const allocatable = new Map([
       ['cpu', 1000],
       ['memory', 100 * Mi],

@@ -40,7 +40,7 @@ describe('a container that has ended', () => {
   const ran = (ms: number, more: Partial<ContainerState> = {}) =>
     exited(1, { crashes: 3, createdAt: now - ms - 1, startedAt: now - ms, finishedAt: now, ...more });
 
-  it('is forgiven what was before it after ten minutes', () => {
+  it('starts without a delay after ten minutes', () => {
     assert.equal(crashesOf(ran(seconds(600) - 1)), 3);
     assert.equal(crashesOf(ran(seconds(600))), 0);
   });

@@ -40,7 +40,7 @@ describe('containers that are to stop', () => {
     assert.deepEqual(plan([of('side', 1), of('old', undefined)]).actions, [ask('side'), ask('old')]);
   });
 
-  it('are not stopped again, nor is their hook run again', () => {
+  it('are not stopped again, and their hook is not run again', () => {
     const preStop = { handler: hook, ports: [] };
     const asked = { stopping: new Map([['main-0', now - seconds(10)]]) };
     assert.deepEqual(plan([of('main', 0, { preStop })], asked), { actions: [], requeueAfter: 20_000 });

@@ -71,7 +71,7 @@ describe('the request of httpGet', () => {
     });
   });
 
-  it('goes to a host that is named, with brackets around an IPv6 address', () => {
+  it('is sent to a given host, with brackets around an IPv6 address', () => {
     assert.equal(urlOf(of({ host: 'example.org', scheme: 'HTTPS' }, 443)), 'https://example.org:443/');
     const six = of({ host: 'fd00::1' });
     assert.equal(urlOf(six), 'http://[fd00::1]:80/');
@@ -99,7 +99,7 @@ describe('the request of httpGet', () => {
     });
   });
 
-  it('sends no Accept and no User-Agent where those are given empty, and nothing that would change the request', () => {
+  it('has no Accept and no User-Agent if these are given empty, and no header that would change the request', () => {
     const httpHeaders = ['Accept', 'User-Agent', 'Host'].map((name) => ({ name, value: '' }));
     const framing = ['Content-Length', 'Transfer-Encoding', 'Connection', 'Trailer'].map((name) => ({
       name,

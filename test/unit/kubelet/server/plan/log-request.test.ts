@@ -99,7 +99,7 @@ describe('the container of a log request', () => {
     assert.equal(idOf([zeroth, first, second], true, waiting), 'main-1');
   });
 
-  it('may be none before', () => {
+  it('may be undefined before', () => {
     const message = /^previous terminated container "main" in pod "web" not found$/;
     assert.throws(() => idOf([second], true), refusal(message));
     assert.throws(() => idOf([], true, waiting), refusal(message));
@@ -113,7 +113,7 @@ describe('the container of a log request', () => {
     assert.throws(() => idOf([], false, waiting), refusal(/: CrashLoopBackOff$/));
   });
 
-  it('may be none of the pod, or one that runs before the others', () => {
+  it('may be undefined, or an init container', () => {
     assert.throws(
       () => logTarget(makePod(), observed(), 'x', false),
       refusal(/^container x is not valid for pod web$/),

@@ -58,7 +58,7 @@ test('an exit status is sent in the form that kubectl reads', () => {
   assert.match(outcomeText({ exitCode: 3 }), /exit status 3$/);
 });
 
-test('a terminal has its newest size', async () => {
+test('a terminal gets its newest size', async () => {
   const sizes = new TerminalSizes();
   sizes.push('{"Width":80,"Hei');
   sizes.push('ght":24}\n{"Width":81,"Height":25}\n{"Width":-1,"Height":2}\nnonsense\n');

@@ -38,11 +38,11 @@ describe('the cgroup paths of a container', () => {
     });
   });
 
-  it('as a whole, also when its first process made a group of its own below', () => {
+  it('cover the whole container, also if its first process created a group below', () => {
     assert.equal(groupDirectories('0::/docker/abc/init.scope\n', 'abc')?.memory, './docker/abc');
   });
 
-  it('nowhere, when the process is not of that container', () => {
+  it('are absent if the process is not of that container', () => {
     for (const text of ['', '0::/\n', '0::/docker/def\n', '9:memory:/docker/abc\n', 'abc', '0:abc'])
       assert.equal(groupDirectories(text, 'abc'), undefined);
   });
@@ -164,7 +164,7 @@ describe('the machine', () => {
       bootedAt: 100_000,
     });
   });
-  it('parses a process, whatever its name', () => {
+  it('parses a process with any name', () => {
     const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
     assert.deepEqual(processUsage(`7 (a) b) ${fields.join(' ')}`, 1000), {
       ...{ cpu: 290_000_000, startedAt: 1220, resident: 24 * 4096, virtual: 23, pageFaults: 10 },

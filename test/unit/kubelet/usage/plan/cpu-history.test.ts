@@ -27,7 +27,7 @@ describe('a rate', () => {
     assert.deepEqual(history.take('a', { at: 1000, total: 1e9 }), { at: 1000, total: 9e9, rate: 0 });
   });
 
-  it('is forgotten with what it was of', () => {
+  it('is dropped with its source', () => {
     const history = new CpuHistory();
     history.take('a', { at: 0, total: 1 });
     history.keep(new Set(['b']));
@@ -36,7 +36,7 @@ describe('a rate', () => {
 });
 
 describe('the CPU time of a pod', () => {
-  it('keeps what its ended containers had used', () => {
+  it('includes the usage of its ended containers', () => {
     const totals = new PodCpuTotals();
     assert.equal(
       totals.take(

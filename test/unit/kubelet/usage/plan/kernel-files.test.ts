@@ -15,7 +15,7 @@ describe('/proc/meminfo', () => {
     assert.deepEqual(memoryInfo(text), { size: 16_316_412 * 1024, available: 8_000_000 * 1024 });
   });
 
-  it('may lack what is available, which no number stands for', () => {
+  it('may lack the available memory, which is then undefined', () => {
     assert.throws(() => memoryInfo(text.replace('MemAvailable', 'Other')), /has no MemAvailable/);
     assert.throws(() => memoryInfo(text.replace('MemTotal', 'XMemTotal')), Error);
     assert.throws(() => memoryInfo(''), Error);
@@ -63,7 +63,7 @@ describe('the writable directory of a container', () => {
     assert.equal(overlayUpper(line('/', 'overlay', `upperdir=${root}`)), root);
   });
 
-  it('is undefined if the root is no overlay, or is read-only', () => {
+  it('is undefined if the root is not an overlay, or is read-only', () => {
     assert.equal(overlayUpper(line('/', 'overlayfs', `rw,upperdir=${root}`)), undefined);
     assert.equal(overlayUpper(line('/', 'ext4', `rw,upperdir=${root}`)), undefined);
     assert.equal(overlayUpper(line('/', 'overlay', 'ro,lowerdir=/l1,xupperdir=/x')), undefined);

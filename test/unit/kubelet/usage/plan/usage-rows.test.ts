@@ -21,7 +21,7 @@ import {
 import { interfacesIn } from '../../../../../src/kubelet/usage/plan/network-files.ts';
 
 describe('files of a cgroup', () => {
-  it('are where the group is, and nowhere for controllers that do not exist', () => {
+  it('are in the directory of the group, and absent for controllers that do not exist', () => {
     assert.deepEqual(groupDirectories('9:memory:/abc\n8:cpuacct:/abc\n5:pids:/x\n', 'abc'), {
       ...{ version: 1, cpu: 'cpuacct/abc', cpuacct: 'cpuacct/abc', memory: 'memory/abc', pids: '', io: '' },
     });
@@ -84,7 +84,7 @@ describe('files of a cgroup', () => {
 });
 
 describe('rates', () => {
-  it('are taken over half a second, from what was read last', () => {
+  it('are computed over half a second, from the last reading', () => {
     const history = new CpuHistory();
     history.take('a', { at: 1000, total: 0 });
     assert.equal(history.take('a', { at: 1499, total: 9 }).rate, undefined);
@@ -97,7 +97,7 @@ describe('rates', () => {
 });
 
 describe('sums of pods', () => {
-  it('never fall, though a container is read as less, or not at all', () => {
+  it('never fall, even if a container has a lower reading, or none', () => {
     const totals = new PodCpuTotals();
     assert.equal(totals.take('p', new Map([['a', 10]])), 10);
     assert.equal(totals.take('p', new Map([['a', 4]])), 10);

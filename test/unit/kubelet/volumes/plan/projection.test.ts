@@ -108,7 +108,7 @@ test('fields of the pod', () => {
   });
 });
 
-test('several sources in one volume, of which the last counts', () => {
+test('several sources in one volume, of which the last takes precedence', () => {
   const first = { configMap: { name: 'c', items: [{ key: 'a', path: 'x' }] } };
   const second = { secret: { name: 's', items: [{ key: 'key', path: 'x' }] } };
   assert.deepEqual(filesOf(projected(first, second, token)), {

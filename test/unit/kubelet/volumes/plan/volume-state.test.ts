@@ -45,7 +45,7 @@ describe('a volume', () => {
     it(title, () => assert.deepEqual(volumeState('v', attempt, basis, now), state(expected)));
   }
 
-  it('is tried later and later, and soon again when what it is made from changes', () => {
+  it('is retried at growing intervals, and soon again when its source changes', () => {
     let attempt = failedAttempt(undefined, 'a', false, now);
     const waits: number[] = [];
     for (let count = 0; count < 10; count++) {
@@ -58,7 +58,7 @@ describe('a volume', () => {
 });
 
 describe('the volumes of a pod', () => {
-  it('are looked at again when the first is due, and within a minute', () => {
+  it('are read again when the first is due, and within a minute', () => {
     const plan = (...states: VolumeState[]) => planVolumes(states, now);
     assert.deepEqual(plan(), { mount: false, isReady: true, wakeIn: undefined });
     assert.equal(plan(state(), state({ dueAt: now + 9 }), state({ dueAt: now + 5 })).wakeIn, 5);
@@ -80,7 +80,7 @@ describe('the volumes of a pod', () => {
     assert.deepEqual(actions([state({ isMounted: false, dueAt: now + 7 }), state()]), [[], 7]);
     assert.deepEqual(actions([state()]), [['createSandbox 0'], undefined]);
   });
-  it('are made again beside what runs, and beside a start', () => {
+  it('are made again for running pods, and during a start', () => {
     const due = [state({ isDue: true })];
     assert.deepEqual(actions(due, observed(makeSandbox(), makeContainer())), [['mountVolumes'], undefined]);
     assert.deepEqual(actions(due, observed(makeSandbox())), [
@@ -88,7 +88,7 @@ describe('the volumes of a pod', () => {
       undefined,
     ]);
   });
-  it('are left alone when the pod goes, and when it is held', () => {
+  it('are not made when the pod terminates, or when it is held', () => {
     const due = [state({ isMounted: false, isDue: true })];
     const deleted = makePod({}, { deletionTimestamp: '2026-01-01T12:00:00Z', deletionGracePeriodSeconds: 0 });
     assert.deepEqual(actions(due, observed(), deleted)[0], ['removePodFiles', 'confirmDeletion']);

@@ -35,7 +35,7 @@ describe('volumes', () => {
     ])
       assert.equal(kindOf(volume), undefined);
   });
-  it('are made where a container of any sort mounts them', () => {
+  it('are made if a container of any type mounts them', () => {
     const container = (name: string) => ({ name, image: 'a', volumeMounts: [{ name, mountPath: '/m' }] });
     const pod = makePod({
       volumes: ['i', 'c', 'e', 'x'].map((name) => ({ name })),
@@ -82,7 +82,7 @@ describe('volumes', () => {
     [{ subPathExpr: '$(B)/$(A)' }, { B: '' }, 'missing value for A, B'],
     [{ subPathExpr: 'x/$(A)' }, {}, 'missing value for A'],
   ] as const) {
-    it(`are never left, nor guessed: ${JSON.stringify([mount, env])}`, () => {
+    it(`are never omitted, and never guessed: ${JSON.stringify([mount, env])}`, () => {
       assert.throws(() => mounts(mount, env), { name: 'ContainerConfigError', message });
     });
   }
@@ -216,7 +216,7 @@ describe('volumes on disk that may not grow beyond a size', () => {
     limitBytes,
   });
 
-  it('are those with a limit of their own', () => {
+  it('are those with a limit', () => {
     assert.deepEqual(limited([disk('a', '1Mi'), disk('b', '1')]), [of('a', '1Mi', 2 ** 20), of('b', '1', 1)]);
   });
 

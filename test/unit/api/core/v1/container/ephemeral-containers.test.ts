@@ -91,14 +91,14 @@ describe('a container is added', () => {
       assert.equal(found.length > 0, expected.length > 0, found.join('\n'));
     });
 
-  it('beside others of other names alone', () => {
+  it('to containers with other names only', () => {
     assert.deepEqual(refused(withAdded(look, { ...look, name: 'more' })), []);
     assert.deepEqual(refused(withAdded(look, look)), [
       'spec.ephemeralContainers[1].name: Duplicate value: "look"',
     ]);
   });
 
-  it('to no pod that a node has of its own', () => {
+  it('to no static pod of a node', () => {
     const mirror = pod('p', { metadata: { annotations: { [mirrorAnnotation]: 'x' } } });
     assert.deepEqual(refused(withAdded(look), mirror), [
       ': Forbidden: static pods do not support ephemeral containers',

@@ -137,7 +137,7 @@ describe('the newer group', () => {
       }
     });
 
-  test('lets a series go on, and nothing else', async () => {
+  test('allows updates of a series, and nothing else', async () => {
     const server = await startTestServer();
     try {
       await server.call('POST', collection, newer);
@@ -224,7 +224,7 @@ test('each group shows the objects of both in every form, under its own names', 
   }
 });
 
-test('a watch in the newer group has its words, made once for all watches', () => {
+test("a watch in the newer group has the group's field names, converted once for all watches", () => {
   const object = { ...decode(eventResource, older) };
   object.metadata = {
     ...object.metadata,

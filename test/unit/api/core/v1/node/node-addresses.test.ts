@@ -54,7 +54,7 @@ for (const [type, address] of wrong) {
   });
 }
 
-test('a node has no more addresses than a machine may have', () => {
+test('a node has at most as many addresses as a machine may have', () => {
   const many = Array.from({ length: 65 }, (_, index) => ['InternalIP', `192.0.2.${index}`] as const);
   assert.deepEqual(problems(...many), ['status.addresses: Too many: 65: must have at most 64 items']);
 });

@@ -4,11 +4,11 @@ import { parseUpgradeOrder, parseUpgradeResult } from '../../../../../../src/api
 
 const order = { id: '1', version: '1.1.0', sha256: 'a'.repeat(64), timeoutSeconds: 60 };
 
-test('an order is read as it was written', () => {
+test('an order is read back as written', () => {
   assert.deepEqual(parseUpgradeOrder(JSON.stringify({ ...order, more: true })), order);
 });
 
-test('anything else is no order', () => {
+test('any other value is rejected as an order', () => {
   const wrong: readonly unknown[] = [
     null,
     [],

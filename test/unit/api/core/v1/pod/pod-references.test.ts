@@ -16,7 +16,7 @@ const uses = (name: string) => ({
   ],
 });
 
-test('a pod refers to what its containers, its volumes and its image pulls name', () => {
+test('a pod refers to the objects named by its containers, volumes and image pull secrets', () => {
   const spec = {
     initContainers: [uses('init')],
     containers: [uses('main')],

@@ -28,7 +28,7 @@ test('only the name of a Secret reference is kept', () => {
   assert.deepEqual(object.secrets, [{ name: 's' }, {}]);
 });
 
-test('all of it has an effect', () => {
+test('every field has an effect', () => {
   const body = { ...account, automountServiceAccountToken: true, imagePullSecrets: [{ name: 'p' }] };
   const { warnings } = convertObject(kindFields, serviceAccountResource, body, 'Strict');
   assert.deepEqual(warnings, []);

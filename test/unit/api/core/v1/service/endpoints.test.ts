@@ -99,7 +99,7 @@ test('the default protocol of a port is TCP', () => {
   assert.equal(subsets?.[0]?.ports?.[0]?.protocol, 'TCP');
 });
 
-test('the column shows what is ready, as kubectl does', () => {
+test('the column shows the ready endpoints, as in kubectl', () => {
   const ips = (...list: string[]) => list.map((ip) => ({ ip }));
   for (const [subsets, expected] of [
     [undefined, '<none>'],

@@ -62,7 +62,7 @@ test('the first uid of two Services of the same second gets a port', () => {
   assert.deepEqual([served('a/one'), served('b/two')], [false, true]);
 });
 
-test('the next oldest has it once the first goes, gives up the port, or is made again', () => {
+test('the next oldest gets the port once the first is deleted, gives up the port, or is created again', () => {
   put('z/old', { created: '10' });
   put('a/young', { created: '11' });
   put('b/youngest', { created: '12' });
@@ -85,7 +85,7 @@ test('a change without effect on external ports affects no Service', () => {
   assert.deepEqual([...ports.setMasters([])], []);
 });
 
-test('the address of this node, and those of the cluster, are served to no Service', () => {
+test('the addresses of this node and of the cluster are never served for a Service', () => {
   const own = ['192.0.2.1', '10.96.0.9', '10.244.3.3', '127.0.0.1'];
   put('a/one', { addresses: [...own, address] });
   assert.deepEqual(
@@ -94,7 +94,7 @@ test('the address of this node, and those of the cluster, are served to no Servi
   );
 });
 
-test('an address is not served from when a node announces it, or its pods have it, until that node goes', () => {
+test('an address is not served while a node or its pods have it', () => {
   put('a/one', {});
   for (const annotations of [
     { 'minik8s.io/node-ip': address },

@@ -157,7 +157,7 @@ function bound(): PersistentVolumeClaim {
   return made;
 }
 
-test('a claim with a volume may ask for more, and for less down to what it has', () => {
+test('a claim with a volume may request more, or less down to the capacity that it has', () => {
   const problems = (storage: string) =>
     updated(persistentVolumeClaimResource, bound(), merge(claim, size(storage))).problems;
   assert.deepEqual(problems('5Gi'), []);
@@ -226,7 +226,7 @@ test('dataSource and dataSourceRef are set from each other', () => {
   assert.deepEqual([object.spec.dataSourceRef, problems], [made, []], 'an older client sends one field');
 });
 
-test('defaults, and where a claim begins', () => {
+test('defaults and initial phase of a claim', () => {
   const sent = { ...claim, status: { phase: 'Bound' } };
   const made = created(persistentVolumeClaimResource, merge(sent, size('1.00001')));
   assert.deepEqual(made.status, { phase: 'Pending' });

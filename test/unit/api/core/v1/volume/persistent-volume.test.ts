@@ -208,7 +208,7 @@ testUpdate(persistentVolumeResource, diskWith(spec({ nodeAffinity: onNodes('beta
   ['no affinity', spec({ nodeAffinity: null }), 'nodeAffinity: Invalid value: null: field is immutable'],
 ]);
 
-test('defaults, and where a volume begins', () => {
+test('defaults and initial phase of a volume', () => {
   const made = created(
     persistentVolumeResource,
     merge(disk, { spec: { capacity: { storage: '1.00001' } }, status: { phase: 'Bound' } }),

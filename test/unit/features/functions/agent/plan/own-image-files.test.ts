@@ -12,7 +12,7 @@ const said = `\tlinux-vdso.so.1 (0x00007ffc)
 \t/lib64/ld-linux-x86-64.so.2 (0x00007f32)
 `;
 
-it('the libraries and the loader are those that the loader names, without what the kernel brings', () => {
+it('the libraries and the loader are those that the loader lists, except those of the kernel', () => {
   assert.deepEqual(linkedLibraries(said), [
     '/lib/x86_64-linux-gnu/libdl.so.2',
     '/lib/x86_64-linux-gnu/libc.so.6',
@@ -24,7 +24,7 @@ it('the libraries and the loader are those that the loader names, without what t
 it('a missing library is reported', () =>
   assert.throws(() => linkedLibraries('\tlibx.so.1 => not found\n'), /library libx\.so\.1 was not found/));
 
-it('a library keeps its path, and the program has its own', () => {
+it('a library keeps its path, and the program has a separate one', () => {
   const files = ownFiles('/opt/minik8s', '/minik8s', ['/lib64/ld.so']);
   assert.deepEqual(files, [
     { source: '/opt/minik8s', path: 'minik8s' },
