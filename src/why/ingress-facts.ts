@@ -1,4 +1,4 @@
-/** What rules read from an Ingress. Pure. */
+/** Readers of an Ingress for rules. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { metadataOf, numberAt, recordAt, recordsAt, textAt, valueAt } from '../apimachinery/fields.ts';
 import { inNamespace } from './kinds.ts';

@@ -53,6 +53,6 @@ export interface ObjectRef {
 /** Returns `WORD/NAME`. */
 export const nameOf = ({ key, name }: ObjectRef): string => `${whyKinds[key].word}/${name}`;
 
-/** Returns the flag that selects the namespace of an object in a command; empty for objects of the cluster. */
+/** Returns the flag for the namespace of an object in a command; empty for objects of the cluster. */
 export const inNamespace = ({ namespace }: { readonly namespace: string }): string =>
   namespace === '' ? '' : ` -n ${namespace}`;

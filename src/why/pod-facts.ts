@@ -1,4 +1,4 @@
-/** What rules read from a pod. Pure. */
+/** Readers of a pod and of its events for rules. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { metadataOf, numberAt, recordAt, recordsAt, textAt } from '../apimachinery/fields.ts';
 

@@ -11,13 +11,13 @@ export type Severity = (typeof severities)[number];
 export interface LogQuestion {
   readonly pod: ObjectRef;
   readonly container: string;
-  /** Whether the log is that of the container's previous run. */
+  /** True for the log of the container's previous run. */
   readonly previous: boolean;
 }
 
 export interface Finding {
   readonly severity: Severity;
-  /** What is wrong, in one line, without the name of the object. */
+  /** The fault in one line, without the name of the object. */
   readonly says: string;
   /** Facts that show it, a line each. */
   readonly evidence?: readonly string[];
@@ -33,7 +33,7 @@ export type Mend = { readonly command: string; readonly about?: string } | { rea
 
 export interface Rule {
   readonly kinds: readonly KindKey[];
-  /** What somebody sees, what it comes from, and what to do; for the documentation. */
+  /** The visible effect, its cause and the remedy, as sentences for the documentation. */
   readonly symptom: string;
   readonly cause: string;
   readonly advice: string;

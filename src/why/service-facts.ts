@@ -1,4 +1,4 @@
-/** What rules read from a Service. Pure. */
+/** Readers of a Service for rules. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { recordAt, stringMap, textAt } from '../apimachinery/fields.ts';
 

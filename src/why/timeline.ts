@@ -1,4 +1,4 @@
-/** What an object that is as wished waited for, and how long. Pure. */
+/** Steps of the start of an object that is as wished, with their durations. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { metadataOf, textAt } from '../apimachinery/fields.ts';
 import type { ObjectRef } from './kinds.ts';

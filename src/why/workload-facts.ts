@@ -1,4 +1,4 @@
-/** What rules read from a workload. Pure. */
+/** Readers of a workload for rules. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { numberAt, textAt, valueAt } from '../apimachinery/fields.ts';
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../apimachinery/equality.ts';
 import { nameOf, type ObjectRef } from './kinds.ts';
 import { controllerOf, type Snapshot } from './snapshot.ts';
 
-/** Returns the workload whose template a user changes: the last controller on the way up; none for lone pods. */
+/** Returns the workload whose template a user changes: the topmost controller; undefined for lone pods. */
 export function workloadOf(
   seen: Snapshot,
   pod: JsonObject,

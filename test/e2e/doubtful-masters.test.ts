@@ -52,7 +52,7 @@ test('masters join at once, never twice, and the leader can be removed', async (
     await c.kubectl('get', 'configmap', 'after-the-twin');
   });
 
-  await context.test('the leader is removed: writes and controllers go on at the others', async () => {
+  await context.test('the leader is removed: writes and controllers continue at the others', async () => {
     const identity = await holderAt(b);
     const leader = [a, b, c].find((master) => master.identity === identity);
     const others = [a, b, c].filter((master) => master !== leader);

@@ -12,7 +12,7 @@ export interface TextOptions {
   /** Name by which the client is called, such as `minik8s ctl`. */
   readonly program: string;
   readonly logs: Logs;
-  /** Whether names get their namespaces. */
+  /** True if names get their namespaces. */
   readonly withNamespaces: boolean;
 }
 

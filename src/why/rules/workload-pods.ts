@@ -27,7 +27,7 @@ export const workloadPods: Rule = {
   },
 };
 
-/** Returns the pods that are not ready and the workloads below, the newest first: a rollout waits for those. */
+/** Returns the pods that are not ready and the workloads below, the newest first: a rollout awaits those. */
 function newestFirst(seen: Snapshot, refs: readonly ObjectRef[]): readonly ObjectRef[] {
   const created = (ref: ObjectRef) => metadataOf(seen.get(ref) ?? {}).creationTimestamp ?? '';
   return refs

@@ -47,7 +47,7 @@ test('a named pipe is read to its end, however slowly it is written', async () =
   }
 });
 
-test('a named pipe to which nobody writes is waited for, until the signal aborts', async () => {
+test('a named pipe without a writer is awaited until the signal aborts', async () => {
   const path = join(directory, 'silent');
   execFileSync('mkfifo', [path]);
   const stop = new AbortController();

@@ -33,7 +33,7 @@ describe('the clients that keep their endpoint', () => {
     assert.deepEqual(errors(), []);
   });
 
-  it('are none before there is a table', async () => {
+  it('are not read before the table exists', async () => {
     kernel.clients.set('sticky-clients', [client]);
     await put(sticky(60), slice('web-1', 'web', ['10.244.0.2']));
     await start();

@@ -36,7 +36,7 @@ const slice = (seed: number, kills: number): SliceResult => ({
   ...{ reads: 2, events: 30, watches: 4, longestGapMs: 100 * seed, seconds: 5, faults: [] },
 });
 
-test('a record has the clusters of several walks, of which one goes on', () => {
+test('a record has the clusters of several walks, of which one continues', () => {
   const lines = [1, 2].map((seed) => JSON.stringify({ walk: seed, ...slice(seed, 5) }));
   const found = recorded(`${lines.join('\n')}\n`, 2, 3);
   assert.deepEqual(

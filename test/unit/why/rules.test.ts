@@ -14,9 +14,9 @@ const cases = [...podCases, ...otherCases];
 const web: ObjectRef = { key: 'pods', namespace: 'default', name: 'web' };
 const snapshotOf = (objects: Case['objects']) => new Snapshot({ nowMs: Date.parse(now), objects });
 
-describe('each rule names its cause', () => {
+describe('each rule', () => {
   for (const { rule, about = web, objects, says, evidence, first, mend } of cases)
-    it(`by ${rule}: ${says.source}`, () => {
+    it(`names its cause: ${rule}, ${says.source}`, () => {
       const chain = explain(snapshotOf(objects), about);
       const [step, last] = [chain[0], chain.at(-1)];
       assert.ok(step, 'nothing is found');
@@ -28,13 +28,13 @@ describe('each rule names its cause', () => {
       if (mend) assert.match(change ? ('command' in change ? change.command : change.advice) : '', mend);
     });
 
-  it('and every rule has a case, a symptom, a cause and an advice', () => {
+  it('has a case, a symptom, a cause and an advice', () => {
     assert.deepEqual(new Set(cases.map(({ rule }) => rule)), new Set(Object.keys(rules)));
     for (const [name, { symptom, cause, advice }] of Object.entries(rules))
       for (const text of [symptom, cause, advice]) assert.match(text, /\.$/, name);
   });
 
-  it('only in what was read: without the other kinds nothing is said to be missing', () => {
+  it('calls nothing missing of a kind that was not read', () => {
     for (const { about = web, objects } of cases) {
       const alone = { [about.key]: objects[about.key], events: objects.events ?? [] };
       for (const { finding } of explain(snapshotOf(alone), about))
@@ -42,7 +42,7 @@ describe('each rule names its cause', () => {
     }
   });
 
-  it('in objects of any shape, without an error', () => {
+  it('reads objects of any shape without an error', () => {
     const shapes = [null, 1, 'x', [], [null], {}, { status: 1, spec: 'x', metadata: [] }];
     for (const key of kindKeys)
       for (const shape of shapes) {

@@ -18,7 +18,7 @@ const documents: KubeconfigDocuments = {
   explicit: false,
 };
 
-test('no secret of a kubeconfig is shown unless it is asked for', () => {
+test('no secret of a kubeconfig is shown unless it is requested', () => {
   const view = (raw: boolean) =>
     JSON.stringify(viewedDocument(documents, { minify: false, flatten: false, raw }, () => ''));
   assert.doesNotMatch(view(false), new RegExp(secret));

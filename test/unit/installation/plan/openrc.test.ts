@@ -63,7 +63,7 @@ describe('an installation on a machine with OpenRC', () => {
     assert.ok(!kinds(uninstallPlan(done, installed, true)).some((kind) => kind.includes(logDirectory)));
   });
 
-  test('adopts a script whose record is lost, and refuses one of somebody else', () => {
+  test('adopts a script whose record is lost, and refuses one that another program wrote', () => {
     assert.ok(planOf({ ...done, installed: undefined }).installed.created.includes(scriptPath));
     const found = new Map(done.found).set(scriptPath, { kind: 'file', text: '#!/bin/sh\n', mode: 0o755 });
     assert.throws(() => planOf({ ...machine, found }), /init.d\/minik8s exists and was not written/);
@@ -87,7 +87,7 @@ describe('an installation on a machine with OpenRC', () => {
     );
   });
 
-  test('starts Docker by OpenRC where it does not answer', () => {
+  test('starts Docker by OpenRC if it does not answer', () => {
     const [step] = planOf({ ...machine, docker: 'installed' }).steps;
     assert.deepEqual(step, { kind: 'start-docker', manager: 'openrc' });
   });
@@ -116,7 +116,7 @@ describe('the script for OpenRC', () => {
   });
 });
 
-test('an ordered upgrade goes on beside the service: by systemd-run, or in a session of its own', () => {
+test('an ordered upgrade continues beside the service: by systemd-run, or in a session of its own', () => {
   const [program, ...words] = besideService('/var/lib/x', ['/bin/a', 'b c'], 'openrc');
   assert.equal(program, 'setsid');
   assert.deepEqual(words.slice(0, 3), ['--fork', 'sh', '-c']);
