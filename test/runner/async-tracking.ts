@@ -1,8 +1,8 @@
 /**
  * Switches off the asynchronous hooks of node:test, which follow every promise and callback of a process: so
- * a test belongs to the suite that defines it, and an error that nothing catches fails the test that caused it.
- * They take a quarter of the processor time of tests of the API server. Once the first test begins, all tests
- * are defined, and such an error is attributed to the test that runs.
+ * a test belongs to the suite that defines it, and an uncaught error fails the test that caused it. They take
+ * a quarter of the processor time of tests of the API server. Once the first test begins, all tests are
+ * defined, and such an error is attributed to the test that runs.
  */
 import type { AsyncHook } from 'node:async_hooks';
 import { createRequire } from 'node:module';

@@ -1,0 +1,40 @@
+/** The page of causes, from the rules of `ctl why`: what is seen, where it comes from and what to do. Pure. */
+import { type KindKey, kindKeys, whyKinds } from '../../src/why/kinds.ts';
+import { rules } from '../../src/why/rules/index.ts';
+
+const intro = `# Causes that \`minik8s ctl why\` knows
+
+\`npm run docs:causes\` writes this page from the rules in \`src/why/rules\`
+([decision 137](decisions/0137-why.md)).
+
+    minik8s ctl why
+    minik8s ctl why -A
+    minik8s ctl why pod/web
+
+The first line explains what is wrong in the namespace, the second what is wrong in the whole cluster, the worst
+first, and the third why one pod does not run. An explanation goes from the object down to the first cause, and
+ends with the evidence (\`|\`), the last lines of a log (\`>\`) and what mends it. \`-o json\` prints the same for
+programs. The command reads with the rights of the user: it names the kinds that the user may not list, and says
+nothing of them.
+`;
+
+/** Returns the page. A rule for several kinds stands under the first of them. */
+export function causesPage(): string {
+  const sections = kindKeys.flatMap((key) => {
+    const own = Object.entries(rules).filter(([name, { kinds }]) => name !== 'finalizer' && kinds[0] === key);
+    return own.length === 0 ? [] : [sectionOf(key, own)];
+  });
+  const { finalizer } = rules;
+  return `${[intro, ...sections, finalizer ? section('Every kind', [['finalizer', finalizer]]) : ''].join('\n')}`;
+}
+
+type Entries = readonly (readonly [name: string, rule: (typeof rules)[string]])[];
+
+const sectionOf = (key: KindKey, entries: Entries) => section(whyKinds[key].kind, entries);
+
+function section(title: string, entries: Entries): string {
+  const rows = entries.map(
+    ([name, { symptom, cause, advice }]) => `| ${symptom} | ${cause} | ${advice} | \`${name}\` |`,
+  );
+  return `## ${title}\n\n| what is seen | cause | what to do | rule |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`;
+}
