@@ -12,12 +12,15 @@ import { systemExec } from '../../../src/os/exec.ts';
 describe('a block device', () => {
   let root: string;
   let device: string;
-  const image = () => join(root, 'image');
+  let count = 0;
+  const image = () => join(root, `image-${count}`);
   before(() => {
     root = mkdtempSync(join(tmpdir(), 'minik8s-mount-device-'));
   });
   after(() => rmSync(root, { recursive: true }));
   beforeEach(async () => {
+    // The kernel may still write the image of the test before: a device is detached when its last user ends.
+    count++;
     writeFileSync(image(), '');
     truncateSync(image(), 20 << 20);
     device = (await systemExec('losetup', ['--find', '--show', image()])).stdout.trim();

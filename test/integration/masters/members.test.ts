@@ -9,7 +9,7 @@ import { finishRecovery, recover } from '../../../src/backup/recovery.ts';
 import { systemClock as clock } from '../../../src/base/clock.ts';
 import { silentLogger as log } from '../../../src/base/log.ts';
 import { systemRandom as random } from '../../../src/base/random.ts';
-import { grantJoin, JoinRefusedError, keepPromoting } from '../../../src/masters/grant.ts';
+import { grantJoin, JoinBusyError, keepPromoting } from '../../../src/masters/grant.ts';
 import {
   etcdPeersOf,
   type OwnMember,
@@ -131,7 +131,7 @@ test('members of etcd join, keep strangers out, and one continues alone', {
     second = await joinAs(2);
     await assert.rejects(
       ask(3),
-      (error) => error instanceof JoinRefusedError && /joining/.test(error.message),
+      (error) => error instanceof JoinBusyError && /is joining/.test(error.message),
     );
     await serving(second);
     third = await joinAs(3);
