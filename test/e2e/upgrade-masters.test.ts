@@ -82,7 +82,7 @@ test('one command upgrades three masters, one after the other', { timeout: 900_0
       await second.run('echo "max-requests-inflight: 300" >>/etc/minik8s/master.yaml');
       const next = await put('y', { 'max-requests-inflight': 'max-requests-inflighs' });
       const { stdout } = await first.run(`set +e; ${upgrade} 2>&1; echo "ended with $?"`, patient);
-      assert.match(stdout, /^error: master \S+ was not upgraded: restart minik8s\.service/m);
+      assert.match(stdout, /^error: master \S+ was not upgraded: restart the service minik8s/m);
       assert.match(stdout, /ended with 1$/m);
       assert.deepEqual((await versions()).toSorted(), [before, before, next].toSorted());
       assert.equal((await second.run('minik8s version')).stdout.trim(), before);
