@@ -11,11 +11,11 @@ const intro = `# Causes that \`minik8s ctl why\` knows
     minik8s ctl why -A
     minik8s ctl why pod/web
 
-The first line explains what is wrong in the namespace, the second what is wrong in the whole cluster, the worst
-first, and the third why one pod does not run. An explanation goes from the object down to the first cause, and
-ends with the evidence (\`|\`), the last lines of a log (\`>\`) and what mends it. \`-o json\` prints the same for
-programs. The command reads with the rights of the user: it names the kinds that the user may not list, and says
-nothing of them.
+The first line explains what is wrong in the namespace, the second what is wrong in the whole cluster, the
+worst first, and the third why one pod does not run. An explanation goes from the object down to the first
+cause, and ends with the evidence (\`|\`), the last lines of a log (\`>\`) and what mends it. \`-o json\`
+prints the same for programs. The command reads with the rights of the user: it names the kinds that the
+user may not list, and says nothing of them.
 `;
 
 /** Returns the page. A rule for several kinds stands under the first of them. */
