@@ -41,7 +41,11 @@ describe('the work folder', () => {
         failed(74),
       );
       assert.equal(await take(step), true);
-      assert.equal(is('Uploaded'), 'False WorkFolderGone: the work folder does not exist any more; it is recreated', step);
+      assert.equal(
+        is('Uploaded'),
+        'False WorkFolderGone: the work folder does not exist any more; it is recreated',
+        step,
+      );
       assert.equal(entry.status.workDir, undefined);
     }
   });
