@@ -1,4 +1,4 @@
-/** The page of causes, from the rules of `ctl why`: what is seen, where it comes from and what to do. Pure. */
+/** The page of causes, from the rules of `ctl why`: the symptom, its cause and the remedy. Pure. */
 import { type KindKey, kindKeys, whyKinds } from '../../src/why/kinds.ts';
 import { rules } from '../../src/why/rules/index.ts';
 
