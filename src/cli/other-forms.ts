@@ -2,7 +2,7 @@
  * Command lines of other small systems, and the command lines that do the same here. They are looked up only
  * after a command has failed. Pure.
  */
-import { quoted } from '../os/quoted.ts';
+import { quoted } from '../base/shell-words.ts';
 
 interface Line {
   readonly verb: string;

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { onAbort } from '../base/abort.ts';
+import { quoted } from '../base/shell-words.ts';
 import { ExecError, type ExecResult, killGroup } from './exec.ts';
-import { quoted } from './quoted.ts';
 
 /** A program that a shell runs. */
 export interface Command {

@@ -1,6 +1,8 @@
 /** Readers of an Ingress for rules. Pure. */
+
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { metadataOf, numberAt, recordAt, recordsAt, textAt, valueAt } from '../apimachinery/fields.ts';
+import { command } from './command.ts';
 import { inNamespace } from './kinds.ts';
 import type { Mend } from './rule.ts';
 
@@ -23,5 +25,5 @@ export function backendsOf(ingress: JsonObject): readonly Backend[] {
 
 export function editIngress(ingress: JsonObject): Mend {
   const { name, namespace } = metadataOf(ingress);
-  return { command: `edit ingress ${name}${inNamespace({ namespace })}`, about: 'to correct it' };
+  return { command: command`edit ingress ${name}${inNamespace({ namespace })}`, about: 'to correct it' };
 }

@@ -1,5 +1,8 @@
 /** The kinds that are explained, and those that an explanation reads. */
 
+import { shellWord } from '../base/shell-words.ts';
+import { Words } from './command.ts';
+
 export interface WhyKind {
   readonly kind: string;
   /** Word of the kind in `WORD/NAME`, as kubectl prints it. */
@@ -54,5 +57,5 @@ export interface ObjectRef {
 export const nameOf = ({ key, name }: ObjectRef): string => `${whyKinds[key].word}/${name}`;
 
 /** Returns the flag for the namespace of an object in a command; empty for objects of the cluster. */
-export const inNamespace = ({ namespace }: { readonly namespace: string }): string =>
-  namespace === '' ? '' : ` -n ${namespace}`;
+export const inNamespace = ({ namespace }: { readonly namespace: string }): Words =>
+  new Words(namespace === '' ? '' : ` -n ${shellWord(namespace)}`);

@@ -1,5 +1,7 @@
 /** Converts jobs for Slurm clusters, in three forms. Pure: the contents of their files are passed in. */
+
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
+import { shellWord } from '../../base/shell-words.ts';
 import type { Fields } from './fields.ts';
 import { baseName, type Read } from './functions.ts';
 
@@ -86,8 +88,8 @@ function ofMakefile(name: string, fields: Fields, read: Read): JsonObject {
   const time = slurm.text('time');
   return {
     files,
-    build: [makefile === '' || makefile === 'Makefile' ? 'make' : `make -f ${quoted(makefile)}`],
-    run: [`./${quoted(target)}`],
+    build: [makefile === '' || makefile === 'Makefile' ? 'make' : `make -f ${shellWord(makefile)}`],
+    run: [`./${shellWord(target)}`],
     ...asked(slurm, {
       partition: ['partition'],
       nodes: ['Node'],
@@ -98,9 +100,6 @@ function ofMakefile(name: string, fields: Fields, read: Read): JsonObject {
     ...(time !== undefined && { time: asSbatchTime(time) }),
   };
 }
-
-const quoted = (word: string) =>
-  /^[A-Za-z0-9._/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Accepts `00:00:05:00` for `00-00:05:00`. */
 function asSbatchTime(time: string): string {

@@ -1,5 +1,6 @@
 /** Suggests `ctl convert` for a manifest that the server rejects and the converter can read. */
 
+import { shellWord } from '../../base/shell-words.ts';
 import type { VerbContext } from '../verb.ts';
 import type { Manifest } from './manifests.ts';
 
@@ -19,6 +20,3 @@ export async function adviseToConvert(
       `minik8s ctl convert -f ${input} | minik8s ctl apply -f -\n`,
   );
 }
-
-const shellWord = (word: string) =>
-  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

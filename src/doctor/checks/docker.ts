@@ -1,7 +1,8 @@
 /** Checks of the Docker engine and its settings. Pure. */
+
+import { quoted } from '../../base/shell-words.ts';
 import { isAtLeast, oldestApi } from '../../docker/api-version.ts';
 import { installCommands, packagesFor } from '../../installation/plan/packages.ts';
-import { quoted } from '../../os/quoted.ts';
 import { type Check, fault, note, type Observation, ok, warning } from '../finding.ts';
 import type { Situation } from '../situation.ts';
 

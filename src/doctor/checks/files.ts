@@ -1,5 +1,5 @@
 /** Checks of the permissions of minik8s' own files. Pure. */
-import { quoted } from '../../os/quoted.ts';
+import { quoted } from '../../base/shell-words.ts';
 import { type Check, fault, ok } from '../finding.ts';
 import type { Situation } from '../situation.ts';
 

@@ -1,7 +1,8 @@
 /** The command line of the minik8s that runs: its role, its settings, and how it is started again. */
+
+import { quoted } from '../../base/shell-words.ts';
 import { type Role, roles } from '../../installation/plan/role.ts';
 import { type Service, serviceCommand } from '../../installation/plan/service-manager.ts';
-import { quoted } from '../../os/quoted.ts';
 
 /** Returns the role among the arguments of a process; the values of flags are behind it. */
 export function roleIn(words: readonly string[]): Role | undefined {

@@ -1,7 +1,7 @@
 /** The command that starts a minik8s again as it was started. */
 import { readFileSync } from 'node:fs';
+import { quoted } from '../../base/shell-words.ts';
 import { serviceCommand } from '../../installation/plan/service-manager.ts';
-import { quoted } from '../../os/quoted.ts';
 import type { SettingRows } from '../../settings/definition.ts';
 import { settingTable } from '../settings/setting-table.ts';
 import type { OwnProcess } from './processes.ts';

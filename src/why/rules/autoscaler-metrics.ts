@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace, keyOfKind } from '../kinds.ts';
 import { conditionOf, oneLine } from '../pod-facts.ts';
 import type { Mend, Rule } from '../rule.ts';
@@ -35,5 +36,5 @@ function setRequest(scaler: JsonObject, resource: string): Mend {
   const kind = textAt(scaler, 'spec', 'scaleTargetRef', 'kind').toLowerCase();
   const target = `${kind}/${textAt(scaler, 'spec', 'scaleTargetRef', 'name')}`;
   const place = inNamespace(metadataOf(scaler));
-  return { command: `set resources ${target}${place} --requests=${resource}=AMOUNT` };
+  return { command: command`set resources ${target}${place} --requests=${resource}=AMOUNT` };
 }

@@ -1,4 +1,5 @@
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace, keyOfKind } from '../kinds.ts';
 import type { Rule } from '../rule.ts';
 
@@ -17,7 +18,10 @@ export const autoscalerTarget: Rule = {
       severity: 'broken',
       says: `its target ${kind} ${target} does not exist`,
       mend: [
-        { command: `edit hpa ${name}${inNamespace({ namespace })}`, about: 'correct spec.scaleTargetRef' },
+        {
+          command: command`edit hpa ${name}${inNamespace({ namespace })}`,
+          about: 'correct spec.scaleTargetRef',
+        },
       ],
     };
   },

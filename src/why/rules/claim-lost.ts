@@ -1,4 +1,5 @@
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import type { Rule } from '../rule.ts';
 
@@ -15,7 +16,7 @@ export const claimLost: Rule = {
       says: `its PersistentVolume ${textAt(claim, 'spec', 'volumeName')} is gone`,
       mend: [
         {
-          command: `delete pvc ${name}${inNamespace({ namespace })}`,
+          command: command`delete pvc ${name}${inNamespace({ namespace })}`,
           about: 'and create it again: the data are lost',
         },
       ],

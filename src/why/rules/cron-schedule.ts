@@ -1,4 +1,5 @@
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { lastEvent } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
@@ -22,7 +23,7 @@ export const cronSchedule: Rule = {
       evidence: [`schedule: ${textAt(cron, 'spec', 'schedule')}, last start: ${last}`],
       mend: [
         {
-          command: `edit cronjob ${name}${inNamespace({ namespace })}`,
+          command: command`edit cronjob ${name}${inNamespace({ namespace })}`,
           about: 'correct what the message names',
         },
       ],

@@ -1,4 +1,5 @@
 import { metadataOf, valueAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import type { Rule } from '../rule.ts';
 import { replicasOf } from '../workload-facts.ts';
@@ -16,7 +17,7 @@ export const deploymentPaused: Rule = {
     return {
       severity: 'waiting',
       says: `the rollout is paused: ${updated} of ${wanted} pods have the present template`,
-      mend: [{ command: `rollout resume deployment/${name}${inNamespace({ namespace })}` }],
+      mend: [{ command: command`rollout resume deployment/${name}${inNamespace({ namespace })}` }],
     };
   },
 };

@@ -1,4 +1,5 @@
 import { metadataOf, textAt, valueAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace, kindKeys } from '../kinds.ts';
 import type { Rule } from '../rule.ts';
 
@@ -31,7 +32,7 @@ export const finalizer: Rule = {
           : [
               { advice: `start the controller that removes ${foreign.join(', ')}` },
               {
-                command: `patch ${kind} ${name}${inNamespace({ namespace })} --type=merge -p '{"metadata":{"finalizers":null}}'`,
+                command: command`patch ${kind} ${name}${inNamespace({ namespace })} --type=merge -p '{"metadata":{"finalizers":null}}'`,
                 about: 'if that controller is gone for good',
               },
             ],

@@ -1,4 +1,5 @@
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import type { Rule } from '../rule.ts';
 
@@ -18,7 +19,7 @@ export const ingressClass: Rule = {
       severity: 'broken',
       says: `its IngressClass ${className} does not exist`,
       evidence: [`classes: ${classes.join(', ') || 'none'}`],
-      mend: [{ command: `patch ingress ${name}${inNamespace({ namespace })} -p '${patch}'` }],
+      mend: [{ command: command`patch ingress ${name}${inNamespace({ namespace })} -p ${patch}` }],
     };
   },
 };

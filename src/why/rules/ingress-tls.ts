@@ -1,4 +1,5 @@
 import { metadataOf, recordsAt, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import type { Rule } from '../rule.ts';
 
@@ -16,7 +17,9 @@ export const ingressTls: Rule = {
     return {
       severity: 'degraded',
       says: `the Secret ${name} of its TLS does not exist`,
-      mend: [{ command: `create secret tls ${name}${inNamespace({ namespace })} --cert=FILE --key=FILE` }],
+      mend: [
+        { command: command`create secret tls ${name}${inNamespace({ namespace })} --cert=FILE --key=FILE` },
+      ],
     };
   },
 };

@@ -1,4 +1,5 @@
 import { metadataOf, numberAt, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { conditionOf, oneLine } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
@@ -18,7 +19,7 @@ export const jobFailed: Rule = {
       evidence: [`${textAt(failed, 'reason')}, failed pods: ${numberAt(job, 'status', 'failed')}`],
       mend: [
         {
-          command: `delete job ${name}${inNamespace({ namespace })}`,
+          command: command`delete job ${name}${inNamespace({ namespace })}`,
           about: 'and create it again, when the cause is mended',
         },
       ],

@@ -1,4 +1,5 @@
 import { metadataOf, textAt, valueAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import type { Rule } from '../rule.ts';
 
@@ -15,7 +16,9 @@ export const jobSuspended: Rule = {
       severity: 'waiting',
       says: 'it is suspended',
       mend: [
-        { command: `patch ${word} ${name}${inNamespace({ namespace })} -p '{"spec":{"suspend":false}}'` },
+        {
+          command: command`patch ${word} ${name}${inNamespace({ namespace })} -p '{"spec":{"suspend":false}}'`,
+        },
       ],
     };
   },

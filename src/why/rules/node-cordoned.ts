@@ -1,4 +1,5 @@
 import { metadataOf, valueAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import type { Rule } from '../rule.ts';
 
 export const nodeCordoned: Rule = {
@@ -11,7 +12,7 @@ export const nodeCordoned: Rule = {
     return {
       severity: 'waiting',
       says: 'the node is cordoned: it takes no new pods',
-      mend: [{ command: `uncordon ${metadataOf(node).name}` }],
+      mend: [{ command: command`uncordon ${metadataOf(node).name}` }],
     };
   },
 };

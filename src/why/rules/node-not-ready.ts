@@ -1,4 +1,5 @@
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { conditionOf, oneLine } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 
@@ -25,7 +26,7 @@ export const nodeNotReady: Rule = {
             ? `on the machine ${name}: minik8s status shows whether minik8s runs there, minik8s doctor what is in its way`
             : `on the machine ${name}: minik8s doctor names what is wrong`,
         },
-        { command: `delete node ${name}`, about: 'if the machine never returns' },
+        { command: command`delete node ${name}`, about: 'if the machine never returns' },
       ],
     };
   },

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf } from '../../apimachinery/fields.ts';
+import { command, Words } from '../command.ts';
 import { exitCodeInWords } from '../exit-codes.ts';
 import { inNamespace } from '../kinds.ts';
 import { type ContainerFacts, containersOf, isDeleted, lastEnd, waitingFor } from '../pod-facts.ts';
@@ -17,7 +18,7 @@ export const podCrash: Rule = {
     if (!container || !end) return undefined;
     const { namespace, name } = metadataOf(pod);
     const title = `${container.isInit ? 'init container' : 'container'} ${container.name}`;
-    const previous = end.isPrevious ? ' --previous' : '';
+    const previous = new Words(end.isPrevious ? ' --previous' : '');
     const restarts = String(container.status.restartCount ?? 0);
     return {
       severity: 'broken',
@@ -28,7 +29,7 @@ export const podCrash: Rule = {
       ],
       mend: [
         {
-          command: `logs ${name}${inNamespace({ namespace })} -c ${container.name}${previous}`,
+          command: command`logs ${name}${inNamespace({ namespace })} -c ${container.name}${previous}`,
           about: 'shows the whole log; correct what it says',
         },
       ],

@@ -1,4 +1,5 @@
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { oneLine } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
@@ -29,7 +30,10 @@ export const podEvicted: Rule = {
       says: `the node ${node} ended it: ${reason}`,
       evidence: [oneLine(textAt(pod, 'status', 'message'))].filter(Boolean),
       mend: [
-        { command: `delete pod ${name}${inNamespace({ namespace })}`, about: 'a controller makes a new one' },
+        {
+          command: command`delete pod ${name}${inNamespace({ namespace })}`,
+          about: 'a controller makes a new one',
+        },
       ],
       because: [{ key: 'nodes', namespace: '', name: node }],
     };

@@ -1,4 +1,5 @@
 import { metadataOf, recordsAt, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import type { Rule } from '../rule.ts';
 
 export const podGated: Rule = {
@@ -15,7 +16,7 @@ export const podGated: Rule = {
       mend: [
         { advice: 'start the program that removes the gate' },
         {
-          command: `patch pod ${metadataOf(pod).name} -n ${metadataOf(pod).namespace} -p '{"spec":{"schedulingGates":null}}' --type=merge`,
+          command: command`patch pod ${metadataOf(pod).name} -n ${metadataOf(pod).namespace} -p '{"spec":{"schedulingGates":null}}' --type=merge`,
           about: 'removes the gates',
         },
       ],

@@ -1,4 +1,5 @@
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { lastEvent, waitingFor, waitMessage } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
@@ -32,12 +33,12 @@ export const podImage: Rule = {
       evidence: [failed ?? `container ${container.name}: ${reason}: ${waitMessage(container)}`],
       mend: [
         {
-          command: `set image ${target}${inNamespace({ namespace })} ${container.name}=IMAGE`,
+          command: command`set image ${target}${inNamespace({ namespace })} ${container.name}=IMAGE`,
           about: 'with the right name',
         },
-        { command: `image load ${image}`, about: 'if the engine of this machine has it' },
+        { command: command`image load ${image}`, about: 'if the engine of this machine has it' },
         {
-          command: `create secret docker-registry NAME${inNamespace({ namespace })} --docker-server=SERVER --docker-username=USER --docker-password=PASSWORD`,
+          command: command`create secret docker-registry NAME${inNamespace({ namespace })} --docker-server=SERVER --docker-username=USER --docker-password=PASSWORD`,
           about: 'if the registry asks for a password; name it in spec.imagePullSecrets',
         },
       ],

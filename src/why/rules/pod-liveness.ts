@@ -1,4 +1,5 @@
 import { metadataOf, recordAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { containersOf, isReady, lastEvent } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
@@ -28,7 +29,7 @@ export const podLiveness: Rule = {
         evidence: [failed, `restarts: ${String(container.status.restartCount)}`],
         mend: [
           {
-            command: `logs ${name}${inNamespace({ namespace })} -c ${container.name} --previous`,
+            command: command`logs ${name}${inNamespace({ namespace })} -c ${container.name} --previous`,
             about: 'shows what the program did meanwhile',
           },
           {

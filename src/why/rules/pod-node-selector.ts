@@ -1,4 +1,5 @@
 import { metadataOf, recordAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { isRejectedFor, unscheduledOf } from '../rejections.ts';
 import type { Rule } from '../rule.ts';
 
@@ -23,7 +24,7 @@ export const podNodeSelector: Rule = {
       evidence: unscheduled.evidence,
       mend: [
         isSelector && node !== ''
-          ? { command: `label node ${node} ${wanted.join(' ')}`, about: 'if that node may run it' }
+          ? { command: command`label node ${node} ${wanted}`, about: 'if that node may run it' }
           : { advice: 'give a node the labels that spec.affinity.nodeAffinity asks for, or correct it' },
       ],
     };

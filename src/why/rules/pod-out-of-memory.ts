@@ -1,4 +1,5 @@
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { containersOf, isReady, lastEnd } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
@@ -15,8 +16,7 @@ export const podOutOfMemory: Rule = {
     if (!container) return undefined;
     const limit = textAt(container.spec, 'resources', 'limits', 'memory');
     const workload = workloadOf(seen, pod);
-    const { namespace, name } = metadataOf(pod);
-    const target = workload ? workload.name : `pod ${name} --subresource=resize`;
+    const { namespace } = metadataOf(pod);
     return {
       severity: 'broken',
       says: `container ${container.name} was killed: it used more memory than its limit${limit && ` of ${limit}`}`,
@@ -26,7 +26,7 @@ export const podOutOfMemory: Rule = {
       mend: [
         workload
           ? {
-              command: `set resources ${target}${inNamespace({ namespace })} -c ${container.name} --limits=memory=MORE`,
+              command: command`set resources ${workload.name}${inNamespace({ namespace })} -c ${container.name} --limits=memory=MORE`,
             }
           : { advice: `raise spec.containers[].resources.limits.memory of container ${container.name}` },
       ],

@@ -1,4 +1,5 @@
 import { metadataOf, recordAt, recordsAt, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { conditionOf, containersOf, isOver, isReady, lastEvent } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
@@ -33,7 +34,7 @@ export const podReadiness: Rule = {
       evidence: [failed, `${field}: ${JSON.stringify(recordAt(container.spec, field))}`],
       mend: [
         {
-          command: `logs ${name}${inNamespace({ namespace })} -c ${container.name}`,
+          command: command`logs ${name}${inNamespace({ namespace })} -c ${container.name}`,
           about: 'shows what the program does',
         },
         { advice: `correct ${field} of container ${container.name}: its path, port and time limits` },

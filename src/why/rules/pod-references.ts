@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, recordAt, recordsAt, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace, type KindKey } from '../kinds.ts';
 import {
   type ContainerFacts,
@@ -51,24 +52,24 @@ function misconfigured(pod: JsonObject, container: ContainerFacts): Finding {
     };
   const isSecret = kind.toLowerCase() === 'secret';
   const patch = JSON.stringify({ [isSecret ? 'stringData' : 'data']: { [entry]: 'VALUE' } });
-  const target = `${kind.toLowerCase()} ${name}${inNamespace(metadataOf(pod))}`;
+  const place = inNamespace(metadataOf(pod));
   return {
     severity: 'broken',
     says: `the ${isSecret ? 'Secret' : 'ConfigMap'} ${name} has no key ${entry}`,
     evidence,
-    mend: [{ command: `patch ${target} --type=merge -p '${patch}'` }],
+    mend: [{ command: command`patch ${kind.toLowerCase()} ${name}${place} --type=merge -p ${patch}` }],
   };
 }
 
 function absent(pod: JsonObject, { key, name, entry, where }: Reference, seen: Snapshot): Finding {
   const { namespace } = metadataOf(pod);
-  const create = key === 'secrets' ? 'secret generic' : 'configmap';
+  const create = key === 'secrets' ? ['secret', 'generic'] : ['configmap'];
   const literal = `--from-literal=${entry || 'KEY'}=VALUE`;
   return {
     severity: 'broken',
     says: `the ${kindOf[key]} ${name} does not exist in namespace ${namespace}`,
     evidence: [lastEvent(seen.eventsOf(pod), 'FailedMount') ?? `${where} names ${kindOf[key]} ${name}`],
-    mend: [{ command: `create ${create} ${name}${inNamespace({ namespace })} ${literal}` }],
+    mend: [{ command: command`create ${create} ${name}${inNamespace({ namespace })} ${literal}` }],
   };
 }
 

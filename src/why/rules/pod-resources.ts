@@ -1,4 +1,5 @@
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { isRejectedFor, unscheduledOf } from '../rejections.ts';
 import type { Mend, Rule } from '../rule.ts';
 import { workloadOf } from '../workload.ts';
@@ -26,7 +27,7 @@ export const podResources: Rule = {
       workload && free.length > 0
         ? [
             {
-              command: `set resources ${workload.name} -n ${metadataOf(pod).namespace} --requests=${free.join(',')}`,
+              command: command`set resources ${workload.name} -n ${metadataOf(pod).namespace} --requests=${free.join(',')}`,
               about: 'at most this; the sum over its containers counts',
             },
           ]

@@ -1,3 +1,4 @@
+import { command } from '../command.ts';
 import { isRejectedFor, unscheduledOf } from '../rejections.ts';
 import type { Rule } from '../rule.ts';
 
@@ -25,7 +26,7 @@ export const podTaints: Rule = {
         { advice: `add to spec.tolerations of the pod: {key: ${key}, operator: ${operator}}` },
         ...(node === ''
           ? []
-          : [{ command: `taint node ${node} ${key}-`, about: 'if every pod may run there' }]),
+          : [{ command: command`taint node ${node} ${key}-`, about: 'if every pod may run there' }]),
       ],
     };
   },

@@ -1,4 +1,5 @@
 import { metadataOf, numberAt, textAt, valueAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { conditionOf } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
@@ -20,7 +21,7 @@ export const podTerminating: Rule = {
     const isLost = place && conditionOf(place, 'Ready')?.status !== 'True';
     const kept = Array.isArray(finalizers) && finalizers.length > 0;
     if (seen.nowMs - Date.parse(deletionTimestamp) < patienceMs || (!kept && !isLost)) return undefined;
-    const command = `delete pod ${name}${inNamespace({ namespace })} --force --grace-period=0`;
+    const forced = command`delete pod ${name}${inNamespace({ namespace })} --force --grace-period=0`;
     return kept
       ? {
           severity: 'broken',
@@ -31,7 +32,7 @@ export const podTerminating: Rule = {
           mend: [
             { advice: 'start the controller that removes the finalizer' },
             {
-              command: `patch pod ${name}${inNamespace({ namespace })} --type=merge -p '{"metadata":{"finalizers":null}}'`,
+              command: command`patch pod ${name}${inNamespace({ namespace })} --type=merge -p '{"metadata":{"finalizers":null}}'`,
               about: 'if that controller is gone for good',
             },
           ],
@@ -39,7 +40,7 @@ export const podTerminating: Rule = {
       : {
           severity: 'broken',
           says: `its node ${node} does not say that the containers have ended`,
-          mend: [{ command, about: 'if the machine is gone for good: the containers may still run' }],
+          mend: [{ command: forced, about: 'if the machine is gone for good: the containers may still run' }],
           because: [{ key: 'nodes', namespace: '', name: node }],
         };
   },

@@ -1,4 +1,5 @@
 import { metadataOf, recordsAt, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { lastEvent } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 
@@ -25,7 +26,7 @@ export const serviceBalancer: Rule = {
               advice: `start the controller of ${className}, or create the Service without loadBalancerClass`,
             }
           : {
-              command: `describe service ${metadataOf(service).name} -n ${metadataOf(service).namespace}`,
+              command: command`describe service ${metadataOf(service).name} -n ${metadataOf(service).namespace}`,
               about: 'its events name the node and the port',
             },
       ],

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, recordAt, recordsAt, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace, type ObjectRef } from '../kinds.ts';
 import { containersOf, isOver, isReady } from '../pod-facts.ts';
 import type { Finding, Rule } from '../rule.ts';
@@ -30,7 +31,7 @@ export const serviceSelector: Rule = {
         evidence: [`names of ports: ${portNames(pods).join(', ') || 'none'}`],
         mend: [
           {
-            command: `edit service ${name}${inNamespace({ namespace })}`,
+            command: command`edit service ${name}${inNamespace({ namespace })}`,
             about: 'set targetPort to one of these names or to a number',
           },
         ],
@@ -57,7 +58,7 @@ function noPods(service: JsonObject, text: string, seen: Snapshot): Finding {
       return {
         severity: 'broken',
         says: `its pods (${text}) are those of ${word} ${ref.name}, which has none`,
-        mend: [{ command: `scale ${word}/${ref.name}${inNamespace({ namespace })} --replicas=1` }],
+        mend: [{ command: command`scale ${word}/${ref.name}${inNamespace({ namespace })} --replicas=1` }],
         because: [ref],
       };
     }
@@ -77,7 +78,7 @@ function noPods(service: JsonObject, text: string, seen: Snapshot): Finding {
     evidence: similar,
     mend: [
       {
-        command: `set selector service ${name}${inNamespace({ namespace })} LABEL=VALUE`,
+        command: command`set selector service ${name}${inNamespace({ namespace })} LABEL=VALUE`,
         about: 'with labels that its pods have (ctl get pods --show-labels)',
       },
     ],

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { conditionOf, lastEvent, oneLine } from '../pod-facts.ts';
 import type { Mend, Rule } from '../rule.ts';
@@ -35,23 +36,23 @@ const reasonIn = (said: string) => /is forbidden: (.*)$/.exec(said)?.[1] ?? said
 function mendOf(said: string, workload: JsonObject, seen: Snapshot): readonly Mend[] {
   const { namespace } = metadataOf(workload);
   const place = inNamespace({ namespace });
-  const quota = /exceeded quota: ([^,]+), requested: ([^,]+)/.exec(said);
-  if (quota)
+  const [, quota, requested] = /exceeded quota: ([^,]+), requested: ([^,]+)/.exec(said) ?? [];
+  if (quota !== undefined)
     return [
-      { command: `edit quota ${quota[1]}${place}`, about: 'to allow more' },
-      { advice: `or remove other objects of namespace ${namespace}, or request less than ${quota[2]}` },
+      { command: command`edit quota ${quota}${place}`, about: 'to allow more' },
+      { advice: `or remove other objects of namespace ${namespace}, or request less than ${requested}` },
     ];
   const limits = /failed quota: ([^:]+): must specify (.*?)(?: for|;|$)/.exec(said);
   if (limits) return [{ advice: `set ${limits[2]} for every container: the quota ${limits[1]} counts them` }];
   const account = /serviceaccount "?([^" ]+)"? not found/i.exec(said)?.[1]?.replace(/^.*\//, '');
-  if (account !== undefined) return [{ command: `create serviceaccount ${account}${place}` }];
+  if (account !== undefined) return [{ command: command`create serviceaccount ${account}${place}` }];
   const priority = /no PriorityClass with name (\S+) was found/.exec(said)?.[1];
-  if (priority !== undefined) return [{ command: `create priorityclass ${priority} --value=1000` }];
+  if (priority !== undefined) return [{ command: command`create priorityclass ${priority} --value=1000` }];
   if (/violates PodSecurity/.test(said))
     return [
       { advice: 'set the fields of securityContext that the message names' },
       {
-        command: `label namespace ${namespace} pod-security.kubernetes.io/enforce=privileged --overwrite`,
+        command: command`label namespace ${namespace} pod-security.kubernetes.io/enforce=privileged --overwrite`,
         about: 'if every pod may run in that namespace',
       },
     ];

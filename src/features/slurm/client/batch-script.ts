@@ -1,7 +1,7 @@
 /** Builds the submission: a batch script around the job's own commands, and the options of sbatch. */
 
 import { tryParseQuantity } from '../../../apimachinery/quantity.ts';
-import { quoted } from '../../../os/quoted.ts';
+import { quoted } from '../../../base/shell-words.ts';
 import { argumentProblem } from '../api/slurm-options.ts';
 import { directiveFaults, directives } from './sbatch-options.ts';
 import type { SlurmJob, SlurmJobSpec } from './slurm-job.ts';

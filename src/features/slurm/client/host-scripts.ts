@@ -3,7 +3,7 @@
  * login shell nor the list of processes sees its text. The whole script is one function, so that a truncated
  * script does nothing. All values of the user are quoted.
  */
-import { quoted } from '../../../os/quoted.ts';
+import { quoted } from '../../../base/shell-words.ts';
 import { commentOf, controlFolder, sbatchOptions } from './batch-script.ts';
 import type { SlurmJob } from './slurm-job.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
+import { quoted } from '../../../../../src/base/shell-words.ts';
 import {
   arrayTasks,
   sbatchOptions,
@@ -8,7 +9,6 @@ import {
 } from '../../../../../src/features/slurm/client/batch-script.ts';
 import { directiveFaults } from '../../../../../src/features/slurm/client/sbatch-options.ts';
 import type { SlurmJobSpec } from '../../../../../src/features/slurm/client/slurm-job.ts';
-import { quoted } from '../../../../../src/os/quoted.ts';
 
 const options = (spec: SlurmJobSpec) =>
   sbatchOptions({ namespace: 'default', name: 'add', uid: 'u-1', spec, status: undefined, deleting: false });

@@ -1,6 +1,7 @@
 /** Texts of the scripts of the login host; test/integration runs them by a shell. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { quoted } from '../../../../../src/base/shell-words.ts';
 import {
   accountScript,
   buildingScript,
@@ -16,7 +17,6 @@ import {
   tryAgain,
 } from '../../../../../src/features/slurm/client/host-scripts.ts';
 import type { SlurmJob, SlurmJobSpec } from '../../../../../src/features/slurm/client/slurm-job.ts';
-import { quoted } from '../../../../../src/os/quoted.ts';
 
 const jobOf = (spec: SlurmJobSpec = {}): SlurmJob => ({
   ...{ namespace: 'default', name: 'add', uid: 'u-1', status: undefined, deleting: false },

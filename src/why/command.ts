@@ -1,0 +1,27 @@
+/**
+ * Commands that explanations name. Users paste them into a shell, and the texts in them are written by others:
+ * each is one word of the shell, whatever it contains. Pure.
+ */
+import { shellWord } from '../base/shell-words.ts';
+
+/** Part of a command whose words are quoted already. */
+export class Words {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Returns a command in which each value is one word, or a part of one, and each value of a list a word. */
+export function command(
+  fixed: TemplateStringsArray,
+  ...values: readonly (string | Words | readonly string[])[]
+) {
+  return String.raw({ raw: fixed }, ...values.map(inShell));
+}
+
+function inShell(value: string | Words | readonly string[]): string {
+  if (value instanceof Words) return value.text;
+  return typeof value === 'string' ? shellWord(value) : value.map(shellWord).join(' ');
+}
