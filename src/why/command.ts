@@ -1,6 +1,6 @@
 /**
- * Commands that explanations name. Users paste them into a shell, and the texts in them are written by others:
- * each is one word of the shell, whatever it contains. Pure.
+ * Commands that explanations name. Users paste them into a shell, and other users have written the texts in
+ * them: each is one word of the shell, whatever it contains. Pure.
  */
 import { shellWord } from '../base/shell-words.ts';
 
