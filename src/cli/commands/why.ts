@@ -3,17 +3,18 @@ import { inOneGo } from '../../apimachinery/steps.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import { type Chain, explain, explainAll, type Problem, type Step } from '../../why/explain.ts';
-import { keyOfKind, nameOf, type ObjectRef } from '../../why/kinds.ts';
+import { isClusterScoped, keyOfKind, kindKeys, nameOf, type ObjectRef } from '../../why/kinds.ts';
 import type { Snapshot } from '../../why/snapshot.ts';
 import { pastOf } from '../../why/timeline.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import { type FlagTable, outputFlag, printFlags } from '../flags/flags.ts';
+import { type Flags, type FlagTable, outputFlag, printFlags, selectorFlag } from '../flags/flags.ts';
 import { findResource } from '../objects/discovery.ts';
+import { reportNothingIn } from '../objects/nothing-found.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { resolveObjects } from '../objects/targets.ts';
-import { printedFormat } from '../printers/object-format.ts';
+import { type ObjectFormat, printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
-import { readSnapshot } from '../why/read-snapshot.ts';
+import { type ReadSnapshot, readSnapshot } from '../why/read-snapshot.ts';
 import { type Logs, problemText, type TextOptions, whyObject } from '../why/why-text.ts';
 
 /** Number of lines of a log that an explanation shows. */
@@ -26,6 +27,7 @@ export const why: Verb = {
   group: 'Troubleshooting and Debugging Commands',
   words: ['[TYPE [NAME]]', 'TYPE/NAME...'],
   flags: {
+    ...selectorFlag,
     'all-namespaces': { type: 'boolean', short: 'A', about: 'explain the objects of all namespaces' },
     ...printFlags,
     output: { ...outputFlag.output, about: 'json, yaml, jsonpath=… or go-template=…', usual: 'text' },
@@ -37,25 +39,55 @@ export const why: Verb = {
   ],
   async run(context) {
     const { flags, io } = context;
+    const format = formatOf(flags);
     const cluster = context.cluster();
     const isAll = flags.on('all-namespaces');
     const subjects = flags.words.length > 0 ? await subjectsOf(context) : undefined;
     const namespace = isAll ? undefined : subjects?.[0]?.namespace || cluster.namespace;
-    const { snapshot, unread } = await readSnapshot(cluster, namespace, io.clock.now());
-    const problems = subjects
-      ? subjects.map((subject) => ({ chain: explain(snapshot, subject), subjects: [subject] }))
-      : inOneGo(explainAll(snapshot, namespace));
+    const seen = await readSnapshot(cluster, namespace, io.clock.now());
+    const { snapshot, unread } = seen;
+    const problems = problemsOf(snapshot, subjects, namespace);
     const program = io.calledAs ?? 'minik8s ctl';
     const options: TextOptions = { program, withNamespaces: isAll, logs: await readLogs(cluster, problems) };
-    const format = printedFormat(flags);
-    io.out(format ? format(whyObject(problems, options)) : textOf(problems, snapshot, options));
+    if (format) io.out(format(whyObject(problems, options)));
+    else if (problems.length > 0) io.out(textOf(problems, snapshot, options));
+    else if (subjects || isNothing(seen, namespace)) await reportNothingIn(cluster, io);
+    else io.out(noProblem(seen));
     if (unread.length > 0)
       io.err(`You may not list these kinds, so causes in them are not seen: ${unread.join(', ')}\n`);
   },
 };
 
+/** Returns the problems of the named objects, or those of a namespace or of all. */
+const problemsOf = (
+  snapshot: Snapshot,
+  subjects: readonly ObjectRef[] | undefined,
+  namespace: string | undefined,
+): readonly Problem[] =>
+  subjects?.map((subject) => ({ chain: explain(snapshot, subject), subjects: [subject] })) ??
+  inOneGo(explainAll(snapshot, namespace));
+
+/** Returns the format of -o; undefined for text. Throws UsageError for formats that need names of objects. */
+function formatOf(flags: Flags): ObjectFormat | undefined {
+  const output = flags.text('output');
+  if (output !== undefined && !/^(?:json|yaml|jsonpath|go-template|template)/.test(output))
+    throw new UsageError(
+      `ctl why has no output format ${output}; it has json, yaml, jsonpath=… and go-template=…`,
+    );
+  return printedFormat(flags);
+}
+
+/** Returns whether a namespace has no objects, as one that does not exist. */
+const isNothing = ({ snapshot, unread }: ReadSnapshot, namespace: string | undefined): boolean =>
+  namespace !== undefined &&
+  unread.length === 0 &&
+  kindKeys.every((key) => isClusterScoped(key) || snapshot.list(key, namespace).length === 0);
+
+/** Returns the line for no problem: a user who may not list everything has not seen everything. */
+const noProblem = ({ unread }: ReadSnapshot): string =>
+  unread.length > 0 ? 'nothing is wrong in what you may list\n' : 'everything is as wished\n';
+
 function textOf(problems: readonly Problem[], snapshot: Snapshot, options: TextOptions): string {
-  if (problems.length === 0) return 'everything is as wished\n';
   const texts = problems.map((problem) => {
     const [subject] = problem.subjects;
     if (!subject || problem.chain.length > 0) return problemText(problem, options);
