@@ -2,7 +2,7 @@
  * Command lines of other small systems, and the command lines that do the same here. They are looked up only
  * after a command has failed. Pure.
  */
-import { quoted } from '../base/shell-words.ts';
+import { shellWord } from '../base/shell-words.ts';
 
 interface Line {
   readonly verb: string;
@@ -53,8 +53,7 @@ const isValue = (argv: readonly string[], index: number): boolean => valued.has(
 
 type Rule = (line: Line) => string | undefined;
 
-const shell = (text: string) => (/^[\w./:=,@%+-]+$/.test(text) ? text : quoted(text));
-const ctl = (...words: readonly string[]) => ['minik8s ctl', ...words.map(shell)].join(' ');
+const ctl = (...words: readonly string[]) => ['minik8s ctl', ...words.map(shellWord)].join(' ');
 const isFile = (word: string | undefined): word is string =>
   word !== undefined && (/\.(ya?ml|json)$/i.test(word) || /^(\.{0,2}\/)/.test(word));
 const converted = (file: string) => `${ctl('convert', '-f', file)} | ${ctl('apply', '-f', '-')}`;
@@ -118,10 +117,13 @@ const rulesOf: Readonly<Record<string, readonly Rule[]>> = {
   delete: [
     bareFile,
     namespacedName,
-    ({ words: [namespace, kind, name, ...more] }) =>
-      namespace !== undefined && kind !== undefined && name !== undefined && more.length === 0
-        ? ctl('delete', kind.toLowerCase(), name, '-n', namespace)
-        : undefined,
+    ({ words: [namespace, kind, name, ...more] }) => {
+      if (namespace === undefined || kind === undefined || name === undefined || more.length > 0)
+        return undefined;
+      // A line such as `pod web svc/web` names objects of this system.
+      if ([namespace, kind, name].some((word) => word.includes('/'))) return undefined;
+      return ctl('delete', kind.toLowerCase(), name, '-n', namespace);
+    },
     ({ words: [name, ...more], file, flags }) =>
       name !== undefined &&
       more.length === 0 &&
