@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
 import { type Architecture, architectures, gnuProgram } from './architecture.ts';
+import { makeDashboard } from './dashboard.ts';
 import { dockerArchive } from './docker-archive.ts';
 import { fieldDocs } from './field-docs.ts';
 import { buildGoProgram, type GoProgram, goLicenses, goSources } from './go-program.ts';
@@ -70,9 +71,17 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
       unlessNewer(made[name], [join(programs, name)], (target) => copyFile(join(programs, name), target)),
     ),
   ]);
+  const all = { ...made, ...(await dashboardAssets(sources)) };
   const digests = join(outdir, 'digests.json');
-  await replace(digests, async (path) => writeFile(path, JSON.stringify(await digestsOf(made))));
-  return { ...made, 'digests.json': digests };
+  await replace(digests, async (path) => writeFile(path, JSON.stringify(await digestsOf(all))));
+  return { ...all, 'digests.json': digests };
+}
+
+/** Returns the compressed files of the dashboard's app, such as `dashboard/index.html.br`. */
+async function dashboardAssets({ root, outdir }: AssetSources): Promise<Record<string, string>> {
+  const files = await makeDashboard(root, join(outdir, 'dashboard'));
+  const named = files.map(({ path }) => `dashboard/${path}.br`);
+  return Object.fromEntries(named.map((name) => [name, join(outdir, name)]));
 }
 
 /** Makes a Go program beside the asset, which tests run, and the asset from it. */

@@ -9,7 +9,7 @@ import { describe, it } from 'node:test';
 const generator = 'config/kubernetes-types/generate.ts';
 
 const root = join(import.meta.dirname, '../..');
-const sources = execFileSync('git', ['ls-files', '-z', 'src/*.ts', 'config/*.ts', 'test/*.ts', 'build.ts'], {
+const sources = execFileSync('git', ['ls-files', '-z', 'src/*.ts', 'src/*.tsx', 'config/*.ts', 'test/*.ts', 'build.ts'], {
   cwd: root,
   encoding: 'utf8',
 })
