@@ -4,8 +4,8 @@ import type { WatchEvent } from './client.ts';
 import { watchError } from './response-error.ts';
 
 /**
- * Returns the event of a line of a watch. Throws the StatusError of an ERROR event. `what` names the request in
- * errors.
+ * Returns the event of a line of a watch. Throws the StatusError of an ERROR event. `what` names the request
+ * in errors.
  */
 export function watchEventOf<T extends KubeObject>(line: string, what: string): WatchEvent<T> {
   const { type, object } = parse(line, what);

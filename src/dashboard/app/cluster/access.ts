@@ -1,4 +1,4 @@
-/** What the user may do, by SelfSubjectRulesReviews: pages hide what would be refused. */
+/** Rights of the user, by SelfSubjectRulesReviews: pages hide what would be refused. */
 import { type Signal, signal } from '@preact/signals';
 import { type AccessRules, allows } from './plan/access-rules.ts';
 import type { ApiKind } from './plan/discovery.ts';

@@ -16,7 +16,9 @@ export interface Collection<T> {
   readonly synced: boolean;
   /** The failure of the last attempt; absent while the watch works. */
   readonly error: string | undefined;
-  /** True if the user may not list the kind, or the server no longer serves it; asked anew with a new page. */
+  /**
+   * True if the user may not list the kind, or the server no longer serves it; asked anew with a new page.
+   */
   readonly refused: boolean;
 }
 

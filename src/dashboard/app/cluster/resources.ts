@@ -37,8 +37,8 @@ const initOf = (accept: string, { signal }: ClientListOptions): RequestInit => (
 });
 
 /**
- * Lists and watches whole objects, or their metadata alone, such as of Secrets; apiVersion and kind are filled
- * in, which lists omit.
+ * Lists and watches whole objects, or their metadata alone, such as of Secrets; apiVersion and kind are
+ * filled in, which lists omit.
  */
 export function objectsOf<T extends KubeObject>(kind: ApiKind, isMetadataOnly: boolean): Followed<T> {
   return {

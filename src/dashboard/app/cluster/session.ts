@@ -13,8 +13,8 @@ export interface Identity {
 
 export type Session =
   | { readonly state: 'unknown' }
-  /** A proxy authenticates the requests, such as `minik8s ctl proxy`: there is no login. */
-  | { readonly state: 'by proxy' }
+  /** The connection itself is authenticated, such as by `minik8s ctl proxy`: there is no login. */
+  | { readonly state: 'by proxy'; readonly user?: string }
   | { readonly state: 'signed in'; readonly identity: Identity }
   /** `message` is the reason for which a login is required; absent before the first one. */
   | { readonly state: 'signed out'; readonly message?: string };
@@ -45,9 +45,15 @@ export async function startSession(): Promise<void> {
   }
   const response = await fetch(path, { headers: { accept: 'application/json', ...proofHeaders() } });
   if (response.status === 404) session.value = { state: 'by proxy' };
-  else if (response.ok) session.value = { state: 'signed in', identity: (await response.json()) as Identity };
+  else if (response.ok) session.value = sessionOf((await response.json()) as Partial<Identity>);
   else session.value = { state: 'signed out' };
 }
+
+/** An identity without an end is that of the connection, such as of a proxy: nobody signed in. */
+const sessionOf = ({ user = '', groups = [], expires }: Partial<Identity>): Session =>
+  expires === undefined
+    ? { state: 'by proxy', user }
+    : { state: 'signed in', identity: { user, groups, expires } };
 
 export type Credential = { readonly token: string } | { readonly code: string } | Record<string, never>;
 

@@ -4,7 +4,9 @@ import type { WatchEvent } from '../../../client/client.ts';
 import { watchEventOf } from '../../../client/watch-event.ts';
 import { request } from './request.ts';
 
-/** Yields the events of a watch until the server ends it; a watch whose signal aborts ends without an error. */
+/**
+ * Yields the events of a watch until the server ends it; a watch whose signal aborts ends without an error.
+ */
 export async function* watchLines<T extends KubeObject>(
   path: string,
   accept: string,

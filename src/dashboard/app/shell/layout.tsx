@@ -1,39 +1,84 @@
+import { useSignalEffect } from '@preact/signals';
 import { kinds } from '../cluster/kinds.ts';
-import { pageAt, pages } from '../pages/index.ts';
+import { pageAt } from '../pages/index.ts';
+import { isPaletteOpen } from '../palette/state.ts';
+import { DialogPlace, Notices } from './dialog.tsx';
+import { Icon, icons, Logo } from './icon.tsx';
 import { pageHref } from './plan/addresses.ts';
 import { place } from './router.ts';
-import { nextTheme, theme } from './theme.ts';
+import { isNarrow } from './screen.ts';
+import { isSideOpen, Side } from './side.tsx';
 
-/** The frame of all pages: navigation, head and the page of the address. */
-export function Layout() {
+/** The bar above the page on a narrow screen. */
+function Bar() {
+  return (
+    <header class="bar">
+      <button
+        type="button"
+        class="quiet icon-only"
+        aria-label="Pages and kinds"
+        aria-expanded={isSideOpen.value}
+        onClick={() => {
+          isSideOpen.value = true;
+        }}
+      >
+        <Icon path={icons.menu} />
+      </button>
+      <a class="brand" href={pageHref('')}>
+        <Logo />
+        minik8s
+      </a>
+      <button
+        type="button"
+        class="quiet icon-only"
+        aria-label="Search or act"
+        onClick={() => {
+          isPaletteOpen.value = true;
+        }}
+      >
+        <Icon path={icons.search} />
+      </button>
+    </header>
+  );
+}
+
+function Content() {
   const [path = '', ...rest] = place.value.segments;
   const page = pageAt(path);
+  if (kinds.value.length === 0) return <p class="empty pulse">Loading…</p>;
+  return page ? <page.component rest={rest} /> : <p class="empty">There is no page {path}.</p>;
+}
+
+/** The frame of all pages: navigation and the page of the address. */
+export function Layout() {
+  useSignalEffect(() => {
+    place.value;
+    isSideOpen.value = false;
+  });
   return (
     <div class="frame">
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <nav aria-label="Pages">
-        {pages
-          .filter(({ group }) => group !== undefined)
-          .map((each) => (
-            <a key={each.path} href={pageHref(each.path)} aria-current={each === page ? 'page' : undefined}>
-              {each.title}
-            </a>
-          ))}
-        <button type="button" onClick={nextTheme}>
-          Colors: {theme}
-        </button>
-      </nav>
-      <main id="main" tabIndex={-1}>
-        {kinds.value.length === 0 ? (
-          <p class="faint">Loading…</p>
-        ) : page ? (
-          <page.component rest={rest} />
-        ) : (
-          <p>There is no page {path}.</p>
-        )}
-      </main>
+      {isNarrow.value && <Bar />}
+      <Side />
+      {isSideOpen.value && (
+        <button
+          type="button"
+          class="cover"
+          aria-label="Close the navigation"
+          onClick={() => {
+            isSideOpen.value = false;
+          }}
+        />
+      )}
+      <div class="content">
+        <main id="main" tabIndex={-1}>
+          <Content />
+        </main>
+      </div>
+      <DialogPlace />
+      <Notices />
     </div>
   );
 }
