@@ -2,6 +2,8 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { loadKinds } from './cluster/kinds.ts';
 import { session, startSession } from './cluster/session.ts';
+import { listenForShortcut } from './palette/palette.tsx';
+import { keepRecent } from './palette/recent.ts';
 import { Layout } from './shell/layout.tsx';
 import { Login } from './shell/login.tsx';
 import { followLinks } from './shell/router.ts';
@@ -18,6 +20,8 @@ function App() {
 applyTheme();
 keepScope();
 followLinks();
+keepRecent();
+listenForShortcut();
 effect(() => {
   const { state } = session.value;
   if (state === 'signed in' || state === 'by proxy') void loadKinds();

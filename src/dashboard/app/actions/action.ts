@@ -1,4 +1,4 @@
-/** What a user can do with an object, from its page and from the command palette. */
+/** An action of a user on an object, which its page and the command palette offer. */
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
 

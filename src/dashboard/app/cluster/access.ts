@@ -9,6 +9,9 @@ const nowhere = 'minik8s-dashboard-no-namespace';
 
 const byNamespace = new Map<string, Signal<AccessRules | undefined>>();
 
+/** Number of the reviews that were answered: what depends on rights is decided anew when it changes. */
+export const rulesVersion = signal(0);
+
 interface RulesReview {
   readonly status?: AccessRules;
 }
@@ -36,6 +39,7 @@ async function loadRules(namespace: string, rules: Signal<AccessRules | undefine
       },
     );
     rules.value = review.status ?? {};
+    rulesVersion.value++;
   } catch {
     // Without rules nothing is offered; the next reader asks again.
     byNamespace.delete(namespace);
@@ -52,8 +56,7 @@ export function may(
   namespace = '',
   { name = '', subresource = '' }: { readonly name?: string; readonly subresource?: string } = {},
 ): boolean {
-  const rules = rulesIn(kind.namespaced ? namespace : '').value;
-  return (
-    rules !== undefined && allows(rules, { verb, group: kind.group, plural: kind.plural, subresource, name })
-  );
+  const action = { verb, group: kind.group, plural: kind.plural, subresource, name };
+  const isAllowed = (rules: AccessRules | undefined) => rules !== undefined && allows(rules, action);
+  return isAllowed(rulesIn('').value) || (kind.namespaced && namespace !== '' && isAllowed(rulesIn(namespace).value));
 }

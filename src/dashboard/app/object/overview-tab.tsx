@@ -1,4 +1,4 @@
-/** What an object is and how it is. */
+/** The first tab of an object: its facts and its state. */
 import { ageSince } from '../../../apimachinery/age.ts';
 import { recordAt } from '../../../apimachinery/fields.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';

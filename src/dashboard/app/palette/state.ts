@@ -1,4 +1,4 @@
-/** Whether the command palette is open. */
+/** State of the command palette: open or closed. */
 import { signal } from '@preact/signals';
 
 export const isPaletteOpen = signal(false);

@@ -1,6 +1,7 @@
 import { useSignalEffect } from '@preact/signals';
 import { kinds } from '../cluster/kinds.ts';
 import { pageAt } from '../pages/index.ts';
+import { PalettePlace } from '../palette/palette.tsx';
 import { isPaletteOpen } from '../palette/state.ts';
 import { DialogPlace, Notices } from './dialog.tsx';
 import { Icon, icons, Logo } from './icon.tsx';
@@ -77,6 +78,7 @@ export function Layout() {
           <Content />
         </main>
       </div>
+      <PalettePlace />
       <DialogPlace />
       <Notices />
     </div>

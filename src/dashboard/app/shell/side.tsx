@@ -1,10 +1,10 @@
 /** The navigation: pages, and the kinds that the user may list. */
 import { computed, signal } from '@preact/signals';
 import { may } from '../cluster/access.ts';
-import { kinds, kindsByKey } from '../cluster/kinds.ts';
+import { kinds } from '../cluster/kinds.ts';
 import { type Session, session, signOut } from '../cluster/session.ts';
 import { pages } from '../pages/index.ts';
-import { type Page, pageGroups } from '../pages/page.ts';
+import { pageGroups } from '../pages/page.ts';
 import { isPaletteOpen } from '../palette/state.ts';
 import { Icon, icons, Logo } from './icon.tsx';
 import { kindHref, pageHref } from './plan/addresses.ts';
@@ -12,6 +12,7 @@ import { kindGroups, titleOf } from './plan/kind-groups.ts';
 import { place } from './router.ts';
 import { namespace } from './scope.ts';
 import { shortcutKey } from './screen.ts';
+import { isShown } from './shown-pages.ts';
 import { nextTheme, theme } from './theme.ts';
 
 /** True while the navigation covers a narrow screen. */
@@ -23,13 +24,6 @@ const groups = computed(() =>
 
 /** Headings that are open at first. */
 const open = new Set(['Workloads', 'minik8s', 'Network', 'Configuration', 'Storage', 'Cluster', 'Custom']);
-
-function isShown(page: Page): boolean {
-  if (page.group === undefined) return false;
-  if (page.needs === undefined) return true;
-  const kind = kindsByKey.value.get(page.needs);
-  return kind !== undefined && may('list', kind, namespace.value);
-}
 
 function PageLinks({ current }: { readonly current: string }) {
   const shown = pages.filter(isShown);

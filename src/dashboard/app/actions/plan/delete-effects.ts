@@ -1,4 +1,4 @@
-/** What the deletion of an object takes along, in words. Pure. */
+/** Consequences of the deletion of an object, in words. Pure. */
 import { countByKind, deletedWith, type Owned } from '../../cluster/plan/owner-tree.ts';
 
 export interface DeleteEffects {

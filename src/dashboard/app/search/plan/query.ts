@@ -55,7 +55,7 @@ function holds(item: Searchable, { field, value }: Term): boolean {
   if (field === 'is') return hasState(item.health, value);
   if (field === 'label') return item.labels.some((label) => label.includes(value));
   const values = item.fields.get(field);
-  if (values) return values.some((each) => each.includes(value));
+  if (values) return values.some((each) => fits(field, each, value));
   // A field that no object has is a label: `app:web`.
   return item.labels.some(
     (label) => label.startsWith(`${field}=`) && label.slice(field.length + 1).includes(value),
@@ -65,4 +65,14 @@ function holds(item: Searchable, { field, value }: Term): boolean {
 /** Returns whether an object is in a state; `ready` is `good`. */
 function hasState(health: Searchable['health'], state: string): boolean {
   return health === (state === 'ready' ? 'good' : state);
+}
+
+/** Fields whose values are names that a search gives from their beginning. */
+const namedFields = new Set(['node', 'namespace', 'ns']);
+
+function fits(field: string, text: string, value: string): boolean {
+  if (field === 'kind') return text === value;
+  if (!namedFields.has(field)) return text.includes(value);
+  // `vm1` is the beginning of `vm1-a`, but not of `vm10`.
+  return text.startsWith(value) && !(/\d$/.test(value) && /^\d/.test(text.slice(value.length)));
 }

@@ -1,7 +1,7 @@
 /** The health of an object as its row in the server's table shows it. Pure. */
 import type { TableColumn } from '../../cluster/plan/table-rows.ts';
 
-/** `waiting` is on its way to `good`; `bad` needs somebody. */
+/** `waiting` is on its way to `good`; `bad` requires attention. */
 export type Health = 'good' | 'waiting' | 'bad';
 
 const goodWords = new Set(
