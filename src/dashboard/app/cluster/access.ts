@@ -58,5 +58,8 @@ export function may(
 ): boolean {
   const action = { verb, group: kind.group, plural: kind.plural, subresource, name };
   const isAllowed = (rules: AccessRules | undefined) => rules !== undefined && allows(rules, action);
-  return isAllowed(rulesIn('').value) || (kind.namespaced && namespace !== '' && isAllowed(rulesIn(namespace).value));
+  return (
+    isAllowed(rulesIn('').value) ||
+    (kind.namespaced && namespace !== '' && isAllowed(rulesIn(namespace).value))
+  );
 }

@@ -1,12 +1,13 @@
 /** Requests of the app to the API server: the browser adds the session. Failures reject with StatusError. */
 import { responseError } from '../../../client/response-error.ts';
+import { fetchPatiently } from './patient-fetch.ts';
 import { proofHeaders, proofProtocols, sessionEnded } from './session.ts';
 
 /** Sends a request; rejects with the server's StatusError unless the answer's status is 2xx. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   for (const [name, value] of Object.entries(proofHeaders())) headers.set(name, value);
-  const response = await fetch(path, { ...init, headers });
+  const response = await fetchPatiently(path, { ...init, headers });
   if (response.ok) return response;
   if (response.status === 401) sessionEnded();
   throw responseError(`${init.method ?? 'GET'} ${path}`, response.status, await response.text());

@@ -3,6 +3,7 @@
  * halves: a cookie, which is shared by all ports of a host, and a proof, which only the app's origin keeps.
  */
 import { signal } from '@preact/signals';
+import { fetchPatiently } from './patient-fetch.ts';
 
 export interface Identity {
   readonly user: string;
@@ -43,7 +44,7 @@ export async function startSession(): Promise<void> {
     await signIn({ code });
     return;
   }
-  const response = await fetch(path, { headers: { accept: 'application/json', ...proofHeaders() } });
+  const response = await fetchPatiently(path, { headers: { accept: 'application/json', ...proofHeaders() } });
   if (response.status === 404) session.value = { state: 'by proxy' };
   else if (response.ok) session.value = sessionOf((await response.json()) as Partial<Identity>);
   else session.value = { state: 'signed out' };

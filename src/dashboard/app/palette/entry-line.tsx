@@ -15,9 +15,17 @@ interface Props {
 
 export function EntryLine({ entry, id, isChosen, onChoose }: Props) {
   return (
-    <div id={id} role="option" tabIndex={-1} aria-selected={isChosen} class="palette-entry" onClick={onChoose}>
+    <button
+      type="button"
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isChosen}
+      class="palette-entry"
+      onClick={onChoose}
+    >
       <Line entry={entry} />
-    </div>
+    </button>
   );
 }
 

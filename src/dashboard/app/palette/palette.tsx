@@ -14,7 +14,7 @@ import { navigate } from '../shell/router.ts';
 import { namespace } from '../shell/scope.ts';
 import { commands } from './commands.ts';
 import { EntryLine } from './entry-line.tsx';
-import { entriesFor, type Entry } from './plan/entries.ts';
+import { type Entry, entriesFor } from './plan/entries.ts';
 import { isPaletteOpen } from './state.ts';
 
 type PaletteEntry = Entry<ObjectAction, Command>;
@@ -42,23 +42,28 @@ const actionEntries = (item: SearchItem): PaletteEntry[] =>
     item,
   }));
 
-function run(entry: PaletteEntry): void {
-  isPaletteOpen.value = false;
+/** Returns the address to which an entry leads; undefined for one that does something. */
+function hrefOf(entry: PaletteEntry): string | undefined {
   switch (entry.type) {
     case 'object': {
       const { kind, object } = entry.found.item;
-      navigate(objectHref(kind.key, object.metadata.namespace ?? '', object.metadata.name));
-      return;
+      return objectHref(kind.key, object.metadata.namespace ?? '', object.metadata.name);
     }
-    case 'action':
-      return void orNotify(() => entry.action.run(entry.item.kind, entry.item.object));
     case 'kind':
-      return navigate(kindHref(entry.kind.key));
+      return kindHref(entry.kind.key);
     case 'all':
-      return navigate(kindHref(entry.kind.key, { q: entry.filter }));
-    case 'command':
-      return void orNotify(() => entry.command.run());
+      return kindHref(entry.kind.key, { q: entry.filter });
+    default:
+      return undefined;
   }
+}
+
+function run(entry: PaletteEntry): void {
+  isPaletteOpen.value = false;
+  const href = hrefOf(entry);
+  if (href !== undefined) navigate(href);
+  else if (entry.type === 'action') void orNotify(() => entry.action.run(entry.item.kind, entry.item.object));
+  else if (entry.type === 'command') void orNotify(() => entry.command.run());
 }
 
 interface State {
@@ -95,7 +100,9 @@ function Palette() {
   }, []);
   const entries = useEntries(state);
   const index = Math.min(state.chosen.value, Math.max(0, entries.length - 1));
-  useEffect(() => dialog.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' }));
+  useEffect(() =>
+    dialog.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' }),
+  );
   return (
     <dialog
       ref={dialog}
@@ -129,7 +136,13 @@ function Palette() {
 }
 
 /** Handles a key of the palette; returns true if it was one. */
-function onKey(key: string, isShift: boolean, state: State, entries: readonly PaletteEntry[], index: number): boolean {
+function onKey(
+  key: string,
+  isShift: boolean,
+  state: State,
+  entries: readonly PaletteEntry[],
+  index: number,
+): boolean {
   const entry = entries[index];
   switch (key) {
     case 'ArrowDown':
@@ -167,7 +180,11 @@ function Field({ state, entries, index }: { state: State; entries: readonly Pale
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={entries.length > 0 ? `palette-${index}` : undefined}
-        placeholder={name === undefined ? 'Search or act: web not:ready, kind:pod node:vm2, delete web' : 'Choose an action'}
+        placeholder={
+          name === undefined
+            ? 'Search or act: web not:ready, kind:pod node:vm2, delete web'
+            : 'Choose an action'
+        }
         autocomplete="off"
         spellcheck={false}
         value={text}

@@ -57,5 +57,5 @@ function goneWith(root: Owned, objects: readonly Owned[], definedKey: string | u
 /** Returns `3 Pods, 1 ReplicaSet`. */
 export const effectsText = (gone: readonly Owned[]): string =>
   countByKind(gone)
-    .map(([kind, count]) => `${count} ${kind}${count === 1 ? '' : 's'}`)
+    .map(([kind, count]) => `${count} ${kind}${count === 1 || kind.endsWith('s') ? '' : 's'}`)
     .join(', ');

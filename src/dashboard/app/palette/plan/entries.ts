@@ -1,7 +1,9 @@
-/** The entries of the command palette for a text: objects, actions on them, kinds, pages and commands. Pure. */
+/**
+ * The entries of the command palette for a text: objects, actions on them, kinds, pages and commands. Pure.
+ */
 import type { ApiKind } from '../../cluster/plan/discovery.ts';
-import { type Found, rank } from '../../search/plan/ranking.ts';
 import { parseQuery, type Query } from '../../search/plan/query.ts';
+import { type Found, rank } from '../../search/plan/ranking.ts';
 import type { SearchItem } from '../../search/plan/search-item.ts';
 
 export interface Named {
@@ -15,7 +17,13 @@ export type Entry<A extends Named, C extends Named> =
   | { readonly type: 'kind'; readonly id: string; readonly kind: ApiKind }
   | { readonly type: 'command'; readonly id: string; readonly command: C }
   /** Leads to the table of a kind with the same search. */
-  | { readonly type: 'all'; readonly id: string; readonly kind: ApiKind; readonly filter: string; readonly total: number };
+  | {
+      readonly type: 'all';
+      readonly id: string;
+      readonly kind: ApiKind;
+      readonly filter: string;
+      readonly total: number;
+    };
 
 export interface Sources<A extends Named, C extends Named> {
   readonly items: readonly SearchItem[];
@@ -43,7 +51,9 @@ export function entriesFor<A extends Named, C extends Named>(
   const kinds = isPlain ? sources.kinds.filter((kind) => isKind(kind, words)) : [];
   return [
     ...kinds.slice(0, maxOthers).map((kind) => ({ type: 'kind', id: `kind ${kind.key}`, kind }) as const),
-    ...named(sources.commands).slice(0, maxOthers).map(commandEntry<A, C>),
+    ...named(sources.commands)
+      .slice(0, maxOthers)
+      .map(commandEntry<A, C>),
     ...actionEntries<A, C>(query, sources),
     ...allEntry<A, C>(text, query, results.total, sources.kinds),
     ...results.best.map(objectEntry<A, C>),
@@ -71,11 +81,18 @@ const hasWords = ({ title, words = '' }: Named, wanted: readonly string[]): bool
 function isKind({ kind, plural, shortNames, singular }: ApiKind, words: readonly string[]): boolean {
   const [word] = words;
   if (words.length !== 1 || word === undefined) return false;
-  return shortNames.includes(word) || [kind.toLowerCase(), plural, singular].some((name) => name.startsWith(word));
+  return (
+    shortNames.includes(word) || [kind.toLowerCase(), plural, singular].some((name) => name.startsWith(word))
+  );
 }
 
-/** Returns `Delete web-1` for `delete web`: one word begins the action's title, the others find the object. */
-function actionEntries<A extends Named, C extends Named>(query: Query, sources: Sources<A, C>): Entry<A, C>[] {
+/**
+ * Returns `Delete web-1` for `delete web`: one word begins the action's title, the others find the object.
+ */
+function actionEntries<A extends Named, C extends Named>(
+  query: Query,
+  sources: Sources<A, C>,
+): Entry<A, C>[] {
   for (const term of query.terms) {
     if (term.field !== '' || term.isNegated || term.value.length < minActionLetters) continue;
     const rest = { terms: query.terms.filter((other) => other !== term) };
@@ -83,7 +100,15 @@ function actionEntries<A extends Named, C extends Named>(query: Query, sources: 
       sources
         .actionsOn(item)
         .filter((action) => startsWith(action, term.value))
-        .map((action) => ({ type: 'action', id: `action ${action.title} ${item.object.metadata.uid}`, action, item }) as const),
+        .map(
+          (action) =>
+            ({
+              type: 'action',
+              id: `action ${action.title} ${item.object.metadata.uid}`,
+              action,
+              item,
+            }) as const,
+        ),
     );
     if (entries.length > 0) return entries.slice(0, maxOthers);
   }
@@ -91,7 +116,10 @@ function actionEntries<A extends Named, C extends Named>(query: Query, sources: 
 }
 
 const startsWith = ({ title, words = '' }: Named, word: string): boolean =>
-  `${title} ${words}`.toLowerCase().split(' ').some((each) => each.startsWith(word));
+  `${title} ${words}`
+    .toLowerCase()
+    .split(' ')
+    .some((each) => each.startsWith(word));
 
 /** Offers the table of the kind that a search names, with the rest of the search as its filter. */
 function allEntry<A extends Named, C extends Named>(
@@ -107,6 +135,9 @@ function allEntry<A extends Named, C extends Named>(
     [name.toLowerCase(), plural, singular, ...shortNames].includes(term.value),
   );
   if (!kind) return [];
-  const filter = text.replace(/(^|\s)kind:\S+/i, ' ').trim().replaceAll(/\s+/g, ' ');
+  const filter = text
+    .replace(/(^|\s)kind:\S+/i, ' ')
+    .trim()
+    .replaceAll(/\s+/g, ' ');
   return [{ type: 'all', id: `all ${kind.key}`, kind, filter, total }];
 }

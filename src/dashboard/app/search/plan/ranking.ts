@@ -1,5 +1,5 @@
 /** The best results of a search among any number of objects. Pure. */
-import { matchesQuery, type Query } from './query.ts';
+import { matchesQuery, type Query, type Term } from './query.ts';
 import type { SearchItem } from './search-item.ts';
 
 export interface Found {
@@ -30,7 +30,9 @@ const kindWeights: Readonly<Record<string, number>> = {
 /** Returns at most `limit` results, the best first. A query without terms finds nothing. */
 export function rank(items: readonly SearchItem[], query: Query, limit: number): Results {
   if (query.terms.length === 0) return { best: [], total: 0 };
-  const words = query.terms.filter(({ field, isNegated }) => field === '' && !isNegated).map(({ value }) => value);
+  const words = query.terms
+    .filter(({ field, isNegated }) => field === '' && !isNegated)
+    .map(({ value }) => value);
   const scored: { readonly item: SearchItem; readonly score: number }[] = [];
   for (const item of items) if (matchesQuery(item, query)) scored.push({ item, score: scoreOf(item, words) });
   scored.sort((a, b) => b.score - a.score || (a.item.name < b.item.name ? -1 : 1));
@@ -52,23 +54,30 @@ function nameScore(name: string, word: string): number {
   const at = name.indexOf(word);
   if (at < 0) return 0;
   if (at === 0) return 80;
-  return /[-.\/]/.test(name[at - 1] ?? '') ? 60 : 45;
+  return /[-./]/.test(name[at - 1] ?? '') ? 60 : 45;
 }
 
 /** Fields that explain a result whose name does not. */
 const explaining = ['image', 'ip', 'host', 'node', 'status', 'message'];
 
+/** Fields that the line of a result shows in any case. */
+const obvious = new Set(['kind', 'is', 'ns', 'namespace', 'name']);
+
+/** Returns in which text besides the name the first term was found that the name does not contain. */
 function whyFound(item: SearchItem, { terms }: Query): string {
-  for (const { field, value, isNegated } of terms) {
-    if (isNegated || field === 'kind' || field === 'is' || item.name.includes(value)) continue;
-    const label = item.labels.find((each) => each.includes(value));
-    for (const name of field === '' ? explaining : [field]) {
-      const found = item.fields.get(name)?.find((each) => each.includes(value));
-      if (found !== undefined && name !== 'ns' && name !== 'namespace') return `${name} ${excerpt(found, value)}`;
-    }
-    if (label !== undefined) return `label ${label}`;
+  const unseen = terms.filter(
+    ({ field, value, isNegated }) => !isNegated && !obvious.has(field) && !item.name.includes(value),
+  );
+  return unseen.map((term) => placeOf(item, term)).find((text) => text !== '') ?? '';
+}
+
+function placeOf(item: SearchItem, { field, value }: Term): string {
+  for (const name of field === '' ? explaining : [field]) {
+    const found = item.fields.get(name)?.find((each) => each.includes(value));
+    if (found !== undefined) return `${name} ${excerpt(found, value)}`;
   }
-  return '';
+  const label = item.labels.find((each) => each.includes(value));
+  return label === undefined ? '' : `label ${label}`;
 }
 
 const maxExcerpt = 90;
