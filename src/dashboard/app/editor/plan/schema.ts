@@ -1,4 +1,4 @@
-/** The fields that a schema of OpenAPI 3 knows at a place of an object. Pure. */
+/** Fields of an object at a place, by a schema of OpenAPI 3. Pure. */
 import { isRecord, type JsonObject } from '../../../../apimachinery/equality.ts';
 import { recordAt, recordsAt, textAt } from '../../../../apimachinery/fields.ts';
 
