@@ -3,8 +3,8 @@
  * page keeps in the storage of its origin and sends in a header. Browsers send a cookie to every port of a
  * host, so the cookie alone reaches other programs of a master's machine; the proof never does. Pure.
  */
+import { sessionCookie } from '../../http/session-cookie.ts';
 
-export const sessionCookie = '__Host-minik8s-session';
 export const proofHeader = 'minik8s-session';
 /** Prefix of the subprotocol that holds the proof: a browser cannot set headers on a WebSocket. */
 const proofProtocol = 'minik8s.session.';

@@ -3,10 +3,11 @@
  * no other API: what a session's user may do is decided as for any request.
  */
 import { newBadRequest, newForbidden, newStatusError, StatusError } from '../../apimachinery/status-error.ts';
-import { senderOf, sessionCookie } from '../../apiserver/authentication/browser-session.ts';
+import { senderOf } from '../../apiserver/authentication/browser-session.ts';
 import { hostOf } from '../../apiserver/authentication/identify.ts';
 import type { RequestEnv } from '../../apiserver/options.ts';
 import { respond, respondJson, respondText, retryHeader } from '../../apiserver/respond.ts';
+import { sessionCookie } from '../../http/session-cookie.ts';
 import type { BrowserSessions, SessionParts } from '../../kube-apiserver/options.ts';
 import { AppFiles } from './app-files.ts';
 import { pageHeaders, sessionHeaders } from './headers.ts';

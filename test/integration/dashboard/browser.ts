@@ -1,7 +1,7 @@
 /** A browser with a page of the dashboard, as far as its requests show it: cookie, proof, and origin. */
 import type { RequestEnv } from '../../../src/apiserver/options.ts';
-import { dashboardSessions } from '../../../src/dashboard/server/dashboard.ts';
 import { writePack } from '../../../src/dashboard/server/asset-pack.ts';
+import { dashboardSessions } from '../../../src/dashboard/server/dashboard.ts';
 import type { TestServer } from '../../fixtures/api-server.ts';
 
 export const origin = 'https://apiserver:6443';
@@ -27,7 +27,11 @@ export interface Ask {
 type App = Pick<TestServer, 'app'>;
 
 /** Sends a request as a page of the dashboard does. */
-export async function ask({ app }: App, path: string, { method = 'GET', ...more }: Ask = {}): Promise<Response> {
+export async function ask(
+  { app }: App,
+  path: string,
+  { method = 'GET', ...more }: Ask = {},
+): Promise<Response> {
   const { kept = {}, body, headers = {}, env = {} } = more;
   const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
   const all: Record<string, string | undefined> = {

@@ -1,8 +1,8 @@
 /** Sessions of browsers: how they begin and end, and what does not pass for one. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { bearerTokenAuthenticator } from '../../../src/apiserver/authentication/bearer-token.ts';
 import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
+import { bearerTokenAuthenticator } from '../../../src/apiserver/authentication/bearer-token.ts';
 import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { type AccountWorld, inDefault, startAccountWorld } from '../apiserver/account-world.ts';
@@ -39,7 +39,10 @@ describe('a session', () => {
     const answer = await login(world.server, { token: 'of-bob' });
     assert.equal(answer.status, 200);
     const cookie = answer.headers.get('set-cookie') ?? '';
-    assert.match(cookie, /^__Host-minik8s-session=[\w-]+; Path=\/; Max-Age=28800; Secure; HttpOnly; SameSite=Strict$/);
+    assert.match(
+      cookie,
+      /^__Host-minik8s-session=[\w-]+; Path=\/; Max-Age=28800; Secure; HttpOnly; SameSite=Strict$/,
+    );
     assert.equal(answer.headers.get('cache-control'), 'no-store');
     const { proof, expires, ...user } = (await answer.json()) as Record<string, unknown>;
     assert.deepEqual(user, { user: 'bob', groups: ['system:masters', 'system:authenticated'] });
@@ -107,8 +110,16 @@ describe('a session', () => {
       ['of a megabyte', 'A'.repeat(1_000_000)],
       ['of JSON', '{"user":{"name":"root","groups":["system:masters"]},"until":9e15}'],
     ] as const)
-      assert.equal(await statusOf({ kept: { cookie: `__Host-minik8s-session=${forged}`, proof } }), 401, what);
-    assert.equal(await statusOf({ kept: { cookie: `minik8s-session=${value}`, proof } }), 401, 'another name');
+      assert.equal(
+        await statusOf({ kept: { cookie: `__Host-minik8s-session=${forged}`, proof } }),
+        401,
+        what,
+      );
+    assert.equal(
+      await statusOf({ kept: { cookie: `minik8s-session=${value}`, proof } }),
+      401,
+      'another name',
+    );
   });
 
   it('ends after eight hours', async () => {
@@ -132,7 +143,10 @@ describe('a session', () => {
   it('ends when its token is revoked or its account deleted', async () => {
     const [bob, app] = [await begun(), await begun({ token: await world.token() })];
     const review = '/dashboard/session';
-    assert.deepEqual([await statusOf({ kept: bob }, review), await statusOf({ kept: app }, review)], [200, 200]);
+    assert.deepEqual(
+      [await statusOf({ kept: bob }, review), await statusOf({ kept: app }, review)],
+      [200, 200],
+    );
     tokens = [];
     assert.equal(await statusOf({ kept: bob }, review), 401);
     const deleted = await world.server.call('DELETE', `${inDefault}/serviceaccounts/app`);
@@ -167,7 +181,10 @@ describe('a session', () => {
     const kept = await begun();
     const answer = await ask(world.server, '/dashboard/session', { method: 'DELETE', kept });
     assert.equal(answer.status, 204);
-    assert.match(answer.headers.get('set-cookie') ?? '', /^__Host-minik8s-session=; Path=\/; Max-Age=0; Secure/);
+    assert.match(
+      answer.headers.get('set-cookie') ?? '',
+      /^__Host-minik8s-session=; Path=\/; Max-Age=0; Secure/,
+    );
   });
 
   it('may impersonate as its user may', async () => {
