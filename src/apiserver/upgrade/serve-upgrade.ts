@@ -13,6 +13,7 @@ import { errorMessage, type Logger } from '../../base/log.ts';
 import { maxProtocolsBytes } from '../../http/header-limits.ts';
 import { joinConnections } from '../../streams/join-connections.ts';
 import type { ApiServer } from '../app.ts';
+import { proofAmongProtocols, proofHeader } from '../authentication/browser-session.ts';
 import { impersonationFields } from '../authentication/impersonation.ts';
 import { bearerAmongProtocols } from '../authentication/websocket-bearer.ts';
 import type { RequestEnv } from '../options.ts';
@@ -113,7 +114,9 @@ function headersOf({ headers }: IncomingMessage): Headers {
   const offered = all.get('sec-websocket-protocol');
   // The app rejects a header that is too long.
   if (offered === null || offered.length > maxProtocolsBytes) return all;
-  const { authorization, protocols } = bearerAmongProtocols(offered);
+  const { authorization, protocols: named } = bearerAmongProtocols(offered);
+  const { proof, protocols } = proofAmongProtocols(named);
+  if (proof !== undefined) all.set(proofHeader, proof);
   if (authorization !== undefined && !all.has('authorization')) all.set('authorization', authorization);
   if (protocols.length > 0) all.set('sec-websocket-protocol', protocols.join(', '));
   else all.delete('sec-websocket-protocol');
