@@ -24,6 +24,8 @@ export interface Collection<T> {
 
 /** Time for which changes are gathered, so that many of them are shown at once. */
 const gatherMs = 100;
+/** Time for which a failure is not shown: most watches that are cut go on at once. */
+const briefMs = 2_500;
 /** Time for which a watch without subscribers goes on: a page that is left is often returned to. */
 const lingerMs = 10_000;
 
@@ -46,6 +48,7 @@ class LiveCollection<T extends KubeObject> implements ReflectorSink<T> {
   #abort: AbortController | undefined;
   #publishing: Timer | undefined;
   #ending: Timer | undefined;
+  #reporting: Timer | undefined;
 
   constructor(resource: Followed<T>, scope: InformerScope, onEnd: () => void) {
     this.#resource = resource;
@@ -71,6 +74,7 @@ class LiveCollection<T extends KubeObject> implements ReflectorSink<T> {
 
   #publish(): void {
     this.#publishing = undefined;
+    this.#reporting?.cancel();
     this.state.value = { items: [...this.#objects.values()], synced: true, error: undefined, refused: false };
   }
 
@@ -80,7 +84,10 @@ class LiveCollection<T extends KubeObject> implements ReflectorSink<T> {
     this.#abort = new AbortController();
     void runReflector(
       {
-        resource: { ...this.#resource, list: (options) => this.#list(options) },
+        resource: {
+          list: (options) => this.#list(options),
+          watch: (options) => this.#resource.watch({ ...options, onOpen: () => this.#report(undefined) }),
+        },
         scope: this.#scope,
         sink: this,
         clock: browserClock,
@@ -113,16 +120,24 @@ class LiveCollection<T extends KubeObject> implements ReflectorSink<T> {
     });
   }
 
+  /** Shows a failure that lasts; its end is shown at once. */
+  #report(error: string | undefined): void {
+    this.#reporting?.cancel();
+    this.#reporting = undefined;
+    const show = () => {
+      if (this.state.peek().error !== error) this.state.value = { ...this.state.peek(), error };
+    };
+    if (error === undefined) show();
+    else this.#reporting = browserClock.after(briefMs, show);
+  }
+
   /** A logger through which the reflector reports failures and the end of them. */
   #reporter(): Logger {
-    const set = (error: string | undefined) => {
-      this.state.value = { ...this.state.peek(), error };
-    };
     const reporter: Logger = {
-      debug: (_message, fields) => set(String(fields?.error ?? '') || undefined),
-      warn: (message, fields) => set(String(fields?.error ?? message)),
-      error: (message) => set(message),
-      info: () => set(undefined),
+      debug: () => undefined,
+      warn: (message, fields) => this.#report(String(fields?.error ?? message)),
+      error: (message) => this.#report(message),
+      info: () => this.#report(undefined),
       named: () => reporter,
     };
     return reporter;

@@ -1,14 +1,21 @@
 /** Lists and watches of one kind by fetch, in the form that the reflector reads. */
 import type { KubeList, KubeObject } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
-import type { ClientListOptions, ClientWatchOptions, ResourceClient } from '../../../client/client.ts';
+import type { ClientListOptions, ClientWatchOptions, ResourceClient, WatchEvent } from '../../../client/client.ts';
 import { collectionPath, listQuery, query } from '../../../client/resource-path.ts';
 import type { ApiKind } from './plan/discovery.ts';
 import { rowEvent, rowsOf, type Table, type TableColumn, type TableRow } from './plan/table-rows.ts';
 import { requestJson } from './request.ts';
 import { watchLines } from './watch-lines.ts';
 
-export type Followed<T extends KubeObject> = Pick<ResourceClient<T>, 'list' | 'watch'>;
+export interface FollowOptions extends ClientWatchOptions {
+  /** Called when the server has begun to answer the watch. */
+  readonly onOpen?: () => void;
+}
+
+export interface Followed<T extends KubeObject> extends Pick<ResourceClient<T>, 'list'> {
+  watch(options: FollowOptions): AsyncIterable<WatchEvent<T>>;
+}
 
 /** Managed fields make up half of many objects, and no page shows them. */
 const acceptObjects = 'application/json;managedFields=none,application/json';
@@ -50,7 +57,7 @@ export function objectsOf<T extends KubeObject>(kind: ApiKind, isMetadataOnly: b
     },
     async *watch(options) {
       const accept = isMetadataOnly ? metadata : acceptObjects;
-      for await (const event of watchLines<T>(watchPath(kind, options), accept, options.signal)) {
+      for await (const event of watchLines<T>(watchPath(kind, options), accept, options)) {
         complete(kind, event.object);
         yield event;
       }
@@ -79,7 +86,7 @@ export function tableRowsOf(
       return { apiVersion: 'v1', kind: 'List', metadata: found.metadata, items: rowsOf(found) };
     },
     async *watch(options) {
-      const events = watchLines<KubeObject>(watchPath(kind, options), acceptTable, options.signal);
+      const events = watchLines<KubeObject>(watchPath(kind, options), acceptTable, options);
       for await (const event of events) yield* rowEvent(event);
     },
   };

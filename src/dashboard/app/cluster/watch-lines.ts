@@ -10,10 +10,11 @@ import { request } from './request.ts';
 export async function* watchLines<T extends KubeObject>(
   path: string,
   accept: string,
-  signal: AbortSignal,
+  { signal, onOpen }: { readonly signal: AbortSignal; readonly onOpen?: () => void },
 ): AsyncGenerator<WatchEvent<T>> {
   try {
     const response = await request(path, { headers: { accept }, signal });
+    onOpen?.();
     if (!response.body) return;
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     try {

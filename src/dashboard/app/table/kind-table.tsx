@@ -46,10 +46,10 @@ export function KindTable({ kind, namespace }: Props) {
       </div>
       {error !== undefined && (
         <p class={refused ? 'notice bad' : 'notice'} role="alert">
-          {refused ? error : `The connection was lost and is taken up again: ${error}`}
+          {refused ? refusalText(title, namespace, error) : `The connection is lost. Trying again: ${error}`}
         </p>
       )}
-      {isEmpty ? (
+      {refused ? null : isEmpty ? (
         <p class="empty">{filter === '' ? `No ${title} here.` : `Nothing here matches ${filter}`}</p>
       ) : (
         <VirtualTable
@@ -65,6 +65,10 @@ export function KindTable({ kind, namespace }: Props) {
     </div>
   );
 }
+
+/** A user who may not see all namespaces chooses one. */
+const refusalText = (title: string, namespace: string, error: string): string =>
+  namespace === '' ? `${error}. If you may see the ${title} of one namespace, choose it above.` : error;
 
 const states = [
   { health: 'bad', title: 'in trouble' },
