@@ -24,7 +24,7 @@ type Fields = Pick<Headers, 'get' | 'has'>;
  * Origin of a request:
  * - `own`: a page of this server has sent it;
  * - `other`: a page of another origin, or a navigation of the browser;
- * - `unknown`: no browser, or one that does not tell.
+ * - `unknown`: the request has neither header, as those of programs.
  */
 export type Sender = 'own' | 'other' | 'unknown';
 

@@ -147,7 +147,7 @@ function headersOf({ headers }: IncomingMessage): Headers {
   return all;
 }
 
-/** Replaces subprotocols that stand for headers, which browsers cannot set on a WebSocket, by these headers. */
+/** Replaces subprotocols that stand for headers by the headers: a browser cannot set any on a WebSocket. */
 function readProtocols(all: Headers, offered: string): void {
   const { authorization, protocols: named } = bearerAmongProtocols(offered);
   const { proof, accept, protocols } = pageFieldsAmong(named);

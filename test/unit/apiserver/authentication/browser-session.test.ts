@@ -1,4 +1,4 @@
-/** What shows that a request belongs to a session, and that a page of this server has sent it. */
+/** Recognition of requests that belong to a session, and were sent by a page of this server. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
