@@ -33,7 +33,7 @@ describe('a browser that speaks HTTP/2', () => {
     return { status: answer[':status'], headers: answer, text: await text(stream) };
   };
 
-  it('loads all files at once, logs in and goes on over one connection', async () => {
+  it('loads all files at once, logs in and continues over one connection', async () => {
     const session = connect(`https://127.0.0.1:${server.port}`, { ca: server.authority.certificate });
     try {
       const files = await Promise.all(names.map((name) => get(session, `/dashboard/${name}`)));
