@@ -1,2 +1,2 @@
-/** Name of the cookie with which a browser shows its session; the prefix makes browsers keep it to one host. */
+/** Name of the cookie of a browser's session. The prefix makes browsers send it to one host only. */
 export const sessionCookie = '__Host-minik8s-session';

@@ -28,7 +28,7 @@ import type { AccountKeys } from './service-accounts/keys.ts';
  */
 export type MetricPages = Readonly<Record<string, Registry | Document>>;
 
-/** What sessions of browsers are made from. */
+/** Dependencies of the sessions of browsers. */
 export interface SessionParts {
   /** Authenticates by all credentials besides sessions. */
   readonly authenticate: Authenticator;

@@ -8,6 +8,8 @@ import { sessionCookie } from '../../http/session-cookie.ts';
 export const proofHeader = 'minik8s-session';
 /** Prefix of the subprotocol that holds the proof: a browser cannot set headers on a WebSocket. */
 const proofProtocol = 'minik8s.session.';
+/** Prefix of the subprotocol that holds the header Accept, in base64url. */
+const acceptProtocol = 'minik8s.accept.';
 
 /** Both halves of a session, as sent by a page of this server's own origin. */
 export interface SessionCredentials {
@@ -22,7 +24,7 @@ type Fields = Pick<Headers, 'get' | 'has'>;
  * Origin of a request:
  * - `own`: a page of this server has sent it;
  * - `other`: a page of another origin, or a navigation of the browser;
- * - `unknown`: no browser, or one that does not tell.
+ * - `unknown`: the request has neither header, as those of programs.
  */
 export type Sender = 'own' | 'other' | 'unknown';
 
@@ -72,18 +74,32 @@ export const withoutSession = (header: string): string =>
     .join(';')
     .trim();
 
-export interface OfferedProof {
-  /** Absent if no proof is offered, or more than one. */
+/** Headers that a page of the dashboard sends as subprotocols. */
+export interface PageFields {
   readonly proof?: string;
-  /** The protocols without proofs. */
+  /** The header Accept. */
+  readonly accept?: string;
+  /** The other protocols. */
   readonly protocols: readonly string[];
 }
 
-/** Takes the proof out of the subprotocols that a WebSocket offers. */
-export function proofAmongProtocols(offered: readonly string[]): OfferedProof {
-  const protocols = offered.filter((name) => !name.startsWith(proofProtocol));
-  const [proof, ...more] = offered.flatMap((name) =>
-    name.startsWith(proofProtocol) ? name.slice(proofProtocol.length) : [],
+/** Takes headers out of the subprotocols that a WebSocket offers. One that is offered twice is ignored. */
+export function pageFieldsAmong(offered: readonly string[]): PageFields {
+  const valueAfter = (prefix: string) => {
+    const [value, ...more] = offered.flatMap((name) =>
+      name.startsWith(prefix) ? name.slice(prefix.length) : [],
+    );
+    return more.length === 0 ? value || undefined : undefined;
+  };
+  const proof = valueAfter(proofProtocol);
+  const encoded = valueAfter(acceptProtocol);
+  const accept = encoded && Buffer.from(encoded, 'base64url').toString();
+  const protocols = offered.filter(
+    (name) => !name.startsWith(proofProtocol) && !name.startsWith(acceptProtocol),
   );
-  return proof && more.length === 0 ? { proof, protocols } : { protocols };
+  return {
+    ...(proof && { proof }),
+    ...(accept && /^[\x20-\x7e]+$/.test(accept) && { accept }),
+    protocols,
+  };
 }

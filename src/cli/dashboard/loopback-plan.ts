@@ -1,6 +1,6 @@
 /**
  * Decides what the loopback proxy of `ctl dashboard` does with a request, and how it changes headers. The
- * proxy has no credentials: whoever connects to its port gets the page, and needs a session for anything else.
+ * proxy has no credentials: every client of its port gets the page, and needs a session for anything else.
  * Pure.
  */
 import { sessionCookie } from '../../http/session-cookie.ts';

@@ -1,6 +1,6 @@
 /**
- * Opens an address in the user's browser. Everybody on the machine can read the arguments of a process, so the
- * browser gets the path of a page that only the user may read, which leads to the address.
+ * Opens an address in the user's browser. All users of the machine can read the arguments of a process, so
+ * the browser gets the path of a page that only the user may read, which leads to the address.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * What a session or a one-time code stands for: the user's own token, which is checked again with each
+ * The credential of a session or a one-time code: the user's own token, which is checked again with each
  * request, or the user of a client certificate.
  */
 import { isRecord } from '../../apimachinery/equality.ts';

@@ -7,6 +7,7 @@ import { senderOf } from '../../apiserver/authentication/browser-session.ts';
 import { hostOf } from '../../apiserver/authentication/identify.ts';
 import type { RequestEnv } from '../../apiserver/options.ts';
 import { respond, respondJson, respondText, retryHeader } from '../../apiserver/respond.ts';
+import { markPublic } from '../../apiserver/transport/public-answers.ts';
 import { sessionCookie } from '../../http/session-cookie.ts';
 import type { BrowserSessions, SessionParts } from '../../kube-apiserver/options.ts';
 import { AppFiles } from './app-files.ts';
@@ -67,7 +68,7 @@ async function answer(
 
 async function file({ files }: Dashboard, pathname: string, request: Request): Promise<Response> {
   if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed('GET, HEAD');
-  return files.answer(pathname.slice(base.length + 1), request);
+  return markPublic(await files.answer(pathname.slice(base.length + 1), request));
 }
 
 async function onSession({ signIn, clock }: Dashboard, request: Request, env: RequestEnv): Promise<Response> {

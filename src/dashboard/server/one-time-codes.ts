@@ -73,7 +73,7 @@ export class OneTimeCodes {
       throw newTooManyRequests('too many one-time codes are open', codeMs / 1000);
   }
 
-  /** Returns false if somebody else has removed the code. */
+  /** Returns false if another request has removed the code. */
   async #remove({ key, revision }: StoredValue): Promise<boolean> {
     try {
       await this.#store.delete(key, revision);

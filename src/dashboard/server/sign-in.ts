@@ -66,6 +66,7 @@ export class SignIn {
     const until = Math.min(content.until, this.#keys.now() + sessionMs);
     const session = newSession({ ...content, until }, this.#keys);
     if (!session) throw newBadRequest('the token is too long for the cookie of a session: use a shorter one');
+    requireConnection(user, env);
     this.#log.info('a session began', { user: user.name, by, address: env.remoteAddress });
     return { session, user: shown(user, until), until };
   }
@@ -77,10 +78,14 @@ export class SignIn {
     const content = session && openSession(session, this.#keys);
     if (content) {
       const user = await this.#check(content.credential);
-      if (user) return shown(user, content.until);
+      if (user) {
+        requireConnection(user, env);
+        return shown(user, content.until);
+      }
     }
     const own = await this.#own(request, env);
     if (!own) throw newUnauthorized();
+    requireConnection(own.user, env);
     return shown(own.user);
   }
 
@@ -143,6 +148,11 @@ export class SignIn {
       this.#redeeming--;
     }
   }
+}
+
+/** Assigns the connection to the user. Throws 429 for a user with too many connections. */
+function requireConnection({ name }: UserInfo, { belongsTo }: RequestEnv): void {
+  if (belongsTo?.(name) === false) throw newTooManyRequests(`user "${name}" has too many connections`, 5);
 }
 
 type Way = 'token' | 'code' | 'certificate';

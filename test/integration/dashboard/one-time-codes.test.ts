@@ -94,7 +94,7 @@ describe('a one-time code', () => {
     assert.equal(await userOf(one, code), 401);
   });
 
-  it('is given to nobody without credentials of his own', async () => {
+  it('requires credentials of the request itself', async () => {
     const session = await keep(await login(one, { code: await codeOf(await make()) }));
     for (const [what, more, status] of [
       ['nobody', {}, 401],

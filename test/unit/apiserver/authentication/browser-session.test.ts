@@ -1,9 +1,9 @@
-/** What shows that a request belongs to a session, and that a page of this server has sent it. */
+/** Recognition of requests that belong to a session, and were sent by a page of this server. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   cookieIn,
-  proofAmongProtocols,
+  pageFieldsAmong,
   senderOf,
   sessionOf,
   withoutSession,
@@ -74,10 +74,14 @@ describe('a session of a request', () => {
   });
 });
 
-test('the proof of a WebSocket is taken out of its subprotocols, unless there are two', () => {
+test('headers of a page are taken out of the subprotocols of its WebSocket, unless one is there twice', () => {
   const [one, exec] = ['minik8s.session.p', 'v5.channel.k8s.io'];
-  assert.deepEqual(proofAmongProtocols([exec, one]), { proof: 'p', protocols: [exec] });
-  assert.deepEqual(proofAmongProtocols([exec]), { protocols: [exec] });
-  assert.deepEqual(proofAmongProtocols([one, exec, one]), { protocols: [exec] });
-  assert.deepEqual(proofAmongProtocols(['minik8s.session.']), { protocols: [] });
+  const accept = (text: string) => `minik8s.accept.${Buffer.from(text).toString('base64url')}`;
+  assert.deepEqual(pageFieldsAmong([exec, one]), { proof: 'p', protocols: [exec] });
+  assert.deepEqual(pageFieldsAmong([exec]), { protocols: [exec] });
+  assert.deepEqual(pageFieldsAmong([one, exec, one]), { protocols: [exec] });
+  assert.deepEqual(pageFieldsAmong(['minik8s.session.']), { protocols: [] });
+  const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+  assert.deepEqual(pageFieldsAmong([accept(table), exec]), { accept: table, protocols: [exec] });
+  assert.deepEqual(pageFieldsAmong([accept('a\r\nx: y'), exec]), { protocols: [exec] });
 });

@@ -52,7 +52,7 @@ describe('a session', () => {
     assert.equal(openSession({ ...made(), proof: '' }, keysOf(old)), undefined);
   });
 
-  test('fits into the cookie of a browser, or is none', () => {
+  test('fits into the cookie of a browser, or is absent', () => {
     const of = (length: number) =>
       newSession({ ...content, credential: { token: 'x'.repeat(length) } }, keysOf(old));
     assert.ok((of(2600)?.sealed.length ?? 0) <= maxSealed);
