@@ -14,7 +14,7 @@ async function goBehind(page: Page, text: string): Promise<void> {
   await page.locator('.cm-content').click();
   await page.keyboard.press('Control+Home');
   await page.keyboard.press('Control+f');
-  await page.getByPlaceholder('Find').fill(text);
+  await page.getByPlaceholder('Find').pressSequentially(text);
   await page.keyboard.press('Enter');
   await page.keyboard.press('Escape');
   await page.keyboard.press('ArrowRight');

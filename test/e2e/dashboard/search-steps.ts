@@ -56,7 +56,7 @@ export const searchSteps: readonly Step[] = [
       await page.keyboard.press('Control+k');
       const field = page.getByRole('combobox', { name: 'Search or act' });
       await field.fill('delete settings');
-      await page.getByRole('option', { name: 'Delete settings' }).first().click();
+      await page.getByRole('option', { name: 'Delete settings' }).filter({ hasText: 'ConfigMap' }).click();
       await page.getByRole('heading', { name: 'Delete ConfigMap settings' }).waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.context().close();

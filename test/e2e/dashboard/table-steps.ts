@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { waitFor } from '../harness/wait-for.ts';
 import { barriers } from './accessibility.ts';
 import type { Step } from './step.ts';
-import { apply, hostile, isHacked } from './world.ts';
+import { hostile, isHacked } from './world.ts';
 
 /** Returns the texts of a column of the rows that are drawn. */
 async function column(page: Page, name: string): Promise<string[]> {
@@ -14,11 +14,25 @@ async function column(page: Page, name: string): Promise<string[]> {
   return page.locator(`tbody tr[data-index] td:nth-child(${index + 1})`).allTextContents();
 }
 
-const configMap = (name: string) => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, namespace: 'shop', labels: { many: 'yes' } },
-});
+/** Makes ConfigMaps as the user of a page; kubectl would take half a minute. */
+const makeConfigMaps = (page: Page, names: readonly string[]): Promise<number[]> =>
+  page.evaluate(
+    (list) =>
+      Promise.all(
+        list.map(async (name) => {
+          const { status } = await fetch('/api/v1/namespaces/shop/configmaps', {
+            method: 'POST',
+            headers: {
+              'content-type': 'application/json',
+              'minik8s-session': localStorage.getItem('minik8s-session') ?? '',
+            },
+            body: JSON.stringify({ metadata: { name, labels: { many: 'yes' } } }),
+          });
+          return status;
+        }),
+      ),
+    names,
+  );
 
 export const tableSteps: readonly Step[] = [
   {
@@ -70,26 +84,24 @@ export const tableSteps: readonly Step[] = [
     },
   },
   {
-    name: 'a table of hundreds of rows draws those in view, and the End key reaches the last one',
-    async run({ browser, cluster, tokens }) {
-      await apply(
-        cluster,
-        Array.from({ length: 400 }, (_, index) => configMap(`many-${1000 + index}`)),
-      );
+    name: 'a table of many rows draws those in view, and the End key reaches the last one',
+    async run({ browser, tokens }) {
       const page = await browser.signIn(tokens.admin, 'k/configmaps?q=many=yes');
+      const names = Array.from({ length: 150 }, (_, index) => `many-${1000 + index}`);
+      assert.deepEqual([...new Set(await makeConfigMaps(page, names))], [201]);
       await page.getByRole('link', { name: 'many-1000' }).waitFor();
       await waitFor(
         'all rows',
-        async () => (await page.locator('table').getAttribute('aria-rowcount')) === '401',
+        async () => (await page.locator('table').getAttribute('aria-rowcount')) === '151',
       );
-      assert.ok((await page.locator('tbody tr[data-index]').count()) < 100);
+      assert.ok((await page.locator('tbody tr[data-index]').count()) < 70);
       await page.getByRole('link', { name: 'many-1000' }).focus();
       await page.keyboard.press('End');
-      await page.locator('a:focus', { hasText: 'many-1399' }).waitFor();
+      await page.locator('a:focus', { hasText: 'many-1149' }).waitFor();
       await page.keyboard.press('ArrowUp');
-      await page.locator('a:focus', { hasText: 'many-1398' }).waitFor();
+      await page.locator('a:focus', { hasText: 'many-1148' }).waitFor();
       await page.keyboard.press('Enter');
-      await page.getByRole('heading', { name: 'many-1398' }).waitFor();
+      await page.getByRole('heading', { name: 'many-1148' }).waitFor();
       await page.context().close();
     },
   },

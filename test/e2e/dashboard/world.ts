@@ -161,7 +161,7 @@ export async function populate(cluster: Pick<Cluster, 'kubectl'>): Promise<World
 export async function apply({ kubectl }: Pick<Cluster, 'kubectl'>, items: readonly object[]): Promise<void> {
   const directory = makeDirectory('minik8s-dashboard-');
   const file = join(directory, 'objects.json');
-  writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  writeFileSync(file, items.map((item) => JSON.stringify(item)).join('\n'));
   await kubectl('apply', '-f', file);
   rmSync(directory, { recursive: true });
 }

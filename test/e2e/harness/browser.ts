@@ -126,7 +126,8 @@ export class BrowserRig {
     await page.goto(`/dashboard/${path}`);
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('navigation', { name: 'Pages and kinds' }).waitFor({ state: 'attached' });
+    // On a narrow screen the navigation is hidden at first.
+    await page.locator('nav[aria-label="Pages and kinds"]').waitFor({ state: 'attached' });
     return page;
   }
 
