@@ -1,9 +1,6 @@
 /** Rules of accessibility (axe-core) on a page as it is shown. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-
-const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Finding {
   readonly id: string;
@@ -14,7 +11,7 @@ interface Finding {
 
 /** Returns what keeps people out: findings that axe calls serious or critical, one line each. */
 export async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(source);
+  await page.evaluate(axe.source);
   const findings = await page.evaluate<readonly Finding[]>(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
   );

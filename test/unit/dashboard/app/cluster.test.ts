@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { deleteEffects, effectsText } from '../../../../src/dashboard/app/actions/plan/delete-effects.ts';
+import { allows } from '../../../../src/dashboard/app/cluster/plan/access-rules.ts';
+import { kindsOf } from '../../../../src/dashboard/app/cluster/plan/discovery.ts';
+import { type Owned, ownersOf, treeBelow } from '../../../../src/dashboard/app/cluster/plan/owner-tree.ts';
+import { kindHref, objectHref, placeOf } from '../../../../src/dashboard/app/shell/plan/addresses.ts';
+import { kindGroups, titleOf } from '../../../../src/dashboard/app/shell/plan/kind-groups.ts';
+
+const resource = (name: string, kind: string) => ({
+  resource: name,
+  responseKind: { kind },
+  scope: 'Namespaced' as const,
+  verbs: ['list'],
+  subresources: [{ subresource: 'status' }],
+});
+
+describe('the discovery', () => {
+  it('gives each kind once, in the first version that serves it', () => {
+    const kinds = kindsOf({
+      items: [
+        {
+          metadata: { name: 'apps' },
+          versions: [
+            { version: 'v2', resources: [resource('deployments', 'Deployment')] },
+            { version: 'v1', resources: [resource('deployments', 'Deployment'), resource('old', 'Old')] },
+          ],
+        },
+        { versions: [{ version: 'v1', resources: [resource('pods', 'Pod')] }] },
+      ],
+    });
+    assert.deepEqual(
+      kinds.map(({ key, version, subresources }) => [key, version, subresources]),
+      [
+        ['deployments.apps', 'v2', ['status']],
+        ['old.apps', 'v1', ['status']],
+        ['pods', 'v1', ['status']],
+      ],
+    );
+    assert.deepEqual(
+      kindGroups(kinds).map((group) => [group.title, group.kinds.map(titleOf)]),
+      [
+        ['Workloads', ['Pods', 'Deployments']],
+        ['More', ['Old']],
+      ],
+    );
+  });
+
+  it('names objects of a kind by its plural, in the letters of the kind', () => {
+    assert.equal(titleOf({ kind: 'NetworkPolicy', plural: 'networkpolicies' }), 'NetworkPolicies');
+    assert.equal(titleOf({ kind: 'Endpoints', plural: 'endpoints' }), 'Endpoints');
+  });
+});
+
+describe('rights', () => {
+  const rules = {
+    resourceRules: [
+      { verbs: ['get', 'list'], apiGroups: [''], resources: ['pods', 'pods/log'] },
+      { verbs: ['update'], apiGroups: [''], resources: ['configmaps'], resourceNames: ['mine'] },
+      { verbs: ['*'], apiGroups: ['apps'], resources: ['*'] },
+    ],
+  };
+  const cases: readonly [
+    verb: string,
+    group: string,
+    plural: string,
+    subresource: string,
+    name: string,
+    may: boolean,
+  ][] = [
+    ['list', '', 'pods', '', '', true],
+    ['delete', '', 'pods', '', '', false],
+    ['get', '', 'pods', 'log', '', true],
+    ['get', '', 'pods', 'exec', '', false],
+    ['update', '', 'configmaps', '', '', false],
+    ['update', '', 'configmaps', '', 'mine', true],
+    ['update', '', 'configmaps', '', 'other', false],
+    ['delete', 'apps', 'deployments', '', '', true],
+    ['list', 'batch', 'jobs', '', '', false],
+  ];
+  for (const [verb, group, plural, subresource, name, may] of cases)
+    it(`${may ? 'allow' : 'refuse'} ${verb} ${group}/${plural} ${subresource} ${name}`, () => {
+      assert.equal(allows(rules, { verb, group, plural, subresource, name }), may);
+    });
+});
+
+const owned = (kind: string, name: string, owners: readonly string[] = [], isController = true): Owned => ({
+  key: `${kind.toLowerCase()}s`,
+  kind,
+  metadata: {
+    name,
+    namespace: 'shop',
+    uid: `uid-${name}`,
+    ownerReferences: owners.map((owner) => ({
+      apiVersion: 'v1',
+      kind: 'Any',
+      name: owner,
+      uid: `uid-${owner}`,
+      controller: isController,
+    })),
+  },
+});
+
+describe('owners', () => {
+  const deployment = owned('Deployment', 'web');
+  const set = owned('ReplicaSet', 'web-1', ['web']);
+  const pod = owned('Pod', 'web-1-a', ['web-1']);
+  const shared = owned('Secret', 'shared', ['web', 'elsewhere'], false);
+  const others = [owned('Pod', 'other'), shared];
+  const objects = [pod, set, deployment, ...others];
+
+  it('stand above an object, the topmost first', () => {
+    assert.deepEqual(
+      ownersOf(pod, objects).map(({ metadata }) => metadata.name),
+      ['web', 'web-1'],
+    );
+  });
+
+  it('have a tree of what they own', () => {
+    const { children } = treeBelow(deployment, objects);
+    assert.deepEqual(
+      children.map(({ object, children: inner }) => [object.metadata.name, inner.length]),
+      [
+        ['web-1', 1],
+        ['shared', 0],
+      ],
+    );
+  });
+
+  it('end at a cycle', () => {
+    const [a, b] = [owned('Pod', 'a', ['b']), owned('Pod', 'b', ['a'])];
+    assert.deepEqual(
+      ownersOf(a, [a, b]).map(({ metadata }) => metadata.name),
+      ['b'],
+    );
+    assert.equal(treeBelow(a, [a, b]).children.length, 1);
+  });
+
+  it('take along what no other object owns', () => {
+    const { gone, needsName } = deleteEffects(deployment, objects);
+    assert.equal(effectsText(gone), '1 Pod, 1 ReplicaSet');
+    assert.equal(needsName, false);
+  });
+
+  it('say that a pod of a controller is replaced', () => {
+    assert.match(deleteEffects(pod, objects).remarks.join(), /makes a new one/);
+  });
+});
+
+describe('a deletion', () => {
+  const namespace: Owned = {
+    key: 'namespaces',
+    kind: 'Namespace',
+    metadata: { name: 'shop', uid: 'n', ownerReferences: [] },
+  };
+
+  it('of a namespace takes everything in it, and wants its name', () => {
+    const { gone, needsName } = deleteEffects(namespace, [owned('Pod', 'a'), owned('Pod', 'b')]);
+    assert.deepEqual([effectsText(gone), needsName], ['2 Pods', true]);
+  });
+
+  it('of a definition takes the objects of its kind', () => {
+    const definition = { ...namespace, key: 'customresourcedefinitions.apiextensions.k8s.io' };
+    const { gone, needsName } = deleteEffects(definition, [owned('Boat', 'a'), owned('Pod', 'b')], 'boats');
+    assert.deepEqual([effectsText(gone), needsName], ['1 Boat', true]);
+  });
+});
+
+describe('addresses', () => {
+  it('lead to kinds and objects, whatever their names contain', () => {
+    assert.equal(kindHref('pods', { q: 'app=web x' }), '/dashboard/k/pods?q=app%3Dweb+x');
+    const href = objectHref('boats.sea.example.org', '', 'a/b?c');
+    const place = placeOf(href, '');
+    assert.deepEqual(place.segments, ['k', 'boats.sea.example.org', '-', 'a/b?c']);
+  });
+
+  it('with a broken escape stay as they are', () => {
+    assert.deepEqual(placeOf('/dashboard/k/%zz', '').segments, ['k', '%zz']);
+  });
+});
