@@ -1,5 +1,6 @@
 /** `ctl why`: explains why objects are not as wished, down to the first cause, and what mends it. */
 import { inOneGo } from '../../apimachinery/steps.ts';
+import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import { type Chain, explain, explainAll, type Problem, type Step } from '../../why/explain.ts';
@@ -111,7 +112,7 @@ async function subjectsOf(context: VerbContext): Promise<readonly ObjectRef[]> {
   );
 }
 
-/** Resolves to the ends of the logs that first causes ask for; a log that cannot be read is left out. */
+/** Resolves to the ends of the logs that first causes ask for, or to why one cannot be read. */
 async function readLogs(cluster: Cluster, problems: readonly Problem[]): Promise<Logs> {
   const asking = problems.flatMap(({ chain }) => lastWithLog(chain)).slice(0, maxLogs);
   if (asking.length === 0) return new Map();
@@ -134,7 +135,7 @@ async function linesOf(cluster: Cluster, path: string): Promise<readonly string[
     for await (const chunk of body) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString('utf8').trimEnd();
     return text === '' ? [] : text.split('\n');
-  } catch {
-    return [];
+  } catch (error) {
+    return [`(its log cannot be read: ${errorMessage(error)})`];
   }
 }

@@ -81,7 +81,7 @@ let server: ReturnType<typeof spawn>;
 /** Writes the whole table, with the clients that the kernel remembers. */
 async function writeAll(ips: readonly string[], seconds: number): Promise<void> {
   elements.replace('web', elementsOf([rule(ips, seconds)]));
-  const kept = await readStickyClients(exec, table);
+  const kept = await readStickyClients(exec, table, (error) => assert.fail(String(error)));
   await run('nft', ['-f', '-'], renderTable('10.96.0.0/16', elements.all(), kept));
   elements.commit();
 }
@@ -136,7 +136,8 @@ for (const [what, address, port] of [
   });
 }
 
-const remembered = async () => (await readStickyClients(exec, table))['sticky-clients'];
+const remembered = async () =>
+  (await readStickyClients(exec, table, (error) => assert.fail(String(error))))['sticky-clients'];
 
 /** Resolves to the milliseconds after which the kernel forgets the first client. */
 async function timeLeftMs(): Promise<number> {
