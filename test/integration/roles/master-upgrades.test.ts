@@ -112,7 +112,7 @@ test('a master installs the executable of the other master that has the ordered 
   assert.match(commands[0] ?? '', /^systemd-run .* upgrade --yes --no-backup --file .* --sha256 /);
 });
 
-test('the own executable is read once for all orders, and never while there is none', async (context) => {
+test('a master reads its executable once for all orders, and not at all before the first', async (context) => {
   const { order, commands, annotations, renew, readings } = await world(context);
   await eventually(systemClock, 'the announcement', async () => (await annotations())[upgradableAnnotation]);
   await renew(10);
