@@ -13,8 +13,8 @@ export interface WhyKind {
 }
 
 /**
- * Kinds by `PLURAL.GROUP`, in the order in which the objects of a cluster are explained. The rules of kinds of
- * features are in the folders of the features (src/features/ctl.ts lists them).
+ * Kinds by `PLURAL.GROUP`, in the order in which the objects of a cluster are explained. Rules for kinds of
+ * features are in the folders of the features (src/features/why.ts).
  */
 export const whyKinds = {
   nodes: { kind: 'Node', word: 'node', isClusterScoped: true },
@@ -28,6 +28,7 @@ export const whyKinds = {
   'cronjobs.batch': { kind: 'CronJob', word: 'cronjob' },
   'jobs.batch': { kind: 'Job', word: 'job' },
   'horizontalpodautoscalers.autoscaling': { kind: 'HorizontalPodAutoscaler', word: 'hpa' },
+  'poddisruptionbudgets.policy': { kind: 'PodDisruptionBudget', word: 'pdb' },
   persistentvolumeclaims: { kind: 'PersistentVolumeClaim', word: 'pvc' },
   pods: { kind: 'Pod', word: 'pod' },
   'functions.minik8s.io': { kind: 'Function', word: 'function' },
