@@ -5,6 +5,7 @@ import type { Service } from '../../../../src/api/core/v1/service/service.ts';
 import {
   type BalancerFacts,
   planBalancerStatus,
+  planNodeBalancer,
 } from '../../../../src/controllers/services/load-balancer-plan.ts';
 import { meta } from '../objects.ts';
 
@@ -47,7 +48,7 @@ const service = (spec: Partial<Service['spec']> = {}, status?: Service['status']
 
 const now = '2026-01-01T00:00:00Z';
 const plan = (one: Service, more: Partial<BalancerFacts> = {}) =>
-  planBalancerStatus(one, { ...facts, ...more }, now);
+  planBalancerStatus(one, planNodeBalancer(one, { ...facts, ...more }), now);
 const addresses = (one: Service, more: Partial<BalancerFacts> = {}) =>
   (plan(one, more).status.loadBalancer.ingress ?? []).map(({ ip, ipMode }) => `${ip} ${ipMode}`);
 const both = ['192.0.2.1 Proxy', '192.0.2.2 Proxy'];
