@@ -45,7 +45,9 @@ import { podStarting } from './pod-starting.ts';
 import { podTaints } from './pod-taints.ts';
 import { podTerminating } from './pod-terminating.ts';
 import { podUnschedulable } from './pod-unschedulable.ts';
+import { serviceAnnounced } from './service-announced.ts';
 import { serviceBalancer } from './service-balancer.ts';
+import { servicePool } from './service-pool.ts';
 import { serviceSelector } from './service-selector.ts';
 import { workloadPods } from './workload-pods.ts';
 import { workloadRefused } from './workload-refused.ts';
@@ -88,6 +90,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   'cron-schedule': cronSchedule,
   'cron-last-job': cronLastJob,
   'service-selector': serviceSelector,
+  'service-pool': servicePool,
+  'service-announced': serviceAnnounced,
   'service-balancer': serviceBalancer,
   'ingress-class': ingressClass,
   'ingress-service': ingressService,
