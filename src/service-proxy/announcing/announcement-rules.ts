@@ -14,9 +14,9 @@ export interface HeldAddress {
 }
 
 /**
- * Returns the tables. A request that this node makes for a held address becomes an announcement: its sender is
- * the address itself. An announcement by another machine silences this node for a while: the newest holder is
- * the one that answers. Connections to other ports of the address do not reach processes of the machine.
+ * Returns the tables. A request that this node makes for a held address becomes an announcement: its sender
+ * is the address itself. An announcement by another machine silences this node for a while: the newest holder
+ * is the one that answers. Connections to other ports of the address do not reach processes of the machine.
  */
 export const announcementTables = (): string =>
   [

@@ -226,9 +226,13 @@ export class Announcer {
   }
 
   async #isTaken(address: string, link: string, lease: Lease): Promise<boolean> {
-    const { clock, nodeName } = this.#options;
+    const { client, clock, nodeName } = this.#options;
     const owner = await this.#kernel.ownerOf(address, link);
     if (owner === undefined) return false;
+    // Another node may have taken the Lease meanwhile, and it is the one that answers.
+    const current = await client.resource(leaseResource).get(lease.metadata.name, poolLeaseNamespace);
+    this.#saw(current);
+    if (!isFirst(current)) return true;
     this.#blocked.set(address, clock.now() + conflictMs);
     const message = `another machine (${owner}) on ${link} of node ${nodeName} has the address ${address}: give the Service another address, or take it from the machine`;
     this.#say(lease, 'Warning', 'AddressInUse', message);
@@ -292,7 +296,7 @@ export class Announcer {
 
   #isAlone = (): boolean => this.#nodes.lister.list().length <= 1;
 
-  /** Lets other nodes take over at once. The kernel answers until it hears of them. */
+  /** Releases the Leases, for another node to take over at once. The kernel answers until then. */
   async #handOver(): Promise<void> {
     if (this.#isAlone()) return;
     const held = [...this.#held.keys()].flatMap((address) => this.#seen.get(address) ?? []);

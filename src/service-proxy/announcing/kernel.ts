@@ -76,7 +76,7 @@ export class Announcements {
     await this.#place(held);
   }
 
-  /** Tells the local network that this node holds the address: the kernel sends three requests in 2 s. */
+  /** Announces the address in the local network: the kernel sends three requests in 2 s. */
   async announce({ address, link }: HeldAddress): Promise<void> {
     const { exec } = this.#options;
     await exec('nft', ['-f', '-'], { input: endOfSilence() });
@@ -112,7 +112,7 @@ export class Announcements {
     try {
       await exec('ip', ['address', 'delete', `${address}/32`, 'dev', link]);
     } catch (error) {
-      // It may have expired.
+      // The address may have expired.
       if (heldOn(await this.#links()).some((one) => one.address === address)) throw error;
     }
   }

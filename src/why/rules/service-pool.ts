@@ -3,11 +3,11 @@ import { command } from '../command.ts';
 import type { Mend, Rule } from '../rule.ts';
 
 const showPool: Mend = {
-  command: command`get configmap load-balancer-pool -n kube-system -o yaml`,
-  about: 'its key addresses has the ranges; kubectl edit adds one',
+  command: command`edit configmap load-balancer-pool -n kube-system`,
+  about: 'its key addresses has the ranges',
 };
 
-/** What mends each reason of the condition that concerns the pool. */
+/** Remedies by the reason of the condition. */
 const mends: Readonly<Record<string, readonly Mend[]>> = {
   PoolExhausted: [
     { advice: 'add a range to the pool, or delete a Service that has one of its addresses' },

@@ -64,7 +64,7 @@ const podServers: ChildProcess[] = [];
 const agents = new Map<NodeName, Agent>();
 
 interface Agent {
-  /** Ends the agent as SIGKILL would: nothing is executed or sent any more, and the kernel keeps its rules. */
+  /** Ends the agent as SIGKILL does: it executes and sends nothing more, and the kernel keeps its rules. */
   kill(): void;
   /** Ends the agent as SIGTERM does. */
   stop(): Promise<void>;
