@@ -74,5 +74,9 @@ export function confirmation(addresses: readonly string[], confirmMs: number): s
 /** Returns a transaction that ends the silence of an address that this node has just come to hold. */
 export const endOfSilence = (): string => `flush set ${arpTable} silenced\n`;
 
-export const removal = (): string =>
-  [arpTable, guardTable].map((table) => `add table ${table}\ndelete table ${table}\n`).join('');
+/** Returns a transaction that deletes the tables in the output of `nft list tables`; empty without any. */
+export const removal = (tables: string): string =>
+  [arpTable, guardTable]
+    .filter((table) => tables.split('\n').includes(`table ${table}`))
+    .map((table) => `delete table ${table}\n`)
+    .join('');

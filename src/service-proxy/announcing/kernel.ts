@@ -128,5 +128,8 @@ export async function removeAnnouncements(exec: Exec): Promise<void> {
   const { stdout } = await exec('ip', ['-json', '-4', 'address', 'show']);
   for (const { address, link } of heldOn(JSON.parse(stdout || '[]') as KernelLink[]))
     await exec('ip', ['address', 'delete', `${address}/32`, 'dev', link]);
-  await exec('nft', ['-f', '-'], { input: removal() });
+  const tables = await exec('nft', ['list', 'tables']);
+  const input = removal(tables.stdout);
+  // A kernel without the ARP family would refuse even the removal.
+  if (input) await exec('nft', ['-f', '-'], { input });
 }

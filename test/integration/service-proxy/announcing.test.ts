@@ -23,6 +23,7 @@ import type { Transport } from '../../../src/client/transport.ts';
 import { createEventRecorder } from '../../../src/controller-runtime/event-recorder.ts';
 import { type Exec, systemExec } from '../../../src/os/exec.ts';
 import { Announcer } from '../../../src/service-proxy/announcing/announcer.ts';
+import { removeAnnouncements } from '../../../src/service-proxy/announcing/kernel.ts';
 import { createProxier } from '../../../src/service-proxy/proxier.ts';
 import { letGo } from '../../e2e/harness/belongings.ts';
 import { claimNamespace } from '../../e2e/harness/namespace.ts';
@@ -365,4 +366,19 @@ test('an address that another machine has is not taken, and the Service has an e
   const { stdout } = await within('client')('ip', ['-json', 'link', 'show', 'eth0']);
   assert.ok(message.includes(JSON.parse(stdout)[0].address), message);
   assert.equal(await holder(), undefined);
+});
+
+test('what a node has in the kernel for addresses is removed with the node', async () => {
+  await agents.get('a')?.stop();
+  agents.delete('a');
+  const stopped = within('a');
+  await stopped('ip', [
+    ...['address', 'replace', `${address}/32`, 'dev', 'eth0', 'scope', 'host'],
+    ...['valid_lft', '60', 'preferred_lft', '60'],
+  ]);
+  assert.match((await stopped('nft', ['list', 'tables'])).stdout, /minik8s-announced/);
+  for (const _ of ['once', 'again']) await removeAnnouncements(stopped);
+  assert.doesNotMatch((await stopped('nft', ['list', 'tables'])).stdout, /minik8s-announced/);
+  const { stdout } = await stopped('ip', ['-4', 'address', 'show', 'dev', 'eth0']);
+  assert.ok(!stdout.includes(address) && stdout.includes(nodeIPs.a), stdout);
 });
