@@ -62,7 +62,8 @@ export interface Proxier {
   families(): readonly Family[];
 }
 
-const bySlice = 'service';
+/** Index of EndpointSlices by the key of their Service, which the proxier adds to its informer. */
+export const bySlice = 'service';
 /** The key of the Service whose endpoints are the masters. */
 const mastersKey = `${apiService.namespace}/${apiService.name}`;
 /** Number of chains that may be added before the whole table is written again without unused ones. */

@@ -1,6 +1,6 @@
 /**
- * The pool's addresses that Services have. A Lease in kube-system, whose name is the address, reserves it: its
- * creation fails if another Service has the address, so that no two ever share one, whatever restarts.
+ * The pool's addresses that Services have. A Lease in kube-system, whose name is the address, reserves it.
+ * Its creation fails if another Service has the address, so no two Services share one.
  */
 
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';

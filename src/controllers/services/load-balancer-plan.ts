@@ -1,4 +1,5 @@
 /** Plans the addresses of a Service that nodes serve as its load balancer, and why it has none. Pure. */
+import { excludedLabel } from '../../api/core/v1/node/labels.ts';
 import type { Node } from '../../api/core/v1/node/node.ts';
 import { isNodeLoadBalancer, nodePortText } from '../../api/core/v1/service/node-load-balancer.ts';
 import type { Service } from '../../api/core/v1/service/service.ts';
@@ -10,9 +11,6 @@ import type { PoolProblem } from './address-pool-plan.ts';
 
 /** Condition type. False if nodes do not serve the Service at their addresses; absent otherwise. */
 export const loadBalancerServed = 'minik8s.io/LoadBalancerServed';
-
-/** Label of a node that load balancers leave out (upstream: the service controller). */
-const excludedLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 
 export interface BalancerFacts {
   readonly nodes: readonly Node[];
@@ -39,7 +37,7 @@ export interface BalancerStatusPlan {
   readonly problem: BalancerProblem | undefined;
 }
 
-/** What the status of a Service gets. */
+/** Result of a plan for the status of a Service. */
 export interface BalancerOutcome {
   /** Addresses with their mode; undefined leaves those of another controller. */
   readonly ingress: NonNullable<Status['loadBalancer']['ingress']> | undefined;

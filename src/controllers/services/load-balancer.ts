@@ -1,7 +1,7 @@
 /**
- * Gives Services of type LoadBalancer an address of the pool or, in a cluster without a pool, the addresses of
- * the nodes, where no other controller assigns one. Two Services cannot have one port of the nodes: the oldest
- * has it. An address of the pool belongs to one Service.
+ * Gives Services of type LoadBalancer an address of the pool or, in a cluster without a pool, the addresses
+ * of the nodes, where no other controller assigns one. Two Services cannot have one port of the nodes: the
+ * oldest has it. An address of the pool belongs to one Service.
  */
 
 import { leaseResource } from '../../api/coordination/v1/lease.ts';

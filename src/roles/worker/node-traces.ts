@@ -19,6 +19,7 @@ import { cleanupNetwork } from '../../network/pod-network.ts';
 import { removePolicyRules } from '../../network/policies/enforcer.ts';
 import type { Exec } from '../../os/exec.ts';
 import { removeTree } from '../../os/remove-tree.ts';
+import { removeAnnouncements } from '../../service-proxy/announcing/kernel.ts';
 import { removeServiceRules } from '../../service-proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { removeWebServer } from './node-web-server.ts';
@@ -52,6 +53,7 @@ export async function removeNodeTraces(
   await removeWebServer(dataDir, dockerSocket);
   await removeHostNames(dataDir);
   await removeServiceRules(exec);
+  await removeAnnouncements(exec);
   await removePolicyRules(exec);
   await removeDnsLink(exec);
   await cleanupNetwork(exec);

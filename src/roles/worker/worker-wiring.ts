@@ -20,6 +20,7 @@ import { RoutedPodNetwork } from '../../network/pod-network.ts';
 import { PolicyEnforcer } from '../../network/policies/enforcer.ts';
 import { readAsset } from '../../os/assets.ts';
 import { monitorRules } from '../../os/nft-monitor.ts';
+import { Announcer } from '../../service-proxy/announcing/announcer.ts';
 import { createProxier } from '../../service-proxy/proxier.ts';
 import { requireFreeHostPort } from '../preflight.ts';
 import { createNodeDns, podDns } from './node-dns.ts';
@@ -90,6 +91,8 @@ function connect(options: WorkerOptions) {
     dnsInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     /** Informers of Ingresses: a master without this feature does not let nodes read them. */
     ingressInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+    /** Informers of the Leases of load balancers' addresses: an older master does not let nodes read them. */
+    balancerInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     proxyClient,
   };
 }
@@ -106,9 +109,16 @@ function wireServices(options: WorkerOptions, connection: Connection) {
     clusterCIDR: settings['cluster-cidr'],
     log: log.named('proxy'),
   });
+  const announcer = new Announcer({
+    ...{ nodeInformers, exec, nodeName, nodeIP, clock, events },
+    client: connection.proxyClient,
+    informers: proxyInformers,
+    leaseInformers: connection.balancerInformers,
+    log: log.named('balancer'),
+  });
   const webServer = wireWebServer(options, connection, conditions);
   const dns = createNodeDns(options, settings, proxyInformers, webServer.hostAddresses);
-  return { conditions, proxier, webServer, dns };
+  return { conditions, proxier, announcer, webServer, dns };
 }
 
 function wirePolicies(options: WorkerOptions, connection: Connection, dataDir: string): PolicyEnforcer {

@@ -30,7 +30,8 @@ function runParts(
   worker: Awaited<ReturnType<typeof wireWorker>>,
   ended: AbortSignal,
 ): readonly Promise<void>[] {
-  const { kubelet, policies, proxier, webServer, dns, proxyInformers, overlay, registered } = worker;
+  const { kubelet, policies, proxier, announcer, webServer, dns, proxyInformers, overlay, registered } =
+    worker;
   /**
    * Objects that all nodes read are watched only after registration: the API server would reject these
    * requests earlier.
@@ -45,7 +46,7 @@ function runParts(
   };
   const proxy = async () => {
     await proxyInformers.start(ended);
-    await Promise.all([proxier.run(ended), webServer.run(ended)]);
+    await Promise.all([proxier.run(ended), announcer.run(ended), webServer.run(ended)]);
   };
   return [
     kubelet.run(ended),

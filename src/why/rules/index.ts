@@ -54,7 +54,9 @@ import { podTaints } from './pod-taints.ts';
 import { podTerminating } from './pod-terminating.ts';
 import { podUnschedulable } from './pod-unschedulable.ts';
 import { podVolumeNode } from './pod-volume-node.ts';
+import { serviceAnnounced } from './service-announced.ts';
 import { serviceBalancer } from './service-balancer.ts';
+import { servicePool } from './service-pool.ts';
 import { serviceSelector } from './service-selector.ts';
 import { workloadPods } from './workload-pods.ts';
 import { workloadRefused } from './workload-refused.ts';
@@ -101,6 +103,8 @@ export const rules: Rules = {
   'cron-blocked': cronBlocked,
   'cron-last-job': cronLastJob,
   'service-selector': serviceSelector,
+  'service-pool': servicePool,
+  'service-announced': serviceAnnounced,
   'service-balancer': serviceBalancer,
   'ingress-class': ingressClass,
   'ingress-service': ingressService,

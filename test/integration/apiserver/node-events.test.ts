@@ -12,6 +12,10 @@ const ask: NodeWorld['ask'] = (...args) => world.ask(...args);
 const make: NodeWorld['make'] = (...args) => world.make(...args);
 before(async () => {
   world = await startNodeWorld();
+  await world.make(`${inDefault}/services`, {
+    metadata: { name: 'balancer' },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+  });
 });
 after(() => world.stop());
 
@@ -45,6 +49,30 @@ describe('events of a node', () => {
       'POST',
       `${inDefault}/events`,
       about({ kind: 'Service', namespace: 'default', name: 'own' }),
+      403,
+    ],
+    [
+      'an event about a load balancer with a reason that nodes do not have',
+      'POST',
+      `${inDefault}/events`,
+      about({ kind: 'Service', namespace: 'default', name: 'balancer' }),
+      403,
+    ],
+    [
+      'an event that it announces a load balancer',
+      'POST',
+      `${inDefault}/events?dryRun=All`,
+      {
+        ...about({ kind: 'Service', namespace: 'default', name: 'balancer' }),
+        reason: 'AddressAnnounced',
+      },
+      201,
+    ],
+    [
+      'an event that it announces a Service of another type',
+      'POST',
+      `${inDefault}/events`,
+      { ...about({ kind: 'Service', namespace: 'default', name: 'own' }), reason: 'AddressAnnounced' },
       403,
     ],
     [

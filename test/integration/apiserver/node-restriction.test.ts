@@ -226,6 +226,42 @@ describe('a write of a node', () => {
     });
   }
 
+  it('of the Lease of an address is its own holder alone', async () => {
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+    const one = `${leases}/load-balancer.192.0.2.240`;
+    const metadata = {
+      name: 'load-balancer.192.0.2.240',
+      namespace: 'kube-system',
+      labels: { 'minik8s.io/load-balancer-address': '192.0.2.240' },
+      annotations: { 'minik8s.io/load-balancer-service': 'default/web' },
+    };
+    const body = (holder?: string, more: object = {}) => ({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { ...metadata, ...more },
+      spec: { leaseDurationSeconds: 2, ...(holder && { holderIdentity: holder }) },
+    });
+    const put = async (object: ReturnType<typeof body>) => {
+      const stored = (await world.server.call('GET', one)).json<KubeObject>();
+      const { resourceVersion } = stored.metadata;
+      return (await ask('PUT', one, { ...object, metadata: { ...object.metadata, resourceVersion } })).status;
+    };
+    assert.equal(await put(body('n1')), 403, 'no node creates one');
+    await world.make(leases, body('n2'));
+    assert.equal(await put(body()), 403, 'the holder is another node');
+    assert.equal(await put(body('n3')), 403, 'another holder');
+    assert.equal(await put(body('n1', { annotations: {} })), 403, 'another Service');
+    assert.equal(await put(body('n1')), 200, 'itself');
+    assert.equal(await put(body()), 200, 'releases it');
+    assert.equal((await ask('DELETE', one)).status, 403);
+    assert.equal(
+      (await ask('GET', `${leases}?labelSelector=minik8s.io%2Fload-balancer-address`)).status,
+      200,
+    );
+    assert.equal((await ask('GET', leases)).status, 403, 'other Leases of kube-system');
+    assert.equal((await ask('GET', `${leases}/minik8s-controllers`)).status, 403);
+  });
+
   it('of the owner of its pod is ignored', async () => {
     const said = await ask('PATCH', status, { metadata: { ownerReferences: [owner('n1')] } });
     assert.equal(said.status, 200, said.text);

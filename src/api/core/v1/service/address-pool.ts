@@ -24,7 +24,10 @@ export type PoolState = { readonly pool: AddressPool } | { readonly problem: str
 /** Maximum addresses of a pool: each search for a free address passes all of them. */
 const maxAddresses = 65_536;
 
-/** Reads ranges such as `192.168.1.240-192.168.1.250, 192.168.2.0/28`, separated by commas, spaces or lines. */
+/**
+ * Reads ranges such as `192.168.1.240-192.168.1.250, 192.168.2.0/28`, separated by commas, spaces or line
+ * ends.
+ */
 export function poolOf(configMap: ConfigMap | undefined): PoolState {
   if (!configMap) return undefined;
   const words = (configMap.data?.[poolKey] ?? '').split(/[\s,]+/).filter(Boolean);

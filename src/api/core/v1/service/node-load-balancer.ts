@@ -13,6 +13,14 @@ export const nodeLoadBalancerClass = 'minik8s.io/nodes';
 /** Class of the addresses of the pool (address-pool.ts). */
 export const poolLoadBalancerClass = 'minik8s.io/pool';
 
+/** Reasons of the events that nodes have about Services of type LoadBalancer. */
+export const balancerReasons: ReadonlySet<string> = new Set([
+  'AddressAnnounced',
+  'AddressInUse',
+  'HealthPortNotServed',
+  'PortHeldByProcess',
+]);
+
 type Ingress = NonNullable<NonNullable<Service['status']>['loadBalancer']['ingress']>[number];
 
 /** Returns true for an address at which a proxy answers, as nodes do: another controller assigns others. */
@@ -64,7 +72,10 @@ const addressAnnotations = [
   'io.cilium/lb-ipam-ips',
 ];
 
-/** Returns the address that the Service requests: the one of its spec, or the first IPv4 one of an annotation. */
+/**
+ * Returns the address that the Service requests: the one of its spec, or the first IPv4 address of an
+ * annotation.
+ */
 export function requestedAddress({ metadata, spec }: Service): string | undefined {
   if (spec.loadBalancerIP) return spec.loadBalancerIP;
   const values = addressAnnotations.flatMap((name) => metadata.annotations?.[name]?.split(',') ?? []);
