@@ -93,6 +93,8 @@ function connect(options: WorkerOptions) {
     ingressInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     /** Informers of the Leases of load balancers' addresses: an older master does not let nodes read them. */
     balancerInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+    /** Informers of the Gateway API: a server may lack its definitions. */
+    gatewayInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     proxyClient,
   };
 }
