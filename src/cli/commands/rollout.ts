@@ -5,6 +5,15 @@ import { patchTypes } from '../../apimachinery/patch.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { beginWork } from '../../terminal/live-lines.ts';
+import {
+  chooseRevision,
+  findRevision,
+  isTemplateOf,
+  patchTo,
+  type Revision,
+  revisionAsObject,
+} from '../../views/revisions.ts';
+import { rolloutState } from '../../views/rollout-state.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { alignTabs } from '../describe/align.ts';
 import { podTemplateLines } from '../describe/pod-template.ts';
@@ -30,16 +39,7 @@ import { printedFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import { showPods } from '../progress/pod-progress.ts';
 import { noteCause, noteWhenStill } from '../rollout/note-cause.ts';
-import {
-  chooseRevision,
-  findRevision,
-  isTemplateOf,
-  patchTo,
-  type Revision,
-  revisionAsObject,
-  revisionsOf,
-} from '../rollout/revisions.ts';
-import { rolloutState } from '../rollout/state.ts';
+import { revisionsOf } from '../rollout/read-revisions.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 
 const common = { ...selectorFlag, ...fileFlags } as const satisfies FlagTable;

@@ -1,8 +1,8 @@
 /** Messages about rollouts, at each bound (k8s.io/kubectl polymorphichelpers rollout_status). */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { revisionAnnotation } from '../../../../src/cli/rollout/revisions.ts';
-import { rolloutState } from '../../../../src/cli/rollout/state.ts';
+import { revisionAnnotation } from '../../../src/views/revisions.ts';
+import { rolloutState } from '../../../src/views/rollout-state.ts';
 
 const rolling = { updateStrategy: { type: 'RollingUpdate' } };
 const at = (partition: number) => ({

@@ -1,9 +1,10 @@
 /**
- * Selects the pods of a node that `ctl drain` evicts, with messages about the others (kubectl's pkg/drain
+ * Selects the pods of a node that a drain evicts, with messages about the others (kubectl's pkg/drain
  * filters). Pure.
  */
-import type { JsonObject } from '../../apimachinery/equality.ts';
-import { hasEnded, metadataOf, recordsAt, valueAt } from '../objects/objects.ts';
+import type { JsonObject } from '../apimachinery/equality.ts';
+import { metadataOf, recordsAt, valueAt } from '../apimachinery/fields.ts';
+import { hasEnded } from './pods.ts';
 
 export interface DrainOptions {
   readonly force: boolean;

@@ -1,5 +1,5 @@
 /** Samples on a page of metrics, in the text format of Prometheus. Pure. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
+import type { JsonObject } from '../apimachinery/equality.ts';
 
 const sampleForm = /^(\w+)(?:\{(.*)\})? (\S+)/;
 const labelForm = /(\w+)="((?:[^"\\]|\\.)*)"/g;

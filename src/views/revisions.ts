@@ -1,14 +1,11 @@
 /**
  * The earlier templates of a workload: a Deployment keeps them in ReplicaSets, other workloads in
- * ControllerRevisions (kubectl's polymorphichelpers).
+ * ControllerRevisions (kubectl's polymorphichelpers). Pure.
  */
-import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
-import { parseInt64 } from '../../apimachinery/int64.ts';
-import { traceAnnotation } from '../../apimachinery/trace-note.ts';
-import type { Cluster } from '../connection/cluster.ts';
-import { findResource, kindName } from '../objects/discovery.ts';
-import { listPath, type ObjectTarget } from '../objects/object-target.ts';
-import { metadataOf, podSelectorOf, recordAt, recordsAt, valueAt } from '../objects/objects.ts';
+import { deepEqual, type JsonObject } from '../apimachinery/equality.ts';
+import { metadataOf, recordAt, recordsAt, textAt, valueAt } from '../apimachinery/fields.ts';
+import { parseInt64 } from '../apimachinery/int64.ts';
+import { traceAnnotation } from '../apimachinery/trace-note.ts';
 
 export interface Revision {
   readonly number: bigint;
@@ -53,20 +50,18 @@ const keepers: ReadonlyMap<string, Keeper> = new Map([
   ['StatefulSet', inControllerRevisions],
 ]);
 
-/** Returns the revisions, oldest first. */
-export async function revisionsOf(
-  cluster: Cluster,
-  target: ObjectTarget,
-  object: JsonObject,
-): Promise<Revision[]> {
-  const keeper = keepers.get(target.resource.kind);
-  if (!keeper) throw new Error(`no history viewer has been implemented for ${kindName(target.resource)}`);
-  const resource = findResource(await cluster.resources(), keeper.resource);
-  const { namespace } = target;
-  const labelSelector = podSelectorOf(object);
-  const list = await cluster.get(listPath({ resource, namespace, labelSelector, fieldSelector: undefined }));
-  const { uid } = metadataOf(object);
-  return recordsAt(list, 'items')
+/** Returns the resource in which workloads of a kind keep their revisions; undefined for other kinds. */
+export const revisionKeeper = (kind: string): string | undefined => keepers.get(kind)?.resource;
+
+/**
+ * Returns the revisions of a workload, oldest first. `items` are objects of the resource that keeps them; the
+ * workload must have its `kind`.
+ */
+export function revisionsAmong(workload: JsonObject, items: readonly JsonObject[]): Revision[] {
+  const keeper = keepers.get(textAt(workload, 'kind'));
+  if (!keeper) return [];
+  const { uid } = metadataOf(workload);
+  return items
     .filter((item) => recordsAt(item, 'metadata', 'ownerReferences').some((owner) => owner.uid === uid))
     .map((item) => ({
       number: keeper.numberOf(item) ?? 0n,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rolloutState } from '../../../../src/cli/rollout/state.ts';
+import { rolloutState } from '../../../src/views/rollout-state.ts';
 
 const deployment = (status: object, replicas: number | undefined = 3) => ({
   kind: 'Deployment',

@@ -1,10 +1,10 @@
 /**
  * The state of a workload's rollout, from its spec and status alone (kubectl's polymorphichelpers
- * rollout_status).
+ * rollout_status). Pure.
  */
-import type { JsonObject } from '../../apimachinery/equality.ts';
-import { parseInt64 } from '../../apimachinery/int64.ts';
-import { metadataOf, numberAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
+import type { JsonObject } from '../apimachinery/equality.ts';
+import { metadataOf, numberAt, recordsAt, textAt, valueAt } from '../apimachinery/fields.ts';
+import { parseInt64 } from '../apimachinery/int64.ts';
 import { revisionAnnotation } from './revisions.ts';
 
 export interface RolloutState {
