@@ -1,8 +1,8 @@
 /** Total requests and limits of a pod. Pure. */
-import { type Amounts, addTo, raiseTo, readAmounts } from '../../apimachinery/amounts.ts';
-import type { JsonObject } from '../../apimachinery/equality.ts';
-import type { Quantity } from '../../apimachinery/quantity.ts';
-import { recordAt, recordsAt, textAt } from '../objects/objects.ts';
+import { type Amounts, addTo, raiseTo, readAmounts } from '../apimachinery/amounts.ts';
+import type { JsonObject } from '../apimachinery/equality.ts';
+import { recordAt, recordsAt, textAt } from '../apimachinery/fields.ts';
+import type { Quantity } from '../apimachinery/quantity.ts';
 
 type Part = 'requests' | 'limits';
 
