@@ -1,7 +1,12 @@
 /** Lists and watches of one kind by fetch, in the form that the reflector reads. */
 import type { KubeList, KubeObject } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
-import type { ClientListOptions, ClientWatchOptions, ResourceClient, WatchEvent } from '../../../client/client.ts';
+import type {
+  ClientListOptions,
+  ClientWatchOptions,
+  ResourceClient,
+  WatchEvent,
+} from '../../../client/client.ts';
 import { collectionPath, listQuery, query } from '../../../client/resource-path.ts';
 import type { ApiKind } from './plan/discovery.ts';
 import { rowEvent, rowsOf, type Table, type TableColumn, type TableRow } from './plan/table-rows.ts';

@@ -39,6 +39,12 @@ describe('a search in logs', () => {
     assert.match(found.fault, /Unterminated group|Invalid/);
   });
 
+  it('marks each place, also in a line that was matched before', () => {
+    const found = search('ab');
+    assert.ok(found.matches('xx ab'));
+    assert.deepEqual(found.spans('ab x'), [[0, 2]]);
+  });
+
   it('marks each place, and an empty match nowhere', () => {
     assert.deepEqual(search('ab').spans('ab cab'), [
       [0, 2],

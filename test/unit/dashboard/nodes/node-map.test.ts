@@ -75,7 +75,7 @@ describe('the map of the nodes', () => {
     assert.deepEqual(n1?.pressures, ['MemoryPressure']);
   });
 
-  it('shows what is requested where nothing is measured', () => {
+  it('shows the requests of a node without measurements', () => {
     const [found] = nodeMap({ ...source, nodeMetrics: [], nodes: [sized('n1')] }, 'cpu');
     assert.ok(found);
     assert.equal(shareOf(found, 'cpu'), 0.3);

@@ -35,7 +35,7 @@ describe('the numbers of the overview', () => {
     assert.deepEqual(podCounts(pods), { good: 1, bad: 2, waiting: 1, done: 1, ending: 1 });
   });
 
-  it('add up the usage of the nodes, and skip amounts that are none', () => {
+  it('add up the usage of the nodes, and skip invalid amounts', () => {
     const items = [
       { usage: { cpu: '250000000n', memory: '512Mi' } },
       { usage: { cpu: '1', memory: 'much' } },

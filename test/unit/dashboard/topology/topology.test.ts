@@ -59,7 +59,7 @@ describe('the topology', () => {
     );
   });
 
-  it('shows where requests cannot go on', () => {
+  it('shows the parts that do not answer requests', () => {
     const health = new Map(found.nodes.map(({ id, health: of }) => [id, of]));
     assert.equal(health.get('ingresses default/shop'), 'bad', 'a Service does not exist');
     assert.equal(health.get('services default/web'), 'waiting');

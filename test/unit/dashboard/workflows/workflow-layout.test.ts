@@ -97,7 +97,7 @@ describe('the states of a run', () => {
     assert.deepEqual([all?.outcome, all?.entered, all?.left], ['succeeded', 3, 3]);
   });
 
-  it('that failed have the error, those that a Catch left say so, and retries are counted', () => {
+  it('have the error of a failure, the mark of a Catch and the number of retries', () => {
     const states = runStates(
       [
         entry('TaskStateEntered', 'Charge'),

@@ -77,11 +77,10 @@ function centersOf(
   links: Links,
   gap: number,
 ): ReadonlyMap<string, number> {
-  const neighbours = new Map<string, string[]>();
-  for (const [from, to] of links) {
-    neighbours.getOrInsertComputed(from, () => []).push(to);
-    neighbours.getOrInsertComputed(to, () => []).push(from);
-  }
+  const ends = [...links, ...links.map(([from, to]) => [to, from] as const)];
+  const neighbours = new Map(
+    [...Map.groupBy(ends, ([id]) => id)].map(([id, own]) => [id, own.map(([, other]) => other)] as const),
+  );
   const centers = new Map<string, number>();
   for (const layer of layers) {
     const whole = layer.reduce((sum, { breadth }) => sum + breadth + gap, -gap);

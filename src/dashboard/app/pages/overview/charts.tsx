@@ -4,6 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { bytesText, percentText, processorsText, rateText } from '../../charts/plan/amount-text.ts';
 import { emptySeries, type Series, withSample } from '../../charts/plan/series.ts';
 import { TimeChart } from '../../charts/time-chart.tsx';
+import { may } from '../../cluster/access.ts';
+import { kindsByKey } from '../../cluster/kinds.ts';
 import { seen } from '../../cluster/seen.ts';
 import { kindHref, pageHref } from '../../shell/plan/addresses.ts';
 import { namespace } from '../../shell/scope.ts';
@@ -14,9 +16,11 @@ import { requests, use } from './series.ts';
 export function Charts() {
   const nodes = seen('nodes');
   const counts = nodeCounts(nodes.items);
+  const measured = kindsByKey.value.get('nodes.metrics.k8s.io');
+  const mayMeasure = measured !== undefined && may('list', measured);
   return (
     <div class="chart-strip">
-      {!use.value.refused && (
+      {mayMeasure && !use.value.refused && (
         <>
           <ProcessorChart of={nodes.refused ? 0 : counts.allocatable.cpu} />
           <MemoryChart of={nodes.refused ? 0 : counts.allocatable.memory} />

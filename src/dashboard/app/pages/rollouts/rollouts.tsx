@@ -1,14 +1,14 @@
 /** The page of rollouts: every workload with its state, those that are not complete first. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { JsonObject } from '../../../../apimachinery/equality.ts';
 import { metadataOf } from '../../../../apimachinery/fields.ts';
-import { seen } from '../../cluster/seen.ts';
+import { type Seen, seen } from '../../cluster/seen.ts';
 import { objectHref } from '../../shell/plan/addresses.ts';
 import { namespace } from '../../shell/scope.ts';
 import { ScopeChoice } from '../../shell/scope-choice.tsx';
 import type { Page } from '../page.ts';
-import { type RolloutView, rolloutView } from './plan/rollout-view.ts';
+import { byOwner, type RolloutView, rolloutView } from './plan/rollout-view.ts';
 import { Bar } from './progress.tsx';
 
 const kinds = [
@@ -24,26 +24,40 @@ interface Row {
   readonly view: RolloutView;
 }
 
-function rowsOf(scope: string): { readonly rows: readonly Row[]; readonly synced: boolean } {
-  const pods = seen('pods', { namespace: scope });
-  const byNamespace = Map.groupBy(pods.items, (pod) => metadataOf(pod).namespace);
+function useRows(scope: string): { readonly rows: readonly Row[]; readonly synced: boolean } {
+  const pods = seen('pods', { namespace: scope }).items;
   const found = kinds.map(({ key, kind, keeper }) => ({
     ...{ key, kind, workloads: seen(key, { namespace: scope }) },
-    kept: Map.groupBy(seen(keeper, { namespace: scope }).items, (item) => metadataOf(item).namespace),
+    kept: seen(keeper, { namespace: scope }).items,
   }));
-  const rows = found.flatMap(({ key, kind, workloads, kept }) =>
-    workloads.items.map((object) => {
-      const workload = { ...object, kind };
-      const { namespace: own } = metadataOf(workload);
-      return {
-        key,
-        kind,
-        workload,
-        view: rolloutView(workload, kept.get(own) ?? [], byNamespace.get(own) ?? []),
-      };
-    }),
+  const rows = useMemo(
+    () => rowsOf(found, pods),
+    [pods, ...found.flatMap(({ workloads, kept }) => [workloads.items, kept])],
   );
-  return { rows: rows.sort(openFirst), synced: found.every(({ workloads }) => workloads.synced) };
+  return { rows, synced: found.every(({ workloads }) => workloads.synced) };
+}
+
+interface Found {
+  readonly key: string;
+  readonly kind: string;
+  readonly workloads: Seen;
+  readonly kept: readonly JsonObject[];
+}
+
+function rowsOf(found: readonly Found[], pods: readonly JsonObject[]): readonly Row[] {
+  const podsOf = byOwner(pods);
+  const rows = found.flatMap(({ key, kind, workloads, kept }) => {
+    const keptOf = byOwner(kept);
+    return workloads.items.map((object) => {
+      const workload = { ...object, kind };
+      const { uid } = metadataOf(workload);
+      const items = keptOf.get(uid) ?? [];
+      const owners = [uid, ...items.map((item) => metadataOf(item).uid)];
+      const own = owners.flatMap((owner) => podsOf.get(owner) ?? []);
+      return { key, kind, workload, view: rolloutView(workload, items, own) };
+    });
+  });
+  return rows.sort(openFirst);
 }
 
 const rank = ({ view }: Row) => (view.isPaused ? 1 : { failed: 0, waiting: 1, done: 2 }[view.state.outcome]);
@@ -61,7 +75,7 @@ function Rollouts() {
   useEffect(() => {
     document.title = 'Rollouts · minik8s';
   }, []);
-  const { rows, synced } = rowsOf(namespace.value);
+  const { rows, synced } = useRows(namespace.value);
   const open = rows.filter((row) => rank(row) < 2).length;
   const shown = rows.filter((row) => nameOf(row).includes(filter.value.trim()));
   return (

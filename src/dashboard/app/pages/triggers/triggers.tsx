@@ -130,6 +130,8 @@ const Amount = ({
   </div>
 );
 
+const attemptsText = (count: number) => `${count} ${count === 1 ? 'attempt' : 'attempts'}`;
+
 async function replay(event: JsonObject): Promise<void> {
   const kind = kindsByKey.value.get(eventsKey);
   const { name, namespace: of } = metadataOf(event);
@@ -183,7 +185,7 @@ function Letter({ event, mayReplay }: { readonly event: JsonObject; readonly may
       <summary>
         <span class="letter-error">{textAt(event, 'status', 'lastError') || 'not delivered'}</span>
         <span class="faint nowrap">
-          {numberAt(event, 'status', 'attempts')} attempts,{' '}
+          {attemptsText(numberAt(event, 'status', 'attempts'))},{' '}
           {ageSince(textAt(event, 'spec', 'time'), now.value)} ago
         </span>
       </summary>

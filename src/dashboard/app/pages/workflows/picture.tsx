@@ -21,6 +21,8 @@ interface Props {
 }
 
 const margin = 12;
+/** Maximum number of characters of a label. */
+const maxLabel = 34;
 
 export function WorkflowPicture({ definition, states, chosen, choose }: Props) {
   const layout = useMemo(() => layoutOf(definition), [definition]);
@@ -87,11 +89,11 @@ const Arrows = ({ layout: { arrows, width, height } }: { readonly layout: Workfl
             {label !== '' && (
               <text
                 class="edge-label"
-                x={isLeftwards ? x - 6 : x + 6}
+                x={isLeftwards ? Math.max(x - 6, 6.4 * Math.min(label.length, maxLabel) - margin) : x + 6}
                 y={y + 4}
                 text-anchor={isLeftwards ? 'end' : 'start'}
               >
-                {label.length > 34 ? `${label.slice(0, 33)}…` : label}
+                {label.length > maxLabel ? `${label.slice(0, maxLabel - 1)}…` : label}
               </text>
             )}
           </g>

@@ -4,6 +4,7 @@ import type { Pod } from '../../../../api/core/v1/types.gen.ts';
 import type { JsonObject } from '../../../../apimachinery/equality.ts';
 import { metadataOf, recordAt, recordsAt, textAt } from '../../../../apimachinery/fields.ts';
 import { isDeleted, isReady } from '../../../../why/pod-facts.ts';
+import { remembered } from './remembered.ts';
 
 export type PodHealth = 'good' | 'waiting' | 'bad' | 'ending' | 'done';
 
@@ -22,7 +23,10 @@ const podOf = (pod: JsonObject): Pod =>
 
 const failing = /BackOff|^Err|Error|Failed|OOMKilled|Invalid|Evicted|ExitCode|Signal/;
 
-export function podHealth(pod: JsonObject): PodHealth {
+/** Returns the state of a pod; it is kept, because pages count thousands of pods after each change. */
+export const podHealth: (pod: JsonObject) => PodHealth = remembered(healthOf);
+
+function healthOf(pod: JsonObject): PodHealth {
   if (isDeleted(pod)) return 'ending';
   if (isReady(pod)) return 'good';
   if (textAt(pod, 'status', 'phase') === 'Succeeded') return 'done';

@@ -35,6 +35,7 @@ export function logSearch(text: string): LogSearch | { readonly fault: string } 
 
 function spansOf(line: string, form: RegExp): [number, number][] {
   const spans: [number, number][] = [];
+  form.lastIndex = 0;
   for (const found of line.matchAll(form)) {
     if (found[0] === '') continue;
     spans.push([found.index, found.index + found[0].length]);

@@ -7,6 +7,7 @@ import { hasEnded } from '../../../../../views/pods.ts';
 import { sumOf, type Use, useIn } from '../../../../../views/usage.ts';
 import { conditionOf } from '../../../../../why/pod-facts.ts';
 import { type PodHealth, podHealth, podPhase } from '../../../pods/plan/pod-phase.ts';
+import { remembered } from '../../../pods/plan/remembered.ts';
 
 export type Measure = keyof Use;
 
@@ -88,7 +89,10 @@ function mapped(
   };
 }
 
-function requestsOf(pod: JsonObject): Use {
+/** Returns the requests of a pod; they are kept, because sums of quantities take time. */
+const requestsOf: (pod: JsonObject) => Use = remembered(sumOfRequests);
+
+function sumOfRequests(pod: JsonObject): Use {
   const amounts = podAmounts(pod, 'requests');
   const [cpu, memory] = [amounts.get('cpu'), amounts.get('memory')];
   return { cpu: cpu ? quantityMilliValue(cpu) : 0, memory: memory ? quantityValue(memory) : 0 };

@@ -6,6 +6,7 @@ import { type RolloutState, rolloutState } from '../../../../../views/rollout-st
 import { isPaused } from '../../../../../views/workload-changes.ts';
 import { type Replicas, replicasOf } from '../../../../../why/workload-facts.ts';
 import { type PodHealth, podHealth, podPhase } from '../../../pods/plan/pod-phase.ts';
+import { grouped } from '../../../pods/plan/remembered.ts';
 
 export interface PodTile {
   readonly name: string;
@@ -31,9 +32,12 @@ export interface RolloutView {
   readonly others: readonly PodTile[];
 }
 
+/** Returns the objects of each owner, by its uid. */
+export const byOwner = (objects: readonly JsonObject[]) => grouped(objects, ownersOf);
+
 /**
  * Returns the view of a workload, which must have its `kind`. `items` are objects of the resource that keeps
- * its revisions, `pods` those of its namespace.
+ * its revisions; pods of other owners are left out.
  */
 export function rolloutView(
   workload: JsonObject,

@@ -54,7 +54,11 @@ interface Group {
 /** Returns the graph. Pods of one workload are one box; pods without a Service are left out. */
 export function topologyOf(source: TopologySource): Topology {
   const groups = groupsOf(source.pods);
-  const services = source.services.map((service) => ({ service, groups: behind(service, groups) }));
+  const byNamespace = Map.groupBy(groups, ({ namespace }) => namespace);
+  const services = source.services.map((service) => ({
+    service,
+    groups: behind(service, byNamespace.get(metadataOf(service).namespace) ?? []),
+  }));
   const used = new Set(services.flatMap((one) => one.groups));
   const shown = groups.filter((group) => used.has(group));
   const serviceBoxes = services.map(({ service, groups: own }) => serviceBox(service, own));
@@ -93,13 +97,10 @@ function groupsOf(pods: readonly JsonObject[]): readonly Group[] {
   return [...groups.values()];
 }
 
+/** Returns the groups of the Service's namespace of which it selects pods. */
 function behind(service: JsonObject, groups: readonly Group[]): readonly Group[] {
   const selector = selectorOf(service);
-  const { namespace } = metadataOf(service);
-  if (!selector) return [];
-  return groups.filter(
-    (group) => group.namespace === namespace && group.pods.some((pod) => hasLabels(pod, selector)),
-  );
+  return selector ? groups.filter(({ pods }) => pods.some((pod) => hasLabels(pod, selector))) : [];
 }
 
 function hasLabels(pod: JsonObject, wanted: Labels): boolean {
