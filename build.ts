@@ -1,13 +1,15 @@
 /**
  * Builds the one file, dist/minik8s: Node itself, a small main, the applications with their code caches, etcd
  * and the pause image. Needs no network. `node build.ts --assets` stops after dist/assets, which development
- * uses; `--write-sizes` writes the sizes of the parts to docs/release.md.
+ * uses; `--dashboard` makes dist/assets/dashboard alone; `--write-sizes` writes the sizes of the parts to
+ * docs/release.md.
  */
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { architectureOf } from './config/build/architecture.ts';
 import { makeAssets } from './config/build/assets.ts';
+import { makeDashboard } from './config/build/dashboard.ts';
 import { makeExecutable } from './config/build/executable.ts';
 import { readSizes, sizesTable, withSizes } from './config/build/sizes.ts';
 import { buildVersion } from './config/build/version.ts';
@@ -23,6 +25,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       assets: { type: 'boolean', default: false },
+      dashboard: { type: 'boolean', default: false },
       'write-sizes': { type: 'boolean', default: false },
     },
   });
@@ -31,6 +34,12 @@ async function main(): Promise<void> {
     const start = performance.now();
     await makeAssets({ root, outdir: join(dist, 'assets'), arch });
     report('assets', performance.now() - start);
+    return;
+  }
+  if (values.dashboard) {
+    const files = await makeDashboard(root, join(dist, 'assets/dashboard'));
+    for (const { path, bytes, compressedBytes } of files)
+      process.stdout.write(`${path}: ${bytes} bytes, ${compressedBytes} compressed\n`);
     return;
   }
   const version = await buildVersion(root);

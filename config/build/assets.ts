@@ -5,7 +5,9 @@ import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
+import { writePack } from '../../src/dashboard/server/asset-pack.ts';
 import { type Architecture, architectures, gnuProgram } from './architecture.ts';
+import { makeDashboard } from './dashboard.ts';
 import { dockerArchive } from './docker-archive.ts';
 import { fieldDocs } from './field-docs.ts';
 import { buildGoProgram, type GoProgram, goLicenses, goSources } from './go-program.ts';
@@ -33,6 +35,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     'pause.tar': join(outdir, 'pause.tar'),
     'pause.reference': join(outdir, 'pause.reference'),
     'field-docs.json': join(outdir, 'field-docs.json'),
+    'dashboard.pack': join(outdir, 'dashboard.pack'),
     'licenses.txt': join(outdir, 'licenses.txt'),
     'run.py': join(outdir, 'run.py'),
     'run.mjs': join(outdir, 'run.mjs'),
@@ -40,6 +43,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
   await Promise.all([
     compressedProgram(sources, 'etcd', made['etcd.zst']),
     compressedProgram(sources, 'kustomize', made['kustomize.zst']),
+    packDashboard(sources, made['dashboard.pack']),
     unlessNewer(made['pause.tar'], [pause, import.meta.filename], async (target) => {
       const program = `${target}.program`;
       await run(gnuProgram(arch, 'gcc'), ['-static', '-Os', '-s', '-Wall', '-Werror', '-o', program, pause]);
@@ -73,6 +77,19 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
   const digests = join(outdir, 'digests.json');
   await replace(digests, async (path) => writeFile(path, JSON.stringify(await digestsOf(made))));
   return { ...made, 'digests.json': digests };
+}
+
+/** Makes the dashboard's app, and one asset of its compressed files. */
+async function packDashboard({ root, outdir }: AssetSources, target: string): Promise<void> {
+  const folder = join(outdir, 'dashboard');
+  const paths = (await makeDashboard(root, folder)).map(({ path }) => path).sort();
+  const files = await Promise.all(
+    paths.map(async (path) => {
+      const compressed = await readFile(join(folder, `${path}.br`));
+      return { path, compressed, digest: sha256(compressed).slice(0, 32) };
+    }),
+  );
+  await replace(target, (draft) => writeFile(draft, writePack(files)));
 }
 
 /** Makes a Go program beside the asset, which tests run, and the asset from it. */

@@ -77,6 +77,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     checkHead(c.req.raw);
     await next();
   });
+  const { answerFirst } = options;
+  if (answerFirst) app.use(async (c, next) => (await answerFirst(c.req.raw, c.env ?? {})) ?? next());
   openToAll(app, options, server, handling);
   app.use(async (c, next) => (await handling.know(c)) ?? next());
   app.all('*', (c) => handling.answer(c));

@@ -28,6 +28,8 @@ import type { Source } from './transport/pushed-body.ts';
 /** Answers a request for one path. */
 export type Document = (request: Request) => Response | Promise<Response>;
 
+export type AnswerFirst = (request: Request, env: RequestEnv) => Promise<Response> | undefined;
+
 /** Parts that a server of certain kinds adds to the engine. */
 export interface ServerParts {
   readonly behavior: KindBehavior & KindSubresources;
@@ -57,6 +59,8 @@ export interface ApiServerOptions {
   /** Key in the user's extra fields that holds the remote address of the request's connection. */
   readonly remoteAddressKey?: string;
   readonly authenticate: Authenticator;
+  /** Answers requests before authentication; returns undefined for those that it leaves to the server. */
+  readonly answerFirst?: AnswerFirst;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -1,7 +1,7 @@
 /** Decodes the newline-separated JSON of a watch, independent of the network's packets. */
 import type { KubeObject } from '../apimachinery/meta.ts';
 import type { WatchEvent } from './client.ts';
-import { watchError } from './response-error.ts';
+import { watchEventOf } from './watch-event.ts';
 
 const newline = 0x0a;
 
@@ -53,33 +53,5 @@ export async function* watchEvents<T extends KubeObject>(
   chunks: AsyncIterable<Uint8Array>,
   what: string,
 ): AsyncGenerator<WatchEvent<T>> {
-  for await (const line of lines(chunks)) yield toEvent<T>(line, what);
-}
-
-function toEvent<T extends KubeObject>(line: string, what: string): WatchEvent<T> {
-  const { type, object } = parse(line, what);
-  switch (type) {
-    case 'ADDED':
-    case 'MODIFIED':
-    case 'DELETED':
-    case 'BOOKMARK':
-      return { type, object: object as T };
-    case 'ERROR':
-      throw watchError(what, object);
-    default:
-      throw new Error(`${what} sent an event of unknown type ${JSON.stringify(type)}`);
-  }
-}
-
-function parse(line: string, what: string): { type: unknown; object: unknown } {
-  let event: unknown;
-  try {
-    event = JSON.parse(line);
-  } catch (error) {
-    throw new Error(`${what} sent an event that is not JSON`, { cause: error });
-  }
-  if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) {
-    throw new Error(`${what} sent something that is not a watch event`);
-  }
-  return { type: event.type, object: event.object };
+  for await (const line of lines(chunks)) yield watchEventOf<T>(line, what);
 }

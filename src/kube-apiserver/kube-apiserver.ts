@@ -91,12 +91,15 @@ export function createKubeApiServer(options: KubeApiServerOptions): KubeApiServe
   const latest = new LatestRevision(store, clock);
   const definitions = new ServedDefinitions({ ...options, latest, log: log.named('apiserver') });
   const made: { aggregator?: Aggregator } = {};
+  const authenticate = unionAuthenticator([
+    forOwnAudiences(options.authenticate, issuer.audiences),
+    serviceAccountAuthenticator({ keys: accountKeys, issuer, cache, store, now: () => clock.now() }),
+  ]);
+  const sessions = options.sessions?.({ ...options, authenticate, accountKeys });
   const server: ApiServer = createApiServer({
     ...options,
-    authenticate: unionAuthenticator([
-      forOwnAudiences(options.authenticate, issuer.audiences),
-      serviceAccountAuthenticator({ keys: accountKeys, issuer, cache, store, now: () => clock.now() }),
-    ]),
+    authenticate: sessions ? unionAuthenticator([authenticate, sessions.authenticate]) : authenticate,
+    ...(sessions && { answerFirst: sessions.answerFirst }),
     messages: kubernetesMessages,
     remoteAddressKey,
     parts(engine) {

@@ -1,11 +1,16 @@
 /** Options of Kubernetes' own API server. */
 
 import type { KindSet } from '../apimachinery/kind-set.ts';
+import type { Authenticator } from '../apiserver/authentication/authenticator.ts';
 import type { Authorizer } from '../apiserver/authorization/authorizer.ts';
-import type { ApiServerOptions, Document } from '../apiserver/options.ts';
+import type { AnswerFirst, ApiServerOptions, Document } from '../apiserver/options.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Current } from '../base/current.ts';
+import type { Logger } from '../base/log.ts';
 import type { Registry } from '../base/metrics/registry.ts';
+import type { Random } from '../base/random.ts';
 import type { ReadCertificateRequest } from '../formats/certificate-request.ts';
+import type { Store } from '../storage/store.ts';
 import type { DefaultTolerations } from './admission/default-toleration-seconds.ts';
 import type { LimitedResource } from './admission/quota-checks.ts';
 import type { ProxyIdentity } from './aggregation/connections.ts';
@@ -15,12 +20,30 @@ import type { ObjectMetrics } from './object-metrics/family.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 import type { ServerFeatureFactory } from './server-feature.ts';
 import type { IssuerOptions } from './service-accounts/issuer.ts';
+import type { AccountKeys } from './service-accounts/keys.ts';
 
 /**
  * Additional pages of metrics below /metrics, by name: registries of other parts of this process, or
  * documents.
  */
 export type MetricPages = Readonly<Record<string, Registry | Document>>;
+
+/** Dependencies of the sessions of browsers. */
+export interface SessionParts {
+  /** Authenticates by all credentials besides sessions. */
+  readonly authenticate: Authenticator;
+  readonly accountKeys: Pick<AccountKeys, 'derive'>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export interface BrowserSessions {
+  /** Authenticates by sessions. */
+  readonly authenticate: Authenticator;
+  readonly answerFirst: AnswerFirst;
+}
 
 export interface KubeApiServerOptions
   extends Omit<ApiServerOptions, 'messages' | 'parts' | 'remoteAddressKey'> {
@@ -63,6 +86,8 @@ export interface KubeApiServerOptions
   readonly documents?: ReadonlyMap<string, Document>;
   /** Metrics of the objects of features, for /metrics/objects. */
   readonly objectMetrics: readonly ObjectMetrics[];
+  /** Sessions of browsers; without it, the server has none. */
+  readonly sessions?: (parts: SessionParts) => BrowserSessions;
   /** Features besides Kubernetes' own kinds. */
   readonly features: readonly ServerFeatureFactory[];
 }

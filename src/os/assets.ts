@@ -22,6 +22,7 @@ export type ThreadName = 'yaml-worker' | 'jsonata-worker';
  * - `etcd.zst` and `kustomize.zst` are compressed: only `extractAsset` reads them, once in each place.
  * - `pause.tar` is an image for `docker load`; `pause.reference` is the name that it then has.
  * - `field-docs.json` has Kubernetes' descriptions of its types and fields.
+ * - `dashboard.pack` has the files of the dashboard's app (src/dashboard/server/asset-pack.ts).
  * - `licenses.txt` has the licenses of everything in the packaged executable.
  * - `run.py` and `run.mjs` serve the calls of functions, in their images.
  */
@@ -31,6 +32,7 @@ export type AssetName =
   | 'pause.tar'
   | 'pause.reference'
   | 'field-docs.json'
+  | 'dashboard.pack'
   | 'licenses.txt'
   | 'run.py'
   | 'run.mjs'

@@ -1,9 +1,13 @@
 /** Authentication: turns the credentials of a request into a user. */
 import type { Holder } from '../../formats/certificate-names.ts';
 import { authenticatedGroup, expiredNodesGroup, type UserInfo } from '../request/user.ts';
+import type { SessionCredentials } from './browser-session.ts';
 
 /** Subject of a client certificate that was verified against the client authority. */
-export type PeerCertificate = Holder;
+export interface PeerCertificate extends Holder {
+  /** End of the certificate in milliseconds since the epoch. */
+  readonly notAfter?: number;
+}
 
 /** A client certificate that was verified, except that it has expired. */
 export interface ExpiredCertificate extends Holder {
@@ -19,6 +23,8 @@ export interface RequestCredentials {
   readonly authorization: string | undefined;
   readonly peer: PeerCertificate | undefined;
   readonly expired?: ExpiredCertificate | undefined;
+  /** Session of a browser. Credentials with a session have no others. */
+  readonly session?: SessionCredentials;
   /** Audiences that the credentials must be valid for; absent means this server. */
   readonly audiences?: readonly string[];
 }

@@ -5,28 +5,42 @@ import { newTooManyRequests } from '../load/shed.ts';
 import type { ApiServerOptions, RequestEnv } from '../options.ts';
 import { anonymousUser, type UserInfo, unauthenticatedGroup } from '../request/user.ts';
 import type { AskedRequest } from '../transport/asked-request.ts';
+import { namesSession, sessionOf } from './browser-session.ts';
 import { type Field, impersonated, impersonationFields } from './impersonation.ts';
 
 /** Seconds to wait before a retry. */
 const tooManyConnectionsSeconds = 5;
 
 /** A request without a Headers object has its impersonation headers in the RequestEnv. */
-type Sender = Pick<AskedRequest, 'headers'>;
+type Sender = Pick<AskedRequest, 'headers' | 'url'>;
 type Options = Pick<ApiServerOptions, 'authenticate' | 'remoteAddressKey'>;
 
-/** Returns the sender of a request; undefined if the sender is not authenticated. */
+/**
+ * Returns the sender of a request; undefined if the sender is not authenticated. A request that belongs to a
+ * session has no other credentials: after the end of the session, a certificate of the browser must not
+ * continue it as another user.
+ */
 export async function whoAsks(
   request: Sender,
   { user, peer, expired }: RequestEnv,
   { authenticate }: Options,
 ): Promise<UserInfo | undefined> {
-  const authorization = request.headers.get('authorization') ?? undefined;
-  return user ?? (await authenticate({ authorization, peer, ...(expired && { expired }) }));
+  if (user) return user;
+  const { headers } = request;
+  if (namesSession(headers)) {
+    const session = sessionOf(headers, hostOf(request));
+    return session && (await authenticate({ authorization: undefined, peer: undefined, session }));
+  }
+  const authorization = headers.get('authorization') ?? undefined;
+  return authenticate({ authorization, peer, ...(expired && { expired }) });
 }
+
+/** Returns the host and port that the client has sent the request to; HTTP/2 has them in the URL alone. */
+export const hostOf = ({ headers, url }: Sender): string => headers.get('host') ?? URL.parse(url)?.host ?? '';
 
 /** Returns the anonymous user for a request without credentials. Wrong credentials do not count as none. */
 const anonymousSender = (request: Sender, { peer, mayBeAnonymous }: RequestEnv): UserInfo | undefined =>
-  mayBeAnonymous && !peer && !request.headers.has('authorization')
+  mayBeAnonymous && !peer && !request.headers.has('authorization') && !namesSession(request.headers)
     ? { name: anonymousUser, groups: [unauthenticatedGroup] }
     : undefined;
 

@@ -57,7 +57,13 @@ export function createEncoders(table: MessageTable, now: () => number): Encoders
       if (encoding === 'yaml') return { ...this.of(served, plain, include), inYaml: true };
       const form: ResponseForm = encoding ? { ...plain, encoding } : plain;
       if (form.type === 'table')
-        return tableEncoder({ definition: served, version: form.version, include: include(), now });
+        return tableEncoder({
+          definition: served,
+          version: form.version,
+          include: include(),
+          isUnowned: form.unowned ?? false,
+          now,
+        });
       return once(served, nameOf(form), () => create(served, form, parts));
     },
   };

@@ -24,6 +24,8 @@ export interface TableForm {
   readonly definition: ResourceDefinition;
   readonly version: MetaVersion;
   readonly include: IncludeObject;
+  /** True to leave managedFields out of the objects in the rows. */
+  readonly isUnowned: boolean;
   /** Current time in milliseconds, for ages. */
   readonly now: () => number;
 }
@@ -62,7 +64,18 @@ export function tableEncoder(form: TableForm): Encoder {
 }
 
 /** Returns the shape of the object in a row; undefined if rows contain only cells. */
-function shapeOf({ definition, version, include }: TableForm): Shape | undefined {
+function shapeOf(form: TableForm): Shape | undefined {
+  const shape = ownedShapeOf(form);
+  if (!shape || !form.isUnowned) return shape;
+  return { ...shape, show: (object) => withoutManagedFields(shape.show(object)) };
+}
+
+function withoutManagedFields(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+function ownedShapeOf({ definition, version, include }: TableForm): Shape | undefined {
   switch (include) {
     case 'None':
       return undefined;

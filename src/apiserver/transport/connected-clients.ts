@@ -81,7 +81,8 @@ const plainAddress = (address: string) => canonicalAddress(address) ?? address;
  * authority.
  */
 function readPeer(socket: TLSSocket): PeerCertificate | undefined {
-  return socket.authorized
-    ? holderOf((socket.getPeerCertificate() as Partial<NodeCertificate>).raw)
-    : undefined;
+  if (!socket.authorized) return undefined;
+  const { raw, valid_to: end } = socket.getPeerCertificate() as Partial<NodeCertificate>;
+  const holder = holderOf(raw);
+  return holder && { ...holder, ...(end !== undefined && { notAfter: Date.parse(end) }) };
 }

@@ -13,6 +13,7 @@ import { ControlFrames, http2Options } from '../load/http2-limits.ts';
 import { lingerThenDestroy } from '../load/linger.ts';
 import type { RequestEnv } from '../options.ts';
 import { type Answer as StreamAnswer, serveHttp2Stream } from './http2-stream.ts';
+import { isPublic } from './public-answers.ts';
 
 export interface Http2Connections {
   /** Accepts no new requests; connections end with the requests that are in progress. */
@@ -167,7 +168,7 @@ class InTurn {
   async #answered(request: Request, way: Way, stream: ServerHttp2Stream): Promise<Response> {
     const { isKnown, part } = this.#options;
     const response = await this.#answer(request, this.#socket, way);
-    if (!isKnown(this.#socket, response.status)) {
+    if (!isPublic(response) && !isKnown(this.#socket, response.status)) {
       this.#isOver = true;
       stream.once('close', part);
     }

@@ -14,6 +14,7 @@ import type { ConnectedClients } from './connected-clients.ts';
 import type { Answer } from './http2-connections.ts';
 import type { ListenOptions } from './listen-options.ts';
 import { pourAnswer } from './pour-answer.ts';
+import { isPublic } from './public-answers.ts';
 import { refusesHead, refusesHeadOfUpgrade } from './refused-head.ts';
 import { discardRest, isUnread } from './rest-of-body.ts';
 import { pipeAnswer, StreamedAnswer } from './streamed-answer.ts';
@@ -111,7 +112,7 @@ export class HttpsRequests {
       hangUp: () => incoming.socket.destroy(),
       onClosed: (fn) => whenClosed(outgoing, fn),
     });
-    this.#settle(incoming, outgoing, response.status);
+    this.#settle(incoming, outgoing, response.status, isPublic(response));
     if (response instanceof StreamedAnswer && outgoing instanceof ServerResponse) {
       pipeAnswer(response.status, response.fields, response.source, outgoing);
       return RESPONSE_ALREADY_SENT;
@@ -143,9 +144,14 @@ export class HttpsRequests {
   }
 
   /** Closes the connection after the answer if it must not be used again. */
-  #settle(incoming: HttpBindings['incoming'], outgoing: HttpBindings['outgoing'], status: number): void {
+  #settle(
+    incoming: HttpBindings['incoming'],
+    outgoing: HttpBindings['outgoing'],
+    status: number,
+    isForAll = false,
+  ): void {
     // An unauthenticated client needs a new connection for its next request, which is then the youngest.
-    const isKnown = this.#clients.isKnown(incoming.socket as TLSSocket, status);
+    const isKnown = isForAll || this.#clients.isKnown(incoming.socket as TLSSocket, status);
     // A server that stops closes the connection after the answer, and after the rest of the body (#takeRest).
     const isLast = this.#options.signal.aborted && incoming.complete;
     const isOver = !isKnown || isLast || isUnwanted(incoming, status);

@@ -13,11 +13,15 @@ import { errorMessage, type Logger } from '../../base/log.ts';
 import { maxProtocolsBytes } from '../../http/header-limits.ts';
 import { joinConnections } from '../../streams/join-connections.ts';
 import type { ApiServer } from '../app.ts';
+import { pageFieldsAmong, proofHeader } from '../authentication/browser-session.ts';
 import { impersonationFields } from '../authentication/impersonation.ts';
 import { bearerAmongProtocols } from '../authentication/websocket-bearer.ts';
 import type { RequestEnv } from '../options.ts';
+import { respondText } from '../respond.ts';
 import type { UpgradedConnection } from '../server-context.ts';
+import type { Source } from '../transport/pushed-body.ts';
 import { WholeAnswer } from '../transport/whole-answer.ts';
+import { serveWatchSocket } from './watch-socket.ts';
 
 export interface UpgradeOptions {
   readonly app: Pick<ApiServer['app'], 'fetch'>;
@@ -86,13 +90,19 @@ export async function serveUpgrade(
       else socket.once('close', fn);
     };
     const impersonation = impersonationFields(incoming.rawHeaders);
+    let watch: Source | undefined;
+    const push = (source: Source) => {
+      watch = source;
+    };
     const response = await app.fetch(request, {
       shutdown: signal,
       upgrade,
       onClosed,
       impersonation,
+      ...(isWebSocket(incoming) && { push }),
       ...client,
     });
+    if (watch) return await serveWatch({ incoming, socket, head, headers }, response, watch);
     if (!joined) return await answer(incoming, socket, response);
     if (head.length > 0) socket.unshift(head);
     agree(socket, joined);
@@ -105,6 +115,27 @@ export async function serveUpgrade(
   }
 }
 
+const isWebSocket = ({ headers }: IncomingMessage) => /^websocket$/i.test(headers.upgrade ?? '');
+
+interface Upgrading {
+  readonly incoming: IncomingMessage;
+  readonly socket: Socket;
+  readonly head: Buffer;
+  readonly headers: Headers;
+}
+
+/** Serves a watch that asked for a WebSocket. Its messages are texts, so its events must be JSON. */
+async function serveWatch(
+  { incoming: request, socket, head, headers }: Upgrading,
+  response: Response,
+  source: Source,
+): Promise<void> {
+  if (!/^application\/json\b/.test(response.headers.get('content-type') ?? ''))
+    return answer(request, socket, respondText(406, 'a watch by WebSocket has events in JSON alone\n'));
+  const protocols = headers.get('sec-websocket-protocol')?.split(', ') ?? [];
+  await serveWatchSocket({ request, socket, head, protocols }, source);
+}
+
 function headersOf({ headers }: IncomingMessage): Headers {
   const all = new Headers();
   for (const [name, value] of Object.entries(headers)) {
@@ -112,12 +143,19 @@ function headersOf({ headers }: IncomingMessage): Headers {
   }
   const offered = all.get('sec-websocket-protocol');
   // The app rejects a header that is too long.
-  if (offered === null || offered.length > maxProtocolsBytes) return all;
-  const { authorization, protocols } = bearerAmongProtocols(offered);
-  if (authorization !== undefined && !all.has('authorization')) all.set('authorization', authorization);
+  if (offered !== null && offered.length <= maxProtocolsBytes) readProtocols(all, offered);
+  return all;
+}
+
+/** Replaces subprotocols that stand for headers by the headers: a browser cannot set any on a WebSocket. */
+function readProtocols(all: Headers, offered: string): void {
+  const { authorization, protocols: named } = bearerAmongProtocols(offered);
+  const { proof, accept, protocols } = pageFieldsAmong(named);
+  const meant = { authorization: all.has('authorization') ? undefined : authorization, accept };
+  for (const [name, value] of Object.entries({ ...meant, [proofHeader]: proof }))
+    if (value !== undefined) all.set(name, value);
   if (protocols.length > 0) all.set('sec-websocket-protocol', protocols.join(', '));
   else all.delete('sec-websocket-protocol');
-  return all;
 }
 
 function pick(headers: Headers): Readonly<Record<string, string>> {

@@ -21,6 +21,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   attach: async () => (await import('./attach.ts')).attach,
   debug: async () => (await import('./debug.ts')).debug,
   'port-forward': async () => (await import('./port-forward.ts')).portForward,
+  dashboard: async () => (await import('./dashboard.ts')).dashboard,
   proxy: async () => (await import('./proxy.ts')).proxy,
   cp: async () => (await import('./cp.ts')).cp,
   scale: async () => (await import('./scale.ts')).scale,

@@ -1,22 +1,13 @@
 /** `ctl top`: shows the current usage of nodes and pods. */
 
 import { UsageError } from '../../base/usage-error.ts';
+import { sumOf } from '../../views/usage.ts';
 import type { FlagTable } from '../flags/flags.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
 import { itemsOf, metadataOf } from '../objects/objects.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
-import {
-  cpuText,
-  memoryText,
-  nodeRows,
-  podRows,
-  shares,
-  sorted,
-  sorts,
-  sumOf,
-  type TopRow,
-} from './top-rows.ts';
+import { cpuText, memoryText, nodeRows, podRows, shares, sorted, sorts, type TopRow } from './top-rows.ts';
 
 const common = {
   selector: { type: 'string', short: 'l', hint: 'LABELS', about: 'only objects with these labels' },

@@ -1,6 +1,7 @@
 /** Reads what a description needs, and puts its lines together. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
+import { samplesWith } from '../../views/metric-samples.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { resourceOfKind } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
@@ -14,7 +15,6 @@ import { alignTabs } from './align.ts';
 import type { Describer, Found, Need, SamplesNeed } from './describer.ts';
 import { describerOf } from './describers.ts';
 import { eventLines } from './events.ts';
-import { samplesWith } from './samples.ts';
 
 interface Options {
   readonly cluster: Cluster;

@@ -15,7 +15,12 @@ export interface ForwarderOptions {
   /** Idle time in milliseconds before the first keepalive probe; 0 for no probes. */
   readonly keepAliveMs: number;
   readonly clock: Clock;
+  /** Change the headers of requests and answers, which are names and values alternately. */
+  readonly toServer?: ChangeHeaders;
+  readonly toClient?: ChangeHeaders;
 }
+
+type ChangeHeaders = (raw: readonly string[]) => readonly string[];
 
 export class ApiForwarder {
   readonly #options: ForwarderOptions;
@@ -42,7 +47,7 @@ export class ApiForwarder {
     pipeline(client, outgoing).catch(() => undefined);
     try {
       const incoming = await answered;
-      answer.writeHead(incoming.statusCode ?? 502, answerHeaders(incoming.rawHeaders));
+      answer.writeHead(incoming.statusCode ?? 502, this.#answerHeaders(incoming));
       // A watch has an answer long before it has a first event.
       answer.flushHeaders();
       await pipeline(incoming, answer);
@@ -58,7 +63,7 @@ export class ApiForwarder {
     socket.once('close', () => outgoing.destroy());
     try {
       const { incoming, server } = await upgraded(outgoing);
-      socket.write(headOf(incoming, server !== undefined));
+      socket.write(headOf(incoming, this.#answerHeaders(incoming), server !== undefined));
       if (!server) return await pipeline(incoming, socket);
       if (server.first.length > 0) socket.write(server.first);
       if (head.length > 0) server.socket.write(head);
@@ -72,8 +77,13 @@ export class ApiForwarder {
     this.#agent.destroy();
   }
 
+  #answerHeaders({ rawHeaders }: http.IncomingMessage): string[] {
+    const { toClient = same } = this.#options;
+    return answerHeaders(toClient(rawHeaders));
+  }
+
   #begin(client: http.IncomingMessage, path: string, upgrade?: string): http.ClientRequest {
-    const { dialing, appendsServerPath, keepAliveMs } = this.#options;
+    const { dialing, appendsServerPath, keepAliveMs, toServer = same } = this.#options;
     const url = new URL(dialing.url);
     const base = appendsServerPath ? url.pathname.replace(/\/$/, '') : '';
     const outgoing = (isSecure(dialing) ? https : http).request({
@@ -82,13 +92,15 @@ export class ApiForwarder {
       port: url.port,
       method: client.method,
       path: base + path,
-      headers: requestHeaders(client.rawHeaders, dialing.headers, upgrade),
+      headers: requestHeaders(toServer(client.rawHeaders), dialing.headers, upgrade),
     });
     outgoing.setSocketKeepAlive(keepAliveMs > 0, keepAliveMs);
     if (upgrade !== undefined) outgoing.end();
     return outgoing;
   }
 }
+
+const same: ChangeHeaders = (raw) => raw;
 
 const isSecure = ({ url }: Dialing): boolean => url.startsWith('wss:');
 
@@ -107,10 +119,10 @@ const upgraded = (outgoing: http.ClientRequest): Promise<Upgraded> =>
 
 /** Returns the head of an answer; one without an upgrade ends with the connection. */
 function headOf(
-  { statusCode, statusMessage, headers, rawHeaders }: http.IncomingMessage,
+  { statusCode, statusMessage, headers }: http.IncomingMessage,
+  pairs: readonly string[],
   up: boolean,
 ): string {
-  const pairs = answerHeaders(rawHeaders);
   const lines = pairs.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${pairs[index + 1]}`] : []));
   const connection = up
     ? ['Connection: Upgrade', `Upgrade: ${headers.upgrade ?? ''}`]

@@ -1,4 +1,5 @@
 /** Decides which headers pass the proxy, and how they are changed. Pure. */
+import { withoutSession } from '../../apiserver/authentication/browser-session.ts';
 import { headersOf } from '../../apiserver/transport/streamed-answer.ts';
 import { type ProxiedPage, throughProxy } from './links.ts';
 
@@ -20,7 +21,8 @@ const ofConnection = [
  * Headers with the client's identity: a backend must neither receive nor set them. Underscores match as well
  * as dashes, because programs that receive headers as variables (RFC 3875 §4.1.18) do not distinguish them.
  */
-const credentials = /^(authorization|impersonate[-_].*|x[-_]remote[-_](user|uid|group|extra[-_].*))$/;
+const credentials =
+  /^(authorization|minik8s[-_]session|impersonate[-_].*|x[-_]remote[-_](user|uid|group|extra[-_].*))$/;
 
 /**
  * Removed so that sites of other origins cannot read a backend through the proxy (upstream's
@@ -46,7 +48,11 @@ export interface ForwardedRequest {
 export function requestHeaders(request: ForwardedRequest): Record<string, string> {
   const { headers, path, host, remoteAddress, upgrade } = request;
   const dropped = namedBy(headers.get('connection'));
-  const kept = [...headers].filter(([name]) => !dropped.has(name) && !credentials.test(name));
+  const kept = [...headers].flatMap(([name, value]) => {
+    if (dropped.has(name) || credentials.test(name)) return [];
+    const passing = name === 'cookie' ? withoutSession(value) : value;
+    return name === 'cookie' && passing === '' ? [] : [[name, passing] as const];
+  });
   const before = headers.get('x-forwarded-for');
   const forwardedFor = [before, remoteAddress].filter(Boolean).join(', ');
   return {

@@ -3,7 +3,7 @@
  * (roles/master/shared-authority.ts): outside `/registry/`, so that no request to the API can read
  * them. All masters watch them; the first that finds a new key due creates it.
  */
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { keepDoing, Wake } from '../../base/keep-doing.ts';
@@ -38,6 +38,13 @@ export interface AccountKeysOptions {
   readonly ageMs: number;
 }
 
+/** Symmetric keys for one purpose, and what they were derived from. */
+interface Derived {
+  readonly keys: KeySet;
+  readonly signer: TokenKey | undefined;
+  readonly secrets: readonly Buffer[];
+}
+
 const retry = { initialMs: 100, maxMs: 30_000 };
 
 export class AccountKeys {
@@ -47,6 +54,7 @@ export class AccountKeys {
   #keys: KeySet = [];
   #publicKeys: readonly KeyObject[] = [];
   #revision = 0;
+  readonly #derived = new Map<string, Derived>();
   readonly #changed = new Wake();
 
   constructor(options: AccountKeysOptions) {
@@ -90,6 +98,22 @@ export class AccountKeys {
       // fails.
       await this.#write(allowed);
     }
+  }
+
+  /**
+   * Returns symmetric keys of 32 bytes for another purpose, which all masters derive alike: the one to use
+   * now first, then those of other keys that sign soon or have signed within the last hours.
+   */
+  derive(purpose: string): readonly Buffer[] {
+    const signer = signerAt(this.#keys, this.#options.clock.now());
+    const known = this.#derived.get(purpose);
+    if (known?.keys === this.#keys && known.signer === signer) return known.secrets;
+    const others = this.#keys.filter((key) => key !== signer);
+    const secrets = [...(signer ? [signer] : []), ...others].flatMap(({ privateKey }) =>
+      privateKey === undefined ? [] : [Buffer.from(hkdfSync('sha256', privateKey, '', purpose, 32))],
+    );
+    this.#derived.set(purpose, { keys: this.#keys, signer, secrets });
+    return secrets;
   }
 
   async #makeFirst(): Promise<StoredValue> {

@@ -20,6 +20,7 @@ import { inBackground } from '../../base/in-background.ts';
 import { version } from '../../base/version.ts';
 import { createControlPlane } from '../../control-plane/control-plane.ts';
 import { leaseNameOf } from '../../controllers/masters/masters-plan.ts';
+import { dashboardSessions } from '../../dashboard/server/dashboard.ts';
 import { gatewayApp } from '../../features/functions/server/gateway-app.ts';
 import { type GatewayOptions, serveGateway } from '../../features/functions/server/gateway-port.ts';
 import { podsOfNode } from '../../features/functions/server/reached-pods.ts';
@@ -133,6 +134,7 @@ export async function startControlPlane(
       metricSource,
     },
     ...(etcdSocket && { pages: { etcd: etcdPage(etcdSocket) } }),
+    ...(settings.dashboard === 'true' && { sessions: dashboardSessions(() => readAsset('dashboard.pack')) }),
     nodeConnection: (cache) =>
       createNodeConnection({
         cache,

@@ -40,6 +40,14 @@ export const apiServerSettings = define({
     subject: 'API server',
     parts: ['control plane'],
   },
+  dashboard: {
+    about: 'serve the dashboard at /dashboard, and accept the sessions of browsers that log in there',
+    hint: 'true|false',
+    default: 'true',
+    read: oneOf('true', 'false'),
+    subject: 'API server',
+    parts: ['control plane'],
+  },
   'admission-control-config-file': {
     about: 'configuration of the admission plugins ResourceQuota and PodSecurity (AdmissionConfiguration)',
     hint: 'FILE',

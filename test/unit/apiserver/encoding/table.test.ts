@@ -100,6 +100,18 @@ test('only the row of an ended pod has the condition Completed', async () => {
   );
 });
 
+test('rows leave out managedFields only if the client says that it ignores them', async () => {
+  for (const parameter of ['', ';managedFields=none'])
+    for (const include of ['Metadata', 'Object']) {
+      const headers = { accept: `application/json;as=Table;g=meta.k8s.io;v=v1${parameter}` };
+      const path = `${pods}/failed?includeObject=${include}`;
+      const { rows } = (await server.call('GET', path, undefined, { headers })).json<Table>();
+      const metadata = rows[0]?.object?.metadata ?? assert.fail('the row has an object');
+      assert.equal('managedFields' in metadata, parameter === '', `${include}${parameter}`);
+      assert.equal('name' in metadata, true);
+    }
+});
+
 describe('with each row comes', () => {
   for (const [query, kind] of [
     ['', 'PartialObjectMetadata'],
@@ -136,7 +148,7 @@ test('a row of an object that only resembles such a pod has no condition', () =>
   const conditions = (definition: ResourceDefinition | undefined, status: object | undefined) => {
     assert.ok(definition);
     const object = { apiVersion: 'v1', kind: definition.kind, metadata: {}, status };
-    const form = { definition, version: 'v1', include: 'None', now: () => 0 } as const;
+    const form = { definition, version: 'v1', include: 'None', isUnowned: false, now: () => 0 } as const;
     const made = tableEncoder(form).object({ object: object as unknown as KubeObject });
     return (JSON.parse(String(made)) as Table).rows[0]?.conditions;
   };

@@ -10,8 +10,8 @@ import { describerOf } from '../../../../src/cli/describe/describers.ts';
 import { generic, labelOf } from '../../../../src/cli/describe/generic.ts';
 import { annotationLines, selectorText, timeText } from '../../../../src/cli/describe/lines.ts';
 import { networkPolicy } from '../../../../src/cli/describe/network-policy.ts';
-import { podAmounts } from '../../../../src/cli/describe/pod-amounts.ts';
 import { endpointsText } from '../../../../src/cli/describe/services.ts';
+import { podAmounts } from '../../../../src/views/pod-amounts.ts';
 
 const now = Date.UTC(2026, 0, 1, 0, 2);
 const none: Found = { items: [] };

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../../src/apimachinery/equality.ts';
 import { newNotFound, newStatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { Cluster } from '../../../../src/cli/connection/cluster.ts';
 import type { Io } from '../../../../src/cli/io.ts';
-import { overdueAt, planDrain } from '../../../../src/cli/nodes/drain-plan.ts';
 import { evictionRefusal, removePods } from '../../../../src/cli/nodes/pod-removal.ts';
+import { overdueAt, planDrain } from '../../../../src/views/drain-plan.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
 const pod = (name: string, more: JsonObject = {}, metadata: JsonObject = {}): JsonObject => ({

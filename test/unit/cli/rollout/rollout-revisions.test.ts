@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/apimachinery/equality.ts';
 import type { Cluster } from '../../../../src/cli/connection/cluster.ts';
 import type { ApiResource } from '../../../../src/cli/objects/discovery.ts';
+import { revisionsOf } from '../../../../src/cli/rollout/read-revisions.ts';
 import {
   chooseRevision,
   findRevision,
@@ -12,8 +13,7 @@ import {
   type Revision,
   revisionAnnotation,
   revisionAsObject,
-  revisionsOf,
-} from '../../../../src/cli/rollout/revisions.ts';
+} from '../../../../src/views/revisions.ts';
 
 const resource = (plural: string, kind: string): ApiResource => ({
   ...{ group: 'apps', version: 'v1', plural, kind, namespaced: true },

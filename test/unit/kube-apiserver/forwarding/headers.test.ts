@@ -23,6 +23,17 @@ describe('headers to a backend', () => {
     });
   });
 
+  it('contain neither half of a session of a browser', () => {
+    const sent = request({
+      cookie: 'a=b; __Host-minik8s-session=sealed',
+      'minik8s-session': 'proof',
+      minik8s_session: 'proof',
+    });
+    assert.equal(sent.cookie, 'a=b');
+    assert.doesNotMatch(JSON.stringify(sent), /sealed|proof/);
+    assert.equal('cookie' in request({ cookie: '__Host-minik8s-session=sealed' }), false);
+  });
+
   it('list this server after earlier proxies', () => {
     assert.equal(
       request({ 'x-forwarded-for': '198.51.100.7' })['x-forwarded-for'],

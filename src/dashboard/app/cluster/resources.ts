@@ -1,0 +1,98 @@
+/** Lists and watches of one kind by fetch, in the form that the reflector reads. */
+import type { KubeList, KubeObject } from '../../../apimachinery/meta.ts';
+import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
+import type {
+  ClientListOptions,
+  ClientWatchOptions,
+  ResourceClient,
+  WatchEvent,
+} from '../../../client/client.ts';
+import { collectionPath, listQuery, query } from '../../../client/resource-path.ts';
+import type { ApiKind } from './plan/discovery.ts';
+import { rowEvent, rowsOf, type Table, type TableColumn, type TableRow } from './plan/table-rows.ts';
+import { requestJson } from './request.ts';
+import { watchLines } from './watch-lines.ts';
+
+export interface FollowOptions extends ClientWatchOptions {
+  /** Called when the server has begun to answer the watch. */
+  readonly onOpen?: () => void;
+}
+
+export interface Followed<T extends KubeObject> extends Pick<ResourceClient<T>, 'list'> {
+  watch(options: FollowOptions): AsyncIterable<WatchEvent<T>>;
+}
+
+/** Managed fields make up half of many objects, and no page shows them. */
+const acceptObjects = 'application/json;managedFields=none,application/json';
+const metadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+const acceptTable = `${table};managedFields=none,${table}`;
+
+const listPath = (kind: ApiKind, options: ClientListOptions) =>
+  collectionPath(kind, options.namespace) + listQuery(options);
+
+const watchPath = (kind: ApiKind, options: ClientWatchOptions) =>
+  collectionPath(kind, options.namespace) +
+  query({
+    watch: 1,
+    allowWatchBookmarks: true,
+    labelSelector: options.labelSelector,
+    fieldSelector: options.fieldSelector,
+    resourceVersion: options.resourceVersion,
+    timeoutSeconds: options.timeoutSeconds,
+  });
+
+const initOf = (accept: string, { signal }: ClientListOptions): RequestInit => ({
+  headers: { accept },
+  ...(signal && { signal }),
+});
+
+/**
+ * Lists and watches whole objects, or their metadata alone, such as of Secrets; apiVersion and kind are
+ * filled in, which lists omit.
+ */
+export function objectsOf<T extends KubeObject>(kind: ApiKind, isMetadataOnly: boolean): Followed<T> {
+  return {
+    async list(options = {}) {
+      const accept = isMetadataOnly ? metadataList : acceptObjects;
+      const list = await requestJson<KubeList<T>>(listPath(kind, options), initOf(accept, options));
+      for (const item of list.items) complete(kind, item);
+      return list;
+    },
+    async *watch(options) {
+      const accept = isMetadataOnly ? metadata : acceptObjects;
+      for await (const event of watchLines<T>(watchPath(kind, options), accept, options)) {
+        complete(kind, event.object);
+        yield event;
+      }
+    },
+  };
+}
+
+/** Servers that do not support the parameter of the media type send managed fields all the same. */
+function complete(kind: ApiKind, object: KubeObject): void {
+  if (object.kind === '' || object.kind === undefined || object.kind === 'PartialObjectMetadata') {
+    object.apiVersion = apiVersionOf(kind);
+    object.kind = kind.kind;
+  }
+  delete object.metadata.managedFields;
+}
+
+/** Lists and watches the rows of the server's table; `onColumns` gets the columns of each list. */
+export function tableRowsOf(
+  kind: ApiKind,
+  onColumns: (columns: readonly TableColumn[]) => void,
+): Followed<TableRow> {
+  return {
+    async list(options = {}) {
+      const found = await requestJson<Table>(listPath(kind, options), initOf(acceptTable, options));
+      onColumns(found.columnDefinitions ?? []);
+      return { apiVersion: 'v1', kind: 'List', metadata: found.metadata, items: rowsOf(found) };
+    },
+    async *watch(options) {
+      const events = watchLines<KubeObject>(watchPath(kind, options), acceptTable, options);
+      for await (const event of events) yield* rowEvent(event);
+    },
+  };
+}

@@ -1,0 +1,114 @@
+/** The page of logs: those of a pod, of a workload or of the pods with a label. */
+import { useEffect } from 'preact/hooks';
+import { recordsAt, textAt } from '../../../../apimachinery/fields.ts';
+import { seen } from '../../cluster/seen.ts';
+import { place, replaceQuery } from '../../shell/router.ts';
+import { namespace } from '../../shell/scope.ts';
+import { ScopeChoice } from '../../shell/scope-choice.tsx';
+import type { Page } from '../page.ts';
+import { LogView } from './log-view.tsx';
+import { workloadChoices } from './plan/workload-choices.ts';
+
+function Logs() {
+  useEffect(() => {
+    document.title = 'Logs · minik8s';
+  }, []);
+  const { query } = place.value;
+  const of = (name: string) => query.get(name) ?? '';
+  const pods = seen('pods', { namespace: namespace.value });
+  const choices = workloadChoices(pods.items);
+  const choice = {
+    namespace: of('ns') || namespace.value,
+    pod: of('pod'),
+    labels: of('labels'),
+    container: of('container'),
+  };
+  const chosen = choices.find(
+    (one) => one.labels === choice.labels && one.namespace === of('ns') && one.pod === choice.pod,
+  );
+  const isChosen = choice.labels !== '' || choice.pod !== '';
+  const containers = new Set(
+    (chosen?.pods ?? []).flatMap((pod) =>
+      recordsAt(pod, 'spec', 'containers').map((one) => textAt(one, 'name')),
+    ),
+  );
+  return (
+    <div class="page filled">
+      <div class="head">
+        <h1>Logs</h1>
+        <label class="scope">
+          <span class="hidden-label">Workload or pod</span>
+          <select
+            value={chosen?.id ?? ''}
+            onChange={(event) => {
+              const next = choices.find(({ id }) => id === event.currentTarget.value);
+              replaceQuery({
+                ns: next?.namespace ?? '',
+                labels: next?.labels ?? '',
+                pod: next?.pod ?? '',
+                container: '',
+              });
+            }}
+          >
+            <option value="">
+              {isChosen && !chosen ? choice.labels || choice.pod : 'Choose a workload or pod'}
+            </option>
+            {choices.map(({ id, title }) => (
+              <option key={id} value={id}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        {containers.size > 1 && (
+          <label class="scope">
+            <span class="hidden-label">Container</span>
+            <select
+              value={choice.container}
+              onChange={(event) => replaceQuery({ container: event.currentTarget.value })}
+            >
+              <option value="">All containers</option>
+              {[...containers].map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        <span class="grow" />
+        <ScopeChoice />
+      </div>
+      {isChosen ? (
+        <LogView key={JSON.stringify(choice)} choice={choice} />
+      ) : (
+        <Suggestions choices={choices.slice(0, 60)} isEmpty={pods.synced && choices.length === 0} />
+      )}
+    </div>
+  );
+}
+
+interface SuggestionProps {
+  readonly choices: ReturnType<typeof workloadChoices>;
+  readonly isEmpty: boolean;
+}
+
+const Suggestions = ({ choices, isEmpty }: SuggestionProps) => (
+  <div class="suggestions">
+    {isEmpty && <p class="empty">No pods here.</p>}
+    {choices.map(({ id, title, namespace: ns, labels, pod, pods }) => (
+      <button key={id} type="button" onClick={() => replaceQuery({ ns, labels, pod })}>
+        {title}
+        <span class="faint">
+          {pods.length} {pods.length === 1 ? 'pod' : 'pods'}
+        </span>
+      </button>
+    ))}
+  </div>
+);
+
+export const logsPage: Page = {
+  ...{ path: 'logs', title: 'Logs', group: 'Applications', needs: 'pods' },
+  icon: 'M5 5h14M5 10h9M5 15h14M5 20h6',
+  component: Logs,
+};

@@ -1,0 +1,97 @@
+/** All objects that the user may list, ready to be searched; filled while the command palette is open. */
+import { computed, signal } from '@preact/signals';
+import type { KubeObject } from '../../../apimachinery/meta.ts';
+import { may } from '../cluster/access.ts';
+import { kinds } from '../cluster/kinds.ts';
+import type { ApiKind } from '../cluster/plan/discovery.ts';
+import { objectsOf } from '../cluster/resources.ts';
+import { surveyed } from '../cluster/survey.ts';
+import { watchAll } from '../cluster/watch.ts';
+import { namespace } from '../shell/scope.ts';
+import { type SearchItem, searchItem } from './plan/search-item.ts';
+
+/** Kinds that are watched as a whole: their images, addresses and messages are searched too. */
+const watched = new Set([
+  'pods',
+  'nodes',
+  'services',
+  'deployments.apps',
+  'statefulsets.apps',
+  'daemonsets.apps',
+  'jobs.batch',
+  'ingresses.networking.k8s.io',
+  'events',
+]);
+
+/** Returns the namespace in which the user may list a kind, '' for all; undefined if there is none. */
+function listScope(kind: ApiKind): string | undefined {
+  if (may('list', kind)) return '';
+  return kind.namespaced && namespace.value !== '' && may('list', kind, namespace.value)
+    ? namespace.value
+    : undefined;
+}
+
+const made = new WeakMap<KubeObject, SearchItem>();
+
+function itemOf(kind: ApiKind, object: KubeObject): SearchItem {
+  const known = made.get(object);
+  if (known) return known;
+  const item = searchItem(kind, object);
+  made.set(object, item);
+  return item;
+}
+
+const live = computed(() => {
+  const items: SearchItem[] = [];
+  let isComplete = true;
+  for (const kind of kinds.value.filter(({ key }) => watched.has(key))) {
+    const scope = listScope(kind);
+    if (scope === undefined) continue;
+    const { items: objects, synced } = watchAll(kind, { namespace: scope }).value;
+    for (const object of objects) items.push(itemOf(kind, object));
+    isComplete &&= synced;
+  }
+  return { items, isComplete };
+});
+
+/** Objects of the other kinds, by their metadata, as they were when the palette was opened. */
+const listed = signal<readonly SearchItem[]>([]);
+let listedAt = Number.NEGATIVE_INFINITY;
+/** Time for which the listed objects are new enough. */
+const freshMs = 30_000;
+
+/** Lists the kinds that are not watched, unless that was done shortly before. */
+export async function refreshListed(): Promise<void> {
+  if (performance.now() - listedAt < freshMs) return;
+  listedAt = performance.now();
+  const queue = surveyed('').filter(({ key }) => !watched.has(key));
+  const found: SearchItem[] = [];
+  const work = async () => {
+    for (let kind = queue.shift(); kind; kind = queue.shift()) found.push(...(await itemsOf(kind)));
+  };
+  await Promise.all([work(), work(), work()]);
+  listed.value = found;
+}
+
+/** Objects of a kind that are listed at most; more of them are found in the table of the kind. */
+const maxListed = 5_000;
+
+async function itemsOf(kind: ApiKind): Promise<SearchItem[]> {
+  const scope = listScope(kind);
+  if (scope === undefined) return [];
+  try {
+    const { items } = await objectsOf(kind, true).list({
+      ...(scope !== '' && { namespace: scope }),
+      limit: maxListed,
+    });
+    return items.map((object) => searchItem(kind, object));
+  } catch {
+    // The kind is gone, or its server does not answer: its objects are not found.
+    return [];
+  }
+}
+
+export const searchable = computed(() => ({
+  items: [...live.value.items, ...listed.value],
+  isComplete: live.value.isComplete,
+}));

@@ -1,0 +1,75 @@
+/** The one dialog of the app, and short notices of what was done. */
+import { signal } from '@preact/signals';
+import type { FunctionComponent } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { errorMessage } from '../../../base/log.ts';
+
+export interface Dialog {
+  readonly title: string;
+  /** The content; `close` closes the dialog. */
+  readonly content: FunctionComponent<{ readonly close: () => void }>;
+}
+
+const current = signal<Dialog | undefined>(undefined);
+
+export function openDialog(dialog: Dialog): void {
+  current.value = dialog;
+}
+
+const close = () => {
+  current.value = undefined;
+};
+
+/** Shows the open dialog; the Escape key closes it, and the focus returns to where it was. */
+export function DialogPlace() {
+  const dialog = current.value;
+  return dialog ? <Shown key={dialog.title} {...dialog} /> : null;
+}
+
+function Shown({ title, content: Content }: Dialog) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => element.current?.showModal(), []);
+  return (
+    <dialog ref={element} class="dialog" aria-labelledby="dialog-title" onClose={close}>
+      <h2 id="dialog-title">{title}</h2>
+      <Content close={close} />
+    </dialog>
+  );
+}
+
+interface Notice {
+  readonly text: string;
+  readonly isFailure: boolean;
+}
+
+const notices = signal<readonly Notice[]>([]);
+const shownMs = 6_000;
+
+export function notify(text: string, isFailure = false): void {
+  const notice = { text, isFailure };
+  notices.value = [...notices.value, notice];
+  setTimeout(() => {
+    notices.value = notices.value.filter((each) => each !== notice);
+  }, shownMs);
+}
+
+/** Runs an action and shows its failure. */
+export async function orNotify(work: () => void | Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    notify(errorMessage(error), true);
+  }
+}
+
+export function Notices() {
+  return (
+    <div class="notices" role="status" aria-live="polite">
+      {notices.value.map((notice) => (
+        <p key={notice.text} class={notice.isFailure ? 'bad' : undefined}>
+          {notice.text}
+        </p>
+      ))}
+    </div>
+  );
+}

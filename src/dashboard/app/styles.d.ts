@@ -1,0 +1,2 @@
+/** Style sheets, which the build joins to one. */
+declare module '*.css';

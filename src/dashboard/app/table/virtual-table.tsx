@@ -1,0 +1,199 @@
+/** A table of any number of rows: only those in view are in the document. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { isNarrow, now } from '../shell/screen.ts';
+import { textOf } from './plan/cells.ts';
+import type { ShownColumn } from './plan/columns.ts';
+import type { SearchableRow } from './plan/searchable-row.ts';
+import type { Order } from './plan/sort.ts';
+import { scrollTo, type Viewport, windowOf } from './plan/window.ts';
+
+interface Props {
+  readonly label: string;
+  readonly columns: readonly ShownColumn[];
+  /** Widths of the columns in characters. */
+  readonly widths: readonly number[];
+  readonly rows: readonly SearchableRow[];
+  readonly order: Order | undefined;
+  readonly onOrder: (column: string) => void;
+  readonly hrefOf: (row: SearchableRow) => string;
+}
+
+const rowHeights = { wide: 34, narrow: 44 } as const;
+const rowHeight = () => (isNarrow.value ? rowHeights.narrow : rowHeights.wide);
+
+/** Pixels of a character of the cells, and of the space around them. */
+const characterWidth = 7.6;
+const cellSpace = 30;
+
+export function VirtualTable(props: Props) {
+  const { label, columns, widths, rows } = props;
+  const frame = useRef<HTMLElement>(null);
+  const viewport = useSignal({ scrollTop: 0, height: 800 });
+  const focused = useSignal(0);
+  useLayoutEffect(
+    () =>
+      observe(frame.current, (size) => {
+        viewport.value = size;
+      }),
+    [],
+  );
+  const whole: Viewport = { ...viewport.value, rowHeight: rowHeight(), count: rows.length };
+  const shown = windowOf(whole);
+  useEffect(() => frame.current?.scrollTo(0, 0), [props.order, label]);
+
+  const moveTo = (index: number) => {
+    const target = Math.max(0, Math.min(index, rows.length - 1));
+    focused.value = target;
+    frame.current?.scrollTo(0, scrollTo(target, whole, rowHeight()));
+    requestAnimationFrame(() =>
+      frame.current
+        ?.querySelector<HTMLElement>(`tr[data-index="${target}"] a`)
+        ?.focus({ preventScroll: true }),
+    );
+  };
+  const current = Math.min(focused.value, Math.max(0, rows.length - 1));
+  const reachable = current >= shown.first && current < shown.end ? current : shown.first;
+  const minWidth = widths.reduce((sum, width) => sum + width * characterWidth + cellSpace, 0);
+  return (
+    <section class="rows" ref={frame} aria-label={label}>
+      <table
+        aria-rowcount={rows.length + 1}
+        style={{ minWidth: isNarrow.value ? undefined : `${minWidth}px` }}
+        onKeyDown={(event) => {
+          const step = stepOf(event.key, Math.floor(whole.height / whole.rowHeight) - 1);
+          if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+          event.preventDefault();
+          moveTo(current + step);
+        }}
+      >
+        <colgroup>
+          {columns.map(({ name }, index) => (
+            <col key={name} style={{ width: `${(widths[index] ?? 10) * characterWidth + cellSpace}px` }} />
+          ))}
+        </colgroup>
+        <Head {...props} />
+        <tbody>
+          <Space key="above" height={shown.above} span={columns.length} />
+          {rows.slice(shown.first, shown.end).map((row, offset) => (
+            <Row
+              key={row.row.metadata.uid}
+              row={row}
+              index={shown.first + offset}
+              columns={columns}
+              href={props.hrefOf(row)}
+              isReachable={shown.first + offset === reachable}
+            />
+          ))}
+          <Space key="below" height={shown.below} span={columns.length} />
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Reports the scroll position and the height of an element; returns how to end that. */
+function observe(
+  element: HTMLElement | null,
+  report: (size: { readonly scrollTop: number; readonly height: number }) => void,
+): () => void {
+  if (!element) return () => undefined;
+  const read = () => report({ scrollTop: element.scrollTop, height: element.clientHeight });
+  const observer = new ResizeObserver(read);
+  observer.observe(element);
+  element.addEventListener('scroll', read, { passive: true });
+  read();
+  return () => {
+    observer.disconnect();
+    element.removeEventListener('scroll', read);
+  };
+}
+
+/** Returns by how many rows a key moves. */
+function stepOf(key: string, page: number): number | undefined {
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: 1,
+    ArrowUp: -1,
+    PageDown: page,
+    PageUp: -page,
+    Home: Number.NEGATIVE_INFINITY,
+    End: Number.POSITIVE_INFINITY,
+  };
+  return Object.hasOwn(steps, key) ? steps[key] : undefined;
+}
+
+const Space = ({ height, span }: { readonly height: number; readonly span: number }) => (
+  <tr class="space">
+    <td colSpan={span} style={{ height: `${height}px` }} />
+  </tr>
+);
+
+function Head({ columns, order, onOrder }: Props) {
+  return (
+    <thead>
+      <tr aria-rowindex={1}>
+        {columns.map(({ name, description }) => {
+          const direction = order?.column === name ? order.direction : undefined;
+          return (
+            <th key={name} scope="col" aria-sort={direction ?? 'none'}>
+              <button type="button" title={description} onClick={() => onOrder(name)}>
+                {name}
+                <span aria-hidden="true">
+                  {direction === 'ascending' ? '↑' : direction === 'descending' ? '↓' : ''}
+                </span>
+              </button>
+            </th>
+          );
+        })}
+      </tr>
+    </thead>
+  );
+}
+
+interface RowProps {
+  readonly row: SearchableRow;
+  readonly index: number;
+  readonly columns: readonly ShownColumn[];
+  readonly href: string;
+  /** True for the one row whose link the Tab key reaches; the arrow keys lead to the others. */
+  readonly isReachable: boolean;
+}
+
+function Row({ row, index, columns, href, isReachable }: RowProps) {
+  const { metadata } = row.row;
+  return (
+    <tr
+      aria-rowindex={index + 2}
+      data-index={index}
+      class={metadata.deletionTimestamp === undefined ? undefined : 'leaving'}
+    >
+      {columns.map((column) => (
+        <td key={column.name}>
+          {column.format === 'name' ? (
+            <a href={href} tabIndex={isReachable ? 0 : -1} title={metadata.name}>
+              {metadata.name}
+            </a>
+          ) : (
+            <Cell column={column} row={row} />
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+const stateColumns = new Set(['status', 'phase', 'state']);
+
+function Cell({ column, row }: { readonly column: ShownColumn; readonly row: SearchableRow }) {
+  const text = textOf(column, row.row, now.value);
+  if (text === '<none>' || text === '') return <span class="none">–</span>;
+  if (row.health !== undefined && stateColumns.has(column.name.toLowerCase())) {
+    return (
+      <span class="state" title={text}>
+        <span class={`dot ${row.health}`} aria-hidden="true" />
+        {text}
+      </span>
+    );
+  }
+  return <span title={text.length > 30 ? text : undefined}>{text}</span>;
+}
