@@ -37,6 +37,16 @@ export function senderOf(headers: Fields, host: string): Sender {
   return site === null && origin === null ? 'unknown' : 'own';
 }
 
+/**
+ * Returns true for a request that a page of another origin has made a browser send. The browser adds its
+ * client certificate to it, so the certificate must not authenticate it. Requests that a proxy of the user has
+ * forwarded, such as `kubectl proxy`, are the proxy's to judge; no page can set this header of theirs.
+ */
+export const isForged = (headers: Fields, host: string): boolean =>
+  !headers.has('x-forwarded-for') &&
+  headers.get('sec-fetch-site') !== 'none' &&
+  senderOf(headers, host) === 'other';
+
 /** Compares as URLs do: `https://host:443` is `https://host`, and letters have no case. */
 function isOriginOf(origin: string, host: string): boolean {
   const own = URL.parse(`https://${host}`);
