@@ -40,12 +40,16 @@ export function senderOf(headers: Fields, host: string): Sender {
 /**
  * Returns true for a request that a page of another origin has made a browser send. The browser adds its
  * client certificate to it, so the certificate must not authenticate it. Requests that a proxy of the user has
- * forwarded, such as `kubectl proxy`, are the proxy's to judge; no page can set this header of theirs.
+ * forwarded, such as `kubectl proxy`, are the proxy's to judge; no page can set this header of theirs. An
+ * origin without TLS is accepted: WebSockets of Python name the host so.
  */
-export const isForged = (headers: Fields, host: string): boolean =>
-  !headers.has('x-forwarded-for') &&
-  headers.get('sec-fetch-site') !== 'none' &&
-  senderOf(headers, host) === 'other';
+export function isForged(headers: Fields, host: string): boolean {
+  if (headers.has('x-forwarded-for')) return false;
+  const site = headers.get('sec-fetch-site') ?? 'none';
+  const origin = headers.get('origin')?.replace(/^http:/i, 'https:');
+  const isOwn = origin === undefined || isOriginOf(origin, host);
+  return !isOwn || (site !== 'none' && site !== 'same-origin');
+}
 
 /** Compares as URLs do: `https://host:443` is `https://host`, and letters have no case. */
 function isOriginOf(origin: string, host: string): boolean {

@@ -27,6 +27,7 @@ describe('a client certificate in a browser', () => {
     ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 401],
     ['a page of another port', { 'sec-fetch-site': 'same-site' }, 401],
     ['a form of another site in an old browser', { origin: 'https://evil.example' }, 401],
+    ['a WebSocket of Python', { origin: 'http://apiserver:6443' }, 200],
     ['a file or a frame in a sandbox', { origin: 'null' }, 401],
     [
       'a page that kubectl proxy serves',
