@@ -39,8 +39,8 @@ export function senderOf(headers: Fields, host: string): Sender {
 
 /**
  * Returns true for a request that a page of another origin has made a browser send. The browser adds its
- * client certificate to it, so the certificate must not authenticate it. Requests that a proxy of the user has
- * forwarded, such as `kubectl proxy`, are the proxy's to judge; no page can set this header of theirs. An
+ * client certificate to it, so the certificate must not authenticate it. A proxy of the user, such as
+ * `kubectl proxy`, decides about the requests that it forwards; no page can set the header that it adds. An
  * origin without TLS is accepted: WebSockets of Python name the host so.
  */
 export function isForged(headers: Fields, host: string): boolean {

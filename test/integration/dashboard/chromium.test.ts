@@ -35,7 +35,7 @@ const pack = () =>
   ]);
 const entries = [{ token: 'of-bob', user: { name: 'bob', groups: ['system:masters'] } }];
 
-/** What a page can do, run in the browser; each returns what came of it. */
+/** Functions that run in a page; each returns its outcome. */
 const inPage = {
   login: async (body: object) => {
     const headers = { 'content-type': 'application/json' };
