@@ -37,6 +37,8 @@ export function requestHeaders(raw: RawHeaders, own: Headers, upgrade?: string):
   return {
     ...Object.fromEntries(lacking),
     ...sent,
+    // The server leaves it to this proxy which pages of browsers it serves.
+    'x-forwarded-for': [...(sent['x-forwarded-for'] ?? []), '127.0.0.1'].join(', '),
     ...(upgrade !== undefined && { connection: 'Upgrade', upgrade }),
   };
 }

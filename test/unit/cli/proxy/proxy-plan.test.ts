@@ -99,7 +99,11 @@ test('headers of a connection, and those that it lists, are not passed on', () =
     'Host',
     'h',
   ];
-  assert.deepEqual({ ...requestHeaders(raw, { a: 'own', b: 'own' }) }, { a: ['1', '2'], b: 'own' });
+  const forwarded = { 'x-forwarded-for': '127.0.0.1' };
+  assert.deepEqual(
+    { ...requestHeaders(raw, { a: 'own', b: 'own' }) },
+    { a: ['1', '2'], b: 'own', ...forwarded },
+  );
   assert.deepEqual(answerHeaders(['Upgrade', 'x', 'Set-Cookie', 'a', 'Set-Cookie', 'b', '__proto__', 'c']), [
     ...['set-cookie', 'a', 'set-cookie', 'b'],
     ...['__proto__', 'c'],
