@@ -13,6 +13,8 @@ import {
 } from '../../../../src/dashboard/app/pages/attention/plan/attention.ts';
 import { explainAll } from '../../../../src/why/explain.ts';
 import type { KindKey } from '../../../../src/why/kinds.ts';
+import { RuleBook } from '../../../../src/why/rule-book.ts';
+import { rules } from '../../../../src/why/rules/index.ts';
 import { Snapshot } from '../../../../src/why/snapshot.ts';
 import { condition, node, now, pod } from '../../why/why-objects.ts';
 
@@ -32,7 +34,7 @@ const read = (more: Partial<Record<KindKey, Read>> = {}) => {
   const all = { ...objects, ...more };
   return readingOf((key) => all[key] ?? { items: [], synced: true, refused: false }, Date.parse(now));
 };
-const cards = cardsOf(inOneGo(explainAll(new Snapshot(read().source))));
+const cards = cardsOf(inOneGo(explainAll(new Snapshot(read().source), new RuleBook(rules))));
 
 describe('the objects that were read', () => {
   it('are complete when each kind was listed', () => {
@@ -63,7 +65,7 @@ describe('the cards', () => {
       ...objects,
       pods: { items: objects.pods?.items.slice(0, 1) ?? [], synced: true, refused: false },
     };
-    const again = cardsOf(inOneGo(explainAll(new Snapshot(read(fewer).source))));
+    const again = cardsOf(inOneGo(explainAll(new Snapshot(read(fewer).source), new RuleBook(rules))));
     assert.equal(again[0]?.id, cards[0]?.id);
   });
 

@@ -1,7 +1,10 @@
 /** The rules of why over the live objects: they run again after a change, and do not hold the page. */
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { featureRules } from '../../../../features/why.ts';
 import { explainAll } from '../../../../why/explain.ts';
+import { RuleBook } from '../../../../why/rule-book.ts';
+import { rules } from '../../../../why/rules/index.ts';
 import { Snapshot } from '../../../../why/snapshot.ts';
 import { seen } from '../../cluster/seen.ts';
 import { namespace } from '../../shell/scope.ts';
@@ -13,6 +16,8 @@ export interface Attention {
   /** False until all objects were read and explained for the first time. */
   readonly isComplete: boolean;
 }
+
+const book = new RuleBook({ ...rules, ...featureRules });
 
 const nothing: Attention = { cards: [], unread: [], isComplete: false };
 
@@ -72,7 +77,7 @@ class Runner {
     this.#wanted = undefined;
     this.#firstChange = undefined;
     const source = { ...read.source, nowMs: Date.now() };
-    const steps = explainAll(new Snapshot(source), namespace.peek() || undefined);
+    const steps = explainAll(new Snapshot(source), book, namespace.peek() || undefined);
     const problems = await inTurns(steps);
     this.#isRunning = false;
     attention.value = { cards: cardsOf(problems), unread: read.unread, isComplete: true };
