@@ -85,7 +85,7 @@ describe('the calls of a function', () => {
 });
 
 describe('usage', () => {
-  it('is read in thousandths of a processor and bytes, and 0 where it is none', () => {
+  it('is read in thousandths of a processor and bytes, and as 0 if it is invalid', () => {
     assert.deepEqual(useIn({ usage: { cpu: '1.5', memory: '1Ki' } }, 'usage'), { cpu: 1500, memory: 1024 });
     assert.deepEqual(useIn({ usage: { cpu: 'x' } }, 'usage'), { cpu: 0, memory: 0 });
     assert.deepEqual(useIn({}, 'usage'), { cpu: 0, memory: 0 });

@@ -11,6 +11,7 @@ import type { ApiKind } from '../cluster/plan/discovery.ts';
 import { sendJson } from '../cluster/request.ts';
 import { seen } from '../cluster/seen.ts';
 import { type DrainedPod, drainView } from '../pages/nodes/plan/drain-view.ts';
+import { scrollable } from '../shell/scrollable.ts';
 import { mergePatch } from './patch-object.ts';
 
 interface Props {
@@ -119,7 +120,7 @@ const Choice = ({ signal, text }: ChoiceProps) => (
 const fateHealth = { moves: 'good', ends: 'bad', stays: 'neutral' } as const;
 
 const Fates = ({ pods, progress }: { readonly pods: readonly DrainedPod[]; readonly progress: Progress }) => (
-  <ul class="names fates">
+  <ul class="names fates" {...scrollable}>
     {pods.map((pod) => (
       <li key={placeOf(pod)}>
         <span class={`chip ${fateHealth[pod.fate]}`}>{pod.fate}</span>

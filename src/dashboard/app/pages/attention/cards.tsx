@@ -1,4 +1,4 @@
-/** Cards of what needs attention: one for each first cause, with the evidence and the change that mends it. */
+/** Cards of what needs attention: each first cause with its evidence and the change that mends it. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { ObjectRef } from '../../../../why/kinds.ts';

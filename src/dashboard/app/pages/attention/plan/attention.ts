@@ -1,7 +1,7 @@
 /** The explanations of what is not as wished, as the first page shows them. Pure. */
 import type { JsonObject } from '../../../../../apimachinery/equality.ts';
 import type { Problem, Step } from '../../../../../why/explain.ts';
-import { type KindKey, kindKeys, nameOf, type ObjectRef, whyKinds } from '../../../../../why/kinds.ts';
+import { type KindKey, kindKeys, nameOf, type ObjectRef } from '../../../../../why/kinds.ts';
 import { type LogQuestion, type Mend, type Severity, severities } from '../../../../../why/rule.ts';
 import type { SnapshotSource } from '../../../../../why/snapshot.ts';
 
@@ -106,5 +106,3 @@ export function matching(cards: readonly Card[], text: string): readonly Card[] 
 /** Returns `NAMESPACE/KIND/NAME`, or `KIND/NAME` for an object of the cluster. */
 export const fullName = (ref: ObjectRef): string =>
   ref.namespace === '' ? nameOf(ref) : `${ref.namespace}/${nameOf(ref)}`;
-
-export const kindOf = ({ key }: ObjectRef): string => whyKinds[key].kind;
