@@ -1,5 +1,5 @@
 /** The page of logs: those of a pod, of a workload or of the pods with a label. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { recordsAt, textAt } from '../../../../apimachinery/fields.ts';
 import { seen } from '../../cluster/seen.ts';
 import { place, replaceQuery } from '../../shell/router.ts';
@@ -9,6 +9,9 @@ import type { Page } from '../page.ts';
 import { LogView } from './log-view.tsx';
 import { workloadChoices } from './plan/workload-choices.ts';
 
+/** Maximum number of workloads and pods to choose from; a namespace narrows them. */
+const maxChoices = 500;
+
 function Logs() {
   useEffect(() => {
     document.title = 'Logs · minik8s';
@@ -16,7 +19,7 @@ function Logs() {
   const { query } = place.value;
   const of = (name: string) => query.get(name) ?? '';
   const pods = seen('pods', { namespace: namespace.value });
-  const choices = workloadChoices(pods.items);
+  const choices = useMemo(() => workloadChoices(pods.items), [pods.items]);
   const choice = {
     namespace: of('ns') || namespace.value,
     pod: of('pod'),
@@ -26,6 +29,8 @@ function Logs() {
   const chosen = choices.find(
     (one) => one.labels === choice.labels && one.namespace === of('ns') && one.pod === choice.pod,
   );
+  const first = choices.slice(0, maxChoices);
+  const offered = chosen && !first.includes(chosen) ? [...first, chosen] : first;
   const isChosen = choice.labels !== '' || choice.pod !== '';
   const containers = new Set(
     (chosen?.pods ?? []).flatMap((pod) =>
@@ -53,7 +58,7 @@ function Logs() {
             <option value="">
               {isChosen && !chosen ? choice.labels || choice.pod : 'Choose a workload or pod'}
             </option>
-            {choices.map(({ id, title }) => (
+            {offered.map(({ id, title }) => (
               <option key={id} value={id}>
                 {title}
               </option>
