@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { metadataOf } from '../../../apimachinery/fields.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
-import { isNotFound, isTooManyRequests } from '../../../apimachinery/status-error.ts';
+import { isNotFound, isTooManyRequests, StatusError } from '../../../apimachinery/status-error.ts';
 import { errorMessage } from '../../../base/log.ts';
 import { cordonPatch } from '../../../views/workload-changes.ts';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
@@ -158,7 +158,8 @@ async function requestEviction(pod: JsonObject): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if (isNotFound(error)) return undefined;
-    if (isTooManyRequests(error)) return errorMessage(error);
+    // An answer of the server is final except 429; a lost connection is not.
+    if (isTooManyRequests(error) || !(error instanceof StatusError)) return errorMessage(error);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /** The page of logs: those of a pod, of a workload or of the pods with a label. */
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { recordsAt, textAt } from '../../../../apimachinery/fields.ts';
 import { seen } from '../../cluster/seen.ts';
 import { place, replaceQuery } from '../../shell/router.ts';
@@ -7,7 +7,10 @@ import { namespace } from '../../shell/scope.ts';
 import { ScopeChoice } from '../../shell/scope-choice.tsx';
 import type { Page } from '../page.ts';
 import { LogView } from './log-view.tsx';
-import { workloadChoices } from './plan/workload-choices.ts';
+import { type WorkloadChoice, workloadChoices } from './plan/workload-choices.ts';
+
+/** Maximum number of workloads and pods to choose from; a namespace narrows them. */
+const maxChoices = 500;
 
 function Logs() {
   useEffect(() => {
@@ -16,66 +19,27 @@ function Logs() {
   const { query } = place.value;
   const of = (name: string) => query.get(name) ?? '';
   const pods = seen('pods', { namespace: namespace.value });
-  const choices = workloadChoices(pods.items);
+  const choices = useMemo(() => workloadChoices(pods.items), [pods.items]);
   const choice = {
     namespace: of('ns') || namespace.value,
     pod: of('pod'),
     labels: of('labels'),
     container: of('container'),
   };
-  const chosen = choices.find(
-    (one) => one.labels === choice.labels && one.namespace === of('ns') && one.pod === choice.pod,
-  );
+  const isOf = (one: WorkloadChoice) =>
+    one.labels === choice.labels && one.namespace === of('ns') && one.pod === choice.pod;
+  const chosen = choices.find(isOf);
   const isChosen = choice.labels !== '' || choice.pod !== '';
-  const containers = new Set(
-    (chosen?.pods ?? []).flatMap((pod) =>
-      recordsAt(pod, 'spec', 'containers').map((one) => textAt(one, 'name')),
-    ),
-  );
   return (
     <div class="page filled">
       <div class="head">
         <h1>Logs</h1>
-        <label class="scope">
-          <span class="hidden-label">Workload or pod</span>
-          <select
-            value={chosen?.id ?? ''}
-            onChange={(event) => {
-              const next = choices.find(({ id }) => id === event.currentTarget.value);
-              replaceQuery({
-                ns: next?.namespace ?? '',
-                labels: next?.labels ?? '',
-                pod: next?.pod ?? '',
-                container: '',
-              });
-            }}
-          >
-            <option value="">
-              {isChosen && !chosen ? choice.labels || choice.pod : 'Choose a workload or pod'}
-            </option>
-            {choices.map(({ id, title }) => (
-              <option key={id} value={id}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </label>
-        {containers.size > 1 && (
-          <label class="scope">
-            <span class="hidden-label">Container</span>
-            <select
-              value={choice.container}
-              onChange={(event) => replaceQuery({ container: event.currentTarget.value })}
-            >
-              <option value="">All containers</option>
-              {[...containers].map((name) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
+        <WorkloadPicker
+          choices={choices}
+          chosen={chosen}
+          title={isChosen ? choice.labels || choice.pod : 'Choose a workload or pod'}
+        />
+        {chosen && <ContainerPicker pods={chosen.pods} container={choice.container} />}
         <span class="grow" />
         <ScopeChoice />
       </div>
@@ -85,6 +49,63 @@ function Logs() {
         <Suggestions choices={choices.slice(0, 60)} isEmpty={pods.synced && choices.length === 0} />
       )}
     </div>
+  );
+}
+
+interface WorkloadPickerProps {
+  readonly choices: readonly WorkloadChoice[];
+  readonly chosen: WorkloadChoice | undefined;
+  /** Text for what is shown if it is none of the choices. */
+  readonly title: string;
+}
+
+function WorkloadPicker({ choices, chosen, title }: WorkloadPickerProps) {
+  const first = choices.slice(0, maxChoices);
+  const offered = chosen && !first.includes(chosen) ? [...first, chosen] : first;
+  return (
+    <label class="scope">
+      <span class="hidden-label">Workload or pod</span>
+      <select
+        value={chosen?.id ?? ''}
+        onChange={(event) => {
+          const next = choices.find(({ id }) => id === event.currentTarget.value);
+          const { namespace: ns = '', labels = '', pod = '' } = next ?? {};
+          replaceQuery({ ns, labels, pod, container: '' });
+        }}
+      >
+        <option value="">{chosen ? 'Choose a workload or pod' : title}</option>
+        {offered.map(({ id, title: name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+interface ContainerPickerProps {
+  readonly pods: WorkloadChoice['pods'];
+  readonly container: string;
+}
+
+function ContainerPicker({ pods, container }: ContainerPickerProps) {
+  const containers = new Set(
+    pods.flatMap((pod) => recordsAt(pod, 'spec', 'containers').map((one) => textAt(one, 'name'))),
+  );
+  if (containers.size < 2) return null;
+  return (
+    <label class="scope">
+      <span class="hidden-label">Container</span>
+      <select value={container} onChange={(event) => replaceQuery({ container: event.currentTarget.value })}>
+        <option value="">All containers</option>
+        {[...containers].map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

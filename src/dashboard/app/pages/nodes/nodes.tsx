@@ -134,12 +134,15 @@ function Meter({ node: { use, requests, allocatable }, measure, title }: MeterPr
   );
 }
 
+/** Maximum number of blocks of a node: those that take most are drawn. */
+const maxBlocks = 150;
+
 /** Blocks as large as what the pods take; the smallest ones stay large enough to be clicked. */
 function PodBlocks({ node, measure }: { readonly node: MappedNode; readonly measure: Measure }) {
   const whole = Math.max(1, node.allocatable[measure]);
   return (
     <ul class="pod-blocks">
-      {node.pods.map((pod) => (
+      {node.pods.slice(0, maxBlocks).map((pod) => (
         <PodBlock
           key={`${pod.namespace}/${pod.name}`}
           pod={pod}
@@ -148,6 +151,7 @@ function PodBlocks({ node, measure }: { readonly node: MappedNode; readonly meas
           least={node.pods.length > 40 ? 28 : 96}
         />
       ))}
+      {node.pods.length > maxBlocks && <li class="faint">and {node.pods.length - maxBlocks} more</li>}
     </ul>
   );
 }
