@@ -8,9 +8,14 @@ export interface WhyKind {
   /** Word of the kind in `WORD/NAME`, as kubectl prints it. */
   readonly word: string;
   readonly isClusterScoped?: true;
+  /** Objects are explained through any owner that exists, not only through their controller. */
+  readonly isPartOfOwner?: true;
 }
 
-/** Kinds by `PLURAL.GROUP`, in the order in which the objects of a cluster are explained. */
+/**
+ * Kinds by `PLURAL.GROUP`, in the order in which the objects of a cluster are explained. The rules of kinds of
+ * features are in the folders of the features (src/features/ctl.ts lists them).
+ */
 export const whyKinds = {
   nodes: { kind: 'Node', word: 'node', isClusterScoped: true },
   namespaces: { kind: 'Namespace', word: 'namespace', isClusterScoped: true },
@@ -25,6 +30,12 @@ export const whyKinds = {
   'horizontalpodautoscalers.autoscaling': { kind: 'HorizontalPodAutoscaler', word: 'hpa' },
   persistentvolumeclaims: { kind: 'PersistentVolumeClaim', word: 'pvc' },
   pods: { kind: 'Pod', word: 'pod' },
+  'functions.minik8s.io': { kind: 'Function', word: 'function' },
+  'triggers.minik8s.io': { kind: 'Trigger', word: 'trigger' },
+  'workflows.minik8s.io': { kind: 'Workflow', word: 'workflow' },
+  'workflowruns.minik8s.io': { kind: 'WorkflowRun', word: 'workflowrun', isPartOfOwner: true },
+  'slurmjobs.minik8s.io': { kind: 'SlurmJob', word: 'slurmjob' },
+  'dnses.minik8s.io': { kind: 'Dns', word: 'dns' },
   'ingressclasses.networking.k8s.io': { kind: 'IngressClass', word: 'ingressclass', isClusterScoped: true },
   'storageclasses.storage.k8s.io': { kind: 'StorageClass', word: 'storageclass', isClusterScoped: true },
   persistentvolumes: { kind: 'PersistentVolume', word: 'pv', isClusterScoped: true },
@@ -40,6 +51,7 @@ export type KindKey = keyof typeof whyKinds;
 export const kindKeys = Object.keys(whyKinds) as readonly KindKey[];
 
 export const isClusterScoped = (key: KindKey): boolean => 'isClusterScoped' in whyKinds[key];
+export const isPartOfOwner = (key: KindKey): boolean => 'isPartOfOwner' in whyKinds[key];
 
 const byKind: ReadonlyMap<string, KindKey> = new Map(kindKeys.map((key) => [whyKinds[key].kind, key]));
 

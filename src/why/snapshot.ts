@@ -1,7 +1,7 @@
 /** The objects of a cluster at one time, with the indexes that rules use. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { metadataOf, recordsAt, textAt } from '../apimachinery/fields.ts';
-import { type KindKey, keyOfKind, type ObjectRef } from './kinds.ts';
+import { isPartOfOwner, type KindKey, keyOfKind, type ObjectRef } from './kinds.ts';
 
 export interface SnapshotSource {
   /** Time of the snapshot, in milliseconds since the epoch. */
@@ -23,7 +23,7 @@ export class Snapshot {
   readonly #objects: SnapshotSource['objects'];
   readonly #byName = new Map<KindKey, ReadonlyMap<string, JsonObject>>();
   readonly #byNamespace = new Map<KindKey, ReadonlyMap<string, readonly JsonObject[]>>();
-  #byOwner: ReadonlyMap<string, readonly ObjectRef[]> | undefined;
+  #byOwner: ReadonlyMap<string, readonly Owned[]> | undefined;
   #events: ReadonlyMap<string, readonly JsonObject[]> | undefined;
   #podsByLabel: ReadonlyMap<string, readonly JsonObject[]> | undefined;
 
@@ -71,7 +71,7 @@ export class Snapshot {
   /** Returns the objects whose controller is the object. */
   ownedBy(object: JsonObject): readonly ObjectRef[] {
     this.#byOwner ??= this.#owners();
-    return this.#byOwner.get(metadataOf(object).uid) ?? [];
+    return (this.#byOwner.get(metadataOf(object).uid) ?? []).map((one) => refOf(one.key, one.object));
   }
 
   /** Returns the events about an object, the latest last. */
@@ -97,32 +97,32 @@ export class Snapshot {
     return first.filter((pod) => others.every((pods) => pods.has(pod)));
   }
 
-  #owners(): ReadonlyMap<string, readonly ObjectRef[]> {
-    const owned = new Map<string, ObjectRef[]>();
-    for (const key of ['replicasets.apps', 'jobs.batch', 'pods'] as const)
-      for (const object of this.list(key)) {
-        const uid = controllerOf(object)?.uid;
-        if (uid === undefined) continue;
-        const refs = owned.get(uid);
-        if (refs) refs.push(refOf(key, object));
-        else owned.set(uid, [refOf(key, object)]);
-      }
-    return owned;
+  #owners(): ReadonlyMap<string, readonly Owned[]> {
+    const all = ownedKinds.flatMap((key) => this.list(key).map((object): Owned => ({ key, object })));
+    return grouped(all, ({ key, object }) => explainingOwners(key, object).map(({ uid }) => uid));
   }
 }
 
+interface Owned {
+  readonly key: KindKey;
+  readonly object: JsonObject;
+}
+
+/** Kinds whose objects are found by their owners. */
+const ownedKinds: readonly KindKey[] = ['replicasets.apps', 'jobs.batch', 'workflowruns.minik8s.io', 'pods'];
+
 const label = (namespace: string, key: string, value: string) => JSON.stringify([namespace, key, value]);
 
-function grouped(
-  objects: readonly JsonObject[],
-  keysOf: (object: JsonObject) => readonly string[],
-): ReadonlyMap<string, readonly JsonObject[]> {
-  const groups = new Map<string, JsonObject[]>();
-  for (const object of objects)
-    for (const key of keysOf(object)) {
+function grouped<T>(
+  items: readonly T[],
+  keysOf: (item: T) => readonly string[],
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items)
+    for (const key of keysOf(item)) {
       const group = groups.get(key);
-      if (group) group.push(object);
-      else groups.set(key, [object]);
+      if (group) group.push(item);
+      else groups.set(key, [item]);
     }
   return groups;
 }
@@ -134,13 +134,26 @@ function timeOf(event: JsonObject): number {
   return Number.isNaN(time) ? 0 : time;
 }
 
-/** Returns the controller of an object, with its kind's key if the kind is explained. */
-export function controllerOf(
-  object: JsonObject,
-): { readonly uid: string; readonly ref: ObjectRef | undefined } | undefined {
-  const owner = recordsAt(object, 'metadata', 'ownerReferences').find((one) => one.controller === true);
-  if (!owner) return undefined;
-  const key = keyOfKind(textAt(owner, 'kind'));
+/** An owner of an object, with the reference if its kind is explained. */
+export interface Owner {
+  readonly uid: string;
+  readonly ref: ObjectRef | undefined;
+}
+
+/** Returns the controller of an object; undefined without one. */
+export const controllerOf = (object: JsonObject): Owner | undefined =>
+  ownersOf(object, (one) => one.controller === true)[0];
+
+/** Returns the owners through which an object is explained: its controller, for parts of owners all. */
+export const explainingOwners = (key: KindKey, object: JsonObject): readonly Owner[] =>
+  ownersOf(object, (one) => isPartOfOwner(key) || one.controller === true);
+
+function ownersOf(object: JsonObject, takes: (reference: JsonObject) => boolean): readonly Owner[] {
   const { namespace } = metadataOf(object);
-  return { uid: textAt(owner, 'uid'), ref: key && { key, namespace, name: textAt(owner, 'name') } };
+  return recordsAt(object, 'metadata', 'ownerReferences')
+    .filter(takes)
+    .map((owner) => {
+      const key = keyOfKind(textAt(owner, 'kind'));
+      return { uid: textAt(owner, 'uid'), ref: key && { key, namespace, name: textAt(owner, 'name') } };
+    });
 }

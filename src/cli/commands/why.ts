@@ -5,6 +5,8 @@ import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import { type Chain, explain, explainAll, type Problem, type Step } from '../../why/explain.ts';
 import { isClusterScoped, keyOfKind, kindKeys, nameOf, type ObjectRef } from '../../why/kinds.ts';
+import { RuleBook } from '../../why/rule-book.ts';
+import { rules } from '../../why/rules/index.ts';
 import type { Snapshot } from '../../why/snapshot.ts';
 import { pastOf } from '../../why/timeline.ts';
 import type { Cluster } from '../connection/cluster.ts';
@@ -47,7 +49,8 @@ export const why: Verb = {
     const namespace = isAll ? undefined : subjects?.[0]?.namespace || cluster.namespace;
     const seen = await readSnapshot(cluster, namespace, io.clock.now());
     const { snapshot, unread } = seen;
-    const problems = problemsOf(snapshot, subjects, namespace);
+    const book = new RuleBook({ ...rules, ...(await io.features.rules()) });
+    const problems = problemsOf(snapshot, book, subjects, namespace);
     const program = io.calledAs ?? 'minik8s ctl';
     const options: TextOptions = { program, withNamespaces: isAll, logs: await readLogs(cluster, problems) };
     if (format) io.out(format(whyObject(problems, options)));
@@ -62,11 +65,12 @@ export const why: Verb = {
 /** Returns the problems of the named objects, or those of a namespace or of all. */
 const problemsOf = (
   snapshot: Snapshot,
+  book: RuleBook,
   subjects: readonly ObjectRef[] | undefined,
   namespace: string | undefined,
 ): readonly Problem[] =>
-  subjects?.map((subject) => ({ chain: explain(snapshot, subject), subjects: [subject] })) ??
-  inOneGo(explainAll(snapshot, namespace));
+  subjects?.map((subject) => ({ chain: explain(snapshot, subject, book), subjects: [subject] })) ??
+  inOneGo(explainAll(snapshot, book, namespace));
 
 /** Returns the format of -o; undefined for text. Throws UsageError for formats that need names of objects. */
 function formatOf(flags: Flags): ObjectFormat | undefined {

@@ -32,18 +32,20 @@ export async function readSnapshot(
   const lists = await Promise.all(
     kindKeys.map(async (key) => ({ key, list: await readKind(cluster, resources, key, namespace) })),
   );
-  const objects = Object.fromEntries(lists.flatMap(({ key, list }) => (list ? [[key, list]] : [])));
-  const unread = lists.flatMap(({ key, list }) => (list ? [] : [key.split('.')[0] ?? key]));
+  const objects = Object.fromEntries(
+    lists.flatMap(({ key, list }) => (Array.isArray(list) ? [[key, list]] : [])),
+  );
+  const unread = lists.flatMap(({ key, list }) => (list === 'forbidden' ? [key.split('.')[0] ?? key] : []));
   return { snapshot: new Snapshot({ nowMs, objects }), unread };
 }
 
-/** Resolves to undefined if the user may not list the kind, or the server does not serve it. */
+/** Resolves to 'forbidden' if the user may not list the kind, to undefined if the server does not serve it. */
 async function readKind(
   cluster: Cluster,
   resources: ApiResources,
   key: KindKey,
   namespace: string | undefined,
-): Promise<readonly JsonObject[] | undefined> {
+): Promise<readonly JsonObject[] | 'forbidden' | undefined> {
   const [plural, ...group] = key.split('.');
   const resource = resources.find((one) => one.plural === plural && one.group === group.join('.'));
   if (!resource) return undefined;
@@ -60,7 +62,7 @@ async function readKind(
     for await (const page of pages(cluster, target, { limit: pageSize, ...accept }))
       for (const item of recordsAt(page, 'items')) found.push({ ...item, kind });
   } catch (error) {
-    if (isForbidden(error)) return undefined;
+    if (isForbidden(error)) return 'forbidden';
     throw error;
   }
   return found;

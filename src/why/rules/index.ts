@@ -1,5 +1,8 @@
-/** All rules by name. Of the rules for a kind, the first that finds something names the cause. */
-import type { Rule } from '../rule.ts';
+/**
+ * The rules of Kubernetes' kinds by name. Of the rules for a kind, the first that finds something names the
+ * cause. The rules of features' kinds are in the features' folders.
+ */
+import type { Rules } from '../rule.ts';
 import { autoscalerMetrics } from './autoscaler-metrics.ts';
 import { autoscalerTarget } from './autoscaler-target.ts';
 import { claimClass } from './claim-class.ts';
@@ -50,7 +53,7 @@ import { serviceSelector } from './service-selector.ts';
 import { workloadPods } from './workload-pods.ts';
 import { workloadRefused } from './workload-refused.ts';
 
-export const rules: Readonly<Record<string, Rule>> = {
+export const rules: Rules = {
   finalizer,
   'node-not-ready': nodeNotReady,
   'node-pressure': nodePressure,
