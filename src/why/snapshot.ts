@@ -77,7 +77,7 @@ export class Snapshot {
   /** Returns the events about an object, the latest last. */
   eventsOf(object: JsonObject): readonly JsonObject[] {
     this.#events ??= grouped(
-      this.list('events').toSorted((a, b) => timeOf(a) - timeOf(b)),
+      this.list('events').toSorted((a, b) => eventTime(a) - eventTime(b)),
       (event) => [textAt(event, 'involvedObject', 'uid')],
     );
     return this.#events.get(metadataOf(object).uid) ?? nothing;
@@ -128,7 +128,7 @@ function grouped<T>(
 }
 
 /** Returns the time of an event's last occurrence, in milliseconds since the epoch; 0 if it says none. */
-function timeOf(event: JsonObject): number {
+export function eventTime(event: JsonObject): number {
   const at = textAt(event, 'series', 'lastObservedTime') || textAt(event, 'lastTimestamp');
   const time = Date.parse(at || textAt(event, 'eventTime') || metadataOf(event).creationTimestamp || '');
   return Number.isNaN(time) ? 0 : time;

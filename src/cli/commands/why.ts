@@ -5,8 +5,7 @@ import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import { type Chain, explain, explainAll, type Problem, type Step } from '../../why/explain.ts';
 import { isClusterScoped, keyOfKind, kindKeys, nameOf, type ObjectRef } from '../../why/kinds.ts';
-import { RuleBook } from '../../why/rule-book.ts';
-import { rules } from '../../why/rules/index.ts';
+import type { RuleBook } from '../../why/rule-book.ts';
 import type { Snapshot } from '../../why/snapshot.ts';
 import { pastOf } from '../../why/timeline.ts';
 import type { Cluster } from '../connection/cluster.ts';
@@ -18,6 +17,7 @@ import { resolveObjects } from '../objects/targets.ts';
 import { type ObjectFormat, printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { type ReadSnapshot, readSnapshot } from '../why/read-snapshot.ts';
+import { ruleBook } from '../why/rule-book.ts';
 import { type Logs, problemText, type TextOptions, whyObject } from '../why/why-text.ts';
 
 /** Number of lines of a log that an explanation shows. */
@@ -49,7 +49,7 @@ export const why: Verb = {
     const namespace = isAll ? undefined : subjects?.[0]?.namespace || cluster.namespace;
     const seen = await readSnapshot(cluster, namespace, io.clock.now());
     const { snapshot, unread } = seen;
-    const book = new RuleBook({ ...rules, ...(await io.features.rules()) });
+    const book = await ruleBook(io.features);
     const problems = problemsOf(snapshot, book, subjects, namespace);
     const program = io.calledAs ?? 'minik8s ctl';
     const options: TextOptions = { program, withNamespaces: isAll, logs: await readLogs(cluster, problems) };

@@ -5,7 +5,8 @@ import { type KindKey, kindKeys, whyKinds } from '../../why/kinds.ts';
 import { Snapshot } from '../../why/snapshot.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import type { ApiResources } from '../objects/discovery.ts';
-import { recordsAt } from '../objects/objects.ts';
+import type { CollectionTarget } from '../objects/object-target.ts';
+import { recordsAt, textAt } from '../objects/objects.ts';
 import { pages } from '../objects/pages.ts';
 
 /** Kinds of which only names are needed: their contents stay on the server. */
@@ -19,6 +20,11 @@ export interface ReadSnapshot {
   readonly unread: readonly string[];
 }
 
+export interface ReadOptions {
+  /** Maximum number of objects of a kind: one that has more counts as not read. Default: all are read. */
+  readonly maxObjects?: number;
+}
+
 /**
  * Resolves to the objects of one namespace, or of all, with those of the cluster. Rejects with the error of a
  * kind that cannot be read for another reason than missing rights.
@@ -27,10 +33,14 @@ export async function readSnapshot(
   cluster: Cluster,
   namespace: string | undefined,
   nowMs: number,
+  options: ReadOptions = {},
 ): Promise<ReadSnapshot> {
   const resources = await cluster.resources();
   const lists = await Promise.all(
-    kindKeys.map(async (key) => ({ key, list: await readKind(cluster, resources, key, namespace) })),
+    kindKeys.map(async (key) => ({
+      key,
+      list: await readKind(cluster, resources, { key, namespace, ...options }),
+    })),
   );
   const objects = Object.fromEntries(
     lists.flatMap(({ key, list }) => (Array.isArray(list) ? [[key, list]] : [])),
@@ -39,31 +49,42 @@ export async function readSnapshot(
   return { snapshot: new Snapshot({ nowMs, objects }), unread };
 }
 
-/** Resolves to 'forbidden' if the user may not list the kind, to undefined if the server does not serve it. */
+interface KindQuery extends ReadOptions {
+  readonly key: KindKey;
+  readonly namespace: string | undefined;
+}
+
+/** Resolves to 'forbidden' if the user may not list the kind, to undefined if it is not served or too large. */
 async function readKind(
   cluster: Cluster,
   resources: ApiResources,
-  key: KindKey,
-  namespace: string | undefined,
+  query: KindQuery,
 ): Promise<readonly JsonObject[] | 'forbidden' | undefined> {
-  const [plural, ...group] = key.split('.');
+  const [plural, ...group] = query.key.split('.');
   const resource = resources.find((one) => one.plural === plural && one.group === group.join('.'));
   if (!resource) return undefined;
-  const target = {
-    resource,
-    namespace: resource.namespaced ? (namespace ?? '') : '',
-    labelSelector: undefined,
-    fieldSelector: undefined,
-  };
-  const accept = namesOnly.includes(key) ? { accept: metadataList } : {};
-  const { kind } = whyKinds[key];
-  const found: JsonObject[] = [];
+  const namespace = resource.namespaced ? (query.namespace ?? '') : '';
   try {
-    for await (const page of pages(cluster, target, { limit: pageSize, ...accept }))
-      for (const item of recordsAt(page, 'items')) found.push({ ...item, kind });
+    return await objectsIn(cluster, query, {
+      ...{ resource, namespace, labelSelector: undefined, fieldSelector: undefined },
+    });
   } catch (error) {
     if (isForbidden(error)) return 'forbidden';
     throw error;
+  }
+}
+
+async function objectsIn(
+  cluster: Cluster,
+  { key, maxObjects }: KindQuery,
+  target: CollectionTarget,
+): Promise<readonly JsonObject[] | undefined> {
+  const accept = namesOnly.includes(key) ? { accept: metadataList } : {};
+  const { kind } = whyKinds[key];
+  const found: JsonObject[] = [];
+  for await (const page of pages(cluster, target, { limit: maxObjects ?? pageSize, ...accept })) {
+    for (const item of recordsAt(page, 'items')) found.push({ ...item, kind });
+    if (maxObjects !== undefined && textAt(page, 'metadata', 'continue') !== '') return undefined;
   }
   return found;
 }

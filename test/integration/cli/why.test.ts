@@ -13,13 +13,15 @@ const pod = (name: string, spec: object = {}) => ({
 describe('ctl why', { timeout: 120_000 }, () => {
   let server: HttpsTestServer;
   let admin: Ctl;
+  let adminConfig: string;
   let nobody: Ctl;
 
   before(async () => {
     server = await startHttpsTestServer({
       nodeConnection: async () => new Response('no such table\n\u001b[2Jcleared\n'),
     });
-    admin = ctlFor(await server.kubeconfigFor('kubernetes-admin', ['system:masters']));
+    adminConfig = await server.kubeconfigFor('kubernetes-admin', ['system:masters']);
+    admin = ctlFor(adminConfig);
     nobody = ctlFor(await server.kubeconfigFor('nobody', ['others']));
     await server.call('POST', pods, pod('gated', { schedulingGates: [{ name: 'example.com/quota' }] }));
     await server.call('POST', pods, pod('crashed', { nodeName: 'node-1' }));
@@ -84,6 +86,28 @@ describe('ctl why', { timeout: 120_000 }, () => {
     const { out, err } = await admin(['why', '-n', 'defautl']);
     assert.equal(out, '');
     assert.match(err, /namespace "defautl" does not exist; did you mean default\?/);
+  });
+
+  it('ends the description of an object that is not as wished with the first cause', async () => {
+    const { out } = await admin(['describe', 'pod/crashed']);
+    assert.match(out, /\nEvents: .*\nWhy: container main ends with exit code 3 \(.*restarts: 2\)\n$/);
+    await server.call('POST', '/api/v1/namespaces/default/services', {
+      metadata: { name: 'broken' },
+      spec: { selector: { app: 'gated' }, ports: [{ port: 80 }] },
+    });
+    const service = await admin(['describe', 'service/broken']);
+    assert.match(service.out, /\nWhy: pod\/gated: .* example\.com\/quota\n$/);
+    const all = await admin(['describe', 'pods']);
+    assert.equal(all.out.match(/^Why: /gm)?.length, 2);
+    assert.doesNotMatch((await admin(['describe', 'service/kubernetes'])).out, /Why:/);
+    assert.doesNotMatch((await admin(['describe', 'pod/crashed', '--show-events=false'])).out, /Why:/);
+  });
+
+  it('leaves a description alone that a program reads under the name kubectl', async () => {
+    const named = (columns: { readonly out?: number }) =>
+      ctlFor(adminConfig, { calledAs: 'kubectl', columns })(['describe', 'pod/crashed']);
+    assert.doesNotMatch((await named({})).out, /Why:/);
+    assert.match((await named({ out: 80 })).out, /\nWhy: container main ends with exit code 3/);
   });
 
   it('tells a user without rights nothing of the objects, and names the kinds that were not read', async () => {

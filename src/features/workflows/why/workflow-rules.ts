@@ -39,10 +39,7 @@ const runFailed: Rule = {
     if (!hasFailed(run)) return undefined;
     const { name, namespace } = metadataOf(run);
     const history = recordsAt(run, 'status', 'history');
-    const failed = history.findLast(
-      (entry) => /Failed$|TimedOut$/.test(textAt(entry, 'type')) && entry.state,
-    );
-    const state = failed ? textAt(failed, 'state') : recordsOf(run);
+    const state = failedState(history);
     const [error, cause] = [textAt(run, 'status', 'error'), oneLine(textAt(run, 'status', 'cause'))];
     const task = calledBy(history, state, namespace);
     const workflow = textAt(run, 'spec', 'workflow');
@@ -65,11 +62,15 @@ const runFailed: Rule = {
   },
 };
 
+/** Entries about enclosing states, which fail after the state within, and about other branches. */
+const outer = /^(?:Map|Parallel)|Aborted$/;
+
 /** Returns the innermost state that was reported last. */
-function recordsOf(run: JsonObject): string {
-  const states = (run.status as { readonly currentStates?: unknown } | undefined)?.currentStates;
-  const last: unknown = Array.isArray(states) ? states.at(-1) : undefined;
-  return typeof last === 'string' ? last : '(before the first)';
+function failedState(history: readonly JsonObject[]): string {
+  const last = history.findLast(
+    (entry) => textAt(entry, 'state') !== '' && !outer.test(textAt(entry, 'type')),
+  );
+  return textAt(last, 'state') || '(before the first)';
 }
 
 const kindOfResource: Readonly<Record<string, KindKey>> = {
