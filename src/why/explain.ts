@@ -52,10 +52,11 @@ function chainOf(walk: Walk, about: ObjectRef): Chain {
 const idOf = ({ key, namespace, name }: ObjectRef) => `${key}/${namespace}/${name}`;
 
 /**
- * Yields after every object, so that the caller can rest between them, and returns the problems of the
+ * Yields after every object, and while the indexes are made, so that the caller can rest between them, and returns the problems of the
  * cluster, or of one namespace and the objects of the cluster: the worst first, then those of most objects.
  */
 export function* explainAll(seen: Snapshot, book: RuleBook, namespace?: string): Steps<readonly Problem[]> {
+  yield* seen.prepare();
   const byCause = new Map<string, { readonly chain: Chain; readonly subjects: ObjectRef[] }>();
   for (const [key, object] of explained(seen, book, namespace)) {
     yield;
