@@ -10,6 +10,8 @@ export interface SnapshotSource {
   readonly nowMs: number;
   /** Objects of each kind that was read; a kind is absent if its objects may not be read. */
   readonly objects: Readonly<Partial<Record<KindKey, readonly JsonObject[]>>>;
+  /** Is called with a kind whose objects a rule asked for, and that was not read. */
+  readonly onUnread?: (key: KindKey) => void;
 }
 
 export const refOf = (key: KindKey, object: JsonObject): ObjectRef => ({
@@ -26,30 +28,38 @@ const namespaceIn = (object: JsonObject) => textAt(object, 'metadata', 'namespac
 export class Snapshot {
   readonly nowMs: number;
   readonly #objects: SnapshotSource['objects'];
+  readonly #onUnread: SnapshotSource['onUnread'];
   readonly #byName: ReadonlyMap<KindKey, LazyIndex<JsonObject>>;
   readonly #byNamespace: ReadonlyMap<KindKey, LazyIndex<JsonObject>>;
   readonly #byOwner = new LazyIndex<Owned>(
-    () => ownedKinds.flatMap((key) => this.list(key).map((object): Owned => ({ key, object }))),
+    () => ownedKinds.flatMap((key) => this.#all(key).map((object): Owned => ({ key, object }))),
     ({ key, object }) => explainingOwners(key, object).map(({ uid }) => uid),
   );
   readonly #events = new LazyIndex(
-    () => this.list('events'),
+    () => this.#all('events'),
     (event) => [textAt(event, 'involvedObject', 'uid')],
   );
   readonly #podsByLabel = new LazyIndex(
-    () => this.list('pods'),
+    () => this.#all('pods'),
     (pod) =>
       Object.entries(recordAt(pod, 'metadata', 'labels')).map(([key, value]) =>
         labelKey(namespaceIn(pod), key, String(value)),
       ),
   );
 
-  constructor({ nowMs, objects }: SnapshotSource) {
+  constructor({ nowMs, objects, onUnread }: SnapshotSource) {
     this.nowMs = nowMs;
     this.#objects = objects;
+    this.#onUnread = onUnread;
     const indexes = (keyOf: (object: JsonObject) => string) =>
       new Map(
-        kindKeys.map((key) => [key, new LazyIndex(() => this.list(key), (object) => [keyOf(object)])]),
+        kindKeys.map((key) => [
+          key,
+          new LazyIndex(
+            () => this.#all(key),
+            (object) => [keyOf(object)],
+          ),
+        ]),
       );
     this.#byName = indexes((object) => place(namespaceIn(object), nameIn(object)));
     this.#byNamespace = indexes(namespaceIn);
@@ -63,16 +73,24 @@ export class Snapshot {
 
   /** Returns whether the objects of a kind were read: only then does the absence of one mean anything. */
   isRead(key: KindKey): boolean {
-    return this.#objects[key] !== undefined;
+    const isRead = this.#objects[key] !== undefined;
+    if (!isRead) this.#onUnread?.(key);
+    return isRead;
+  }
+
+  #all(key: KindKey): readonly JsonObject[] {
+    return this.#objects[key] ?? nothing;
   }
 
   /** Returns the objects of a kind, of one namespace if it is given. */
   list(key: KindKey, namespace?: string): readonly JsonObject[] {
-    if (namespace === undefined) return this.#objects[key] ?? nothing;
+    this.isRead(key);
+    if (namespace === undefined) return this.#all(key);
     return this.#byNamespace.get(key)?.get(namespace) ?? nothing;
   }
 
   get({ key, namespace, name }: ObjectRef): JsonObject | undefined {
+    this.isRead(key);
     return this.#byName.get(key)?.get(place(namespace, name))[0];
   }
 
@@ -83,16 +101,19 @@ export class Snapshot {
 
   /** Returns the objects whose controller is the object. */
   ownedBy(object: JsonObject): readonly ObjectRef[] {
+    for (const key of ownedKinds) this.isRead(key);
     return this.#byOwner.get(uidOf(object)).map((one) => refOf(one.key, one.object));
   }
 
   /** Returns the events about an object, the latest last. */
   eventsOf(object: JsonObject): readonly JsonObject[] {
+    this.isRead('events');
     return this.#events.get(uidOf(object)).toSorted((a, b) => eventTime(a) - eventTime(b));
   }
 
   /** Returns the pods of a namespace that have all the labels; none without labels. */
   podsWith(namespace: string, labels: Readonly<Record<string, string>>): readonly JsonObject[] {
+    this.isRead('pods');
     const wanted = Object.entries(labels);
     const [fewest] = wanted
       .map(([key, value]) => this.#podsByLabel.get(labelKey(namespace, key, value)))

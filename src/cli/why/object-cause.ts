@@ -3,31 +3,23 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { explain, type Step } from '../../why/explain.ts';
 import { type KindKey, keyOfKind, nameOf, type ObjectRef } from '../../why/kinds.ts';
 import type { RuleBook } from '../../why/rule-book.ts';
-import { Snapshot } from '../../why/snapshot.ts';
+import { refOf, Snapshot } from '../../why/snapshot.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import type { ObjectTarget } from '../objects/object-target.ts';
+import { podSelectorOf, textAt } from '../objects/objects.ts';
 import { causeLine } from './cause-line.ts';
-import { readSnapshot } from './read-snapshot.ts';
-
-/** Kinds whose own status shows whether they are as wished: nothing else is read for those that are. */
-const selfEvident: readonly KindKey[] = [
-  'nodes',
-  'deployments.apps',
-  'statefulsets.apps',
-  'daemonsets.apps',
-  'replicasets.apps',
-  'jobs.batch',
-  'pods',
-];
+import { readKind } from './read-snapshot.ts';
 
 /** Maximum number of objects of a kind that is read: of a kind with more, no cause is named. */
 const maxObjects = 500;
+/** Maximum number of readings one after the other; each reads the kinds that the rules have asked for. */
+const maxReadings = 5;
 
 export class ObjectCauses {
   readonly #cluster: Cluster;
   readonly #book: RuleBook;
-  /** Objects by namespace: several objects of a namespace are described with one reading. */
-  readonly #seen = new Map<string, Promise<Snapshot>>();
+  /** Objects that were read, by kind and what selects them: several objects are described with one reading. */
+  readonly #read = new Map<string, ReturnType<typeof readKind>>();
 
   constructor(cluster: Cluster, book: RuleBook) {
     this.#cluster = cluster;
@@ -36,36 +28,47 @@ export class ObjectCauses {
 
   /**
    * Resolves to a line with the first cause; undefined for an object that is as wished, for kinds that are
-   * not explained, and if the objects cannot be read: a description must not fail for want of a cause.
+   * not explained, and if the objects cannot be read: a description must not fail for want of a cause. Only
+   * kinds are read for which rules ask, so that an object whose status shows that all is well costs nothing.
    */
-  async lineOf(
-    { resource, namespace }: ObjectTarget,
-    object: JsonObject,
-    nowMs: number,
-  ): Promise<string | undefined> {
+  async lineOf(target: ObjectTarget, object: JsonObject, nowMs: number): Promise<string | undefined> {
+    const { resource } = target;
     const key = keyOfKind(resource.kind);
     if (!key || !this.#book.explains(key)) return undefined;
-    const { name } = object.metadata as { readonly name: string };
-    const subject: ObjectRef = { key, namespace: resource.namespaced ? namespace : '', name };
-    const alone = new Snapshot({ nowMs, objects: { [key]: [{ ...object, kind: resource.kind }] } });
-    const [own] = explain(alone, subject, this.#book);
-    if (!own && selfEvident.includes(key)) return undefined;
-    const seen = await this.#read(namespace, nowMs).catch(() => undefined);
-    const chain = seen ? explain(seen, subject, this.#book) : [];
-    const first = chain.at(-1) ?? own;
-    return first && lineOf(first, subject);
+    const whole = { ...object, kind: resource.kind };
+    const subject = refOf(key, whole);
+    const objects: Partial<Record<KindKey, readonly JsonObject[]>> = { [key]: [whole] };
+    const asked = new Set<KindKey>([key]);
+    for (let readings = 0; ; readings++) {
+      const wanted = new Set<KindKey>();
+      const seen = new Snapshot({ nowMs, objects, onUnread: (one) => wanted.add(one) });
+      const first = explain(seen, subject, this.#book).at(-1);
+      const unread = [...wanted].filter((one) => !asked.has(one));
+      if (unread.length === 0 || readings === maxReadings) return first && lineOf(first, subject);
+      await Promise.all(
+        unread.map(async (one) => {
+          asked.add(one);
+          const list = await this.#list(one, target, whole);
+          if (Array.isArray(list)) objects[one] = list;
+        }),
+      );
+    }
   }
 
-  #read(namespace: string, nowMs: number): Promise<Snapshot> {
-    const reading = this.#seen.get(namespace) ?? this.#readNow(namespace, nowMs);
-    this.#seen.set(namespace, reading);
+  /** Resolves to the objects of a kind; of pods, to those that a workload selects. Never rejects. */
+  #list(key: KindKey, { namespace }: ObjectTarget, object: JsonObject): ReturnType<typeof readKind> {
+    const labelSelector = key === 'pods' && isWorkload(object) ? podSelectorOf(object) : undefined;
+    const id = `${key} ${namespace} ${labelSelector ?? ''}`;
+    const reading =
+      this.#read.get(id) ??
+      readKind(this.#cluster, { key, namespace, labelSelector, maxObjects }).catch(() => undefined);
+    this.#read.set(id, reading);
     return reading;
   }
-
-  async #readNow(namespace: string, nowMs: number): Promise<Snapshot> {
-    return (await readSnapshot(this.#cluster, namespace, nowMs, { maxObjects })).snapshot;
-  }
 }
+
+const isWorkload = (object: JsonObject) =>
+  ['Deployment', 'ReplicaSet', 'StatefulSet', 'DaemonSet', 'Job'].includes(textAt(object, 'kind'));
 
 function lineOf({ about, finding }: Step, subject: ObjectRef): string {
   const isSelf = about.key === subject.key && about.name === subject.name;

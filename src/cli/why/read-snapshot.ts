@@ -4,7 +4,6 @@ import { isForbidden } from '../../apimachinery/status-error.ts';
 import { type KindKey, kindKeys, whyKinds } from '../../why/kinds.ts';
 import { Snapshot } from '../../why/snapshot.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import type { ApiResources } from '../objects/discovery.ts';
 import type { CollectionTarget } from '../objects/object-target.ts';
 import { recordsAt, textAt } from '../objects/objects.ts';
 import { pages } from '../objects/pages.ts';
@@ -20,11 +19,6 @@ export interface ReadSnapshot {
   readonly unread: readonly string[];
 }
 
-export interface ReadOptions {
-  /** Maximum number of objects of a kind: one that has more counts as not read. Default: all are read. */
-  readonly maxObjects?: number;
-}
-
 /**
  * Resolves to the objects of one namespace, or of all, with those of the cluster. Rejects with the error of a
  * kind that cannot be read for another reason than missing rights.
@@ -33,13 +27,11 @@ export async function readSnapshot(
   cluster: Cluster,
   namespace: string | undefined,
   nowMs: number,
-  options: ReadOptions = {},
 ): Promise<ReadSnapshot> {
-  const resources = await cluster.resources();
   const lists = await Promise.all(
     kindKeys.map(async (key) => ({
       key,
-      list: await readKind(cluster, resources, { key, namespace, ...options }),
+      list: await readKind(cluster, { key, namespace }),
     })),
   );
   const objects = Object.fromEntries(
@@ -49,24 +41,27 @@ export async function readSnapshot(
   return { snapshot: new Snapshot({ nowMs, objects }), unread };
 }
 
-interface KindQuery extends ReadOptions {
+export interface KindQuery {
   readonly key: KindKey;
   readonly namespace: string | undefined;
+  readonly labelSelector?: string | undefined;
+  /** Maximum number of objects: a kind that has more counts as not read. Default: all are read. */
+  readonly maxObjects?: number;
 }
 
 /** Resolves to 'forbidden' if the user may not list the kind, to undefined if it is not served or too large. */
-async function readKind(
+export async function readKind(
   cluster: Cluster,
-  resources: ApiResources,
   query: KindQuery,
 ): Promise<readonly JsonObject[] | 'forbidden' | undefined> {
   const [plural, ...group] = query.key.split('.');
+  const resources = await cluster.resources();
   const resource = resources.find((one) => one.plural === plural && one.group === group.join('.'));
   if (!resource) return undefined;
   const namespace = resource.namespaced ? (query.namespace ?? '') : '';
   try {
     return await objectsIn(cluster, query, {
-      ...{ resource, namespace, labelSelector: undefined, fieldSelector: undefined },
+      ...{ resource, namespace, labelSelector: query.labelSelector, fieldSelector: undefined },
     });
   } catch (error) {
     if (isForbidden(error)) return 'forbidden';
