@@ -28,6 +28,7 @@ export const whyKinds = {
   'cronjobs.batch': { kind: 'CronJob', word: 'cronjob' },
   'jobs.batch': { kind: 'Job', word: 'job' },
   'horizontalpodautoscalers.autoscaling': { kind: 'HorizontalPodAutoscaler', word: 'hpa' },
+  'poddisruptionbudgets.policy': { kind: 'PodDisruptionBudget', word: 'pdb' },
   persistentvolumeclaims: { kind: 'PersistentVolumeClaim', word: 'pvc' },
   pods: { kind: 'Pod', word: 'pod' },
   'functions.minik8s.io': { kind: 'Function', word: 'function' },

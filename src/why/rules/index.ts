@@ -5,11 +5,14 @@
 import type { Rules } from '../rule.ts';
 import { autoscalerMetrics } from './autoscaler-metrics.ts';
 import { autoscalerTarget } from './autoscaler-target.ts';
+import { budgetBlocks } from './budget-blocks.ts';
 import { claimClass } from './claim-class.ts';
 import { claimLost } from './claim-lost.ts';
 import { claimNoDefault } from './claim-no-default.ts';
 import { claimProvisioning } from './claim-provisioning.ts';
 import { claimUnused } from './claim-unused.ts';
+import { claimVolumes } from './claim-volumes.ts';
+import { cronBlocked } from './cron-blocked.ts';
 import { cronLastJob } from './cron-last-job.ts';
 import { cronSchedule } from './cron-schedule.ts';
 import { deploymentPaused } from './deployment-paused.ts';
@@ -25,6 +28,7 @@ import { namespaceTerminating } from './namespace-terminating.ts';
 import { nodeCordoned } from './node-cordoned.ts';
 import { nodeNotReady } from './node-not-ready.ts';
 import { nodePressure } from './node-pressure.ts';
+import { podArchitecture } from './pod-architecture.ts';
 import { podClaims } from './pod-claims.ts';
 import { podCordonedNodes } from './pod-cordoned-nodes.ts';
 import { podCrash } from './pod-crash.ts';
@@ -37,6 +41,7 @@ import { podLiveness } from './pod-liveness.ts';
 import { podMount } from './pod-mount.ts';
 import { podNoNode } from './pod-no-node.ts';
 import { podNoScheduler } from './pod-no-scheduler.ts';
+import { podNodeMissing } from './pod-node-missing.ts';
 import { podNodeSelector } from './pod-node-selector.ts';
 import { podOnLostNode } from './pod-on-lost-node.ts';
 import { podOutOfMemory } from './pod-out-of-memory.ts';
@@ -48,6 +53,7 @@ import { podStarting } from './pod-starting.ts';
 import { podTaints } from './pod-taints.ts';
 import { podTerminating } from './pod-terminating.ts';
 import { podUnschedulable } from './pod-unschedulable.ts';
+import { podVolumeNode } from './pod-volume-node.ts';
 import { serviceBalancer } from './service-balancer.ts';
 import { serviceSelector } from './service-selector.ts';
 import { workloadPods } from './workload-pods.ts';
@@ -68,13 +74,16 @@ export const rules: Rules = {
   'pod-taints': podTaints,
   'pod-host-port': podHostPort,
   'pod-resources': podResources,
+  'pod-volume-node': podVolumeNode,
   'pod-unschedulable': podUnschedulable,
   'pod-no-scheduler': podNoScheduler,
   'pod-evicted': podEvicted,
+  'pod-node-missing': podNodeMissing,
   'pod-on-lost-node': podOnLostNode,
   'pod-image': podImage,
   'pod-references': podReferences,
   'pod-out-of-memory': podOutOfMemory,
+  'pod-architecture': podArchitecture,
   'pod-start-error': podStartError,
   'pod-liveness': podLiveness,
   'pod-exits': podExits,
@@ -89,6 +98,7 @@ export const rules: Rules = {
   'job-failed': jobFailed,
   'job-retries': jobRetries,
   'cron-schedule': cronSchedule,
+  'cron-blocked': cronBlocked,
   'cron-last-job': cronLastJob,
   'service-selector': serviceSelector,
   'service-balancer': serviceBalancer,
@@ -97,10 +107,12 @@ export const rules: Rules = {
   'ingress-endpoints': ingressEndpoints,
   'ingress-tls': ingressTls,
   'claim-lost': claimLost,
+  'claim-volumes': claimVolumes,
   'claim-class': claimClass,
   'claim-no-default': claimNoDefault,
   'claim-unused': claimUnused,
   'claim-provisioning': claimProvisioning,
+  'budget-blocks': budgetBlocks,
   'autoscaler-target': autoscalerTarget,
   'autoscaler-metrics': autoscalerMetrics,
 };

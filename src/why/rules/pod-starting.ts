@@ -10,7 +10,11 @@ export const podStarting: Rule = {
   find(pod) {
     if (isOver(pod) || isReady(pod)) return undefined;
     const node = textAt(pod, 'spec', 'nodeName');
-    if (node === '') return { severity: 'waiting', says: 'it waits for the scheduler' };
+    if (node === '')
+      return {
+        severity: 'waiting',
+        says: `it waits for the scheduler ${textAt(pod, 'spec', 'schedulerName')}`,
+      };
     const container = containersOf(pod).find(({ status, isInit }) =>
       isInit
         ? textAt(status, 'state', 'terminated', 'reason') !== 'Completed' && status.ready !== true

@@ -156,7 +156,8 @@ export const otherFaults: readonly Fault[] = [
   },
   {
     fault: 'scales by processor use, and the containers request none',
-    objects: [],
+    objects: [workload('Deployment')],
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
     subject: 'hpa/web',
     says: /cpu.*requests none/,
     later: {
@@ -164,7 +165,7 @@ export const otherFaults: readonly Fault[] = [
         {
           kind: 'HorizontalPodAutoscaler',
           ...meta('web'),
-          spec: { scaleTargetRef: { kind: 'Deployment', name: 'shop' } },
+          spec: { scaleTargetRef: { kind: 'Deployment', name: 'web' } },
           status: {
             conditions: [
               {
@@ -222,6 +223,7 @@ export const otherFaults: readonly Fault[] = [
       workload('Deployment', {}, {}, { replicas: 1 }),
       object('policy/v1', 'PodDisruptionBudget', { minAvailable: 1, selector: { matchLabels: labels } }),
     ],
+    status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
     subject: 'pdb/web',
     says: /no pod may be evicted|drain/,
   },

@@ -31,7 +31,7 @@ describe('a command', () => {
 });
 
 it('a command of an explanation does not run what an image is called', () => {
-  const web = waiting('web', 'InvalidImageName', 'bad', { image: 'x; touch /tmp/pwned' });
+  const web = waiting('web', 'ErrImagePull', 'bad', { image: 'x; touch /tmp/pwned' });
   const seen = new Snapshot({ nowMs: Date.parse(now), objects: { pods: [web] } });
   const book = new RuleBook(rules);
   const [step] = explain(seen, { key: 'pods', namespace: 'default', name: 'web' }, book);

@@ -8,13 +8,15 @@ import { RuleBook } from '../../../src/why/rule-book.ts';
 import { rules } from '../../../src/why/rules/index.ts';
 import { Snapshot } from '../../../src/why/snapshot.ts';
 import { featureCases } from './cases-of-features.ts';
+import { imageCases } from './cases-of-images.ts';
 import { otherCases } from './cases-of-others.ts';
+import { placeCases } from './cases-of-places.ts';
 import { podCases } from './cases-of-pods.ts';
 import type { Case } from './why-cases.ts';
 import { condition, node, now, object, pod } from './why-objects.ts';
 
 const book = new RuleBook({ ...rules, ...featureRules });
-const cases = [...podCases, ...otherCases, ...featureCases];
+const cases = [...podCases, ...otherCases, ...imageCases, ...placeCases, ...featureCases];
 const web: ObjectRef = { key: 'pods', namespace: 'default', name: 'web' };
 const snapshotOf = (objects: Case['objects']) => new Snapshot({ nowMs: Date.parse(now), objects });
 
