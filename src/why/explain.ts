@@ -52,8 +52,9 @@ function chainOf(walk: Walk, about: ObjectRef): Chain {
 const idOf = ({ key, namespace, name }: ObjectRef) => `${key}/${namespace}/${name}`;
 
 /**
- * Yields after every object, and while the indexes are made, so that the caller can rest between them, and returns the problems of the
- * cluster, or of one namespace and the objects of the cluster: the worst first, then those of most objects.
+ * Yields after every object, and while the indexes are made, so that the caller can rest between them.
+ * Returns the problems of the cluster, or of one namespace and the objects of the cluster: the worst first,
+ * then those of most objects.
  */
 export function* explainAll(seen: Snapshot, book: RuleBook, namespace?: string): Steps<readonly Problem[]> {
   yield* seen.prepare();

@@ -13,8 +13,8 @@ export interface WhyKind {
 }
 
 /**
- * Kinds by `PLURAL.GROUP`, in the order in which the objects of a cluster are explained. The rules of kinds of
- * features are in the folders of the features (src/features/ctl.ts lists them).
+ * Kinds by `PLURAL.GROUP`, in the order in which the objects of a cluster are explained. Rules for kinds of
+ * features are in the folders of the features (src/features/why.ts).
  */
 export const whyKinds = {
   nodes: { kind: 'Node', word: 'node', isClusterScoped: true },

@@ -42,7 +42,7 @@ const itemsIn = async (cluster: Cluster, target: CollectionTarget, limit?: numbe
 /** Maximum number of events that are read. */
 const maxEvents = 500;
 
-/** Resolves to the events of pods, which have the answers of probes; to none if the user may not read them. */
+/** Resolves to the events of pods, with the answers of probes; empty if the user may not read events. */
 async function podEvents(cluster: Cluster, namespace: string): Promise<readonly JsonObject[]> {
   const resource = findResource(await cluster.resources(), 'events');
   const fieldSelector = 'involvedObject.kind=Pod';

@@ -18,7 +18,7 @@ const maxReadings = 5;
 export class ObjectCauses {
   readonly #cluster: Cluster;
   readonly #book: RuleBook;
-  /** Objects that were read, by kind and what selects them: several objects are described with one reading. */
+  /** Objects that were read, by kind, namespace and labels: several descriptions share one reading. */
   readonly #read = new Map<string, ReturnType<typeof readKind>>();
 
   constructor(cluster: Cluster, book: RuleBook) {
@@ -28,8 +28,8 @@ export class ObjectCauses {
 
   /**
    * Resolves to a line with the first cause; undefined for an object that is as wished, for kinds that are
-   * not explained, and if the objects cannot be read: a description must not fail for want of a cause. Only
-   * kinds are read for which rules ask, so that an object whose status shows that all is well costs nothing.
+   * not explained, and if the objects cannot be read, because a description must not fail then. Reads only
+   * the kinds that rules consult, so that an object whose status shows that all is well costs nothing.
    */
   async lineOf(target: ObjectTarget, object: JsonObject, nowMs: number): Promise<string | undefined> {
     const { resource } = target;

@@ -49,7 +49,7 @@ export interface KindQuery {
   readonly maxObjects?: number;
 }
 
-/** Resolves to 'forbidden' if the user may not list the kind, to undefined if it is not served or too large. */
+/** Resolves to 'forbidden' if the user may not list the kind; undefined if it is not served or too large. */
 export async function readKind(
   cluster: Cluster,
   query: KindQuery,

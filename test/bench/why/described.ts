@@ -1,4 +1,4 @@
-/** `ctl describe` with and without its last line, in a namespace of 200 pods, in the process of the server. */
+/** `ctl describe` with and without its last line, in a namespace of 200 pods, in the server's process. */
 import { ctlFor } from '../../fixtures/ctl.ts';
 import { startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { type Benchmark, median, type Row, timed } from '../report.ts';

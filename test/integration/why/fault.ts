@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import type { KindKey } from '../../../src/why/kinds.ts';
 
 export interface Fault {
-  /** What the user did, as a sentence. */
+  /** The action of the user, as a sentence without its subject. */
   readonly fault: string;
   /** Objects that the user creates, in a namespace of their own unless they belong to the cluster. */
   readonly objects: readonly JsonObject[];

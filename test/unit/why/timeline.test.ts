@@ -57,7 +57,7 @@ describe('the steps of the start', () => {
     );
   });
 
-  it('of an object that reports no times are none', () => {
+  it('are empty for an object that reports no times', () => {
     assert.equal(past({ pods: [pod('web', { status: 'x' })] }, 'pods'), '');
   });
 });

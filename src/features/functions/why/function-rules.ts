@@ -11,7 +11,7 @@ import { causeLine } from '../api/failure.ts';
 const shownLines = 5;
 const imageReasons = ['ErrImagePull', 'ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'];
 
-/** What a Function reports while its current version is not called. */
+/** The report of a Function while its current version is not called. */
 interface Trouble {
   readonly reason: string;
   readonly cause: string;
