@@ -3,7 +3,7 @@
 export interface PullFailure {
   /** Completes the sentence that the image cannot be pulled. */
   readonly words: string;
-  /** What mends it: another name, a password, trust in the registry, a way to it, or time. */
+  /** The remedy: another name, a password, trust in the registry, a way to it, or time. */
   readonly mend: 'name' | 'password' | 'trust' | 'reach' | 'wait';
 }
 

@@ -110,6 +110,37 @@ describe('ctl why', { timeout: 120_000 }, () => {
     assert.match((await named({ out: 80 })).out, /\nWhy: container main ends with exit code 3/);
   });
 
+  it('ctl tree shows the owners of an object and what it owns, with the cells of their kinds', async () => {
+    const apps = '/apis/apps/v1/namespaces/default';
+    const template = {
+      metadata: { labels: { app: 'shop' } },
+      spec: { containers: [{ name: 'c', image: 'i' }] },
+    };
+    const spec = { selector: { matchLabels: { app: 'shop' } }, template };
+    const uidOf = async (path: string, body: object) => {
+      const { status, text } = await server.call('POST', path, body);
+      assert.equal(status, 201, text);
+      return (JSON.parse(text) as { readonly metadata: { readonly uid: string } }).metadata.uid;
+    };
+    const owner = (kind: string, name: string, uid: string) => ({
+      ownerReferences: [{ apiVersion: 'apps/v1', kind, name, uid, controller: true }],
+    });
+    const shop = await uidOf(`${apps}/deployments`, { metadata: { name: 'shop' }, spec });
+    const set = { metadata: { name: 'shop-1', ...owner('Deployment', 'shop', shop) }, spec };
+    const uid = await uidOf(`${apps}/replicasets`, set);
+    const own = pod('shop-1-a');
+    await uidOf(pods, { ...own, metadata: { ...own.metadata, ...owner('ReplicaSet', 'shop-1', uid) } });
+    const { out, err } = await admin(['tree', 'deployment/shop']);
+    assert.equal(err, '');
+    assert.match(
+      out,
+      /^NAMESPACE +NAME +READY +STATUS +AGE\ndefault +Deployment\/shop +0\/1 +- +\d+s\ndefault +└─ReplicaSet\/shop-1 +0 +- +\d+s\ndefault + {2}└─Pod\/shop-1-a +0\/1 +Pending +\d+s\n$/,
+    );
+    assert.equal((await admin(['tree', 'pod', 'shop-1-a', '--no-headers'])).out.split('\n').length, 4);
+    assert.match((await admin(['tree', 'pods'])).err, /shows one object/);
+    assert.match((await nobody(['tree', 'deployment/shop'])).err, /cannot get resource "deployments"/);
+  });
+
   it('tells a user without rights nothing of the objects, and names the kinds that were not read', async () => {
     const { status, out, err } = await nobody(['why']);
     assert.deepEqual([status, out], [0, 'nothing is wrong in what you may list\n']);
