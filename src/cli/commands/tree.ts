@@ -19,7 +19,7 @@ export const tree: Verb = {
   } as const satisfies FlagTable,
   examples: [
     'ctl tree deployment web # see its ReplicaSets and pods',
-    'ctl tree pod/web-5d8c7-x2v9q # see to which workload a pod belongs',
+    'ctl tree pod/web # see to which workload a pod belongs',
   ],
   async run(context) {
     const { flags, io, palette } = context;

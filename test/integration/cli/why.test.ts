@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { TerminalScreen } from '../../fixtures/terminal-screen.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
 const pod = (name: string, spec: object = {}) => ({
@@ -139,6 +140,38 @@ describe('ctl why', { timeout: 120_000 }, () => {
     assert.equal((await admin(['tree', 'pod', 'shop-1-a', '--no-headers'])).out.split('\n').length, 4);
     assert.match((await admin(['tree', 'pods'])).err, /shows one object/);
     assert.match((await nobody(['tree', 'deployment/shop'])).err, /cannot get resource "deployments"/);
+  });
+
+  it('ctl get -w replaces its table in place on a terminal, and prints a line for each change elsewhere', async () => {
+    const watch = async (own: object) => {
+      const over = new AbortController();
+      const ctl = ctlFor(adminConfig, { ...own, signal: over.signal });
+      const path = '/api/v1/namespaces/default/configmaps';
+      let step = 0;
+      const { out } = await ctl(['get', 'configmaps', '-w', '-l', 'live=yes'], {
+        signal: over.signal,
+        onOut: (text) => {
+          const metadata = { name: 'live', labels: { live: 'yes' } };
+          if (step === 0 && text.includes('seen')) {
+            step = 1;
+            void server.call('POST', path, { metadata, data: { a: '1' } });
+          } else if (step === 1 && /live +1/.test(text)) {
+            step = 2;
+            void server.call('DELETE', `${path}/live`).then(() => setTimeout(() => over.abort(), 300));
+          }
+        },
+      });
+      return out;
+    };
+    await server.call('POST', '/api/v1/namespaces/default/configmaps', {
+      metadata: { name: 'seen', labels: { live: 'yes' } },
+    });
+    const terminal = new TerminalScreen();
+    terminal.write(await watch({ screen: () => ({ columns: 80, rows: 24 }) }));
+    assert.match(terminal.text.trimEnd(), /^NAME +DATA +AGE\nseen +0 +\S+$/);
+    const piped = await watch({});
+    assert.match(piped, /^NAME +DATA +AGE\nseen +0 +\S+\nlive +1 +\S+\nlive +1 +\S+\n$/);
+    assert.ok(!piped.includes('\u001b'));
   });
 
   it('tells a user without rights nothing of the objects, and names the kinds that were not read', async () => {
