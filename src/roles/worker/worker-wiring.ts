@@ -87,6 +87,8 @@ function connect(options: WorkerOptions) {
     dnsInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     /** Informers of Ingresses: a master without this feature does not let nodes read them. */
     ingressInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+    /** Informers of the Gateway API: a server may lack its definitions. */
+    gatewayInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     proxyClient,
   };
 }

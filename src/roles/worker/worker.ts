@@ -19,8 +19,9 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   } finally {
     stop.abort();
     await Promise.allSettled(parts);
-    const { proxyInformers, dnsInformers, ingressInformers } = worker;
-    await Promise.all([proxyInformers.stopped(), dnsInformers.stopped(), ingressInformers.stopped()]);
+    const { proxyInformers, dnsInformers, ingressInformers, gatewayInformers } = worker;
+    const all = [proxyInformers, dnsInformers, ingressInformers, gatewayInformers];
+    await Promise.all(all.map((informers) => informers.stopped()));
     await worker.events.stop();
   }
 }

@@ -14,7 +14,7 @@ test('the value none selects no feature', () => {
 for (const [value, message] of [
   [
     '',
-    'there is no feature : expected none, or some of functions,host-names,images,ingress,slurm,triggers,workflows',
+    'there is no feature : expected none, or some of functions,gateway,host-names,images,ingress,slurm,triggers,workflows',
   ],
   ['functons', /there is no feature functons \(did you mean functions\?\)/],
   ['none,slurm', /there is no feature none/],

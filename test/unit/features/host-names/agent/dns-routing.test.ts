@@ -77,14 +77,15 @@ class Stand {
     const nginx = {
       serve: async ({ sites }: { readonly sites: readonly Site[] }) => {
         await tell(sites);
-        return { refused: [] };
+        return { refused: [], portProblems: [] };
       },
       remove: () => tell(undefined),
     };
     const fronts = [this.routing.front];
-    this.#ended = runWebServer({ clock: this.clock, nginx, wake, fronts }, this.#stopping.signal).then(() =>
-      this.routing.end(),
-    );
+    this.#ended = runWebServer(
+      { clock: this.clock, nginx, wake, fronts, ports: { http: 80, https: undefined } },
+      this.#stopping.signal,
+    ).then(() => this.routing.end());
     t.after(async () => {
       await this.stop();
       rmSync(directory, { recursive: true });

@@ -1,7 +1,7 @@
 /** The endpoints of a Service's port that get requests. Pure. */
 
-import type { EndpointSlice } from '../../../../api/discovery/v1/endpoint-slice.ts';
-import { addressKind } from '../../../../base/addresses.ts';
+import type { EndpointSlice } from '../../../api/discovery/v1/endpoint-slice.ts';
+import { addressKind } from '../../../base/addresses.ts';
 
 /** Returns addresses with ports: of the ready endpoints, or of those that end if no other is left; sorted. */
 export function usableEndpoints(slices: readonly EndpointSlice[], portName: string): readonly string[] {
