@@ -17,6 +17,8 @@ export function renderRules(site: Site, rules: readonly Rule[], facts: AnswerFac
 
 class RuleRenderer {
   readonly #rules: readonly Rule[];
+  /** Positions of rules by the type and the path of their match; the path of a pattern is ''. */
+  readonly #positions: ReadonlyMap<string, readonly number[]>;
   readonly #facts: AnswerFacts;
   /** Locations that answer, by their body. */
   readonly #answers = new Map<string, string>();
@@ -25,6 +27,8 @@ class RuleRenderer {
 
   constructor(rules: readonly Rule[], facts: AnswerFacts) {
     this.#rules = rules;
+    const positions = rules.map((_, position) => position);
+    this.#positions = Map.groupBy(positions, (position) => placeOf(rules[position]?.path));
     this.#facts = facts;
   }
 
@@ -56,12 +60,15 @@ class RuleRenderer {
   }
 
   #rulesAt(path: string, isExact: boolean): readonly Rule[] {
-    const found = this.#rules.filter(({ path: { type, path: own } }) => {
-      if (type === 'Regex') return true;
-      return type === 'Exact'
-        ? isExact && own === path
-        : own === '/' || path === own || path.startsWith(`${own}/`);
-    });
+    const places = [
+      'Regex ',
+      ...(isExact ? [`Exact ${path}`] : []),
+      ...ancestors(path).map((one) => `Prefix ${one}`),
+    ];
+    const found = places
+      .flatMap((place) => this.#positions.get(place) ?? [])
+      .sort((one, other) => one - other)
+      .flatMap((position) => this.#rules[position] ?? []);
     // Nothing comes after a rule that matches every request to these paths.
     const last = found.findIndex(
       ({ path: { type }, conditions }) => type !== 'Regex' && conditions.length === 0,
@@ -84,7 +91,7 @@ class RuleRenderer {
     const tried = otherwise === undefined ? options : options.slice(0, -1);
     const flags = tried.map(({ all }) => this.#all(all)).join(',');
     const lines = tried.map(({ target }, index) => ({
-      pattern: `^${','.repeat(index)}1`,
+      pattern: `^,{${index}}1`,
       value: quoted(target),
     }));
     return passTo(variables.map(quoted(flags), lines, quoted(otherwise ?? notFoundName)));
@@ -128,6 +135,17 @@ class RuleRenderer {
     this.#answers.set(body, name);
     return name;
   }
+}
+
+const placeOf = (path: Rule['path'] | undefined) =>
+  `${path?.type} ${path?.type === 'Regex' ? '' : path?.path}`;
+
+/** Returns the path and the paths above it, without slashes at their ends, and `/`. */
+function ancestors(path: string): readonly string[] {
+  const elements = path.split('/').slice(1);
+  return ['/', ...elements.map((_, index) => `/${elements.slice(0, index + 1).join('/')}`)].filter(
+    (one, index) => index === 0 || (one !== '/' && !one.endsWith('/')),
+  );
 }
 
 const pathsOf = (rules: readonly Rule[], type: 'Exact' | 'Prefix') =>

@@ -86,5 +86,3 @@ export interface HeaderChanges {
   readonly add: readonly HeaderValue[];
   readonly remove: readonly string[];
 }
-
-export const noHeaderChanges: HeaderChanges = { set: [], add: [], remove: [] };

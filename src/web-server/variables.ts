@@ -30,7 +30,10 @@ export class Variables {
     const lines = parts.map(({ weight, value }, index) =>
       index === parts.length - 1 ? `    * ${value};\n` : `    ${percent(weight / total)} ${value};\n`,
     );
-    return this.#named('split', (name) => `  split_clients "$request_id" ${name} {\n${lines.join('')}  }\n`);
+    return this.#named(
+      'split',
+      (name) => `  split_clients "$request_id ${name.slice(1)}" ${name} {\n${lines.join('')}  }\n`,
+    );
   }
 
   #named(kind: string, render: (name: string) => string): string {

@@ -6,13 +6,14 @@ import type { Client } from '../../../client/client.ts';
 import { gatewayResource } from '../api/kinds.ts';
 
 const againMs = 2000;
+const attempts = 15;
 
 /**
- * Resolves to true if the server serves Gateways to nodes, false if it does not; retries while it does not
- * answer, so that a node that starts without a master serves nothing less than before.
+ * Resolves to true if the server serves Gateways to nodes, false if it does not, or if it reports errors for
+ * half a minute. Retries, so that a node that starts without a master serves no less than before.
  */
 export async function servesGateways(client: Client, clock: Clock, signal: AbortSignal): Promise<boolean> {
-  for (;;) {
+  for (let attempt = 1; attempt < attempts; attempt++) {
     try {
       await client.resource(gatewayResource).list({ limit: 1, signal });
       return true;
@@ -22,4 +23,5 @@ export async function servesGateways(client: Client, clock: Clock, signal: Abort
       await pause(clock, againMs, signal);
     }
   }
+  return false;
 }

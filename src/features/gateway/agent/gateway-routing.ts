@@ -70,6 +70,8 @@ export interface GatewayRouting {
 }
 
 const bySliceService = 'gateway.service';
+/** Time for which the start of the web server waits for the objects. */
+const syncMs = 30_000;
 /** Time for which a round waits for Secrets that have not been read yet. */
 const secretsMs = 5000;
 
@@ -114,7 +116,8 @@ class Routing {
       // Only the end of the node ends the wait.
       () => undefined,
     );
-    if (isServed) await started;
+    // Other objects are not kept waiting by a kind that cannot be listed.
+    if (isServed) await answerWithin(clock, syncMs, started).catch(() => undefined);
   }
 
   async plan(): Promise<FrontPlan> {

@@ -14,7 +14,9 @@ export function ownGateways(
   gateways: readonly Gateway[],
   classes: readonly GatewayClass[],
 ): readonly Gateway[] {
-  const own = new Set(classes.filter(isOwnClass).map(({ metadata }) => metadata.name));
+  const own = new Set(
+    classes.filter((one) => isOwnClass(one) && !one.spec.parametersRef).map(({ metadata }) => metadata.name),
+  );
   return gateways
     .filter(
       ({ metadata, spec }) => own.has(spec.gatewayClassName) && metadata.deletionTimestamp === undefined,

@@ -21,6 +21,14 @@ export function bySpecificity(a: string, b: string): number {
 
 const isWild = (host: string) => host === '' || host.startsWith('*.');
 
-/** Returns the most specific of the names that cover the host. */
-export const mostSpecific = (names: readonly string[], host: string): string | undefined =>
-  names.filter((name) => covers(name, host)).toSorted(bySpecificity)[0];
+/** Returns the names that cover the host, the most specific first. */
+export function coveringNames(host: string): readonly string[] {
+  if (host === '') return [''];
+  const labels = host.split('.');
+  const above = labels.slice(1).map((_, index) => `*.${labels.slice(index + 1).join('.')}`);
+  return [...new Set([host, ...above, ''])];
+}
+
+/** Returns true for a name that listeners and routes may have. */
+export const isHostname = (name: string): boolean =>
+  name.length <= 253 && /^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/i.test(name);

@@ -8,7 +8,7 @@ import type { HttpRouteRule } from './route-types.ts';
 export const gatewayGroup = 'gateway.networking.k8s.io';
 
 export interface GatewayClass extends KubeObject {
-  readonly spec: { readonly controllerName: string };
+  readonly spec: { readonly controllerName: string; readonly parametersRef?: object };
   readonly status?: {
     readonly conditions?: readonly Condition[];
     readonly supportedFeatures?: readonly { readonly name: string }[];

@@ -3,6 +3,7 @@
  * addresses of the nodes, so that a port has one protocol: that of the oldest Gateway.
  */
 import { isPermitted } from './grants.ts';
+import { isHostname } from './hostnames.ts';
 import { type Gateway, gatewayGroup, type Listener, type ReferenceGrant, type RouteKind } from './kinds.ts';
 
 export interface ListenerProblem {
@@ -91,13 +92,14 @@ function kindsOf({ protocol, allowedRoutes }: Listener) {
 
 function refusalOf(
   gateway: Gateway,
-  { protocol, port, tls }: Listener,
+  { protocol, port, tls, hostname }: Listener,
   protocols: ReadonlyMap<number, string>,
 ): ListenerProblem | undefined {
   if (protocol !== 'HTTP' && protocol !== 'HTTPS')
     return problem('UnsupportedProtocol', `protocol ${protocol} is not served: use HTTP or HTTPS`);
   if (protocol === 'HTTPS' && tls?.mode === 'Passthrough')
     return problem('UnsupportedProtocol', 'HTTPS is served with the TLS mode Terminate only');
+  if (hostname && !isHostname(hostname)) return problem('UnsupportedValue', 'hostname is no host name');
   // Without the check of clients' certificates the listener would be open to everybody.
   if (protocol === 'HTTPS' && gateway.spec.tls?.frontend)
     return problem(

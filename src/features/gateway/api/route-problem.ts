@@ -5,6 +5,7 @@
 import { parseDuration } from '../../../base/time.ts';
 import { expressionProblem, patternProblem } from '../../ingress/api/path-pattern.ts';
 import { pathProblem } from '../../ingress/api/plain-path.ts';
+import { isHostname } from './hostnames.ts';
 import type { HttpRoute } from './kinds.ts';
 import type { ListenerProblem } from './listeners.ts';
 import type {
@@ -18,6 +19,8 @@ import type {
 
 /** Returns the first problem, with its reason as in the condition Accepted; undefined if there is none. */
 export function routeProblem({ spec }: HttpRoute): ListenerProblem | undefined {
+  const host = spec.hostnames?.find((name) => !isHostname(name));
+  if (host !== undefined) return unsupported(`spec.hostnames: ${JSON.stringify(host)} is no host name`);
   for (const [index, rule] of (spec.rules ?? []).entries()) {
     const problem = ruleProblem(rule);
     if (problem) return { reason: problem.reason, message: `spec.rules[${index}]${problem.message}` };
@@ -62,7 +65,9 @@ const within = (place: string, problem: ListenerProblem | undefined) =>
 
 const unsupported = (message: string): ListenerProblem => ({ reason: 'UnsupportedValue', message });
 
-function matchProblem({ path, headers = [], queryParams = [] }: HttpRouteMatch): ListenerProblem | undefined {
+function matchProblem(match: HttpRouteMatch): ListenerProblem | undefined {
+  const { path, headers = [], queryParams = [], method = 'GET' } = match;
+  if (!/^[A-Z]{1,16}$/.test(method)) return unsupported(`.method: ${JSON.stringify(method)} is no method`);
   const { type = 'PathPrefix', value = '/' } = path ?? {};
   const why = typeof value !== 'string' ? 'must be text' : pathValueProblem(type, value);
   if (why !== undefined) return unsupported(`.path: ${JSON.stringify(value)} ${why}`);
@@ -109,11 +114,11 @@ function filterProblem(
       return filter.requestMirror ? undefined : missing('requestMirror');
     case 'RequestRedirect':
       return filter.requestRedirect
-        ? within('.requestRedirect.path', modifierProblem(filter.requestRedirect.path, matches))
+        ? within('.requestRedirect', redirectProblem(filter.requestRedirect, matches))
         : missing('requestRedirect');
     case 'URLRewrite':
       return filter.urlRewrite
-        ? within('.urlRewrite.path', modifierProblem(filter.urlRewrite.path, matches))
+        ? within('.urlRewrite', targetProblem(filter.urlRewrite, matches))
         : missing('urlRewrite');
     default:
       return unsupported(`.type: ${filter.type} is not supported`);
@@ -139,6 +144,28 @@ function headerFilterProblem(field: string, filter: HeaderFilter | undefined): L
   return [...set, ...add].every(({ value }) => isText(value))
     ? undefined
     : unsupported(`${field}: a value has a control character`);
+}
+
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+function redirectProblem(
+  redirect: NonNullable<HttpRouteFilter['requestRedirect']>,
+  matches: readonly HttpRouteMatch[],
+): ListenerProblem | undefined {
+  const { scheme = 'http', statusCode = 302 } = redirect;
+  if (scheme !== 'http' && scheme !== 'https') return unsupported(`.scheme: ${scheme} is not supported`);
+  return redirects.has(statusCode)
+    ? targetProblem(redirect, matches)
+    : unsupported(`.statusCode: ${statusCode} is no redirect`);
+}
+
+function targetProblem(
+  { hostname, path }: { readonly hostname?: string; readonly path?: PathModifier },
+  matches: readonly HttpRouteMatch[],
+): ListenerProblem | undefined {
+  if (hostname && (hostname.startsWith('*') || !isHostname(hostname)))
+    return unsupported(`.hostname: ${JSON.stringify(hostname)} is no host name`);
+  return within('.path', modifierProblem(path, matches));
 }
 
 function modifierProblem(

@@ -10,6 +10,8 @@ import { routeProblem } from './route-problem.ts';
 
 /** Each node has one configuration for all namespaces, so that one namespace must not make it too large. */
 export const maxMatchesOfNamespace = 2000;
+/** Every location of a host has the patterns of all its routes. */
+export const maxPatternsOfNamespace = 50;
 
 export interface ServingFacts {
   readonly classes: readonly GatewayClass[];
@@ -46,26 +48,48 @@ export const servedAttachments = ({ attachments, refused }: Serving): readonly A
 
 function refusedRoutes(attachments: readonly Attachment[]): ReadonlyMap<HttpRoute, ListenerProblem> {
   const refused = new Map<HttpRoute, ListenerProblem>();
-  const counts = new Map<string, number>();
-  const attached = new Set(attachments.filter((one) => !one.refused).map(({ route }) => route));
   for (const route of new Set(attachments.map((one) => one.route))) {
     const problem = routeProblem(route);
     if (problem) refused.set(route, problem);
   }
-  for (const route of [...attached].toSorted(byAge)) {
-    if (refused.has(route)) continue;
-    const { namespace = '' } = route.metadata;
-    const count = (counts.get(namespace) ?? 0) + matchCount(route);
-    if (count > maxMatchesOfNamespace) refused.set(route, tooMany);
-    else counts.set(namespace, count);
-  }
+  const attached = new Set(attachments.filter((one) => !one.refused).map(({ route }) => route));
+  const valid = [...attached].filter((route) => !refused.has(route)).sort(byAge);
+  for (const route of beyondLimit(valid)) refused.set(route, tooMany);
   return refused;
+}
+
+/** Returns the routes beyond the limit of their namespace; `routes` are sorted by age. */
+function beyondLimit(routes: readonly HttpRoute[]): readonly HttpRoute[] {
+  const sizes = new Map<string, Size>();
+  return routes.filter((route) => {
+    const { namespace = '' } = route.metadata;
+    const size = sum(sizes.get(namespace) ?? { matches: 0, patterns: 0 }, sizeOf(route));
+    if (size.matches > maxMatchesOfNamespace || size.patterns > maxPatternsOfNamespace) return true;
+    sizes.set(namespace, size);
+    return false;
+  });
 }
 
 const tooMany: ListenerProblem = {
   reason: 'TooManyMatches',
-  message: `the routes of a namespace may have ${maxMatchesOfNamespace} matches together; the oldest are served`,
+  message: `the routes of a namespace may have ${maxMatchesOfNamespace} matches together, ${maxPatternsOfNamespace} of them with a RegularExpression as path; the oldest are served`,
 };
 
-const matchCount = ({ spec }: HttpRoute) =>
-  (spec.rules ?? []).reduce((sum, { matches }) => sum + Math.max(1, matches?.length ?? 0), 0);
+interface Size {
+  readonly matches: number;
+  /** Matches whose path is a pattern. */
+  readonly patterns: number;
+}
+
+const sum = (a: Size, b: Size): Size => ({
+  matches: a.matches + b.matches,
+  patterns: a.patterns + b.patterns,
+});
+
+function sizeOf({ spec }: HttpRoute): Size {
+  const all = (spec.rules ?? []).map(({ matches = [] }) => ({
+    matches: Math.max(1, matches.length),
+    patterns: matches.filter(({ path }) => path?.type === 'RegularExpression').length,
+  }));
+  return all.reduce(sum, { matches: 0, patterns: 0 });
+}

@@ -150,10 +150,12 @@ function programmedListener(state: ListenerState, isProgrammed: boolean): Verdic
 
 /** Returns the new status of a GatewayClass of this controller; undefined if it is as it should be. */
 export function planClass(
-  { metadata, status }: GatewayClass,
+  { metadata, spec, status }: GatewayClass,
   now: string,
 ): NonNullable<GatewayClass['status']> | undefined {
-  const accepted = yes('Accepted', 'Accepted', 'the nodes of this cluster serve Gateways of this class');
+  const accepted = spec.parametersRef
+    ? no('Accepted', 'InvalidParameters', 'spec.parametersRef: Gateways of minik8s have no parameters')
+    : yes('Accepted', 'Accepted', 'the nodes of this cluster serve Gateways of this class');
   const others = (status?.conditions ?? []).filter(({ type }) => type !== 'Accepted');
   const next = {
     conditions: [

@@ -185,8 +185,9 @@ class GatewayController {
     for (const one of classes.filter(isOwnClass))
       await this.#write(gatewayClassResource, one, planClass(one, now));
     await this.#writeGateways(serving, now);
+    const attachmentsOf = Map.groupBy(serving.attachments, ({ route }) => route);
     for (const route of routes) {
-      const attachments = serving.attachments.filter((one) => one.route === route);
+      const attachments = attachmentsOf.get(route) ?? [];
       const status = planRoute(route, {
         ...{ attachments, grants, now },
         refused: serving.refused.get(route),

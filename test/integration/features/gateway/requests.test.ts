@@ -1,4 +1,4 @@
-/** HTTPRoutes as a real nginx serves them: precedence, filters, weights, and values that could be directives. */
+/** HTTPRoutes as a real nginx serves them: precedence, filters, weights, and values like directives. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gatewaySites } from '../../../../src/features/gateway/agent/plan/gateway-sites.ts';
@@ -144,6 +144,9 @@ describe('HTTPRoutes under nginx', () => {
       ],
     );
     assert.deepEqual(result, { refused: [], portProblems: [] });
+    // Workers of the configuration before this one accept connections for a moment.
+    for (let inRow = 0; inRow < 20; )
+      inRow = (await stand.ask('match.test', '/')).status === 200 ? inRow + 1 : 0;
   });
   after(() => stand.stop());
 

@@ -1,7 +1,11 @@
 /** Listeners of Gateways, and which routes attach to them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { intersection, mostSpecific } from '../../../../src/features/gateway/api/hostnames.ts';
+import {
+  bySpecificity,
+  coveringNames,
+  intersection,
+} from '../../../../src/features/gateway/api/hostnames.ts';
 import type { Listener } from '../../../../src/features/gateway/api/kinds.ts';
 import { isServed, namedSecrets } from '../../../../src/features/gateway/api/listeners.ts';
 import { maxMatchesOfNamespace, servedAttachments } from '../../../../src/features/gateway/api/serving.ts';
@@ -36,14 +40,14 @@ describe('host names', () => {
 
   it('an exact name is more specific than one with a star, and a longer star than a shorter one', () => {
     const names = ['', '*.test', '*.x.test', 'a.x.test'];
-    assert.equal(mostSpecific(names, 'a.x.test'), 'a.x.test');
-    assert.equal(mostSpecific(names, 'b.x.test'), '*.x.test');
-    assert.equal(mostSpecific(names, 'other'), '');
+    assert.deepEqual(names.toSorted(bySpecificity), names.toReversed());
+    assert.deepEqual(coveringNames('a.x.test'), names.toReversed());
+    assert.deepEqual(coveringNames('*.x.test'), ['*.x.test', '*.test', '']);
   });
 });
 
 describe('listeners', () => {
-  it('of a Gateway of another class are not looked at', () => {
+  it('of a Gateway of another class are ignored', () => {
     const gateways = [makeGateway('front', [listener('http')])];
     assert.deepEqual(
       serve({ gateways, classes: [makeClass('minik8s', 'other.test/gateway')] }).listeners,

@@ -6,7 +6,7 @@ import { usableEndpoints, withPort } from '../../../ingress/api/endpoints.ts';
 import type { Attachment } from '../../api/attachments.ts';
 import { hostsOf } from '../../api/attachments.ts';
 import { backendOf } from '../../api/backends.ts';
-import { bySpecificity, covers, mostSpecific } from '../../api/hostnames.ts';
+import { bySpecificity, coveringNames } from '../../api/hostnames.ts';
 import type { Gateway, HttpRoute, ReferenceGrant } from '../../api/kinds.ts';
 import { isServed, type ListenerState } from '../../api/listeners.ts';
 import type { BackendObjectReference } from '../../api/route-types.ts';
@@ -26,82 +26,92 @@ export interface SiteFacts {
   readonly slicesOf: (service: string) => readonly EndpointSlice[];
 }
 
+/** Routes of a listener, by each of the host names for which it serves them. */
+type RoutesByHost = ReadonlyMap<string, ReadonlySet<HttpRoute>>;
+
 export function gatewaySites(facts: SiteFacts): readonly Site[] {
   const served = facts.listeners.filter(isServed);
+  const routes = routesByListener(facts.attachments);
   return [...Map.groupBy(served, ({ listener }) => listener.port)].flatMap(([port, listeners]) =>
-    portSites({ port, tls: listeners[0]?.listener.protocol === 'HTTPS' }, listeners, facts),
+    portSites({ port, tls: listeners[0]?.listener.protocol === 'HTTPS' }, listeners, routes, facts),
   );
 }
 
-function portSites(listen: Listen, listeners: readonly ListenerState[], facts: SiteFacts): readonly Site[] {
-  const attached = facts.attachments.filter((one) =>
-    one.listeners.some((state) => listeners.includes(state)),
-  );
-  const hosts = new Set([
-    ...listeners.map(({ hostname }) => hostname),
-    ...attached.flatMap((one) =>
-      one.listeners
-        .filter((state) => listeners.includes(state))
-        .flatMap(({ hostname }) => hostsOf(one.route, hostname)),
-    ),
-  ]);
-  return [...hosts].sort().map((host) => siteOf(host, listen, listeners, attached, facts));
+function routesByListener(attachments: readonly Attachment[]): ReadonlyMap<ListenerState, RoutesByHost> {
+  const all = new Map<ListenerState, Map<string, Set<HttpRoute>>>();
+  for (const { route, listeners } of attachments)
+    for (const state of listeners) {
+      const byHost = all.get(state) ?? new Map<string, Set<HttpRoute>>();
+      all.set(state, byHost);
+      for (const host of hostsOf(route, state.hostname))
+        byHost.set(host, (byHost.get(host) ?? new Set()).add(route));
+    }
+  return all;
 }
 
-function siteOf(
-  host: string,
+function portSites(
   listen: Listen,
   listeners: readonly ListenerState[],
-  attached: readonly Attachment[],
+  routes: ReadonlyMap<ListenerState, RoutesByHost>,
   facts: SiteFacts,
-): Site {
-  const responsible = responsibleListeners(host, listeners);
-  const routes = attached.flatMap(({ route, listeners: own }) =>
-    own
-      .filter((state) => responsible.includes(state))
-      .flatMap(({ hostname }) => hostedRoute(host, listen, route, hostname, facts)),
-  );
-  // A certificate of the most specific listener, of the oldest Gateway among equal ones.
-  const [first] = responsible.toSorted((a, b) => bySpecificity(a.hostname, b.hostname));
-  const certificate =
-    listen.tls && first?.secret !== undefined ? facts.certificateOf(first.secret) : undefined;
-  return {
-    ...{ host, listen, star: 'more', notFound: 'no route serves this path', routes: [] },
-    ...(certificate !== undefined && { certificate }),
-    rules: rulesOf(onceEach(routes)),
-  };
+): readonly Site[] {
+  const hosts = new Set(listeners.flatMap((state) => [state.hostname, ...(routes.get(state)?.keys() ?? [])]));
+  const byHost = Map.groupBy(listeners, ({ hostname }) => hostname);
+  return [...hosts].sort().map((host) => {
+    const responsible = responsibleListeners(host, byHost);
+    const hosted = responsible.flatMap((state) => hostedRoutes(host, listen, routes.get(state), facts));
+    // A certificate of the most specific listener, of the oldest Gateway among equal ones.
+    const secret = responsible[0]?.secret;
+    const certificate = listen.tls && secret !== undefined ? facts.certificateOf(secret) : undefined;
+    return {
+      ...{ host, listen, star: 'more', notFound: 'no route serves this path', routes: [] },
+      ...(certificate !== undefined && { certificate }),
+      rules: rulesOf(onceEach(hosted)),
+    };
+  });
 }
 
-/** Returns the listener of each Gateway that serves the host: the one with the most specific name. */
-function responsibleListeners(host: string, listeners: readonly ListenerState[]): readonly ListenerState[] {
-  const byGateway = Map.groupBy(
-    listeners.filter(({ hostname }) => covers(hostname, host)),
-    ({ gateway }): Gateway => gateway,
-  );
-  return [...byGateway.values()].flatMap(
-    (own) => own.toSorted((a, b) => bySpecificity(a.hostname, b.hostname))[0] ?? [],
-  );
+/**
+ * Returns the listener of each Gateway that serves the host: the one with the most specific name. The most
+ * specific one of all comes first.
+ */
+function responsibleListeners(
+  host: string,
+  byHost: ReadonlyMap<string, readonly ListenerState[]>,
+): readonly ListenerState[] {
+  const found = new Map<Gateway, ListenerState>();
+  for (const name of coveringNames(host))
+    for (const state of byHost.get(name) ?? [])
+      if (!found.has(state.gateway)) found.set(state.gateway, state);
+  return [...found.values()];
 }
 
-function hostedRoute(
+/** Returns the routes that serve the host, each by its most specific name. */
+function hostedRoutes(
   host: string,
   listen: Listen,
-  route: HttpRoute,
-  listenerHost: string,
+  routes: RoutesByHost | undefined,
   facts: SiteFacts,
 ): readonly HostedRoute[] {
-  const hostname = mostSpecific(hostsOf(route, listenerHost), host);
-  if (hostname === undefined) return [];
-  const backendsOf = (ref: BackendObjectReference) => backends(route, ref, facts);
-  return [{ route, hostname, facts: { backendsOf, listen } }];
+  const found = new Map<HttpRoute, HostedRoute>();
+  for (const hostname of coveringNames(host))
+    for (const route of routes?.get(hostname) ?? []) {
+      if (found.has(route)) continue;
+      const backendsOf = (ref: BackendObjectReference) => backends(route, ref, facts);
+      found.set(route, { route, hostname, facts: { backendsOf, listen } });
+    }
+  return [...found.values()];
 }
 
-/** A route that two listeners of a port have, or two parents of the route, is served once. */
-const onceEach = (routes: readonly HostedRoute[]): readonly HostedRoute[] =>
-  routes.filter(
-    ({ route, hostname }, index) =>
-      routes.findIndex((other) => other.route === route && other.hostname === hostname) === index,
-  );
+/** A route of two Gateways with one port and host is served once, by its most specific name. */
+function onceEach(routes: readonly HostedRoute[]): readonly HostedRoute[] {
+  const best = new Map<HttpRoute, HostedRoute>();
+  for (const hosted of routes) {
+    const other = best.get(hosted.route);
+    if (!other || bySpecificity(hosted.hostname, other.hostname) < 0) best.set(hosted.route, hosted);
+  }
+  return [...best.values()];
+}
 
 function backends(route: HttpRoute, ref: BackendObjectReference, facts: SiteFacts): Backends {
   const target = backendOf(route, ref, facts);
