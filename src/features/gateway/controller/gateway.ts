@@ -136,10 +136,18 @@ class GatewayController {
 
   async reconcile(key: ObjectKey): Promise<undefined> {
     if (key === definitionsKey) return this.#keepDefinitions();
-    // Without one of the kinds nothing can be decided.
-    if (this.#kinds.size < kinds.length) return;
+    // Without one of the kinds nothing can be decided; it is a key again once its objects have been listed.
+    if (!this.#isComplete()) return;
     if (key === classKey) return this.#keepClass();
     return this.#lookAtAll();
+  }
+
+  #isComplete(): boolean {
+    const { informers } = this.#context;
+    return (
+      this.#kinds.size === kinds.length &&
+      kinds.every((ref) => informers.informerFor(ref as ResourceRef).hasSynced)
+    );
   }
 
   async #keepDefinitions(): Promise<undefined> {
