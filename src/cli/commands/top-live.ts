@@ -5,7 +5,8 @@ import { Screen } from '../../terminal/screen.ts';
 import { sparkline } from '../../terminal/sparkline.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { VerbContext } from '../verb.ts';
-import type { TopRow, Use } from './top-rows.ts';
+import type { Use } from '../../views/usage.ts';
+import type { TopRow } from './top-rows.ts';
 
 /** Milliseconds between two readings: metrics cannot be watched, and change every few seconds. */
 const everyMs = 5000;

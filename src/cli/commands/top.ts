@@ -16,7 +16,6 @@ import {
   shares,
   sorted,
   sorts,
-  sumOf,
   type TopRow,
 } from './top-rows.ts';
 

@@ -1,4 +1,4 @@
-/** The controller of Gateways: definitions, the class, and statuses, also after the definitions have changed. */
+/** The controller of Gateways: definitions, the class, and statuses, also after definitions have changed. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { customResourceDefinitionResource } from '../../../../src/api/apiextensions/v1/custom-resource-definition.ts';
