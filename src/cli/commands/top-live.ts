@@ -3,9 +3,9 @@ import { sleep } from '../../base/clock.ts';
 import type { TerminalSize } from '../../terminal/progress-plan.ts';
 import { Screen } from '../../terminal/screen.ts';
 import { sparkline } from '../../terminal/sparkline.ts';
+import type { Use } from '../../views/usage.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { VerbContext } from '../verb.ts';
-import type { Use } from '../../views/usage.ts';
 import type { TopRow } from './top-rows.ts';
 
 /** Milliseconds between two readings: metrics cannot be watched, and change every few seconds. */

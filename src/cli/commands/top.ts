@@ -8,16 +8,7 @@ import { itemsOf, metadataOf } from '../objects/objects.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 import { showLive, type TopLine, type TopReading } from './top-live.ts';
-import {
-  cpuText,
-  memoryText,
-  nodeRows,
-  podRows,
-  shares,
-  sorted,
-  sorts,
-  type TopRow,
-} from './top-rows.ts';
+import { cpuText, memoryText, nodeRows, podRows, shares, sorted, sorts, type TopRow } from './top-rows.ts';
 
 const common = {
   selector: { type: 'string', short: 'l', hint: 'LABELS', about: 'only objects with these labels' },

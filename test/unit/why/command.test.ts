@@ -15,7 +15,7 @@ const read = (text: string) =>
     .split('\n');
 
 describe('a command', () => {
-  it('has each value as one word, whatever it contains', () => {
+  it('contains each value as one word with any characters', () => {
     for (const value of ['web', 'a b', "it's", '$(echo no)', '`echo no`', ';echo', '*', '{"a":1}', '~'])
       assert.deepEqual(read(command`get ${value} -n x`), ['get', value, '-n', 'x']);
   });
