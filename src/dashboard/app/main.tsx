@@ -1,5 +1,6 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
+import { followDefinitions } from './cluster/definitions.ts';
 import { loadKinds } from './cluster/kinds.ts';
 import { session, startSession } from './cluster/session.ts';
 import { listenForShortcut } from './palette/palette.tsx';
@@ -20,11 +21,12 @@ function App() {
 applyTheme();
 keepScope();
 followLinks();
+followDefinitions();
 keepRecent();
 listenForShortcut();
 effect(() => {
   const { state } = session.value;
-  if (state === 'signed in' || state === 'by proxy') void loadKinds();
+  if (state === 'signed in' || state === 'by proxy') void loadKinds().catch(() => undefined);
 });
 const root = document.getElementById('app');
 if (root) render(<App />, root);

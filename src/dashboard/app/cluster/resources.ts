@@ -12,6 +12,7 @@ import type { ApiKind } from './plan/discovery.ts';
 import { rowEvent, rowsOf, type Table, type TableColumn, type TableRow } from './plan/table-rows.ts';
 import { requestJson } from './request.ts';
 import { watchLines } from './watch-lines.ts';
+import { watchSocket } from './watch-socket.ts';
 
 export interface FollowOptions extends ClientWatchOptions {
   /** Called when the server has begun to answer the watch. */
@@ -43,6 +44,12 @@ const watchPath = (kind: ApiKind, options: ClientWatchOptions) =>
     timeoutSeconds: options.timeoutSeconds,
   });
 
+/** Without HTTP/2, which needs https, a browser has too few connections for all watches of a page. */
+const follow = location.protocol === 'http:' ? watchSocket : watchLines;
+
+const watchOf = <T extends KubeObject>(kind: ApiKind, accept: string, options: FollowOptions) =>
+  follow<T>({ path: watchPath(kind, options), accept, signal: options.signal, onOpen: options.onOpen });
+
 const initOf = (accept: string, { signal }: ClientListOptions): RequestInit => ({
   headers: { accept },
   ...(signal && { signal }),
@@ -62,7 +69,7 @@ export function objectsOf<T extends KubeObject>(kind: ApiKind, isMetadataOnly: b
     },
     async *watch(options) {
       const accept = isMetadataOnly ? metadata : acceptObjects;
-      for await (const event of watchLines<T>(watchPath(kind, options), accept, options)) {
+      for await (const event of watchOf<T>(kind, accept, options)) {
         complete(kind, event.object);
         yield event;
       }
@@ -91,7 +98,7 @@ export function tableRowsOf(
       return { apiVersion: 'v1', kind: 'List', metadata: found.metadata, items: rowsOf(found) };
     },
     async *watch(options) {
-      const events = watchLines<KubeObject>(watchPath(kind, options), acceptTable, options);
+      const events = watchOf<KubeObject>(kind, acceptTable, options);
       for await (const event of events) yield* rowEvent(event);
     },
   };

@@ -4,14 +4,23 @@ import type { WatchEvent } from '../../../client/client.ts';
 import { watchEventOf } from '../../../client/watch-event.ts';
 import { request } from './request.ts';
 
+export interface WatchRequest {
+  readonly path: string;
+  readonly accept: string;
+  readonly signal: AbortSignal;
+  /** Called when the server has begun to answer. */
+  readonly onOpen?: (() => void) | undefined;
+}
+
 /**
  * Yields the events of a watch until the server ends it; a watch whose signal aborts ends without an error.
  */
-export async function* watchLines<T extends KubeObject>(
-  path: string,
-  accept: string,
-  { signal, onOpen }: { readonly signal: AbortSignal; readonly onOpen?: () => void },
-): AsyncGenerator<WatchEvent<T>> {
+export async function* watchLines<T extends KubeObject>({
+  path,
+  accept,
+  signal,
+  onOpen,
+}: WatchRequest): AsyncGenerator<WatchEvent<T>> {
   try {
     const response = await request(path, { headers: { accept }, signal });
     onOpen?.();

@@ -132,7 +132,7 @@ function extensionsOf({ label, isReadOnly, onChange, suggest }: EditorOptions): 
     syntaxHighlighting(colors),
     look,
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ 'aria-label': label }),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
     EditorState.readOnly.of(isReadOnly),
     autocompletion({ override: [(context) => completions(context, suggest)], icons: false }),
     keymap.of([

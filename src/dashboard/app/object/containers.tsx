@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
+import { ScrollRegion } from '../shell/scroll-region.tsx';
 import { type ContainerFacts, containersOf } from './plan/containers.ts';
 
 /** The containers of a pod, or of the pods that a workload makes. */
@@ -10,7 +11,7 @@ export function Containers({ object }: { readonly object: KubeObject }) {
   return (
     <section class="panel" aria-label="Containers">
       <h2>Containers</h2>
-      <div class="scroll-x">
+      <ScrollRegion label="Table of containers">
         <table class="plain-table">
           <thead>
             <tr>
@@ -29,7 +30,7 @@ export function Containers({ object }: { readonly object: KubeObject }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
     </section>
   );
 }

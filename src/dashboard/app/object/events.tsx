@@ -7,6 +7,7 @@ import { kindsByKey } from '../cluster/kinds.ts';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
 import { watchAll } from '../cluster/watch.ts';
 import { now } from '../shell/screen.ts';
+import { ScrollRegion } from '../shell/scroll-region.tsx';
 import { eventLines } from './plan/event-lines.ts';
 
 interface Props {
@@ -36,7 +37,7 @@ function Listed({ kind, object, limit }: { kind: ApiKind; object: KubeObject; li
   if (lines.length === 0)
     return <p class="faint">{synced ? 'No events within the last hour.' : 'Loading…'}</p>;
   return (
-    <div class="scroll-x">
+    <ScrollRegion label="Table of events">
       <table class="plain-table">
         <thead>
           <tr>
@@ -60,7 +61,7 @@ function Listed({ kind, object, limit }: { kind: ApiKind; object: KubeObject; li
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   );
 }
 

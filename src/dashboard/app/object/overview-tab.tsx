@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../apimachinery/meta.ts';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
 import { kindHref, objectHref } from '../shell/plan/addresses.ts';
 import { now } from '../shell/screen.ts';
+import { ScrollRegion } from '../shell/scroll-region.tsx';
 import { Containers } from './containers.tsx';
 import { DataPanel } from './data-panel.tsx';
 import { Events } from './events.tsx';
@@ -20,6 +21,9 @@ interface Props {
 
 /** Fields of an object that panels of their own show. */
 const shown = new Set(['apiVersion', 'kind', 'metadata', 'data', 'binaryData', 'stringData']);
+
+/** Repeats the whole object, with the data of Secrets. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export function OverviewTab({ kind, object }: Props) {
   const hasData = kind.key === 'configmaps' || kind.key === 'secrets';
@@ -91,7 +95,9 @@ function Facts({ kind, object }: Props) {
 
 function Labels({ kind, object }: Props) {
   const labels = Object.entries(recordAt(object, 'metadata', 'labels'));
-  const annotations = Object.entries(recordAt(object, 'metadata', 'annotations'));
+  const annotations = Object.entries(recordAt(object, 'metadata', 'annotations')).filter(
+    ([key]) => key !== lastApplied,
+  );
   return (
     <section class="panel" aria-label="Labels and annotations">
       <h2>Labels</h2>
@@ -130,7 +136,7 @@ function Conditions({ object }: { readonly object: KubeObject }) {
   return (
     <section class="panel" aria-label="Conditions">
       <h2>Conditions</h2>
-      <div class="scroll-x">
+      <ScrollRegion label="Table of conditions">
         <table class="plain-table">
           <thead>
             <tr>
@@ -157,7 +163,7 @@ function Conditions({ object }: { readonly object: KubeObject }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
     </section>
   );
 }

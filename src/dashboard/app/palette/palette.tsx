@@ -1,5 +1,5 @@
 /** The command palette: one field that finds objects, kinds, pages and what can be done with them. */
-import { computed, type Signal, useSignal } from '@preact/signals';
+import { computed, type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ObjectAction } from '../actions/action.ts';
 import { actionsOn } from '../actions/index.ts';
@@ -94,10 +94,9 @@ function Palette() {
     chosen: useSignal(0),
     subject: useSignal<SearchItem | undefined>(undefined),
   };
-  useEffect(() => {
-    dialog.current?.showModal();
-    void refreshListed();
-  }, []);
+  useEffect(() => dialog.current?.showModal(), []);
+  // The kinds and the rights that it reads begin it anew when they change.
+  useSignalEffect(() => void refreshListed());
   const entries = useEntries(state);
   const index = Math.min(state.chosen.value, Math.max(0, entries.length - 1));
   useEffect(() =>

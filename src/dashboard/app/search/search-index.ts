@@ -57,20 +57,24 @@ const live = computed(() => {
 /** Objects of the other kinds, by their metadata, as they were when the palette was opened. */
 const listed = signal<readonly SearchItem[]>([]);
 let listedAt = Number.NEGATIVE_INFINITY;
+/** Kinds and scopes that were listed: with other rights or kinds there is more to list. */
+let listedWhat = '';
 /** Time for which the listed objects are new enough. */
 const freshMs = 30_000;
 
 /** Lists the kinds that are not watched, unless that was done shortly before. */
 export async function refreshListed(): Promise<void> {
-  if (performance.now() - listedAt < freshMs) return;
-  listedAt = performance.now();
   const queue = surveyed('').filter(({ key }) => !watched.has(key));
+  const what = queue.map((kind) => `${kind.key} ${listScope(kind)}`).join();
+  if (what === listedWhat && performance.now() - listedAt < freshMs) return;
+  listedAt = performance.now();
+  listedWhat = what;
   const found: SearchItem[] = [];
   const work = async () => {
     for (let kind = queue.shift(); kind; kind = queue.shift()) found.push(...(await itemsOf(kind)));
   };
   await Promise.all([work(), work(), work()]);
-  listed.value = found;
+  if (what === listedWhat) listed.value = found;
 }
 
 /** Objects of a kind that are listed at most; more of them are found in the table of the kind. */

@@ -24,23 +24,21 @@ interface Props {
 export function KindTable({ kind, namespace }: Props) {
   const table = useMemo(() => watchTable(kind, { namespace }), [kind, namespace]);
   const { items, synced, error, refused } = table.rows.value;
-  const { filter, order, columns, all, rows } = useRows(kind, namespace, table);
-  const widths = useMemo(() => widthsOf(columns, items), [columns, items]);
+  const selected = useRows(kind, namespace, table);
   const title = titleOf(kind);
   useEffect(() => {
     document.title = `${title} · minik8s`;
   }, [title]);
-  const isEmpty = synced && !refused && rows.length === 0;
   return (
     <div class="page filled">
       <div class="head">
         <h1>{title}</h1>
         <span class="count" role="status">
-          {synced ? countText(rows.length, items.length) : 'Loading…'}
+          {synced ? countText(selected.rows.length, items.length) : 'Loading…'}
         </span>
-        <States filter={filter} rows={all} />
+        <States filter={selected.filter} rows={selected.all} />
         <span class="grow" />
-        <Filter key={kind.key} value={filter} />
+        <Filter key={kind.key} value={selected.filter} />
         {kind.namespaced && <ScopeChoice />}
         <WideChoice columns={table.columns.value} />
       </div>
@@ -49,20 +47,31 @@ export function KindTable({ kind, namespace }: Props) {
           {refused ? refusalText(title, namespace, error) : `The connection is lost. Trying again: ${error}`}
         </p>
       )}
-      {refused ? null : isEmpty ? (
-        <p class="empty">{filter === '' ? `No ${title} here.` : `Nothing here matches ${filter}`}</p>
-      ) : (
-        <VirtualTable
-          label={title}
-          columns={columns}
-          widths={widths}
-          rows={rows}
-          order={order}
-          onOrder={(column) => replaceQuery({ sort: orderText(nextOrder(order, column)) })}
-          hrefOf={({ row: { metadata } }) => objectHref(kind.key, metadata.namespace ?? '', metadata.name)}
-        />
-      )}
+      {!refused && <Rows kind={kind} isSynced={synced} {...selected} />}
     </div>
+  );
+}
+
+interface RowsProps extends ReturnType<typeof useRows> {
+  readonly kind: ApiKind;
+  readonly isSynced: boolean;
+}
+
+function Rows({ kind, isSynced, filter, order, columns, all, rows }: RowsProps) {
+  const widths = useMemo(() => widthsOf(columns, all), [columns, all]);
+  const title = titleOf(kind);
+  if (isSynced && rows.length === 0)
+    return <p class="empty">{filter === '' ? `No ${title} here.` : `Nothing here matches ${filter}`}</p>;
+  return (
+    <VirtualTable
+      label={title}
+      columns={columns}
+      widths={widths}
+      rows={rows}
+      order={order}
+      onOrder={(column) => replaceQuery({ sort: orderText(nextOrder(order, column)) })}
+      hrefOf={({ row: { metadata } }) => objectHref(kind.key, metadata.namespace ?? '', metadata.name)}
+    />
   );
 }
 

@@ -46,11 +46,7 @@ export function VirtualTable(props: Props) {
     const target = Math.max(0, Math.min(index, rows.length - 1));
     focused.value = target;
     frame.current?.scrollTo(0, scrollTo(target, whole, rowHeight()));
-    requestAnimationFrame(() =>
-      frame.current
-        ?.querySelector<HTMLElement>(`tr[data-index="${target}"] a`)
-        ?.focus({ preventScroll: true }),
-    );
+    focusWhenDrawn(frame.current, target);
   };
   const current = Math.min(focused.value, Math.max(0, rows.length - 1));
   const reachable = current >= shown.first && current < shown.end ? current : shown.first;
@@ -90,6 +86,16 @@ export function VirtualTable(props: Props) {
       </table>
     </section>
   );
+}
+
+/** Frames within which a row is drawn after the table was scrolled to it. */
+const drawnWithin = 30;
+
+/** Moves the focus to a row as soon as it is in the document. */
+function focusWhenDrawn(frame: HTMLElement | null, index: number, left = drawnWithin): void {
+  const link = frame?.querySelector<HTMLElement>(`tr[data-index="${index}"] a`);
+  if (link) link.focus({ preventScroll: true });
+  else if (left > 0) requestAnimationFrame(() => focusWhenDrawn(frame, index, left - 1));
 }
 
 /** Reports the scroll position and the height of an element; returns how to end that. */

@@ -1,5 +1,5 @@
 /** The columns that a table shows, and their widths. Pure. */
-import type { TableColumn } from '../../cluster/plan/table-rows.ts';
+import type { TableColumn, TableRow } from '../../cluster/plan/table-rows.ts';
 
 export interface ShownColumn extends TableColumn {
   /** Index of its cells in the server's rows; -1 for the namespace, which the server sends as metadata. */
@@ -45,14 +45,11 @@ const sample = 200;
 /** Returns the width of each column in characters, by its title and its longest cells. */
 export function widthsOf(
   columns: readonly ShownColumn[],
-  rows: readonly {
-    readonly cells: readonly unknown[];
-    readonly metadata: { readonly namespace?: string | undefined };
-  }[],
+  rows: readonly { readonly row: TableRow }[],
 ): number[] {
   const measured = rows.slice(0, sample);
   return columns.map(({ name, index }) => {
-    const lengths = measured.map(({ cells, metadata }) =>
+    const lengths = measured.map(({ row: { cells, metadata } }) =>
       index < 0 ? (metadata.namespace ?? '').length : String(cells[index] ?? '').length,
     );
     const longest = Math.max(name.length + 2, ...lengths);

@@ -1,0 +1,38 @@
+/** The dashboard in a real browser, on one cluster. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BrowserRig } from '../harness/browser.ts';
+import { Cluster } from '../harness/cluster.ts';
+import { Host } from '../harness/host.ts';
+import { helloImage } from '../harness/images.ts';
+import { accessSteps } from './access-steps.ts';
+import { editorSteps } from './editor-steps.ts';
+import { interruptionSteps } from './interruption-steps.ts';
+import { objectSteps } from './object-steps.ts';
+import { searchSteps } from './search-steps.ts';
+import type { Step } from './step.ts';
+import { tableSteps } from './table-steps.ts';
+import { populate, type World } from './world.ts';
+
+/** In order: later steps delete what earlier ones look at, and the last one restarts the master. */
+const steps: readonly Step[] = [
+  ...accessSteps,
+  ...tableSteps,
+  ...searchSteps,
+  ...objectSteps,
+  ...editorSteps,
+  ...interruptionSteps,
+];
+
+test('the dashboard in a browser', async (context) => {
+  const host = await Host.start(context, { images: [helloImage] });
+  const cluster = await Cluster.start(context, { host });
+  const [browser, tokens] = await Promise.all([BrowserRig.start(context, cluster.url), populate(cluster)]);
+  const world: World = { cluster, browser, tokens };
+  for (const { name, run } of steps) await context.test(name, () => run(world));
+
+  await context.test('the pages obey the content security policy and throw no error', () => {
+    const bad = browser.errors.filter((line) => /content security|uncaught/i.test(line));
+    assert.deepEqual(bad, []);
+  });
+});

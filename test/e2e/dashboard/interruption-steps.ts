@@ -1,0 +1,33 @@
+/** Connections that are cut, and a master that starts again, while a page is open. */
+import type { Step } from './step.ts';
+
+export const interruptionSteps: readonly Step[] = [
+  {
+    name: 'a table whose watch was cut shows what happened meanwhile',
+    async run({ browser, cluster: { kubectl }, tokens }) {
+      const page = await browser.signIn(tokens.admin, 'k/configmaps?q=meanwhile');
+      await page.getByText('Nothing here matches meanwhile').waitFor();
+      browser.cut();
+      await kubectl('create', 'configmap', 'meanwhile', '-n', 'shop');
+      await page.getByText(/The connection is lost/).waitFor();
+      browser.mend();
+      await page.getByRole('link', { name: 'meanwhile', exact: true }).waitFor();
+      await page.getByText(/The connection is lost/).waitFor({ state: 'detached' });
+      await page.context().close();
+    },
+  },
+  {
+    name: 'an open page goes on after a restart of the master, with the same session',
+    async run({ browser, cluster, tokens }) {
+      const page = await browser.signIn(tokens.admin, 'k/configmaps?q=restarted');
+      await page.getByText('Nothing here matches restarted').waitFor();
+      await cluster.end('SIGTERM');
+      await cluster.up();
+      await cluster.kubectl('create', 'configmap', 'restarted', '-n', 'shop');
+      await page.getByRole('link', { name: 'restarted', exact: true }).waitFor();
+      await page.reload();
+      await page.getByRole('link', { name: 'restarted', exact: true }).waitFor();
+      await page.context().close();
+    },
+  },
+];
