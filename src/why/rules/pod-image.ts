@@ -66,7 +66,14 @@ function mendOf(
     case 'password':
       return [change, password, loaded];
     case 'trust':
-      return [{ advice: 'let the engine of the node trust the registry: its authority below /etc/docker/certs.d, or insecure-registries' }, loaded, change];
+      return [
+        {
+          advice:
+            'let the engine of the node trust the registry: its authority below /etc/docker/certs.d, or insecure-registries',
+        },
+        loaded,
+        change,
+      ];
     case 'reach':
       return [change, { advice: 'mend the registry, or the network between it and the node' }, loaded];
     case 'wait':

@@ -215,10 +215,7 @@ describe('ctl get pods --watch', { timeout: 120_000 }, () => {
     const text = await terminal.end();
     const screen = new TerminalScreen();
     screen.write(text.slice(0, text.indexOf('speed ')));
-    assert.match(
-      screen.text,
-      /^NAME +READY +STATUS .*\nweb +1\/1 +Running .*\n(\^C)?status \d+\n$/,
-    );
+    assert.match(screen.text, /^NAME +READY +STATUS .*\nweb +1\/1 +Running .*\n(\^C)?status \d+\n$/);
   });
 
   it('prints the rows alone in a pipe', async () => {
