@@ -1,5 +1,6 @@
 /** The first cause of the state of one object, for the end of its description. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { StatusError } from '../../apimachinery/status-error.ts';
 import { explain, type Step } from '../../why/explain.ts';
 import { type KindKey, keyOfKind, nameOf, type ObjectRef } from '../../why/kinds.ts';
 import type { RuleBook } from '../../why/rule-book.ts';
@@ -28,8 +29,8 @@ export class ObjectCauses {
 
   /**
    * Resolves to a line with the first cause; undefined for an object that is as wished, for kinds that are
-   * not explained, and if the objects cannot be read, because a description must not fail then. Reads only
-   * the kinds that rules consult, so that an object whose status shows that all is well costs nothing.
+   * not explained, and if the server rejects to list objects, because a description must not fail then. Reads
+   * only the kinds that rules consult, so that an object whose status shows that all is well costs nothing.
    */
   async lineOf(target: ObjectTarget, object: JsonObject, nowMs: number): Promise<string | undefined> {
     const { resource } = target;
@@ -55,16 +56,21 @@ export class ObjectCauses {
     }
   }
 
-  /** Resolves to the objects of a kind; of pods, to those that a workload selects. Never rejects. */
+  /** Resolves to the objects of a kind; of pods, to those that a workload selects; undefined if rejected. */
   #list(key: KindKey, { namespace }: ObjectTarget, object: JsonObject): ReturnType<typeof readKind> {
     const labelSelector = key === 'pods' && isWorkload(object) ? podSelectorOf(object) : undefined;
     const id = `${key} ${namespace} ${labelSelector ?? ''}`;
     const reading =
       this.#read.get(id) ??
-      readKind(this.#cluster, { key, namespace, labelSelector, maxObjects }).catch(() => undefined);
+      readKind(this.#cluster, { key, namespace, labelSelector, maxObjects }).catch(refusalOnly);
     this.#read.set(id, reading);
     return reading;
   }
+}
+
+/** Returns undefined for a rejection of the server; throws other errors. */
+function refusalOnly(error: unknown): undefined {
+  if (!(error instanceof StatusError)) throw error;
 }
 
 const isWorkload = (object: JsonObject) =>
