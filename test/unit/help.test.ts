@@ -78,7 +78,7 @@ const roleWords = new Set([
 
 const pages = await walk([], new Map());
 
-test('there is a page for every role and every verb', () => {
+test('every role and every verb has a page', () => {
   for (const path of ['up', 'master', 'node', 'token create', 'reset', 'ctl', 'ctl get', 'ctl rollout undo'])
     assert.ok(pages.has(path), path);
   assert.ok(pages.size > 45, [...pages.keys()].join(', '));

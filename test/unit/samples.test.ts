@@ -29,7 +29,7 @@ for (const folder of folders) {
   });
 }
 
-test('a command and its output', () => {
+test('a line of a sample is split into its command and its output', () => {
   const [plain, telling] = commandsOf('# Title\n\n    ctl apply -f x\n    ctl get a   # a-… 1/1 (b)\n');
   assert.deepEqual(plain, { command: 'ctl apply -f x', says: undefined });
   assert.equal(telling?.command, 'ctl get a');

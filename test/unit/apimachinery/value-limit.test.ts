@@ -83,7 +83,7 @@ const times = (count: number, field: readonly number[]) => Uint8Array.from(Array
 
 for (const [what, field] of [
   ['entries of a map', [0x12, 0]],
-  ['one part again and again', [0x0a, 0]],
+  ['one field repeated many times', [0x0a, 0]],
   ['fields without a name', [0x78, 0]],
   ['groups', tag(15, 3)],
 ] as const)

@@ -155,7 +155,7 @@ test('requeueAfter enqueues a key again although nothing changed', async () => {
   await end();
 });
 
-test('a throw is tried again with growing delays and logged once each; success forgets', async () => {
+test('a reconcile that throws is retried with growing delays and logged each time; a success resets the delay', async () => {
   const { server, clock, log, manager, start, end } = setUp();
   let runs = 0;
   server.put('a');
@@ -365,7 +365,7 @@ test('long work is done in pieces, whichever controllers and workers have it', a
   await end();
 });
 
-test('a kind that comes while the caches are read is watched as well', async () => {
+test('a kind that is added while the caches are filled is watched as well', async () => {
   const kinds = new KindSet([]);
   const { server, clock, manager, start, end } = setUp({ kinds });
   server.put('a');

@@ -13,7 +13,7 @@ test('a key is queued once however often it is added, and keys are in the order 
   assert.deepEqual([await queue.get(), await queue.get(), await queue.get()], ['a', 'b', 'c']);
 });
 
-test('the most urgent keys come first, and equals in the order they were added', async () => {
+test('the most urgent keys come first, and equally urgent ones in the order of their addition', async () => {
   const urgency: Readonly<Record<string, number>> = { a: 1, b: 5, c: 1, d: -3, e: 5, f: 2 };
   const queue = new WorkQueue<string>(new FakeClock(), {}, (key) => urgency[key] ?? 0);
   const taken: (string | undefined)[] = [];

@@ -79,7 +79,7 @@ test('a link to an existing layer is followed, as in archives of old versions of
 
 for (const [what, files, message] of [
   [
-    'a manifest that leads out',
+    'a manifest with a path out of the archive',
     [
       ['c.json', config],
       ['manifest.json', entry({ Config: '../../etc/passwd' })],
@@ -87,7 +87,7 @@ for (const [what, files, message] of [
     /it has no \.\.\/\.\.\/etc\/passwd/,
   ],
   [
-    'a link that leads out',
+    'a link out of the archive',
     [
       ['c.json', '', '../../../etc/passwd'],
       ['manifest.json', entry({})],
@@ -104,7 +104,7 @@ for (const [what, files, message] of [
     /it has no c\.json/,
   ],
   ['no manifest', [['a', 'b']], /it has no manifest\.json/],
-  ['a manifest that is no list', [['manifest.json', '{}']], /is no list of images/],
+  ['a manifest that is not a list', [['manifest.json', '{}']], /is no list of images/],
   ['a damaged manifest', [['manifest.json', '[{']], /manifest\.json is no JSON/],
   [
     'fewer layers than its configuration',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { moduleFile } from '../../kubernetes-suite/module-file.ts';
 import { help, optionsOf } from '../../kubernetes-suite/options.ts';
 
-test('nothing means all tests on one node, six at a time', () => {
+test('no arguments select all tests on one node, six at a time', () => {
   const { pattern, nodes, procs, again, failed, all, writeDoc, kubeconfig } = optionsOf([]);
   assert.deepEqual(
     [pattern, nodes, procs, again, failed, all, writeDoc, kubeconfig],

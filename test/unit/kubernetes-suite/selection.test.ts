@@ -19,12 +19,12 @@ const result = (name: string, state: Recorded['state']): [string, Recorded] => [
 const results = new Map([result(good, 'passed'), result(bad, 'failed')]);
 
 const table: [what: string, change: Partial<Wanted>, run: string[], done: string[], left: string[]][] = [
-  ['those without a result', {}, [fresh], [good, bad], [twoNodes, others]],
+  ['the tests without a result', {}, [fresh], [good, bad], [twoNodes, others]],
   ['all again', { again: true }, [good, bad, fresh], [], [twoNodes, others]],
-  ['those that failed', { failed: true }, [bad], [good], [twoNodes, others]],
-  ['those that match', { pattern: /^\[sig-b\]/ }, [fresh], [], []],
-  ['what is not served too', { all: true }, [fresh, others], [good, bad], [twoNodes]],
-  ['with two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [others]],
+  ['the failed tests', { failed: true }, [bad], [good], [twoNodes, others]],
+  ['the matching tests', { pattern: /^\[sig-b\]/ }, [fresh], [], []],
+  ['tests of unsupported features too', { all: true }, [fresh, others], [good, bad], [twoNodes]],
+  ['the tests for two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [others]],
 ];
 for (const [what, change, run, done, left] of table) {
   test(`a run has ${what}`, () => {

@@ -85,7 +85,7 @@ test('a test that was interrupted has no result, and neither has one under way',
   assert.deepEqual(reader.read(passed.join('\n')), []);
 });
 
-test('one that panicked or ran out of time has failed, with its message', () => {
+test('a test that panicked or timed out has failed, with its message', () => {
   for (const bad of ['PANICKED', 'TIMEDOUT']) {
     const block = [
       `• [${bad}] [1.000 seconds]`,

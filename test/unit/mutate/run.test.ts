@@ -146,7 +146,7 @@ describe('a mutant', () => {
   });
 });
 
-test('an outcome is valid as long as its proof, also after half a line', async (context) => {
+test('a recorded outcome is valid while its sources are unchanged, also after an incomplete line', async (context) => {
   const directory = await mkdtemp(join(tmpdir(), 'outcomes-'));
   context.after(() => rm(directory, { recursive: true }));
   const log = () => new OutcomeLog(directory, 'src/x/f.ts');

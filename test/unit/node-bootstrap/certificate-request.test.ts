@@ -80,7 +80,7 @@ async function* open(signal: AbortSignal): AsyncIterable<WatchEvent<Csr>> {
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
-describe('asking for a certificate', () => {
+describe('a request for a certificate', () => {
   let server: Server;
   let clock: FakeClock;
   beforeEach(() => {

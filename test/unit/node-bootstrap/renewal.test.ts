@@ -57,7 +57,7 @@ async function rest(clock: FakeClock, ready: () => boolean): Promise<void> {
   assert.ok(ready());
 }
 
-test('due between 70 and 90 % of its life, not all at once', async () => {
+test('certificates are due between 70 and 90 % of their validity, at different times', async () => {
   const pair = await issue(start, 10 * minute);
   const random = new SeededRandom(1);
   const times = Array.from({ length: 200 }, () => (renewalTime(pair, random) - start) / (10 * minute));

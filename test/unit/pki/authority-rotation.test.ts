@@ -59,7 +59,7 @@ describe('a step', () => {
   const ready = node('ready', [former, hash], [hash]);
   const silent = node('silent', [], []);
 
-  test('says of each node how far it is', () => {
+  test('reports the progress of each node', () => {
     assert.equal(standingOf(old, hash), 'does not trust the next authority');
     assert.equal(standingOf(silent, hash), 'does not trust the next authority');
     assert.equal(standingOf(trusting, hash), 'has certificates of the former authority');

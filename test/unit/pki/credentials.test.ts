@@ -109,7 +109,7 @@ describe('an authority that was damaged', () => {
       /ca\.key is not the key/,
     ],
     [
-      'the key of another',
+      'the key of another authority',
       async () => writeFile(join(own, 'ca.key'), await another('ca.key')),
       /ca\.key is not the key/,
     ],

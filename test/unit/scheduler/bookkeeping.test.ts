@@ -21,7 +21,7 @@ const [a, b] = [podInfo(wanting('a', {})), podInfo(wanting('b', {}))];
 
 describe('pods that wait for room on a node', () => {
   const on = (nominations: Nominations, name: string) => [...nominations.on(name)].map(nameOf);
-  it('wait there alone, until they wait elsewhere or no longer', () => {
+  it('wait for one node, until they wait for another one or no longer', () => {
     const nominations = new Nominations();
     nominations.set(a, 'n');
     nominations.set(b, 'n');

@@ -63,9 +63,9 @@ const waiting = {
 
 describe('an event wakes the pods that it can help, and no others', () => {
   const cases: [string, () => Promise<void>, string[]][] = [
-    ['a pod that goes and leaves enough', () => world.remove('holder'), ['cpu']],
-    ['a pod that goes and leaves too little', () => world.remove('small'), []],
-    ['a pod that comes', () => world.put(on('n', 'else')), []],
+    ['a deleted pod that leaves enough room', () => world.remove('holder'), ['cpu']],
+    ['a deleted pod that leaves too little room', () => world.remove('small'), []],
+    ['a created pod', () => world.put(on('n', 'else')), []],
     ['a pod that an affinity term selects', () => world.put(on('n', 'db')), ['near']],
     [
       'a label of a node',
@@ -166,7 +166,7 @@ describe('a pod that is tried without success', () => {
   });
 });
 
-describe('many that fit nowhere', () => {
+describe('many pods that fit nowhere', () => {
   it('are checked once together if their requests are equal', async () => {
     let asked = 0;
     const counting: Plugin = {

@@ -10,7 +10,7 @@ import { container, node, pod } from '../controllers/objects.ts';
 import { decideWith, nodeFor, plain, snapshotOf, wanting } from './pods.ts';
 
 describe('preferred affinity to nodes', () => {
-  it('decides between nodes that suit otherwise, by weight', () => {
+  it('decides between otherwise suitable nodes, by weight', () => {
     const term = (weight: number, value: string) => ({
       weight,
       preference: { matchExpressions: [{ key: 'disk', operator: 'In' as const, values: [value] }] },

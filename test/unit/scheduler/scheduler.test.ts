@@ -42,8 +42,8 @@ describe('a pod without a node', () => {
 
   const over = { metadata: { deletionTimestamp: at(1) } };
   for (const [what, options] of [
-    ['asks for another scheduler', { spec: { schedulerName: 'mine' } }],
-    ['is to be deleted', over],
+    ['names another scheduler', { spec: { schedulerName: 'mine' } }],
+    ['is being deleted', over],
     ['has gates', { spec: { schedulingGates: [{ name: 'a.example/b' }] } }],
     ['has failed', { phase: 'Failed' }],
     ['has succeeded', { phase: 'Succeeded' }],

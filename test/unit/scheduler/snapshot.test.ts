@@ -76,10 +76,10 @@ describe('Snapshot', () => {
     };
     const table: [string, Pod, number][] = [
       ['counts the requested resources while fewer are allocated', sized('1500m', '1'), 1500],
-      ['counts what it has while it is to have less', sized('500m', '1'), 1000],
-      ['frees the rest when it has less', sized('500m', '500m'), 500],
+      ['counts the allocated resources while fewer are requested', sized('500m', '1'), 1000],
+      ['frees the rest when fewer are allocated', sized('500m', '500m'), 500],
       [
-        'counts what it has when its node can never give more',
+        'counts the allocated resources if the resize is infeasible',
         sized('3', '1', { resize: 'Infeasible' }),
         1000,
       ],

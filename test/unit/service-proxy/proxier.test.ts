@@ -77,7 +77,7 @@ describe('the rules in the kernel', () => {
     assert.deepEqual(leads(), {});
   });
 
-  it('are, for a service, those of its own namespace', async () => {
+  it("use only slices of the Service's namespace", async () => {
     const other = slice('s', 'web', ['10.244.0.2']);
     await put(service('web', '10.96.0.1'), { ...other, metadata: { ...other.metadata, namespace: 'other' } });
     await start();
@@ -93,7 +93,7 @@ describe('the rules in the kernel', () => {
     assert.equal(kernel.transactions.length, 1);
   });
 
-  it('gather what changes during a transaction for one more', async () => {
+  it('collect changes during a transaction for the next one', async () => {
     await start();
     const gate = Promise.withResolvers<void>();
     kernel.before = () => gate.promise;
@@ -157,7 +157,7 @@ describe('a transaction that fails', () => {
     assert.doesNotMatch(kernel.transactions.at(-1) ?? '', /add table/);
   });
 
-  it('is tried again ever more seldom, and soon after the next success', async () => {
+  it('is retried with growing delays, which a success resets', async () => {
     kernel.before = refuse;
     await start();
     await clock.advance(100 + 200 + 400);
@@ -245,7 +245,7 @@ test('no rule is made before the nodes are known, whose addresses no Service may
   assert.deepEqual(leads(), { '10.96.0.1': ['random-1', '10.244.0.2'] });
 });
 
-test('all that the proxy made can be removed, and again', async () => {
+test('everything that the proxy created can be removed, repeatedly', async () => {
   await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
   await start();
   for (const _ of ['there', 'gone']) {
@@ -264,7 +264,7 @@ describe('the counters', () => {
     },
   });
 
-  it('is each change, each round, and when it was in step', async () => {
+  it('count each change and each round, and have the time of the last success', async () => {
     await put(service('web', '10.96.0.1'));
     await start();
     const first = clock.now();

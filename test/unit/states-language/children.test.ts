@@ -100,7 +100,7 @@ test('a Parallel that fails is caught', async () => {
   assert.deepEqual(run.cancelled, ['0-0.0.0-0', '0-0.2.0-0']);
 });
 
-test('an error that is caught in a branch is the branch’s own matter', async () => {
+test('an error that is caught in a branch does not affect the Parallel', async () => {
   const branch = {
     StartAt: 'X',
     States: {
@@ -131,7 +131,7 @@ test('a Fail in a branch fails the Parallel', async () => {
   assert.deepEqual(run.tasks, [], 'B was not entered, or is not asked for');
 });
 
-test('branches have waits and times of their own; the earliest is the timer', async () => {
+test('branches have separate waits and timeouts, and the earliest sets the timer', async () => {
   const wait = (name: string, Seconds: number) => ({
     StartAt: name,
     States: { [name]: { Type: 'Wait', Seconds, End: true } },
@@ -146,7 +146,7 @@ test('branches have waits and times of their own; the earliest is the timer', as
   assert.deepEqual(run.output, [{}, {}]);
 });
 
-test('variables of a branch: outer ones are visible, and its own end with it', async () => {
+test('a branch sees outer variables, and its own variables end with it', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'P',
     States: {

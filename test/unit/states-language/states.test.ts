@@ -14,7 +14,7 @@ const passes: [name: string, state: object, output: Json][] = [
   ['Result with ResultPath null', { Result: 9, ResultPath: null }, input],
   ['InputPath', { InputPath: '$.b' }, input.b],
   ['InputPath null', { InputPath: null }, {}],
-  ['InputPath of many', { InputPath: '$.b.c[1:]' }, [2, 3]],
+  ['InputPath with several matches', { InputPath: '$.b.c[1:]' }, [2, 3]],
   ['InputPath with ResultPath', { InputPath: '$.b.c', ResultPath: '$.a' }, { ...input, a: [1, 2, 3] }],
   ['OutputPath', { OutputPath: '$.b.c[0]' }, 1],
   ['OutputPath null', { OutputPath: null }, {}],
@@ -35,7 +35,7 @@ const passes: [name: string, state: object, output: Json][] = [
     { Parameters: { 'x.$': "States.Format('{}!', $.text)" } },
     { x: 'x!' },
   ],
-  ['Parameters of many', { Parameters: { 'x.$': '$..c' } }, { x: [[1, 2, 3]] }],
+  ['Parameters with several matches', { Parameters: { 'x.$': '$..c' } }, { x: [[1, 2, 3]] }],
   ['a field that ends in .$ within a text', { Parameters: { 'a.$b': 1 } }, { 'a.$b': 1 }],
   [
     'the context',
@@ -48,7 +48,7 @@ const passes: [name: string, state: object, output: Json][] = [
     { i: 1, id: 'runs/one' },
   ],
   [
-    'times in the context',
+    'the start times in the context',
     { Parameters: { 's.$': '$$.Execution.StartTime', 'e.$': '$$.State.EnteredTime' } },
     { s: '2026-03-14T01:59:00.000Z', e: '2026-03-14T01:59:00.000Z' },
   ],
@@ -145,7 +145,7 @@ for (const [state, given, ms] of waits)
     assert.deepEqual(run.output, given);
   });
 
-test('a Wait that is over at once does not wait', async () => {
+test('a Wait of 0 seconds does not wait', async () => {
   for (const state of [
     { Seconds: 0 },
     { Timestamp: '2026-03-14T01:59:00Z' },
@@ -276,7 +276,7 @@ test('a state that fails assigns nothing', async () => {
   );
 });
 
-test('states that never wait are taken a hundred at a time, and the run fails when its history is full', async () => {
+test('states that never wait run a hundred at a time, and the run fails when its history is full', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'A',
     States: {

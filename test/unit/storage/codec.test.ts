@@ -22,8 +22,8 @@ test('stored bytes carry no resourceVersion and are read back with the one of th
 
 const stored: [name: string, bytes: Buffer][] = [
   ['as encoded', encodeObject(pod)],
-  ['with a resourceVersion of its own', withRevision(encodeObject(pod), 3)],
-  ['written by someone else: other order', Buffer.from(JSON.stringify(pod))],
+  ['with another resourceVersion', withRevision(encodeObject(pod), 3)],
+  ['with fields in another order', Buffer.from(JSON.stringify(pod))],
   [
     'a template before the metadata',
     Buffer.from(JSON.stringify({ spec: { template: { metadata: { labels: { a: 'b' } } } }, ...pod })),

@@ -65,7 +65,7 @@ test('an older version refuses newer data in one line, and leaves them', async (
   assert.equal((await keysIn(store)).length, 4);
 });
 
-test('a step that fails leaves the mark of the step before, and is repeated', async () => {
+test('a failed step leaves the mark of the previous step, and is repeated', async () => {
   const store = createMemoryStore();
   const failing: DataStep = { ...(steps[1] as DataStep), up: () => Promise.reject(new Error('no disk')) };
   const broken = { version: '1.1.0', steps: [steps[0] as DataStep, failing] };

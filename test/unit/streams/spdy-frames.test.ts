@@ -94,7 +94,7 @@ test('data longer than a frame becomes several, and only the last one ends the s
 for (const [what, bytes, message] of [
   ['HTTP', Buffer.from('\xc7ET / HTTP/1.1\r\n', 'latin1'), /not SPDY/],
   ['another version', Buffer.from([0x80, 2, 0, 1, 0, 0, 0, 10]), /not SPDY/],
-  ['a control frame without end', Buffer.from([0x80, 3, 0, 1, 0, 0xff, 0xff, 0xff]), /too long/],
+  ['a control frame of unlimited length', Buffer.from([0x80, 3, 0, 1, 0, 0xff, 0xff, 0xff]), /too long/],
   ['a stream without a number', Buffer.from([0x80, 3, 0, 1, 0, 0, 0, 2, 0, 1]), /too short/],
 ] as const) {
   test(`${what} is not a frame`, () => {

@@ -115,7 +115,7 @@ test('a change that does not follow the revision that it required has overwritte
   ]);
 });
 
-test('a read that does not see what was acknowledged before it is stale', () => {
+test('a read that lacks an earlier acknowledged write is stale', () => {
   const reading = (revision: number | undefined, sentAt: number) =>
     faultsOf({ ...correct, reads: [{ name: 'a', sentAt, answeredAt: sentAt, revision }] });
   assert.deepEqual(reading(10, 4.5), ['stale read: a at 10, acknowledged before: 12']);

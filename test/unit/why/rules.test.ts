@@ -34,7 +34,7 @@ describe('each rule', () => {
       for (const text of [symptom, cause, advice]) assert.match(text, /\.$/, name);
   });
 
-  it('calls nothing missing of a kind that was not read', () => {
+  it('reports no missing object of a kind that was not read', () => {
     for (const { about = web, objects } of cases) {
       const alone = { [about.key]: objects[about.key], events: objects.events ?? [] };
       for (const { finding } of explain(snapshotOf(alone), about))
@@ -52,7 +52,7 @@ describe('each rule', () => {
   });
 });
 
-test('an object as wished has no chain', () => {
+test('an object without a fault has no chain', () => {
   const running = pod('web', {
     spec: { nodeName: 'n1' },
     status: { phase: 'Running', conditions: [condition('Ready', 'True')] },
@@ -60,7 +60,7 @@ test('an object as wished has no chain', () => {
   assert.deepEqual(explain(snapshotOf({ pods: [running], nodes: [node('n1')] }), web), []);
 });
 
-test('causes in a circle end', () => {
+test('a cycle of causes ends', () => {
   const owner = (kind: string, name: string) => ({
     ownerReferences: [{ kind, name, uid: `uid-of-${kind}-${name}`, controller: true }],
   });

@@ -31,7 +31,7 @@ describe('the configuration for http_sd', () => {
   const jobs = (text: string) =>
     (parse(text, { merge: true }) as { readonly scrape_configs: readonly Job[] }).scrape_configs;
 
-  test('scrapes the same as the other, which finds it in another way', () => {
+  test("scrapes the same targets as the configuration with Kubernetes' discovery", () => {
     const lists: Record<string, string> = { endpointslice: 'services', node: 'nodes', pod: 'pods' };
     const expected = jobs(config).map(({ kubernetes_sd_configs: found, ...job }) => [
       job,
@@ -45,7 +45,7 @@ describe('the configuration for http_sd', () => {
     assert.ok(made.length > 8);
   });
 
-  test('is not generated from a discovery without a list in the API server, or with another meaning', () => {
+  test('is not generated for a role of the discovery that the API server has no equal list for', () => {
     assert.throws(
       () => withHttpDiscovery(config.replace('role: pod', 'role: ingress')),
       /no list .* ingress/,

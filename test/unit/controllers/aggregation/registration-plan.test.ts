@@ -31,7 +31,7 @@ test('creates a missing APIService', () => {
   assert.deepEqual(planRegistration(wanted, undefined), { type: 'create', draft: wanted.draft });
 });
 
-test('leaves a right one alone', () => {
+test('leaves a correct APIService unchanged', () => {
   assert.deepEqual(planRegistration(wanted, stored({}, managed)), { type: 'none' });
 });
 

@@ -49,7 +49,7 @@ describe('a node that does not exist', () => {
     assert.equal(
       (world.gone.get('over') as Pod).status?.phase,
       'Succeeded',
-      'one that has ended stays as it ended',
+      'keeps the status of a pod that had ended',
     );
     assert.equal(world.log.lines.length, 1);
   });

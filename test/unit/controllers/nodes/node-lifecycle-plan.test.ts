@@ -64,7 +64,7 @@ describe('a node that sends heartbeats', () => {
     });
   }
 
-  it('with all troubles over loses our taints and no other, and a stable one keeps its time', () => {
+  it("loses only the controller's taints when all problems are over; an unchanged taint keeps its time", () => {
     const others: Taint[] = [
       { key: 'gpu', effect: 'NoSchedule' },
       { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' },
@@ -88,7 +88,7 @@ describe('a node that sends heartbeats', () => {
     assert.deepEqual(planNode(observe({ node: before })).taints, []);
   });
 
-  it('is as ready as its conditions', () => {
+  it('has the readiness of its condition Ready, and none without it', () => {
     assert.equal(readiness(withCondition('DiskPressure', 'False')), 'True');
     assert.equal(
       readiness({ ...node('n1'), status: { conditions: [{ type: 'DiskPressure', status: 'True' }] } }),

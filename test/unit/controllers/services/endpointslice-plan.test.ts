@@ -107,7 +107,7 @@ describe('the host name of an endpoint', () => {
   });
 });
 
-describe('when that happened for which slices change', () => {
+describe('the time in the annotation of changed endpoints', () => {
   const name = 'endpoints.kubernetes.io/last-change-trigger-time';
   const told = (slices: readonly EndpointSlice[]) =>
     slices.map(({ metadata }) => metadata.annotations?.[name]);
@@ -150,7 +150,7 @@ describe('portsOf', () => {
 });
 
 describe('planSlices', () => {
-  it('makes slices of at most a hundred, and then is content', () => {
+  it('makes slices of at most a hundred endpoints, and then changes nothing', () => {
     const first = apply(service(), many(250), []);
     assert.deepEqual(
       first.slices.map((slice) => slice.endpoints.length),

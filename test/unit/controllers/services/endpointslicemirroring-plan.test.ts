@@ -47,17 +47,17 @@ const brief = ({ endpoints: list, ports, addressType }: EndpointSlice) =>
     ports.map(({ name, protocol, port }) => `${name}/${protocol}/${port}`).join(),
   ].join(' ');
 
-describe('the Endpoints that are mirrored', () => {
+describe('Endpoints that are mirrored', () => {
   const bare = service({ selector: undefined });
   const skip = 'endpointslice.kubernetes.io/skip-mirror';
   for (const [title, expected, of, metadata] of [
-    ['those of a Service without a selector', true, bare, {}],
-    ['one with an empty selector has none', true, service({ selector: {} }), {}],
-    ['not those of a Service with a selector', false, service(), {}],
-    ['not those that say so', false, bare, { labels: { [skip]: 'true' } }],
-    ['those that say anything else', true, bare, { labels: { [skip]: 'no' } }],
+    ['are those of a Service without a selector', true, bare, {}],
+    ['are those of a Service with an empty selector', true, service({ selector: {} }), {}],
+    ['are not those of a Service with a selector', false, service(), {}],
+    ['are not those with the label skip-mirror', false, bare, { labels: { [skip]: 'true' } }],
+    ['are those with another value of the label skip-mirror', true, bare, { labels: { [skip]: 'no' } }],
     [
-      'not those that elect a leader',
+      'are not those of a leader election',
       false,
       bare,
       { annotations: { 'control-plane.alpha.kubernetes.io/leader': '{}' } },

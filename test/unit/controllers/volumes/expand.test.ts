@@ -101,15 +101,15 @@ describe('a claim that requests more storage', () => {
   for (const [what, one, has] of [
     ['has no volume', asking(), undefined],
     [
-      'names the volume of another',
+      'names the volume of another claim',
       asking(),
       of('minik8s.io/local', { claimRef: referenceTo('c', 'other') }),
     ],
     ['names a volume without a claim', asking(), of('minik8s.io/local', { claimRef: undefined })],
     ['is not bound', asking({ status: { phase: 'Pending' } }), of()],
     ['goes', asking({ metadata: { deletionTimestamp: at(9), finalizers: ['x'] } }), of()],
-    ['asks for less', asking({ status: { capacity: { storage: '4Gi' } } }), of()],
-    ['has so much', asking({ status: { capacity: { storage: '3072Mi' } } }), of()],
+    ['requests less', asking({ status: { capacity: { storage: '4Gi' } } }), of()],
+    ['has the requested size already', asking({ status: { capacity: { storage: '3072Mi' } } }), of()],
   ] as const)
     it(`gets nothing if it ${what}`, async () => {
       world.put(persistentVolumeClaimResource, one);

@@ -88,7 +88,7 @@ describe('the recycler', () => {
       nodeSelectorTerms: [{ matchExpressions: [{ key: 'host', operator: 'In' as const, values: [name] }] }],
     },
   });
-  it('takes the node on which it is', async () => {
+  it('uses the node of the volume', async () => {
     nodes('n1', 'n2');
     put(released({ spec: { nodeAffinity: affinity('n2') } }));
     await look();
@@ -96,8 +96,12 @@ describe('the recycler', () => {
   });
 
   for (const [what, spec, why] of [
-    ['does not know on which', {}, 'its data is on one of several nodes; set spec.nodeAffinity to that node'],
-    ['has none that fits', { nodeAffinity: affinity('n3') }, 'no node matches its nodeAffinity'],
+    [
+      'has a node affinity without a known node',
+      {},
+      'its data is on one of several nodes; set spec.nodeAffinity to that node',
+    ],
+    ['has no suitable node', { nodeAffinity: affinity('n3') }, 'no node matches its nodeAffinity'],
   ] as const)
     it(`reports once that it ${what}, until there is a node`, async () => {
       nodes('n1', 'n2');
@@ -203,7 +207,7 @@ describe('the recycler', () => {
     ['is bound', { status: { phase: 'Bound' } }],
     ['is free', { status: { phase: 'Available' }, spec: { claimRef: undefined } }],
     ['goes', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
-    ['is to be kept', { spec: { persistentVolumeReclaimPolicy: 'Retain' } }],
+    ['has the policy Retain', { spec: { persistentVolumeReclaimPolicy: 'Retain' } }],
     ['is of a kind that is not recycled', { spec: { hostPath: undefined, local: { path: '/d' } } }],
   ] as [string, Over][])
     it(`does nothing with one that ${what}`, async () => {
@@ -227,9 +231,9 @@ describe('a volume that is being emptied', () => {
   };
 
   for (const [what, one] of [
-    ['has no claim any more', given('n1', { spec: { claimRef: undefined } })],
-    ['was promised to another', given('n1', { spec: { claimRef: referenceTo('d', '') } })],
-    ['has failed to become empty', given('n1', { status: { phase: 'Failed', message: 'no' } })],
+    ['has lost its reference to the claim', given('n1', { spec: { claimRef: undefined } })],
+    ['is reserved for another claim', given('n1', { spec: { claimRef: referenceTo('d', '') } })],
+    ['could not be emptied', given('n1', { status: { phase: 'Failed', message: 'no' } })],
   ] as const)
     it(`is available to no claim although it ${what}`, async () => {
       world.put(persistentVolumeResource, one);

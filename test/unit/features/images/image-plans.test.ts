@@ -83,7 +83,7 @@ describe('chores of a master', () => {
     assert.deepEqual(chores(elsewhere, true, at, at + abandonedAnywhereMs), [], 'its own master does');
   });
 
-  test('a master that keeps the content, or has lost it, reports it in the status', () => {
+  test('a master that has the content, or has lost it, reports that in the status', () => {
     assert.deepEqual(chores(imageOf(one, { content: one }), true, at, at), ['keeps']);
     const listed = imageOf(one, { content: one, masters: { m1: one.config.digest } });
     assert.deepEqual(chores(listed, true, at, at), []);

@@ -80,13 +80,13 @@ describe('the rules of a webhook', () => {
     ['match a scope', { scope: 'Namespaced' }, {}, true],
     ['do not match another scope', { scope: 'Cluster' }, {}, false],
     [
-      'take a Namespace for an object of the cluster',
+      'match a Namespace as a cluster-scoped object',
       { scope: 'Namespaced', resources: ['*'] },
       { address: namespaces, namespace: 'web' },
       false,
     ],
     [
-      'match an object of the cluster',
+      'match a cluster-scoped object',
       { scope: 'Cluster', resources: ['*'] },
       { address: nodes, namespace: '' },
       true,

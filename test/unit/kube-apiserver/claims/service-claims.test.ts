@@ -52,18 +52,23 @@ const nodePort = (number?: number) => ({ port: 80, ...(number !== undefined && {
 describe('a Service without an address', () => {
   for (const [title, world, taken, expected] of [
     // A sixteenth of the range, and at least 16 addresses, are reserved for Services with a chosen address.
-    ['gets one beyond the reserved addresses', {}, [], '10.96.0.17'],
-    ['gets the last', { start: 0.9999 }, [], '10.96.0.254'],
-    ['gets the next when one is taken', {}, [ip('10.96.0.17')], '10.96.0.18'],
-    ['begins again when the end is taken', { start: 0.9999 }, [ip('10.96.0.254')], '10.96.0.17'],
+    ['gets an address after the reserved ones', {}, [], '10.96.0.17'],
+    ['gets the last address', { start: 0.9999 }, [], '10.96.0.254'],
+    ['gets the next address if one is taken', {}, [ip('10.96.0.17')], '10.96.0.18'],
     [
-      'skips the addresses in the cache after the first one was taken',
+      'starts over after the reserved ones if the last is taken',
+      { start: 0.9999 },
+      [ip('10.96.0.254')],
+      '10.96.0.17',
+    ],
+    [
+      'skips addresses in the cache after a collision',
       { others: [service({ clusterIP: '10.96.0.18' }), service({ clusterIP: '10.96.0.19' })] },
       [ip('10.96.0.17')],
       '10.96.0.20',
     ],
     [
-      'ignores the addresses in the cache before',
+      'ignores addresses in the cache before a collision',
       { others: [service({ clusterIP: '10.96.0.17' })] },
       [],
       '10.96.0.17',

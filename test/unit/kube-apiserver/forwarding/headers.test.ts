@@ -36,7 +36,7 @@ describe('headers to a backend', () => {
     assert.equal(headers['x-forwarded-for'], undefined);
   });
 
-  it('keeps back who the client is to this server', () => {
+  it("omit the client's credentials for this server", () => {
     const headers = request({
       authorization: 'Bearer s3cret',
       'proxy-authorization': 'Basic eA==',

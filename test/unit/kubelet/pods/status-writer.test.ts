@@ -75,7 +75,7 @@ describe('StatusWriter', () => {
     assert.equal(patches.length, 0);
   });
 
-  it('tries again later and later, always with the newest', async () => {
+  it('retries with growing delays, always with the newest status', async () => {
     const { clock, patches, writer } = setUp([newInternalError('1'), newInternalError('2')]);
     writer.set(makePod(), ready);
     await clock.advance(500);
@@ -147,7 +147,7 @@ describe('StatusWriter', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('writes again when another has taken the readiness back, and not for anything older or else', async () => {
+  it('writes again if another client has revoked the readiness, and not for an older or another change', async () => {
     const { clock, patches, writer } = setUp();
     const seen = (version: string, status: object) =>
       writer.observe(makePod({}, { resourceVersion: version }, status));

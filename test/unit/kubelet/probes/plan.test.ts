@@ -77,7 +77,7 @@ describe('the probes that run', () => {
     assert.deepEqual(kinds(podWith({})), []);
   });
 
-  it('exclude those that could end a container which is about to end', () => {
+  it('exclude probes that could end a container under termination', () => {
     assert.deepEqual(kinds(podWith(probes), { startup: false }), []);
     assert.deepEqual(kinds(podWith(probes), { startup: true, liveness: false }), ['readiness']);
     assert.deepEqual(kinds(podWith(probes), { startup: true }, true), ['readiness']);
@@ -135,7 +135,7 @@ describe('results of an earlier agent', () => {
     });
   });
 
-  it('holds for no other', () => {
+  it('holds for no other container', () => {
     assert.deepEqual(decidedBefore(podWith({ ...said, containerID: 'docker://main-1' }), container), {});
     assert.deepEqual(decidedBefore(makePod(), container), {});
   });

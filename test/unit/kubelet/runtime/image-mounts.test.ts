@@ -73,6 +73,6 @@ describe('the part of an image that does not exist', () => {
   ] as const)
     it(`is not ${what}`, () => assert.equal(missingPart(info, said), undefined));
 
-  it('is not one of a container without mounts', () =>
+  it('does not exist for a container without mounts', () =>
     assert.equal(missingPart({ HostConfig: {} }, place), undefined));
 });

@@ -56,7 +56,7 @@ for (const [title, seen, name, policy, code, message] of [
     'container "first" is not running: it has ended with exit code 0',
   ],
   [
-    'that was not made yet has not started',
+    'that was not created yet has not started',
     [],
     'web',
     'Always',
@@ -64,7 +64,7 @@ for (const [title, seen, name, policy, code, message] of [
     'container "web" is not running: it has not started yet',
   ],
   [
-    'that was made and not started has not started',
+    'that was created and not started has not started',
     [container('web', 'created', 0)],
     'web',
     'Always',

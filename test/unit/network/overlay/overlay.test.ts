@@ -178,10 +178,10 @@ describe('the plan of the overlay', () => {
       /node node-3 already has its address 192\.0\.2\.4 or its MAC/,
     ],
     ['a loopback address', node(2, { ip: '127.0.0.1' }), /is not a unicast IPv4 address/],
-    ['an address of many', node(2, { ip: '224.0.0.1' }), /is not a unicast IPv4 address/],
+    ['a multicast address', node(2, { ip: '224.0.0.1' }), /is not a unicast IPv4 address/],
     ['no address', node(2, { ip: '1.2.3.4\nlink delete eth0' }), /is not a unicast IPv4 address/],
     [
-      'commands in its MAC',
+      'a MAC address with commands',
       node(2, {
         annotations: { [modeAnnotation]: 'vxlan', [macAnnotation]: '0a:58:0a:f4:02:00\nlink delete eth0' },
       }),

@@ -103,7 +103,7 @@ test('a process belongs to the service of OpenRC whose supervisor is its parent'
   assert.equal(supervisedBy([]), undefined);
 });
 
-test('an up is named where the role master was asked for, with the command for it', () => {
+test('an error about the role master names a running up, with the command for it', () => {
   const up: OwnProcess = { ...master, role: 'up' };
   const { dataDir, ...hidden } = up;
   assert.deepEqual(ofOtherRoles([up], { role: 'master' }), [up]);

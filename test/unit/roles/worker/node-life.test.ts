@@ -159,7 +159,7 @@ describe('settings of a node’s life', () => {
     assert.equal(maxParallelImagePulls, 3);
   });
 
-  it('keep no images below those that go', () => {
+  it('reject a low image threshold above the high one', () => {
     const flags = { 'image-gc-high-threshold': '50', 'image-gc-low-threshold': '51' };
     const message = /^--image-gc-low-threshold must not be more than/;
     assert.throws(() => agentLife(read(flags)), { name: 'UsageError', message });

@@ -173,7 +173,7 @@ describe('the writes before a pod is bound', () => {
     assert.deepEqual(await world.step(700_000), { kind: 'wait', ms: 600_000 });
   });
 
-  it('are abandoned when they take too long, or the claim is deleted', async () => {
+  it('are given up when they take too long, or the claim is deleted', async () => {
     const world = new World();
     await world.step();
     world.claim = world.written[0] as PersistentVolumeClaim;

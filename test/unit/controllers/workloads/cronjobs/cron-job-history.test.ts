@@ -79,7 +79,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual(world.told, ['Normal MissingJob tick: Active job went missing: gone']);
   });
 
-  it('are its own: entries of its status are neither deleted for the next one nor kept for it', async () => {
+  it('are only those it owns: other entries of its status are neither deleted nor replaced', async () => {
     for (const concurrencyPolicy of ['Replace', 'Forbid'] as const) {
       const status = listed('orphan', 'foreign');
       const [, foreign] = status?.active ?? [];

@@ -28,7 +28,7 @@ describe('without a surge', () => {
     assert.deepEqual(changes(daemons(replacing('30%'), nodes, ...four))[1]?.length, 2);
   });
 
-  it('one is removed if the numbers would allow none', () => {
+  it('one pod is removed if the rounded numbers would allow none', () => {
     assert.deepEqual(changes(daemons(replacing(0), nodes, ...four))[1], ['old-n1']);
     const repelling = node('n1', { taints: [{ key: 'a', effect: 'NoSchedule' }] });
     assert.deepEqual(changes(daemons(replacing('10%'), [repelling], old('n1')))[1], []);
@@ -56,7 +56,7 @@ describe('without a surge', () => {
     assert.deepEqual(changes(daemons(replacing(1), nodes, ...broken)), [[], ['old-n1', 'old-n2']]);
   });
 
-  it('OnDelete moves nothing', () => {
+  it('OnDelete replaces no pod', () => {
     const set = daemonSet({ updateStrategy: { type: 'OnDelete' } });
     assert.deepEqual(changes(daemons(set, nodes, ...four)), [[], []]);
   });
@@ -65,7 +65,7 @@ describe('without a surge', () => {
 describe('with a surge', () => {
   const set = daemonSet(surging(2));
 
-  it('as many nodes get a second pod as it allows', () => {
+  it('at most as many nodes as the surge allows get a second pod', () => {
     const four = nodes.map((name) => old(name));
     assert.deepEqual(changes(daemons(set, nodes, ...four)), [['n1', 'n2'], []]);
     const share = daemonSet(surging('75%'));
@@ -87,7 +87,7 @@ describe('with a surge', () => {
     assert.deepEqual(changes(daemons(set, nodes, ...pods)), [['n1', 'n2', 'n3', 'n4'], []]);
   });
 
-  it('a node with too many counts', () => {
+  it('a node with excess pods counts', () => {
     const pods = [old('n1'), daemon('again', 'n1', 'old'), old('n2'), old('n3')];
     assert.deepEqual(changes(daemons(set, ['n1', 'n2', 'n3'], ...pods)), [['n2'], []]);
   });

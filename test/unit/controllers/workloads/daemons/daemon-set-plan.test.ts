@@ -113,7 +113,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
   const removed = (...pods: Parameters<typeof daemons>[2][]) => changes(daemons(set, ['n1'], ...pods)).remove;
   const unready = { readyAt: undefined };
 
-  it('gets one where only one that ends is left', () => {
+  it('gets a new pod on a node whose only pod terminates', () => {
     const { labels } = daemon('a', 'n1').metadata;
     const last = daemon('a', 'n1', 'new', { metadata: { labels, ...ending.metadata } });
     assert.deepEqual(changes(daemons(set, ['n1'], last)).create, ['n1']);
@@ -142,7 +142,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
     assert.deepEqual(
       changes(daemons(set, ['n1']), { n1: 700 }).create,
       ['n1'],
-      'nobody waits for what is gone',
+      'a deleted pod is not awaited',
     );
   });
 
@@ -156,7 +156,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
     assert.deepEqual(removed(daemon('o', 'n1', 'old'), daemon('n', 'n1', 'new', { readyAt: 60 })), ['o']);
   });
 
-  it('keeps one of each', () => {
+  it('keeps one pod of each revision', () => {
     const pods = [
       daemon('o1', 'n1', 'old'),
       daemon('o2', 'n1', 'old'),
@@ -205,7 +205,7 @@ describe('its status', () => {
     assert.deepEqual([status.numberAvailable, nextAvailableIn], [1, 20_000]);
   });
 
-  it('leaves out how many are available, or are not, where none is', () => {
+  it('omits numberAvailable and numberUnavailable if they are 0', () => {
     const none = planStatus(daemons(daemonSet(), ['n1'], daemon('a', 'n1', 'new', { readyAt: undefined })));
     assert.deepEqual(
       ['numberAvailable' in JSON.parse(JSON.stringify(none.status)), none.status.numberUnavailable],

@@ -315,7 +315,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 80_000 });
   });
 
-  it('does nothing while it is deleted, and takes no pod then', async () => {
+  it('does nothing while it is being deleted, and adopts no pod then', async () => {
     const set = daemonSet();
     put({ ...set, metadata: { ...set.metadata, deletionTimestamp: at(0) } }, ['n1'], daemon('a', 'n2'));
     await settle();

@@ -148,7 +148,7 @@ describe('a change of spec.replicas', () => {
     }
   });
 
-  it('together with one of the template, with Recreate, ends all old pods', () => {
+  it('together with a new template ends all old pods with Recreate', () => {
     const world = rolledOnce(1, { strategy: { type: 'Recreate' } });
     world.edit((target) => {
       image('app:3')(target);
@@ -179,7 +179,7 @@ describe('while it is paused', () => {
 });
 
 describe('a stage of a rollout', () => {
-  it('grows the new, or shrinks the old, and not both', () => {
+  it('scales the new ReplicaSet up or the old ones down, not both', () => {
     const strategy = { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge: 1, maxUnavailable: 2 } };
     const world = new World(deployment(4, { strategy }));
     world.settle();

@@ -231,9 +231,14 @@ describe('a success policy', () => {
   const cases: [what: string, policy: Partial<Job['spec']>, succeed: number[], rule: number | undefined][] = [
     ['all of its indexes', rules({ succeededIndexes: '0,2' }), [0, 2], 0],
     ['all but one', rules({ succeededIndexes: '0,2' }), [0, 1], undefined],
-    ['a number of its indexes', rules({ succeededIndexes: '0-2', succeededCount: 1 }), [1], 0],
-    ['others than its indexes', rules({ succeededIndexes: '0-1', succeededCount: 1 }), [2], undefined],
-    ['a number of any', rules({ succeededCount: 3 }, { succeededCount: 2 }), [0, 2], 1],
+    ['a number of the listed indexes', rules({ succeededIndexes: '0-2', succeededCount: 1 }), [1], 0],
+    [
+      'other indexes than the listed ones',
+      rules({ succeededIndexes: '0-1', succeededCount: 1 }),
+      [2],
+      undefined,
+    ],
+    ['a number of any indexes', rules({ succeededCount: 3 }, { succeededCount: 2 }), [0, 2], 1],
   ];
   for (const [what, policy, succeed, rule] of cases)
     it(`${what}: ${rule === undefined ? 'continues' : `met by rule ${rule}`}`, async () => {
@@ -247,7 +252,7 @@ describe('a success policy', () => {
       assert.deepEqual(
         [world.running, world.job.status?.failed],
         [[], undefined],
-        'the others go, uncounted',
+        'the other pods are removed and not counted',
       );
       for (const one of world.pods) if (one.metadata.deletionTimestamp) world.remove(one);
       await world.settle();
@@ -299,7 +304,7 @@ describe('a failure policy', () => {
     ['another container', { containerName: 'other', operator: 'In', values: [1] }, 1, false],
     ['NotIn', { operator: 'NotIn', values: [2] }, 1, true],
     ['NotIn of that code', { operator: 'NotIn', values: [1] }, 1, false],
-    ['NotIn of a container that ended well', { operator: 'NotIn', values: [1] }, 0, false],
+    ['NotIn of a container that succeeded', { operator: 'NotIn', values: [1] }, 0, false],
   ];
   for (const [what, onExitCodes, exitCode, ignored] of matches)
     it(`by exit codes: ${what} ${ignored ? 'matches' : 'does not match'}`, async () => {

@@ -167,7 +167,7 @@ describe('an ending that an earlier process has begun', () => {
       assert.equal(completionTime !== undefined, type === 'Complete');
     });
 
-    it(`${interim} that was taken back ends nothing`, async () => {
+    it(`${interim} with the status False ends nothing`, async () => {
       const world = begun(interim, 'False');
       await world.settle();
       assert.equal(world.running.length, 3);

@@ -100,7 +100,7 @@ describe('suspending a Job', () => {
     ]);
   });
 
-  it('one made suspended makes nothing and has not begun', async () => {
+  it('a Job created as suspended creates no pods and has no start time', async () => {
     const world = new JobWorld(job({ suspend: true }));
     await world.settle();
     assert.equal(world.pods.length, 0);
@@ -177,8 +177,8 @@ describe('ownership of pods', () => {
   });
 });
 
-describe('a server that refuses', () => {
-  it('pods: records an event, keeps the status, and retries', async () => {
+describe('a server that refuses requests', () => {
+  it('to create pods causes an event, an unchanged status, and a retry', async () => {
     const world = new JobWorld(job({ parallelism: 5, completions: 5 }));
     world.refuse = (verb) =>
       verb === 'create' ? newForbidden(podResource, 'x', 'exceeded quota') : undefined;

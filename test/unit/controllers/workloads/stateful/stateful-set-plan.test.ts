@@ -63,7 +63,7 @@ describe('in order', () => {
     assert.deepEqual(steps(set, [member(0), member(1)]), [['create web-2']]);
   });
 
-  it('two thousand million are begun with the first', () => {
+  it('a set of two thousand million pods creates the first one', () => {
     assert.deepEqual(steps(statefulSet(2 ** 31 - 1), all(1)), [['create web-1']]);
   });
 });
@@ -97,7 +97,7 @@ describe('Parallel', () => {
     );
   });
 
-  it('five hundred are created at once, and no time is spent on the others', () => {
+  it('five hundred are created at once, and the others cost no time', () => {
     const [group] = steps(statefulSet(2 ** 31 - 1, parallel), []);
     assert.equal(group?.length, 500);
     const [beside] = steps(statefulSet(2 ** 31 - 1, parallel), all(3));
@@ -115,7 +115,7 @@ describe('another template', () => {
     assert.deepEqual(steps(statefulSet(3, parallel), broken), [['remove web-1']]);
   });
 
-  it('down to the partition; pods that are missing below it are of the template before', () => {
+  it('stops at the partition; missing pods below it get the previous template', () => {
     const partition = (at: number) =>
       statefulSet(3, { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: at } } });
     assert.deepEqual(steps(partition(1), [member(0, 'old'), member(1), member(2)]), []);
@@ -132,7 +132,7 @@ describe('another template', () => {
     ]);
   });
 
-  it('without a partition as many of the template before as its status still counts', () => {
+  it('without a partition keeps as many pods of the previous template as its status counts', () => {
     const set = statefulSet(3, { updateStrategy: { type: 'RollingUpdate' } });
     const status = { replicas: 3, availableReplicas: 3, currentReplicas: 2 };
     const revision = (ordinal: number, pods: Pod[]) =>

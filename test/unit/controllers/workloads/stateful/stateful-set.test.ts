@@ -40,7 +40,7 @@ describe('a StatefulSet', () => {
     });
   });
 
-  it('is silent in a namespace that ends', async () => {
+  it('creates no events in a namespace that is being deleted', async () => {
     put(statefulSet(1, withData()));
     const causes = [{ reason: 'NamespaceTerminating', message: 'it ends', field: 'metadata.namespace' }];
     const ends = newForbidden(podResource, 'x', 'it ends', causes);
@@ -108,7 +108,7 @@ describe('a StatefulSet', () => {
     assert.equal(status()?.replicas, 1);
   });
 
-  it('keeps them while it is deleted', async () => {
+  it('keeps its pods while it is being deleted', async () => {
     const own = { labels: { app: 'web' }, ownerReferences: [ownedBy('StatefulSet', 'web')] };
     const set = statefulSet(1);
     const deleted = { ...set.metadata, deletionTimestamp: at(0), finalizers: ['foregroundDeletion'] };
@@ -118,7 +118,7 @@ describe('a StatefulSet', () => {
     assert.equal(status()?.replicas, 0);
   });
 
-  it('counts its pods while it is deleted, and does nothing else', async () => {
+  it('only counts its pods while it is being deleted', async () => {
     const set = statefulSet(3, withData());
     const deleted = { ...set.metadata, deletionTimestamp: at(0), finalizers: ['foregroundDeletion'] };
     put({ ...set, metadata: deleted }, member(0));
@@ -127,7 +127,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual([status()?.replicas, status()?.readyReplicas], [1, 1]);
   });
 
-  it('reports that another controller has a claim, and takes its own name off it', async () => {
+  it('reports that another controller owns a claim, and removes its own owner reference', async () => {
     const owners = [ownedBy('Thing', 'x'), ownedBy('StatefulSet', 'web')];
     world.put(persistentVolumeClaimResource, claim('data-web-0', owners));
     put(statefulSet(1, withData({ whenDeleted: 'Delete' })));
@@ -143,7 +143,7 @@ describe('a StatefulSet', () => {
     );
   });
 
-  it('mends the labels of a pod, and reports when it may not', async () => {
+  it('corrects the labels of a pod, and reports when the server refuses that', async () => {
     put(statefulSet(1));
     await settle();
     const [one] = world.all(podResource) as [Pod];

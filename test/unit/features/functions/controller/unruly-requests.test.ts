@@ -99,7 +99,7 @@ it('a function has the requested instances and one version, whatever request fai
     assert.deepEqual(
       [...world.told, ...world.server.told].filter((one) => one.includes('is not this function')),
       [],
-      'its own version is taken for another’s',
+      'its own version is mistaken for that of another owner',
     );
   });
 });
@@ -134,7 +134,7 @@ it('a pool has its waiting instances, and none once it is unused, whatever reque
     assert.deepEqual(
       alive(world).map(({ metadata }) => metadata.name),
       [given?.metadata.name],
-      'what was given stays',
+      'an assigned instance stays',
     );
     assert.deepEqual(world.server.names(functionVersionResource), []);
   });

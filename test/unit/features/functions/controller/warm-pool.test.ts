@@ -129,7 +129,7 @@ describe('a pool', () => {
     assert.deepEqual(
       other.asked.at(-1),
       `create FunctionVersion ${pool.metadata.name}`,
-      'nothing is asked for after that',
+      'no request follows',
     );
   });
   it('is reconciled when other nodes have room than before, and not whenever a node is written', () => {

@@ -190,20 +190,21 @@ describe('isCallable', () => {
       conditions: [{ type: 'Ready', status: 'False' }],
       containerStatuses: [{ name: 'function', started, state: { running: {} } }],
     } as Partial<Pod['status']>);
-  it('an instance that runs', () => assert.equal(isCallable(running(), 'v1'), true));
-  it('one that is just starting', () => assert.equal(isCallable(unready(false), 'v1'), true));
+  it('if the instance runs', () => assert.equal(isCallable(running(), 'v1'), true));
+  it('if the instance is starting', () => assert.equal(isCallable(unready(false), 'v1'), true));
   for (const [why, one] of [
     ['another version', running({}, { labels: { [functionVersionLabel]: 'v2' } })],
-    ['one that goes', running({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
-    ['one without an address', running({ podIP: '' })],
-    ['an instance without an address', running({ podIP: undefined })],
-    ['an instance with an invalid address', running({ podIP: 'localhost' })],
-    ['one whose program does not run', running({ containerStatuses: [] })],
-    ['one that has ended', running({ phase: 'Failed' })],
-    ['one whose node is gone', unready(true)],
+    ['if the instance is being deleted', running({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['if the pod has no IP', running({ podIP: '' })],
+    ['if the list of addresses is empty', running({ podIP: undefined })],
+    ['if the address is invalid', running({ podIP: 'localhost' })],
+    ['if the program does not run', running({ containerStatuses: [] })],
+    ['if the instance has ended', running({ phase: 'Failed' })],
+    ['if the node was deleted', unready(true)],
   ] as const)
     it(`is false ${why}`, () => assert.equal(isCallable(one, 'v1'), false));
-  it('none while no version is called', () => assert.equal(isCallable(running(), undefined), false));
+  it('no instance is callable while no version is called', () =>
+    assert.equal(isCallable(running(), undefined), false));
 });
 
 describe('callPath', () => {

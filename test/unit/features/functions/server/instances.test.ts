@@ -130,9 +130,9 @@ describe('a function cannot be called', () => {
     ['it is starting', ready('False', 'Starting')],
     ['it is ready', ready('True')],
     ['its condition Ready is Unknown', ready('Unknown')],
-    ['nothing is said of it', {}],
-    ['nothing is said at all', undefined],
-    ['only something else is false', { conditions: ready('False').conditions.slice(0, 1) }],
+    ['it has no condition Ready', {}],
+    ['it has no status', undefined],
+    ['only another condition is False', { conditions: ready('False').conditions.slice(0, 1) }],
   ] as const)
     it(`except if ${what}`, () => assert.equal(of(status), undefined));
 });

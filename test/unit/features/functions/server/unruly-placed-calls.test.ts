@@ -95,11 +95,11 @@ describe('a placed call', () => {
   });
   for (const [what, answer, first, again] of [
     ['breaks off', cut, 'unclear', 'unclear'],
-    ['is refused for want of room', refusing('busy'), 'notMade', 'unclear'],
-    ['is refused by one that ends', refusing('stopping'), 'notMade', 'notMade'],
-    ['is refused by one that is stuck', refusing('stuck'), 'notMade', 'notMade'],
+    ['is refused for lack of room', refusing('busy'), 'notMade', 'unclear'],
+    ['is refused by an instance that ends', refusing('stopping'), 'notMade', 'notMade'],
+    ['is refused by an instance that is stuck', refusing('stuck'), 'notMade', 'notMade'],
     ['finds no listener', undefined, 'notMade', 'unclear'],
-    ['is not known any more', refusing('forgotten', 410), 'lost', 'lost'],
+    ['is no longer known', refusing('forgotten', 410), 'lost', 'lost'],
   ] as const)
     it(`with ${what} is ${first} the first time, and ${again} when it is sent again`, async () => {
       for (const isFirst of [true, false]) {

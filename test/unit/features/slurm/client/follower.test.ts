@@ -198,7 +198,7 @@ describe('a job that Slurm does not list', () => {
       [['sacct does not answer', { why: 'x'.repeat(500) }]],
     );
   });
-  it('is lost as one where tasks of its array are, which are missed one by one', async () => {
+  it('is lost as a whole if tasks of its array are missed one by one', async () => {
     const world = new World({ run: ['true'], array: '0-2' });
     world.account = disabled;
     world.queue = says(`7_1|RUNNING|${at}|${at}|N/A|n1|None\n`);
@@ -342,7 +342,7 @@ describe('a job that begins', () => {
   });
 });
 
-it('a job is looked after when one of its files has grown, and not when none has or one has become shorter', async () => {
+it('a job is queried when one of its files has grown, and not when none has grown or one has become shorter', async () => {
   const world = new World();
   world.queue = says(`7|RUNNING|${at}|${at}|N/A|n1|None\n`);
   const look = (stdout: number, stderr: number) => {

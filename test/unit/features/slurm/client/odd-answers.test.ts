@@ -35,7 +35,7 @@ it('lines without the number of a job are ignored, and texts are cut after 4096 
   assert.equal(running?.nodes.length, 4096);
 });
 
-it('a program that a signal ended has 128 and the number of the signal, also of the first', () => {
+it('a program ended by a signal has the exit status 128 plus the number of the signal, including signal 1', () => {
   assert.deepEqual(
     ['0:1', '0:9', '3:0', '', 'x:1'].map((exit) => accountLines(`7|FAILED|${exit}||||n1`)[0]?.exitCode),
     [129, 137, 3, undefined, undefined],

@@ -27,7 +27,7 @@ const jobOf = (spec: SlurmJobSpec, status?: SlurmJobStatus): SlurmJob => ({
 const options = (spec: SlurmJobSpec) => sbatchOptions(jobOf(spec));
 
 describe('the options of sbatch', () => {
-  it('have a time without end, and no memory of nothing', () => {
+  it('may have an unlimited time, and have no memory of 0', () => {
     assert.ok(options({ time: 'UNLIMITED' }).includes('--time=UNLIMITED'));
     assert.ok(options({ time: 3600 }).includes('--time=60:00'));
     for (const memory of ['0', '-1', 'much']) assert.throws(() => options({ memory }), UnusableSpec);
@@ -105,7 +105,7 @@ describe('the state of a job in Slurm', () => {
     ]);
     assert.deepEqual([status.state, status.nodes, status.reason], ['PENDING', 'n2', 'Resources']);
   });
-  it('counts output and errors apart', () => {
+  it('counts output and errors separately', () => {
     const sizes: [string, number][] = [
       ['stdout-1', 3],
       ['stdout-2', 4],

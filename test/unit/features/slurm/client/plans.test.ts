@@ -79,7 +79,7 @@ describe('the end of a job', () => {
     assert.deepEqual([last.phase, types(last)], ['Succeeded', ['Uploaded True', 'Complete True']]);
     assert.equal(last.conditions?.[1]?.lastTransitionTime, '2026-01-01T00:01:05Z');
   });
-  it('is that of a canceled job if it was canceled by us or by others', () => {
+  it('is that of a canceled job, also if Slurm canceled it', () => {
     for (const [reason, phase] of [
       ['Canceled', 'Canceled'],
       ['CANCELLED', 'Canceled'],
@@ -165,7 +165,7 @@ it('chooses results by glob, the smallest first, up to the limit', () => {
   );
 });
 
-it('matches a host only by its own lines', () => {
+it('uses only the lines of known_hosts for the host', () => {
   const key = Buffer.from('AAAA', 'base64');
   const has = (line: string, port = 22) => hostKeys(line, 'login.example', port).has(key);
   assert.ok(has('login.example,10.0.0.1 ssh-ed25519 AAAA'));

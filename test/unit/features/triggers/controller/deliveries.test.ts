@@ -64,7 +64,7 @@ function world() {
 }
 
 describe('deliveries', () => {
-  it('have so many places, which are free again after them', async () => {
+  it('occupy a limited number of places, and release them at their end', async () => {
     const one = world();
     const places = one.deliveries.roomFor(key);
     assert.ok(places > 0 && places < maxInAll, 'one namespace does not have all');
@@ -208,7 +208,7 @@ it('counts during a write of the status are in the next status', async () => {
   assert.equal(one.deliveries.counts(key).discarded, 1);
 });
 
-it('the end that the cache shows of another event of the name leaves one busy that was removed', async () => {
+it('the deletion of another event of the same name in the cache leaves a removed event busy', async () => {
   const one = world();
   const e = one.begin(event('e'));
   await one.end('e');

@@ -53,7 +53,7 @@ describe('a claim', () => {
       noVolume('Pending'),
     ],
     [
-      'of which nothing is said',
+      'without a status',
       { claim: claim({ status: undefined }), volume: bound },
       'ClaimNotBound',
       noVolume('Pending'),
@@ -64,9 +64,9 @@ describe('a claim', () => {
       'ClaimNotBound',
       noVolume('Lost'),
     ],
-    ['whose volume is gone', { claim: claim() }, 'ClaimNotBound', noVolume('Bound')],
+    ['whose volume does not exist', { claim: claim() }, 'ClaimNotBound', noVolume('Bound')],
     [
-      'that names the volume of another',
+      'that names the volume of another claim',
       { claim: claim(), volume: volume({ claimRef: { uid: 'other' }, local: { path: '/d' } }) },
       'ClaimNotBound',
       noVolume('Bound'),
@@ -84,7 +84,7 @@ describe('a claim', () => {
       noFolder,
     ],
     [
-      'whose node is gone',
+      'whose node does not exist',
       { claim: claim(), volume: volume({ local: { path: '/d' }, ...on('n9') }), nodes: [node('n1')] },
       'NodeUnknown',
       /./,

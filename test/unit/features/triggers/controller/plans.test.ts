@@ -144,7 +144,7 @@ const event = (status?: TriggerEvent['status'], spec: object = {}, created = now
 describe('deliveries', () => {
   const plan = (events: readonly TriggerEvent[], facts: object = {}, spec: object = {}) =>
     planDeliveries(trigger(spec), events, { now, underWay: 0, free: 100, isBusy: () => false, ...facts });
-  it('begin with the oldest, so many at once', () => {
+  it('begin with the oldest, at most ten at once', () => {
     const events = Array.from({ length: maxAtOnce + 5 }, () => event());
     const { start, waiting, pending } = plan(events.toReversed());
     assert.deepEqual(start, events.slice(0, maxAtOnce));
@@ -238,7 +238,7 @@ describe('a failed attempt', () => {
     });
     assert.deepEqual([phase, attempts, lastError?.length, lastStatus], ['Pending', 1, 1024, 500]);
   });
-  it('is the last after so many', () => {
+  it('is the last after maxAttempts attempts', () => {
     assert.equal(failed({ attempts: 1 }).phase, 'Pending');
     assert.deepEqual(failed({ attempts: 2 }), {
       phase: 'Failed',
@@ -278,7 +278,7 @@ describe('the status', () => {
     });
     assert.deepEqual([delivered, failed, discarded, lastTime, observedGeneration], [5, 1, 1, 'then', 2]);
   });
-  it('states why nothing happens', () => {
+  it('states why nothing is delivered', () => {
     const problem = { reason: 'TargetMissing', message: 'there is none' };
     const [ready] = planStatus(trigger(), { ...facts, problem }).conditions ?? [];
     assert.deepEqual(ready, { type: 'Ready', status: 'False', ...problem, lastTransitionTime: timestamp });

@@ -249,7 +249,7 @@ describe('a folder', () => {
     assert.deepEqual(
       server.asked.filter((one) => one.includes('FolderWatch')).length,
       1,
-      'it is made once, and not removed',
+      'the FolderWatch is created once, and not removed',
     );
     server.seen.remove(persistentVolumeClaimResource, 'default/c');
     await look();

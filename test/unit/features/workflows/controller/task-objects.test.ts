@@ -336,13 +336,13 @@ describe('the right to a task in another namespace', () => {
   });
 });
 
-describe('the run above', () => {
+describe('the parent run', () => {
   for (const [what, run, gone] of [
-    ['is not there', undefined, true],
-    ['was made again', runOf({ uid: 'another' }), true],
+    ['does not exist', undefined, true],
+    ['was created again', runOf({ uid: 'another' }), true],
     ['is there', runOf(), false],
     ['has ended', { ...runOf(), status: { phase: 'Failed' } }, false],
-    ['is being deleted and goes on', runOf({ deletionTimestamp: 'T' }), false],
+    ['is being deleted and continues', runOf({ deletionTimestamp: 'T' }), false],
     [
       'is being deleted and has ended',
       { ...runOf({ deletionTimestamp: 'T' }), status: { phase: 'Aborted' } },

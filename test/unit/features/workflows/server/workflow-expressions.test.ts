@@ -98,8 +98,8 @@ describe('another thread parses', () => {
     ['65 expressions', times(65, '1'), true],
     ['not an expression of 500 characters', [long(500)], false],
     ['an expression of 513 characters', [long(513)], true],
-    ['not 4,000 characters in all', times(8, long(498)), false],
-    ['more than 4,096 characters in all', times(9, long(500)), true],
+    ['not 4,000 characters in total', times(8, long(498)), false],
+    ['more than 4,096 characters in total', times(9, long(500)), true],
   ] as const)
     it(what, async () => assert.equal(await isOnThread(texts), expected));
 

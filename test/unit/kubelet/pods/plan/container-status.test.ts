@@ -246,20 +246,20 @@ describe('a container that has ended', () => {
   });
 
   for (const [what, container, message, reason] of [
-    ['killed for its memory', { exitCode: 137, oomKilled: true }, '', 'OOMKilled'],
+    ['killed for lack of memory', { exitCode: 137, oomKilled: true }, '', 'OOMKilled'],
     [
-      'what the engine could not start',
+      'a failed start by the engine',
       { exitCode: 128, error: 'no', startedAt: undefined },
       '',
       'ContainerCannotRun',
     ],
-    ['an error of the engine after it ran', { exitCode: 128, error: 'no' }, '', 'Error'],
-    ['never begun, without an error', { exitCode: 1, startedAt: undefined }, '', 'Error'],
+    ['an error of the engine after the start', { exitCode: 128, error: 'no' }, '', 'Error'],
+    ['never started, without an error', { exitCode: 1, startedAt: undefined }, '', 'Error'],
     ['a program that does not exist', { exitCode: 127 }, 'exec: "x": not found', 'ContainerCannotRun'],
     ['an invalid program', { exitCode: 126 }, 'exec: "x": denied', 'ContainerCannotRun'],
     ['a shell that did not find one', { exitCode: 127 }, 'x: not found', 'Error'],
-    ['words like those of another end', { exitCode: 1 }, 'exec: "x": denied', 'Error'],
-    ['the end of its work', { exitCode: 0 }, '', 'Completed'],
+    ['a message like that of another cause', { exitCode: 1 }, 'exec: "x": denied', 'Error'],
+    ['a successful end', { exitCode: 0 }, '', 'Completed'],
   ] as const) {
     it(`has a reason: ${what}`, () => {
       const terminationMessages = new Map([['main-0', message]]);

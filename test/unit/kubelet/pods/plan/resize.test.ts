@@ -30,7 +30,7 @@ describe('a container', () => {
     assert.equal(
       resized({ ...asked, requests: { cpu: '250m', memory: '1Mi' } }),
       undefined,
-      'nothing holds it to this',
+      'it has no limit',
     );
     assert.equal(containerResize({ resources: asked } as never, {}), undefined, 'what it has is not known');
     const least = { ...held, cpuShares: 0, nanoCpus: 0, memory: 0 };

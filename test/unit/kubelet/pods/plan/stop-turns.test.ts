@@ -56,7 +56,7 @@ describe('containers that are to stop', () => {
 
 describe('a hook after the start', () => {
   const lifecycle = { postStart: hook };
-  it('is pending of a container that runs, and of no other', () => {
+  it('is pending only for a running container', () => {
     for (const [state, pending] of [
       ['created', undefined],
       ['running', { at: 'due' }],

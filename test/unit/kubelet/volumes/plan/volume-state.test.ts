@@ -23,8 +23,8 @@ const state = (more: Partial<VolumeState> = {}): VolumeState => ({
 describe('a volume', () => {
   for (const [title, attempt, basis, expected] of [
     ['never tried', undefined, 'a', { isMounted: false, isDue: true }],
-    ['as it should be', mounted, 'a', {}],
-    ['made from something else', mounted, 'b', { isDue: true }],
+    ['with its current content', mounted, 'a', {}],
+    ['with another source', mounted, 'b', { isDue: true }],
     ['whose token is young', { ...mounted, renewAt: now + 1 }, 'a', { dueAt: now + 1 }],
     ['whose token is old', { ...mounted, renewAt: now }, 'a', { isDue: true }],
     ['that failed', failedAttempt(undefined, 'a', false, now), 'a', { isMounted: false, dueAt: now + 500 }],
@@ -36,7 +36,7 @@ describe('a volume', () => {
       { isMounted: false, isDue: true },
     ],
     [
-      'that failed, and what it is made from has come',
+      'that failed, and whose source exists now',
       failedAttempt(undefined, 'a', false, now),
       'b',
       { isMounted: false, isDue: true },

@@ -103,28 +103,28 @@ describe('the newer group', () => {
     ['another type', { type: 'Bad' }, ['type: Invalid value: "": has invalid value: Bad']],
     ['no type', { type: null }, ['type: Invalid value: "": has invalid value: ']],
     [
-      'the first time',
+      'the deprecated first time',
       { deprecatedFirstTimestamp: eventTime },
       ['firstTimestamp: Invalid value: "": needs to be unset'],
     ],
     [
-      'the last time',
+      'the deprecated last time',
       { deprecatedLastTimestamp: eventTime },
       ['lastTimestamp: Invalid value: "": needs to be unset'],
     ],
     ['a count', { deprecatedCount: 1 }, ['count: Invalid value: "": needs to be unset']],
     ['a source', { deprecatedSource: { component: 'x' } }, ['source: Invalid value: "": needs to be unset']],
     [
-      'a source with a host',
+      'the deprecated source',
       { deprecatedSource: { host: 'x' } },
       ['source: Invalid value: "": needs to be unset'],
     ],
     [
-      'a series of one',
+      'a series with a count of one',
       { series: { count: 1, lastObservedTime: eventTime } },
       ['series.count: Invalid value: "": should be at least 2'],
     ],
-    ['a series that never was', { series: { count: 2 } }, ['series.lastObservedTime: Required value']],
+    ['a series without a last time', { series: { count: 2 } }, ['series.lastObservedTime: Required value']],
   ] as const)
     test(`${expected ? 'refuses' : 'takes'} ${title}`, async () => {
       const server = await startTestServer();
