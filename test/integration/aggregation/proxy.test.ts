@@ -219,7 +219,7 @@ describe('requests for an extension server', () => {
     assert.equal((await answered(things)).status, 503);
   });
 
-  it('that it never answers hold only themselves, up to a limit', async () => {
+  it('without an answer delay no other requests, up to a limit', async () => {
     answer(() => undefined);
     const before = received().length;
     const waiting = await Promise.all(Array.from({ length: maxWaiting }, () => send(things)));
@@ -255,7 +255,7 @@ describe('requests for an extension server', () => {
     assert.equal((await answered(things)).text, 'unverified');
   });
 
-  it('of built-in groups stay here', async () => {
+  it('of built-in groups are not forwarded', async () => {
     const claim = await server.call('POST', services, apiService({ insecureSkipTLSVerify: true }, 'apps'));
     assert.equal(claim.status, 201, claim.text);
     await setAvailable(server, 'v1.apps');

@@ -117,7 +117,7 @@ test('writes outside the tree advance the revision: a list queries the progress 
   assert.equal((await listing).status, 200);
 });
 
-test('gets that come together are answered by one question, and none for a key', async () => {
+test('concurrent gets share one query of the revision, and none queries a key', async () => {
   const { server, lag } = own;
   await made('together');
   const { revision, key } = { ...lag.asked };
@@ -127,7 +127,7 @@ test('gets that come together are answered by one question, and none for a key',
   assert.equal(lag.asked.key, key);
 });
 
-test('a deletion that was acknowledged is seen, also while the cache still has the object', async () => {
+test('an acknowledged deletion is seen, even while the cache still has the object', async () => {
   const { server, lag } = own;
   await made('deleted');
   lag.holdEvents();

@@ -221,7 +221,7 @@ for (const reviewVersion of ['v1', 'v1beta1'])
       assert.equal((await call('GET', `${v1}/a`)).status, 404);
     });
 
-    it('does in a dry run all but the write', async () => {
+    it('does everything except the write in a dry run', async () => {
       const made = await call('POST', `${v2}?dryRun=All`, { metadata: { name: 'a' }, spec: { host: 'a' } });
       assert.equal(made.status, 201, made.text);
       assert.equal((await call('GET', `${v1}/a`)).status, 404);

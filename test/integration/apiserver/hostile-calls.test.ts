@@ -119,7 +119,7 @@ describe('a program of a function', () => {
     refuses = false;
     assert.equal((await world.call(`/function/${one.metadata.name}`)).text, 'yes');
   });
-  it('is not held by a body that breaks off, or does not come', limit, async () => {
+  it('is not kept busy by a body that breaks off or does not arrive', limit, async () => {
     const one = await world.fn({ concurrency: 1 });
     let calls = 0;
     await world.instance(one, (incoming, outgoing) => {
@@ -221,7 +221,7 @@ describe('a request', () => {
       assert.match(id, /^[0-9a-f-]{36}$/, 'an id of its own');
     }
   });
-  it('that can be read in two ways is refused, and reaches no program', async () => {
+  it('that is ambiguous is refused, and reaches no program', async () => {
     const one = await world.fn();
     let calls = 0;
     await world.instance(one, (_, outgoing) => {
@@ -232,9 +232,9 @@ describe('a request', () => {
     const requests = {
       'two lengths': `${head}Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc`,
       'a length and chunks': `${head}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
-      'a chunk of no size': `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n`,
-      'a chunk of less than nothing': `${head}Transfer-Encoding: chunked\r\n\r\n-1\r\nabc\r\n0\r\n\r\n`,
-      'a chunk without end': `${head}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc\r\n0\r\n\r\n`,
+      'a chunk without a size': `${head}Transfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n`,
+      'a chunk with a negative size': `${head}Transfer-Encoding: chunked\r\n\r\n-1\r\nabc\r\n0\r\n\r\n`,
+      'a chunk of unlimited size': `${head}Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc\r\n0\r\n\r\n`,
       'a length with a sign': `${head}Content-Length: +3\r\n\r\nabc`,
       'a name with a space': `${head}Content-Length : 3\r\n\r\nabc`,
       'a folded line': `${head}X: a\r\n b\r\nContent-Length: 0\r\n\r\n`,
@@ -318,7 +318,7 @@ describe('a run of a public workflow', () => {
   });
 });
 
-describe('the input of a workflow that comes without end', () => {
+describe('an endless input of a workflow', () => {
   it('is refused once it is too large, and is not kept', async () => {
     const definition = { StartAt: 'A', States: { A: { Type: 'Succeed' } } };
     const metadata = { name: 'endless' };

@@ -58,7 +58,7 @@ describe('HTTP/2', () => {
     assert.equal(await agreed(server), false);
   });
 
-  it('is agreed on with agents only when it is set so', async (t) => {
+  it('is negotiated only with agents if it is set so', async (t) => {
     const server = await start(t, { listen: { http2: 'agents' } });
     assert.equal(await agreed(server, ['h2', 'http/1.1']), 'http/1.1');
     assert.equal(await agreed(server, ['h2', agentProtocol]), 'h2');

@@ -163,7 +163,7 @@ describe('a connection of HTTP/2', () => {
     assert.equal(watch.destroyed, false);
   });
 
-  it('answers other requests while its watches have much that is unread', async (t) => {
+  it('answers other requests while its watches have much unread data', async (t) => {
     const server = await start(t);
     const { open, ask } = await speak(t, server, masters);
     const watches = [1, 2, 3].map(() => open({ ':path': `${maps}?watch=true` }));

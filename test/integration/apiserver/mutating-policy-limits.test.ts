@@ -59,7 +59,7 @@ describe('a mutation that cannot be applied', () => {
         /an item lacks its key field "uid"$/,
       ],
       [
-        'patches a path that is not there',
+        'patches a missing path',
         json('[JSONPatch{op: "remove", path: "/data/none"}]'),
         /JSON Patch: remove operation does not apply: doc is missing path: \/data\/none/,
       ],
@@ -69,7 +69,7 @@ describe('a mutation that cannot be applied', () => {
         /JSON Patch: error decoding patch: operation 0: unknown op "grow"/,
       ],
       [
-        'makes a value that is too large',
+        'creates a value that is too large',
         apply(
           `Object{data: {"a": "${'x'.repeat(100)}".replace("x", "${'y'.repeat(200)}").replace("y", "${'z'.repeat(200)}")}}`,
         ),

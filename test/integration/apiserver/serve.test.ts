@@ -275,7 +275,7 @@ describe('the HTTPS listener', () => {
     agent.destroy();
   });
 
-  it('frees a watch whose client hung up', async () => {
+  it('releases a watch whose client disconnected', async () => {
     const timers = new Set<symbol>();
     const emptied = Promise.withResolvers<void>();
     const clock: Clock = {

@@ -46,7 +46,7 @@ describe('services', () => {
     assert.equal(stored.spec.clusterIP, spec.clusterIP);
   });
 
-  it('get none when they are headless or elsewhere', async () => {
+  it('get no address if they are headless or external names', async () => {
     const headless = await made('headless', { clusterIP: 'None' });
     assert.deepEqual(headless.spec.clusterIPs, ['None']);
     const external = await made('external', { type: 'ExternalName', externalName: 'example.com', ports: [] });
@@ -223,7 +223,7 @@ describe('services', () => {
 });
 
 describe('bootstrap', () => {
-  it('makes what every cluster has, once', async () => {
+  it('creates the Services of every cluster, once', async () => {
     const server = await startTestServer({ bare: true, bareNamespaces: true });
     await bootstrapObjects(server, objectsAt(6443));
     const before = await server.store.list('/registry/');

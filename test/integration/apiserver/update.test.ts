@@ -170,7 +170,7 @@ describe('update', () => {
     assert.equal((await server.call('GET', `${deployments}/rescaled`)).json<Deployment>().spec.replicas, 6);
   });
 
-  it('refuses what may not change, naming the field', async () => {
+  it('refuses changes of immutable fields, with the field', async () => {
     const made = await createDeployment('immutable');
     const selector = { matchLabels: { app: 'other' } };
     const answer = await server.call('PUT', `${deployments}/immutable`, {
@@ -216,7 +216,7 @@ describe('update', () => {
     assert.equal(stored.spec.replicas, 5);
   });
 
-  it('takes a resourceVersion in a patch as a condition, and refuses an invalid result', async () => {
+  it('treats a resourceVersion in a patch as a precondition, and refuses an invalid result', async () => {
     const made = await createMap('condition', { a: '1' });
     const patch = (body: unknown) =>
       server.call('PATCH', `${configMaps}/condition`, body, {

@@ -77,7 +77,7 @@ describe('watch', () => {
     });
   }
 
-  it('shows objects coming into and going out of a selector', async () => {
+  it('reports objects that enter or leave a selector', async () => {
     const watch = await openTestWatch(
       server,
       `${configMaps}?watch=true&labelSelector=on%3Dyes&resourceVersion=${await now()}`,
@@ -261,7 +261,7 @@ describe('watch', () => {
     await own.stop();
   });
 
-  describe('by a client that does not read', () => {
+  describe('a watch of a client that does not read', () => {
     const open = async () => {
       const own = await startTestServer();
       const hungUp = { times: 0 };

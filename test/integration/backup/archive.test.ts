@@ -150,7 +150,7 @@ test('a changed byte anywhere is noticed', async () => {
   }
 });
 
-test('a member too many, twice, missing or of other content is refused', async () => {
+test('an additional, repeated, missing or changed member is refused', async () => {
   const { 'pki/front.key': key, ...others } = manifest.members;
   await writeArchive(
     pathOf(),

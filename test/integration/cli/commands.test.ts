@@ -148,7 +148,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     );
   });
 
-  it('an object made without apply is taken over, with a warning', async () => {
+  it('an object created without apply is adopted, with a warning', async () => {
     await ctl(['create', '-f', '-'], { stdin: configMap('taken', '{a: "1", b: "2"}') });
     const { status, out, err } = await ctl(['apply', '-f', '-'], { stdin: configMap('taken', '{a: "3"}') });
     assert.deepEqual([status, out], [0, 'configmap/taken configured\n']);
@@ -177,7 +177,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.match(out, /^NAME +DATA +AGE\nwatched +0 +\d+s\nwatched +0 +\d+s\n/);
   });
 
-  it('a field that no object has, or that has no order, is rejected for sorting', async () => {
+  it('sorting by a field that no object has, or that has no order, is rejected', async () => {
     const unsorted = (field: string) => ctl(['get', 'pods', '--sort-by', field]);
     assert.deepEqual(await unsorted('.spec.nosuch'), {
       status: 1,

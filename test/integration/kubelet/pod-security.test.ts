@@ -205,7 +205,7 @@ describe('the security of a pod on Docker', () => {
     await remove('rights');
   });
 
-  it('gives a privileged container all that this machine may give', async () => {
+  it('gives a privileged container all rights that this machine has', async () => {
     const last = Number(await readFile('/proc/sys/kernel/cap_last_cap', 'utf8'));
     const everything = (1n << BigInt(last + 1)) - 1n;
     const bounds = BigInt(`0x${/^CapBnd:\s+(\w+)$/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1]}`);
@@ -225,7 +225,7 @@ describe('the security of a pod on Docker', () => {
     await remove('privileged');
   });
 
-  it('does not start as root what must not be', async () => {
+  it('does not start a container as root with runAsNonRoot', async () => {
     await node.createPod('root', {
       securityContext: { runAsNonRoot: true },
       containers: [sleeper('main'), sleeper('zero', { securityContext: { runAsUser: 0 } })],

@@ -79,7 +79,7 @@ describe('node agent', () => {
   }
 
   const condition = (node: Node) => node.status?.conditions?.find(({ type }) => type === 'Ready');
-  it('reports at once that it is back after it was considered lost', async () => {
+  it('reports at once that it is available after it was considered lost', async () => {
     // No heartbeat comes meanwhile.
     start('lost-and-found', { heartbeatMs: 3_600_000 });
     const { status } = await until('lost-and-found', 'True');

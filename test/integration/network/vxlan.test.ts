@@ -39,7 +39,7 @@ test('three nodes over VXLAN', async (context) => {
     assert.equal(await first.host.run('ip', '-json', 'link', 'show', 'type', 'vxlan'), '[]');
   });
 
-  await context.test('routes follow those that join', async () => {
+  await context.test('routes follow joining nodes', async () => {
     await second.register();
     second.start();
     await untilRoutes(first.host, [refusal, overLink(1)]);
@@ -123,7 +123,7 @@ test('three nodes over VXLAN', async (context) => {
   });
 
   await context.test(
-    'with externalTrafficPolicy Local the caller is seen, and only where a pod is',
+    'with externalTrafficPolicy Local the pod sees the caller, and only nodes with a pod accept',
     async () => {
       await first.serve(rulesFor([far.ip], first, true));
       await second.serve(rulesFor([far.ip], second, true));
@@ -151,7 +151,7 @@ test('three nodes over VXLAN', async (context) => {
     },
   );
 
-  await context.test('only nodes get packets in', async () => {
+  await context.test('only packets of nodes are accepted', async () => {
     // This machine is on the link; it encapsulates a ping as a node would, with its own address as the
     // source. The node's rule must drop the ping until the address is added to the nodes.
     const { outside } = hosts;
@@ -270,7 +270,7 @@ test('three nodes over VXLAN', async (context) => {
     await node(2).unregister();
   });
 
-  await context.test('reset takes all of it away', async () => {
+  await context.test('reset removes links, routes and rules', async () => {
     for (const each of nodes) {
       await each.stop();
       await removeServiceRules(each.exec);

@@ -221,9 +221,9 @@ describe('a bootstrap token', () => {
   });
 
   for (const [title, change] of [
-    ['is not for authentication', { data: { 'usage-bootstrap-authentication': null } }],
-    ['has another id inside', { stringData: { 'token-id': 'zzzzzz' } }],
-    ['has a time that cannot be read', { stringData: { expiration: 'tomorrow' } }],
+    ['does not allow authentication', { data: { 'usage-bootstrap-authentication': null } }],
+    ['contains another id', { stringData: { 'token-id': 'zzzzzz' } }],
+    ['has an invalid expiration', { stringData: { expiration: 'tomorrow' } }],
     [
       'has a group outside of system:bootstrappers:',
       { stringData: { 'auth-extra-groups': 'system:masters' } },

@@ -29,7 +29,7 @@ describe('a call', () => {
     await instance(one, echo);
     assert.equal((await call(`/function/${one.metadata.name}`)).status, 200);
   });
-  it('is one of the API too', async () => {
+  it('is a request of the API too', async () => {
     const one = await fn();
     await instance(one, echo);
     const answer = await server.call('POST', `${functions}/${one.metadata.name}/invoke`, { n: 2 });
