@@ -143,7 +143,8 @@ export async function startControlPlane(
   });
   const tls = { identity: certificates.serving, clientCA: authority };
   const joins = joinsOf(membership, { ...options, store, credentials, cache: controlPlane.cache });
-  // Clients of several masters turn to another one. After Ctrl-C, nobody is expected to start this one again.
+  // With several masters, clients connect to another master. After Ctrl-C, no restart of this master is
+  // expected.
   const mayHold = () => !isShared() && !isInterrupted(signal);
   const running = controlPlane.run(signal, (until) =>
     listenForClients(options, { ...controlPlane, joins, mayHold }, tls, until),
@@ -242,7 +243,7 @@ async function listenForClients(
 export const laterComponents = ({ isShared }: Pick<ControlPlane, 'isShared'>): string | undefined =>
   isShared ? 'controllers have none until this master leads' : undefined;
 
-/** Everything that the gateway calls needs the functions. */
+/** Returns true with the feature functions, on which all objects depend that the gateway calls. */
 const hasCalls = ({ features = featureNames }: Settings<'features'>) => features.includes('functions');
 
 const admissionSettings = (file: string | undefined): ReturnType<typeof readAdmissionFile> =>

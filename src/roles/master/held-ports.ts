@@ -58,7 +58,7 @@ export class HeldPorts {
     if (this.#held === undefined) this.#open.delete(port);
   }
 
-  /** Ends what an earlier process has begun. Never rejects. */
+  /** Removes the table that an earlier process has made. Never rejects. */
   async release(): Promise<void> {
     await this.#run(removalOfHeldPorts);
   }
@@ -82,5 +82,5 @@ export class HeldPorts {
   }
 }
 
-/** A stop must not wait longer for the rule. */
+/** Timeout of nft: a stop must not wait longer for the rule. */
 const nftTimeoutMs = 5_000;

@@ -1,6 +1,6 @@
 /**
- * Upgrades of this machine that an administrator has ordered by an annotation of an object that stands for
- * it. The executable is downloaded from a master and compared with the digest of the order; `minik8s upgrade`
+ * Upgrades of this machine that an administrator has ordered by an annotation of the machine's Node or Lease.
+ * The executable is downloaded from a master and compared with the digest of the order; `minik8s upgrade`
  * runs with it beside the service, so that it outlives the restart of this process and goes back if the new
  * version does not start. An order is carried out once.
  */
@@ -35,7 +35,7 @@ export interface OrderedUpgradesOptions {
   readonly exec: Exec;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Directory of the downloaded executable, and of what is known of the last order. */
+  /** Directory of the downloaded executable, and of the record of the last order. */
   readonly directory: string;
   /** Path of the installed executable. */
   readonly executable: string;
@@ -48,7 +48,10 @@ export interface OrderedUpgradesOptions {
 
 /** Maximum size of a downloaded executable in bytes. */
 const maxBytes = 1024 * 1024 * 1024;
-/** Time in milliseconds until a failed turn is repeated, and until the end of an upgrade is looked for. */
+/**
+ * Interval in milliseconds at which a failed turn is repeated, and at which an upgrade in progress is
+ * checked.
+ */
 const retryMs = 10_000;
 const pendingMs = 1_000;
 
@@ -120,7 +123,9 @@ export class OrderedUpgrades {
     await this.#end(attempt);
   }
 
-  /** Keeps the number of the order: after a way back, the order is not carried out again. */
+  /**
+   * Stores the number of the order, so that the order is not carried out again after the machine went back.
+   */
   async #end(attempt: Attempt): Promise<void> {
     await this.#keep({ ...attempt, isOver: true });
     await rm(this.#file, { force: true });

@@ -32,7 +32,7 @@ export async function lowerStoredData(
     await requireAlone(settings['data-dir']);
     await using stack = new AsyncDisposableStack();
     const context = { settings, clock: systemClock, random: systemRandom, log: silentLogger };
-    // An etcd that is alone is reached by its socket, under no address.
+    // An etcd with one member is reached by its socket, so the address is not used.
     const { store } = await openStorage({ ...context, advertiseAddress: '127.0.0.1' }, stack, signal);
     await lowerData(store, format, { version: version(), onStep });
   } finally {

@@ -29,7 +29,7 @@ export interface NodeTraces {
   readonly exec: Exec;
   readonly dataDir: string;
   readonly dockerSocket: string;
-  /** True if the node agent's files stay: the volumes of pods, and what it remembers. */
+  /** True if the node agent's files stay: the volumes of pods, and the agent's stored state. */
   readonly keepsFiles?: boolean;
 }
 
@@ -66,9 +66,9 @@ export async function removeNodeTraces(
 const patienceMs = 5_000;
 
 /**
- * Returns whether the Node was deleted, or created again with another range of pods, while this machine was
- * away. Everything left on the machine then has addresses that may belong to another node by now. Returns
- * false while no API server answers.
+ * Returns true if the Node was deleted, or created again with another pod range, while this machine was away.
+ * The addresses of everything left on the machine may then belong to another node. Returns false while no API
+ * server answers.
  */
 export async function areOutdated(former: {
   readonly client: Client;

@@ -66,7 +66,7 @@ export function wireWebServer(
           log.warn('cannot remove the names of Dns objects', { error: errorMessage(error) }),
         );
       if (serves.ingress) fronts.push(ingress.front);
-      // Without the objects of one front the routes of all that it serves would be dropped.
+      // Waits for the objects of both fronts: the routes of a front without its objects would be dropped.
       await Promise.all([
         ...(serves.dns ? [connection.dnsInformers.start(signal)] : []),
         ...(serves.ingress ? [connection.ingressInformers.start(signal)] : []),

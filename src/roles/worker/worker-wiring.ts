@@ -77,7 +77,10 @@ function connect(options: WorkerOptions) {
     agentInformers: createInformerFactory({ client, clock, random, log }),
     /** Informers of the Nodes, for the proxy and the overlay. */
     nodeInformers: createInformerFactory({ client, clock, random, log }),
-    /** Informers of network policies and namespaces: an older master does not let nodes read the former. */
+    /**
+     * Informers of network policies and namespaces, apart from the others: an older master does not let nodes
+     * read network policies.
+     */
     policyInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     /** Informer of the addresses of all pods, started with the first network policy. */
     peerInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
@@ -175,7 +178,7 @@ const podNetwork = ({ settings, exec, log, nodeIP }: WorkerOptions, policies: Po
     overlay: { mode: settings.overlay, nodeIP },
   });
 
-/** Returns what the agent uses of this program: its image of pauses, and what it needs to build functions. */
+/** Returns the agent's options from this program: the image of pause containers, and the features. */
 const programParts = ({ settings, transport, identity, authority }: WorkerOptions) => ({
   pauseImage: pauseImage(),
   readPauseArchive: async () => readAsset('pause.tar'),
