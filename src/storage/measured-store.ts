@@ -18,7 +18,7 @@ const roomValues = { free: 2, scarce: 1, critical: 0, exhausted: 0 };
 /** Returns the same store with metrics. */
 export function measuredStore(store: Store, registry: Registry, clock: Clock): Store {
   const counter = (name: string, help: string) => registry.add(new Counter({ name, help, labels }));
-  const total = counter('etcd_requests_total', 'Requests to etcd, by what was asked for and the kind.');
+  const total = counter('etcd_requests_total', 'Requests to etcd, by operation and resource.');
   const errors = counter('etcd_request_errors_total', 'Requests to etcd that failed.');
   const seconds = registry.add(
     new Histogram({

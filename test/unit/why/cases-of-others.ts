@@ -194,7 +194,7 @@ export const otherCases: readonly Case[] = [
         object('Deployment', 'web', { spec: { replicas: 0, template: { metadata: { labels: web } } } }),
       ],
     },
-    says: /those of deployment web, which has none/,
+    says: /template of deployment web, which has no pods/,
     mend: /^scale deployment\/web -n default --replicas=1$/,
   },
   {

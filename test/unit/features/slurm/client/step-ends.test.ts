@@ -36,7 +36,7 @@ describe('a cancellation', () => {
     await late.take('cancel');
     assert.equal(
       late.is('Failed'),
-      'Unknown DeadlineExceeded: it was not done after 60 s (activeDeadlineSeconds)',
+      'Unknown DeadlineExceeded: it had not ended after 60 s (activeDeadlineSeconds)',
     );
   });
   it('is repeated while Slurm has not finished it, and the status stays unchanged', async () => {

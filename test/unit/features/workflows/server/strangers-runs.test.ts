@@ -56,7 +56,7 @@ describe('runs of strangers', () => {
         );
         assert.match(
           status.message ?? '',
-          /^runs under way that strangers have begun of w are 1000 or 16 MiB/,
+          /^runs in progress that anonymous users have started of w are 1000 or 16 MiB/,
         );
         return true;
       },
