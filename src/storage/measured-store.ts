@@ -36,7 +36,7 @@ export function measuredStore(store: Store, registry: Registry, clock: Clock): S
       ]),
       gauge(
         'minik8s_storage_room',
-        'Room in etcd: 2 free, 1 scarce (new and large objects are refused), 0 critical (only deletions, Leases and at first small changes of statuses are written).',
+        'Room in etcd: 2 free, 1 scarce (new and large objects are refused), 0 critical (only deletions, Leases and, as long as there is room, small changes of statuses are written).',
         [{ value: roomValues[room.level()] }],
       ),
     ]);

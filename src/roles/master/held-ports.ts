@@ -75,7 +75,8 @@ export class HeldPorts {
     try {
       await exec('nft', ['-f', '-'], { input, timeoutMs: nftTimeoutMs });
     } catch (error) {
-      // A control plane needs neither root nor nft.
+      // Holding connections is optional, since a control plane may run without root and nft: then they are
+      // rejected.
       if (!(error instanceof ExecError)) throw error;
       log.debug('connections are refused during a restart', { error: errorMessage(error) });
     }

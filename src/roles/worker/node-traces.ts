@@ -62,7 +62,7 @@ export async function removeNodeTraces(
   return all.length;
 }
 
-/** Timeout in milliseconds for the API server's answer at the start, whether the Node still exists. */
+/** Timeout in milliseconds of the question to the API server, at the start, whether the Node still exists. */
 const patienceMs = 5_000;
 
 /**
