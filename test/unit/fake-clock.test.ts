@@ -20,7 +20,7 @@ describe('the clock of tests', () => {
     assert.deepEqual(seen, ['short', 'long', 'timer']);
   });
 
-  it('comes to rest only when no immediate work is left', async () => {
+  it('is idle only when no immediate work is left', async () => {
     const clock = new FakeClock();
     let turns = 0;
     const go = () => {

@@ -124,7 +124,7 @@ for (const [path, text] of pages) {
   });
 }
 
-test('every default of a setting is the one that its help page shows', () => {
+test('every default of a setting is shown on its help page', () => {
   const all = pages.get('up') ?? '';
   const flat = all
     .slice(all.indexOf('\nUsage:'))

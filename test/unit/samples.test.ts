@@ -11,7 +11,7 @@ const folders = readdirSync(root, { withFileTypes: true }).flatMap((entry) =>
 );
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 
-test('the list of samples has each once', () => {
+test('the list of samples is complete and without duplicates', () => {
   const listed = [...read('README.md').matchAll(/^- \[(.*?)\]\((.*?)\)/gm)];
   assert.deepEqual(listed.map(([, name]) => name).sort(), folders.sort());
   for (const [, name, path] of listed) assert.equal(path, name);

@@ -138,7 +138,7 @@ function put(object: unknown, path: readonly (string | number)[], value: unknown
 }
 
 for (const definition of registry) {
-  test(`${definition.kind}: whatever is missing, no choice or out of limits, its name is judged too`, () => {
+  test(`${definition.kind}: missing fields, invalid choices and numbers out of limits are reported together with an invalid name`, () => {
     const type: FieldType = { kind: 'object', object: objectTypeOf(definition, kindFields) };
     const base = {
       ...(full(type) as object),

@@ -180,7 +180,7 @@ describe('a role is covered', () => {
     test(title, () => assert.deepEqual(missing(held, wanted), expected));
 });
 
-test('lists that multiply are not taken apart beyond a bound, and count as not covered', () => {
+test('rules that expand to too many combinations are not expanded, and count as not covered', () => {
   const words = (letter: string) => Array.from({ length: 3000 }, (_, i) => `${letter}${i}`).join(' ');
   const huge = on(words('v'), words('r'), words('n'));
   const { missing: some, tooMany } = coverage([on('get', 'pods')], [huge]);

@@ -43,7 +43,7 @@ function randomValue(depth: number): unknown {
   return [1.5e3, 'a"b\\,{[:', null, true][pick];
 }
 
-test('the scan counts the nodes that the parser then creates, empty lists and objects twice', () => {
+test('the scan counts the nodes that the parser creates; empty lists and objects count twice', () => {
   const empties = (value: unknown): number => {
     if (typeof value !== 'object' || value === null) return 0;
     const inner = Object.values(value);
@@ -69,7 +69,7 @@ test('as many values and levels as may be, and one more', () => {
   assert.throws(() => countValues(value), hasCode(400));
 });
 
-test('a text is refused before it is read', () => {
+test('a text is rejected before it is parsed', () => {
   // The parser would report the syntax error at the end of the text.
   assert.throws(() => parseJson(`[${'0,'.repeat(maxValues)}`, false), hasCode(413));
 });
@@ -94,7 +94,7 @@ for (const [what, field] of [
     );
   });
 
-test('protobuf: values count inside an entry, and in JSON inside', () => {
+test('protobuf: values within map entries and embedded JSON are counted', () => {
   const entry = lengthDelimited(2, Array(maxValues).fill(text(1, '')).flat());
   assert.throws(() => decodeMessage(Uint8Array.from(entry), message('core.v1.ConfigMap')), hasCode(413));
   const json = `[${Array(maxValues / 2)

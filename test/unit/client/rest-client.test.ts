@@ -283,7 +283,7 @@ for (const { what, text, error } of [
   { what: 'text that is not JSON', text: 'hello\n', error: /not JSON/ },
   { what: 'an unknown type', text: line('RENAMED', pod('a')), error: /unknown type "RENAMED"/ },
 ]) {
-  test(`a watch that sends ${what} fails after what came before`, async () => {
+  test(`a watch that sends ${what} fails after delivering the earlier events`, async () => {
     const { client } = scripted([streamed(line('ADDED', pod('a')) + text, 16)]);
     const seen: string[] = [];
     const reading = (async () => {

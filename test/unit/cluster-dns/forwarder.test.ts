@@ -220,7 +220,7 @@ describe('the cache', () => {
     );
   });
 
-  it('holds at most its limit of bytes', () => {
+  it('keeps at most its limit of bytes', () => {
     const cache = new AnswerCache(new FakeClock(), { entries: 100, bytes: 1000 });
     const long = (size: number) =>
       reply('NOERROR', [{ type: 'TXT', name: 'x', ttl: 60, data: Buffer.alloc(size) }]);

@@ -130,7 +130,7 @@ describe('an answer', () => {
     assert.deepEqual([flag_aa, flag_ra, flag_rd, flag_tc], [true, true, true, false]);
   });
 
-  it('holds what fits, and is marked as truncated otherwise', () => {
+  it('contains the records that fit, and is marked as truncated if some do not', () => {
     const big = reply({ answers: addresses(200), additionals: addresses(3) });
     for (const [more, limit] of [
       [{}, 512],

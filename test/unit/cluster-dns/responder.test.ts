@@ -86,7 +86,7 @@ describe('the responder', () => {
 describe('the counters of queries', () => {
   const from = 'server="dns://10.96.0.10:53",zone=".",view=""';
 
-  it('count by type and protocol, and by answer', async () => {
+  it('are counted by type, protocol and answer', async () => {
     const counts = new DnsCounts(new FakeClock());
     const respond = responderOf({}, counts);
     await ask(respond, 'db.shop.svc.cluster.local');

@@ -130,7 +130,7 @@ describe('claims that are carried out', () => {
     assert.deepEqual(server.ownersOf('noted'), ['uid-note', 'uid-web']);
   });
 
-  it('a released object loses this owner, and no other', async () => {
+  it('a released object loses only this owner', async () => {
     const server = serverWith(set, [stray]);
     assert.deepEqual(await server.carryOut({ release: [stray] }), []);
     assert.deepEqual(server.ownersOf('stray'), ['uid-note']);

@@ -241,7 +241,7 @@ test('a TerminalError waits for a change', async () => {
   await end();
 });
 
-test('one controller that cannot be built, or whose functions throw, leaves the others running', async () => {
+test('a controller that cannot be built, or whose functions throw, does not affect the other controllers', async () => {
   const { server, clock, log, manager, start, end } = setUp();
   let runs = 0;
   server.put('a');
@@ -327,7 +327,7 @@ test('a controller that only reads its cache lets the event loop turn', async ()
   await end();
 });
 
-test('long work is done in pieces, whichever controllers and workers have it', async () => {
+test('long work is divided into pieces, for any controllers and workers', async () => {
   const { server, manager, clock, start, end } = setUp();
   for (let i = 0; i < 40; i++) server.put(`map-${i}`);
   let passed = 0;

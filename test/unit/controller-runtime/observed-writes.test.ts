@@ -66,7 +66,7 @@ describe('ObservedWrites', () => {
     w.show(version('11'));
     assert.equal(await settled(), true);
   });
-  it('waits for nothing that the cache shows already', async () => {
+  it('does not wait for a write that the cache shows already', async () => {
     w.show(version('5'));
     w.writes.written('default/web', version('5'), 0);
     w.writes.removed('default/web', version('5', 'b'), 0);
@@ -121,7 +121,7 @@ describe('ObservedWrites', () => {
     w.show(version('8'));
     assert.equal(await settled(), true);
   });
-  it('waits for nothing of an object that the cache shows as replaced', async () => {
+  it('does not wait for a write to an object that was replaced in the cache', async () => {
     w.show(version('9', 'a', { uid: 'later' }));
     w.writes.removed('default/web', version('5'), 0);
     w.writes.written('default/web', version('10'), 0);

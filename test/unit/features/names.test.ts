@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { featureNames, readFeatures } from '../../../src/features/names.ts';
 
-test('features are read in one order, each once', () => {
+test('features are sorted and without duplicates', () => {
   assert.deepEqual(readFeatures('workflows, functions,functions'), ['functions', 'workflows']);
   assert.deepEqual(readFeatures(featureNames.join(',')), featureNames);
 });

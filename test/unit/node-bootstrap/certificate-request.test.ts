@@ -106,7 +106,7 @@ describe('a request for a certificate', () => {
     assert.ok(condition());
   }
 
-  test('a decision made between two watches is found', async () => {
+  test('a decision between two watches is noticed', async () => {
     const first = new AbortController();
     const waiting = ask(first.signal);
     await until(() => server.watches === 1);

@@ -49,7 +49,7 @@ describe('clock advice', () => {
     );
   });
 
-  test('a certificate that is over by both clocks is the master’s to renew', () => {
+  test('a certificate that has expired by both clocks must be renewed by the master', () => {
     const shown = { notBefore: now - day, notAfter: now - hour, serverTime: now };
     const { message = '', fatal } = clockAdvice(server, shown, now) ?? {};
     assert.equal(fatal, true);

@@ -80,7 +80,7 @@ test('certificates of ten minutes are renewed one after the other', async () => 
   await end();
 });
 
-test('a missing certificate is requested at once; a year is awaited in steps that timers can take', async () => {
+test('a missing certificate is requested at once; a wait of a year is divided into steps that timers support', async () => {
   const { clock, identity, times, end } = keep(undefined, 365 * day);
   await rest(clock, () => identity.value !== undefined && clock.pending === 1);
   assert.deepEqual(times, [start]);

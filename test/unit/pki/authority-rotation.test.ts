@@ -100,7 +100,7 @@ describe('a step', () => {
       else assert.equal(refusal, undefined);
     });
 
-  test('makes one authority, however often it is repeated, and another one for the next rotation', async () => {
+  test('creates one authority for all repetitions of a step, and another one for the next rotation', async () => {
     let made = 0;
     const make = async () => (made++ === 0 ? next : other);
     const first = await recordAfter('trust', undefined, own, make);

@@ -70,7 +70,7 @@ describe('an organization', () => {
     ['UniversalString', 0x1c, utf32('system:masters')],
   ];
   for (const [what, tag, bytes] of spelled) {
-    test(`in ${what} is read correctly by the guards`, async () => {
+    test(`in ${what} is parsed correctly by the checks`, async () => {
       const pem = certificateRequest(name([attribute('O', bytes, tag)], [attribute('CN', 'alice')]));
       assert.deepEqual((await readCertificateRequest(pem)).organizations, ['system:masters']);
       assert.deepEqual(namesIn(await sign(pem)).organizations, ['system:masters']);
@@ -220,7 +220,7 @@ test('without a subject the subjectAltNames are critical', async () => {
   assert.ok((await sign_(subject('o', 'a'))).includes(subjectAltName(...names)));
 });
 
-test('nothing else in a request is signed: no authority, no other usage', async () => {
+test('nothing else of a request is signed, neither an authority nor another usage', async () => {
   const authorityAsked = extension('2.5.29.19', sequence(der(0x01, Buffer.of(0xff))), true);
   const usageAsked = extension('2.5.29.37', sequence(oid('2.5.29.37.0')));
   const pem = certificateRequest(subject('o', 'a'), [extensionRequest(authorityAsked, usageAsked)]);

@@ -43,7 +43,7 @@ describe('addresses of the cluster on this machine', () => {
     assert.equal(overlap(own, ranges), undefined);
   });
 
-  test("a wider range around the cluster's is no overlap, since packets for pods take the narrower route", () => {
+  test("a wider route that contains the cluster's range is no overlap, since packets for pods take the narrower route", () => {
     assert.equal(overlap(machine({ routes: [{ dst: '10.0.0.0/8', dev: 'tun0' }] }), ranges), undefined);
   });
 

@@ -259,7 +259,7 @@ describe('preferred affinity to pods', () => {
     const rest = ['a1', 'a2', 'x'].map((name) => on(`d${name}`, name, 'db'));
     assert.equal(nodeFor(incoming(prefer(100, db, 'podAntiAffinity')), world(rest)), 'b1');
   });
-  it('of existing pods counts as well, required or preferred', () => {
+  it('of existing pods is used as well, required or preferred', () => {
     const web = { topologyKey: 'host', labelSelector: app('web') };
     for (const spec of [prefer(50, web, 'podAffinity'), near(web)])
       assert.equal(nodeFor(incoming({}), world([on('d', 'x', 'db', spec)])), 'x');
@@ -333,7 +333,7 @@ describe('required spread', () => {
   for (const [what, spec, bound, expected] of table)
     it(what, () => assert.deepEqual(feasible(incoming(spec), world(bound)), expected));
 
-  it('tainted nodes count, unless taints are honoured', () => {
+  it('tainted nodes are included unless taints are honoured', () => {
     const tainted = node('b1', { labels: { zone: 'b' }, taints: [{ key: 'k', effect: 'NoSchedule' }] });
     const list = [...nodes.filter(({ metadata }) => metadata.name !== 'b1'), tainted];
     const bound = [web('1', 'a1')];
@@ -344,7 +344,7 @@ describe('required spread', () => {
     ]);
   });
 
-  it('matchLabelKeys: only pods with its own value count', () => {
+  it('matchLabelKeys: only pods with the same value are counted', () => {
     const keyed = (name: string, nodeName: string, version: string) => {
       const made = web(name, nodeName);
       return { ...made, metadata: { ...made.metadata, labels: { app: 'web', version } } };
@@ -357,7 +357,7 @@ describe('required spread', () => {
     assert.deepEqual(feasible(one, world([unlike])), ['a1', 'a2', 'b1']);
   });
 
-  it('counts otherwise from when a node is tainted, or loses its label', () => {
+  it('is counted differently after a node is tainted or loses its label', () => {
     const one = incoming(spread({ nodeTaintsPolicy: 'Honor' }));
     const snapshot = world([web('1', 'a1')]);
     assert.deepEqual(feasible(one, snapshot), ['b1']);

@@ -57,7 +57,7 @@ describe('pods that have a node', () => {
     const made = pod(name, { spec: { nodeName, volumes, priority }, metadata: { namespace } });
     return { info: podInfo(made), nodeName, assumed: false };
   };
-  it('are found by node, namespace and claim, as long as they have it', () => {
+  it('are found by node, namespace and claim', () => {
     const placed = new PlacedPods();
     const all = [
       claiming('x', 'c', 'n', 5),

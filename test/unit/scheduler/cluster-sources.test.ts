@@ -34,7 +34,7 @@ function world(...objects: [resource: unknown, name: string, more: object][]) {
 const matchLabels = (labels: Record<string, string>) => ({ spec: { selector: { matchLabels: labels } } });
 const plainly = (labels: Record<string, string>) => ({ spec: { selector: labels } });
 
-describe('the selectors of similar pods are those', () => {
+describe('the selectors of similar pods', () => {
   const owned = (apiVersion: string, kind: string, controller = true): OwnerReference => ({
     apiVersion,
     kind,

@@ -149,7 +149,7 @@ describe('the balance of cpu and memory', () => {
     );
 });
 
-it('PreferNoSchedule taints count, whatever other taints there are', () => {
+it('only PreferNoSchedule taints are counted, beside any other taints', () => {
   const taints = [
     { key: 'a', effect: 'NoSchedule' as const },
     { key: 'b', effect: 'PreferNoSchedule' as const },
@@ -258,7 +258,7 @@ describe('preferred spread', () => {
     const [a, b] = [2 * two + 2, two + 2];
     assertScores(found, { a1: share(a, b, a), a2: share(a, b, a), b1: 100, x: 0 });
   });
-  it('by two topologies weighs the one with more domains more', () => {
+  it('by two topologies gives more weight to the topology with more domains', () => {
     const found = scores('PodTopologySpread', spread(['zone', 1], ['host', 1]), snapshotOf(nodes, bound));
     const [a1, a2, b1] = [2 * two + 2 * three, 2 * two, two + three];
     const least = Math.min(a2, b1);
@@ -273,7 +273,7 @@ describe('preferred spread', () => {
     const found = scores('PodTopologySpread', spread(['zone', 1]), snapshotOf(nodes));
     assertScores(found, { a1: 100, a2: 100, b1: 100, x: 0 });
   });
-  it('by default counts a node without a zone only by its name', () => {
+  it('by default uses only the host name of a node without a zone', () => {
     const [hostname, zone] = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'];
     const snapshot = new Snapshot({
       namespaceLabels: () => undefined,

@@ -122,7 +122,7 @@ describe('victims', () => {
   for (const [what, one, given, expected] of table)
     it(what, () => assert.deepEqual(told(remedyFor(one, given)), expected));
 
-  it('are those that repel the pod', () => {
+  it('are the pods whose anti-affinity rejects the pod', () => {
     const labelSelector = { matchLabels: { app: 'web' } };
     const affinity = {
       podAntiAffinity: {
@@ -223,7 +223,7 @@ describe('room that is kept for a pod', () => {
     for (const priority of [1, 100])
       assert.equal(decideWith(other(priority), snapshot()).kind, 'unschedulable');
   });
-  it('is for one of a higher priority, and for itself', () => {
+  it('is available to pods of a higher priority and to the nominated pod', () => {
     assert.equal(decideWith(other(101), snapshot()).kind, 'node');
     assert.equal(decideWith(urgent('2'), snapshot(), { nominated: 'a' }).kind, 'node');
   });

@@ -91,7 +91,7 @@ describe('images', () => {
     snapshot.setNode(having('a', ['app:latest', 900e6]));
     assert.equal(nodeFor(using('app'), snapshot), 'a');
   });
-  it('that are small do not count', () => {
+  it('that are small are ignored', () => {
     const snapshot = snapshotOf([having('a'), having('b', ['app:1', 1e6])]);
     const seen = new Set(
       Array.from({ length: 40 }, (_, seed) =>

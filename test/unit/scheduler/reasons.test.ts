@@ -14,7 +14,7 @@ describe('explain', () => {
   };
   const tainted = (name: string) => node(name, { taints: [{ key: 'k', value: 'v', effect: 'NoSchedule' }] });
   const big = wanting('p', { cpu: '2500m', memory: '5Gi' });
-  it('counts reasons as upstream words them and names the nearest fit', () => {
+  it("contains the number of each reason in upstream's words, and the nearest fit", () => {
     assert.equal(
       explain(
         reasons(big, [node('a', { allocatable: { cpu: '2', memory: '8Gi' } }), tainted('b'), tainted('c')]),

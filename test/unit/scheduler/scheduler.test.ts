@@ -32,7 +32,7 @@ describe('a pod without a node', () => {
     assert.equal(world.revisionOf('p'), '2');
   });
 
-  it('is bound when it was there before the scheduler', async () => {
+  it('is bound if it existed before the scheduler', async () => {
     world = new SchedulingWorld();
     await world.put(small('p'));
     await world.addNode(node('n'));
@@ -72,7 +72,7 @@ describe('a pod without a node', () => {
     assert.deepEqual([world.nodeOf('own'), world.nodeOf('other')], ['n', undefined]);
   });
 
-  it('comes after the last one in turn with RoundRobin', async () => {
+  it('gets the node after the last chosen one with RoundRobin', async () => {
     await begin({ policy: 'RoundRobin' });
     await world.addNode(node('b'), node('zone'), node('a'));
     const names = ['p1', 'p2', 'p3', 'p4'];
@@ -81,7 +81,7 @@ describe('a pod without a node', () => {
   });
 });
 
-it('a policy that does not exist is refused, with the existing ones', async () => {
+it('an unknown policy is rejected with a list of the existing ones', async () => {
   await begin();
   const wrong = { policy: 'Best' } as unknown as SchedulerOptions;
   assert.throws(
@@ -128,7 +128,7 @@ describe('nodes are never given more than they have', () => {
   });
 });
 
-describe('a binding that finds nothing', () => {
+describe('a binding of a missing object', () => {
   const pods = { group: '', plural: 'pods' };
 
   it('is no error when the pod is deleted', async () => {

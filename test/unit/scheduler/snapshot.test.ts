@@ -40,7 +40,7 @@ describe('Snapshot', () => {
     snapshot.setPod(one);
     assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
   });
-  it('releases the ports of a deleted pod, and no others', () => {
+  it('releases only the ports of a deleted pod', () => {
     const withPorts = (name: string, ...hostPorts: number[]) => {
       const ports = hostPorts.map((hostPort) => ({ containerPort: 80, protocol: 'TCP' as const, hostPort }));
       return pod(name, { spec: { nodeName: 'n', containers: [container({ ports })] } });
@@ -54,7 +54,7 @@ describe('Snapshot', () => {
     snapshot.setPod({ ...second, status: { ...second.status, phase: 'Succeeded' } });
     assert.deepEqual(taken(), []);
   });
-  it('counts pods of a node that is added later, and again when it returns', () => {
+  it('includes the pods of a node that is added later or returns', () => {
     const snapshot = snapshotOf([], [pod('b', { spec: { nodeName: 'n' } })]);
     snapshot.setNode(node('n'));
     assert.equal(snapshot.nodes[0]?.podCount, 1);
@@ -101,7 +101,7 @@ describe('Snapshot', () => {
   });
 });
 
-describe('never overcommits, and releases what it reserved', () => {
+describe('never overcommits, and releases reserved resources', () => {
   for (const policy of policies)
     it(policy, () => {
       for (let seed = 1; seed <= 15; seed++) fill(policy, new SeededRandom(seed));

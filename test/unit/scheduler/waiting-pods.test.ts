@@ -175,7 +175,7 @@ describe('a waiting pod is tried again', () => {
     });
   }
 
-  it('when a binding failed that was to take the room, and its pod is bound to another node', async () => {
+  it('when another pod releases its room, because its binding failed and it was bound to another node', async () => {
     await world.addNode(node('n', { ...suiting, ...room('1') }));
     const failed = Promise.withResolvers<void>();
     world.before = (request) => (request === 'binding' ? failed.promise : undefined);

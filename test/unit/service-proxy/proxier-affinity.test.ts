@@ -16,7 +16,7 @@ const last = () => kernel.transactions.at(-1) ?? '';
 const added = () => /add element ip minik8s-proxy sticky-clients \{ (.*) \}/.exec(last())?.[1];
 
 describe('the clients that keep their endpoint', () => {
-  it('are written again with the whole table, with the time that they have left', async () => {
+  it('are written again with the whole table and their remaining time', async () => {
     kernel.clients.set('sticky-clients', [client, client.replace('10.2.0.1', '10.2.0.2')]);
     await kernel.exec('nft', ['-f', '-'], { input: 'add table ip minik8s-proxy\n' });
     await put(sticky(60), slice('web-1', 'web', ['10.244.0.2']));

@@ -85,7 +85,7 @@ describe('the rules of a service', () => {
     ]);
     assert.deepEqual(addresses({ type: 'NodePort' }, given), [[['10.96.0.7'], both]]);
   });
-  test('have each address once, and only IPv4: another would make the kernel refuse the whole table', () => {
+  test('contain each address once, and only IPv4: the kernel would reject the whole table with another address', () => {
     const externalIPs = ['192.0.2.1', '::ffff:192.0.2.1', '2001:db8::1'];
     const wrong = [{ ip: '::ffff:c000:205' }, { ip: 'x; flush ruleset' }];
     assert.deepEqual(addresses({ type: 'LoadBalancer', externalIPs }, wrong)[1], [
@@ -181,7 +181,7 @@ describe('the rules of a service', () => {
     assert.deepEqual(serviceRules(service, [two], here)[0]?.endpoints, []);
   });
 
-  test("local policies use only endpoints of this node, and only then is the client's address visible", () => {
+  test("local policies use only endpoints of this node and keep the client's address", () => {
     const base = { type: 'NodePort' as const };
     const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, nodePort: 30080, targetPort: 8080 }];
     const cluster = serviceRules(makeService({ ...base, ports }), [two], here)[0];
@@ -292,7 +292,7 @@ describe('the endpoints of a port', () => {
   });
 });
 
-test('an external address that is not served leads nowhere, the others of the Service do', () => {
+test('an external address that is not served has no rule; the other addresses of the Service have rules', () => {
   const service = makeService({ externalIPs: ['10.96.0.1', '203.0.113.8'] });
   const isServed = (address: string) => address !== '10.96.0.1';
   const addresses = serviceRules(service, [two], here, isServed).map((rule) => rule.addresses);

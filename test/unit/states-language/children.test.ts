@@ -11,7 +11,7 @@ const parallel = (more: object = {}) => ({
   ...more,
 });
 
-test('Parallel starts all branches at once, and gives their outputs in their order', async () => {
+test('Parallel starts all branches at once, and its output has their outputs in order', async () => {
   const run = await WorkflowRun.start(alone(parallel()), { x: 1 });
   assert.deepEqual(
     run.tasks.map(({ id, state, input }) => [id, state, input]),
@@ -49,7 +49,7 @@ test('Parallel: its fields', async () => {
   );
 });
 
-test('when a branch fails, the others are cancelled and the Parallel has its error', async () => {
+test('when a branch fails, the other branches are cancelled and the Parallel fails with its error', async () => {
   const run = await WorkflowRun.start(alone(parallel()));
   await run.send({ type: 'TaskFailed', id: '0-0.1.0-0', error: 'Mine', cause: 'why' });
   assert.equal(run.error, 'Mine');

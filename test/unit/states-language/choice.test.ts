@@ -47,7 +47,7 @@ for (const [type, middle, below, above, same] of samples)
       assert.equal(holds(middle), whenSame);
       assert.equal(holds(above), whenAbove);
     });
-    test(`${type}${name} of another type does not hold`, () => {
+    test(`${type}${name} is false for a value of another type`, () => {
       for (const other of others)
         if (type === 'Timestamp' || typeof other !== typeof middle)
           assert.equal(holds(other), false, JSON.stringify(other));

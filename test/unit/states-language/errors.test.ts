@@ -110,7 +110,7 @@ test('MaxAttempts 0 permits no retry', async () => {
   assert.deepEqual([at, run.error], [[0], 'A']);
 });
 
-test('each retrier counts separately, and the first that matches the error is used', async () => {
+test('each retrier has its own count, and the first retrier that matches the error is used', async () => {
   const retry = [
     { ErrorEquals: ['A'], IntervalSeconds: 10, MaxAttempts: 2, BackoffRate: 2 },
     { ErrorEquals: ['B'], IntervalSeconds: 100, MaxAttempts: 1 },
@@ -126,7 +126,7 @@ test('an error that no retrier matches is not retried', async () => {
   assert.deepEqual([at, run.error], [[0], 'B']);
 });
 
-test('retries are counted anew when the state is entered again, and RetryCount has the count', async () => {
+test('retries are counted anew when the state is entered again, and RetryCount contains the count', async () => {
   const definition = {
     StartAt: 'T',
     States: {
@@ -234,7 +234,7 @@ test('a catcher whose output is too large fails the state', async () => {
   assert.equal(run.error, 'States.DataLimitExceeded');
 });
 
-test('retriers come before catchers', async () => {
+test('retriers are used before catchers', async () => {
   const run = await WorkflowRun.start(
     alone(
       {

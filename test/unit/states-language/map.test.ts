@@ -7,7 +7,7 @@ import { map, one } from './children-world.ts';
 
 const echo = ({ input }: { input: Json }) => ({ output: input });
 
-test('Map: each item goes through, outputs in the order of the items', async () => {
+test('Map processes each item, and its outputs are in the order of the items', async () => {
   const run = await WorkflowRun.start(alone(map({ ItemsPath: '$.list' })), { list: ['x', null, 3] });
   assert.deepEqual(
     run.tasks.map(({ id, input }) => [id, input]),
@@ -242,7 +242,7 @@ test('the cause has the number of failures, and the last one', async () => {
   assert.equal(run.state.failure?.cause, '2 of 3 iterations have failed, and 1 may; the last one: Mine: why');
 });
 
-test('a run that holds more than can be stored fails, and its tasks are cancelled', async () => {
+test('a run that becomes too large to be stored fails, and its tasks are cancelled', async () => {
   const run = await WorkflowRun.start(alone(map({ ItemSelector: { 'all.$': '$' } })), [
     'x'.repeat(100_000),
     1,

@@ -192,7 +192,7 @@ const ends = {
   No: { Type: 'Pass', Result: 'no', End: true },
 };
 
-test('Choice takes the first rule that holds, or Default', async () => {
+test('Choice uses the first rule that matches, or Default', async () => {
   const definition = alone(
     { Type: 'Choice', Choices: [rule, { ...rule, NumericEquals: 2 }], Default: 'No' },
     ends,
@@ -206,14 +206,14 @@ test('Choice takes the first rule that holds, or Default', async () => {
   assert.equal((await WorkflowRun.start(second, { a: 2 })).output, 'no');
 });
 
-test('Choice without Default fails when no rule holds', async () => {
+test('Choice without Default fails when no rule matches', async () => {
   const run = await WorkflowRun.start(alone({ Type: 'Choice', Choices: [rule] }, { Yes: ends.Yes }), {
     a: 2,
   });
   assert.equal(run.error, 'States.NoChoiceMatched');
 });
 
-test('Choice: its paths, and what is assigned by the rule or by the state', async () => {
+test('Choice: its paths, and the variables that the rule or the state assigns', async () => {
   const show = { Type: 'Pass', Parameters: { 'in.$': '$', 'v.$': '$v' }, End: true };
   const definition = alone(
     {

@@ -75,7 +75,7 @@ test('a failed step leaves the mark of the previous step, and is repeated', asyn
   assert.deepEqual(await markIn(store), { format: 3, version: '1.1.1' });
 });
 
-test('two masters that start at once take each step, and agree on the mark', async () => {
+test('two masters that start at the same time both take each step, and agree on the mark', async () => {
   const store = createMemoryStore();
   await Promise.all(['a', 'b'].map((version) => raiseData(store, { version, steps })));
   assert.equal((await keysIn(store)).length, 4);

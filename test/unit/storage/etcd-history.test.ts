@@ -141,7 +141,7 @@ describe('a write', () => {
     assert.equal(await find(write(), [{ events: late }]), undefined);
   });
 
-  it('is not found in a deletion, whatever its bytes', async () => {
+  it('is not found in a deletion with any bytes', async () => {
     const deletion = { ...event('/r/a', 15, 'ours'), type: 'delete' } as const;
     assert.equal(await find(write(), [{ events: [deletion, raised] }]), undefined);
   });

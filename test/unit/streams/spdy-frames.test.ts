@@ -78,7 +78,7 @@ test('frames are read byte by byte, and in parts of any size', () => {
   }
 });
 
-test('data longer than a frame becomes several, and only the last one ends the stream', () => {
+test('data longer than a frame are sent in several frames, of which only the last one ends the stream', () => {
   const long = Buffer.alloc(0x100_0000 + 5, 'x');
   const frames = [...new FrameReader().push(dataFrames(9, long, true))];
   assert.equal(frames.length, 2);
@@ -102,13 +102,13 @@ for (const [what, bytes, message] of [
   });
 }
 
-test('the dictionary is the one of SPDY/3', () => {
+test('the dictionary is that of SPDY/3', () => {
   assert.equal(dictionary.length, 1423);
   assert.equal(dictionary.toString('latin1', 4, 11), 'options');
   assert.match(dictionary.toString('latin1'), /200 OK.*enq=0\.$/s);
 });
 
-test('header blocks of one direction share their compression, both ways', async () => {
+test('header blocks of the same direction share a compression context', async () => {
   const [encoder, decoder] = [new HeaderEncoder(), new HeaderDecoder()];
   const blocks: Record<string, string>[] = [{ streamtype: 'error' }, {}, { port: '80', requestid: '0' }];
   for (const headers of blocks) {

@@ -13,7 +13,7 @@ const read = (text: string) =>
     .split('\n');
 
 describe('a command', () => {
-  it('has each value as one word, whatever it contains', () => {
+  it('contains each value as one word with any characters', () => {
     for (const value of ['web', 'a b', "it's", '$(echo no)', '`echo no`', ';echo', '*', '{"a":1}', '~'])
       assert.deepEqual(read(command`get ${value} -n x`), ['get', value, '-n', 'x']);
   });
@@ -28,7 +28,7 @@ describe('a command', () => {
   });
 });
 
-it('a command of an explanation does not run what an image is called', () => {
+it('a command of an explanation does not execute the name of an image', () => {
   const web = waiting('web', 'InvalidImageName', 'bad', { image: 'x; touch /tmp/pwned' });
   const seen = new Snapshot({ nowMs: Date.parse(now), objects: { pods: [web] } });
   const [step] = explain(seen, { key: 'pods', namespace: 'default', name: 'web' });

@@ -79,7 +79,7 @@ describe('the problems of a cluster', () => {
   const lost = node('n1', { status: { conditions: [condition('Ready', 'Unknown')] } });
   const on = (name: string) => pod(name, { spec: { nodeName: 'n1' }, status: { phase: 'Running' } });
 
-  it('are each named once with all their objects, the worst first', () => {
+  it('are listed once with all their objects, the worst first', () => {
     const seen = snapshotOf({ nodes: [lost], pods: [gated('waits'), on('a'), on('b')] });
     const problems = inOneGo(explainAll(seen));
     assert.deepEqual(
@@ -91,7 +91,7 @@ describe('the problems of a cluster', () => {
     );
   });
 
-  it('of one namespace leave the others out', () => {
+  it('of one namespace do not include other namespaces', () => {
     const other = gated('other', { metadata: { namespace: 'other' } });
     const problems = inOneGo(explainAll(snapshotOf({ pods: [gated('waits'), other] }), 'other'));
     assert.deepEqual(

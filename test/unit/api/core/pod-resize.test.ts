@@ -24,7 +24,7 @@ function taken(kept: Pod, wanted: Pod): Pod {
 }
 
 describe('from the sent pod', () => {
-  it('the resources of its containers and their resize policies are taken, and nothing else', () => {
+  it('only the resources and the resize policies of its containers are used', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const old = made({}, container({ resources }), container({ name: 'two', resources, resizePolicy }));
     const sent = made(
@@ -53,7 +53,7 @@ describe('from the sent pod', () => {
       resources,
     );
   });
-  it('counts as another state of the specification', () => assert.equal(resizePart.countsGeneration, true));
+  it('increments the generation', () => assert.equal(resizePart.countsGeneration, true));
 });
 
 describe('a resize', () => {

@@ -40,7 +40,7 @@ describe('fields in the form of FieldsV1', () => {
       JSON.parse('{"f:__proto__":{"f:constructor":{}}}'),
     ],
   ] as const satisfies readonly (readonly [string, readonly FieldPath[], object])[]) {
-    test(`${what}: written, and read back`, () => {
+    test(`${what}: a written field set is parsed to the same set`, () => {
       const set = FieldSet.of(...paths);
       assert.deepEqual(writeFields(set), written);
       assert.ok(readFields(written).equals(set));
@@ -48,7 +48,7 @@ describe('fields in the form of FieldsV1', () => {
     });
   }
 
-  test('are the same however a key was spelled', () => {
+  test('are equal for any spelling of a key', () => {
     const [set] = ['k:{"b":1,"a":"x"}', 'k:{ "a" : "x", "b": 1.0 }'].map((key) => readFields({ [key]: {} }));
     assert.ok(set?.has(['k:{"a":"x","b":1}']));
     assert.ok(readFields({ 'k:{ "a" : "x", "b": 1.0 }': {} }).equals(set ?? new FieldSet()));
@@ -143,7 +143,7 @@ describe('any sets', () => {
   const draw = () => FieldSet.of(...Array.from({ length: random.below(7) }, path));
   const textsOf = (set: FieldSet) => new Set([...set.paths()].map((one) => one.join('/')));
 
-  test('are joined, crossed and taken from one another as sets of paths are', () => {
+  test('have the union, intersection and difference of their sets of paths', () => {
     for (let round = 0; round < 2_000; round++) {
       const [a, b, c] = [draw(), draw(), draw()];
       const [one, other] = [textsOf(a), textsOf(b)];

@@ -219,7 +219,7 @@ describe('an impersonated request is refused', () => {
     });
 });
 
-test('headers are found in any case, in their order, and no others', () => {
+test('only impersonation headers are returned, in any case and in their order', () => {
   const raw = [
     'Host',
     'a',

@@ -60,7 +60,7 @@ test('an allowing authorizer states its reason, and a refusal has the reasons of
   assert.equal(refusal(path('/x'), both), 'User "bob" cannot get path "/x": a\nb');
 });
 
-test('a refusal states whether it is about the whole cluster or a path', () => {
+test('a denial states whether the request was for the cluster scope or for a path', () => {
   assert.equal(
     refusal(resource({ verb: 'list' }), refused),
     'User "bob" cannot list resource "pods" in API group "" at the cluster scope',

@@ -153,7 +153,7 @@ describe('a write of the status', () => {
     metadata: { labels: { a: 'b' }, managedFields: [{ manager: 'm' }] },
   });
 
-  test('changes the status, and nothing else but metadata that the kind leaves to him', () => {
+  test('changes only the status and the metadata that the kind permits', () => {
     const next = thing({
       ...{ spec: { size: 9 }, status: { seen: 5 } },
       metadata: { labels: { a: 'c' }, annotations: { x: 'y' }, managedFields: [{ manager: 'm' }] },
@@ -189,7 +189,7 @@ describe('the generation', () => {
     return next.metadata.generation;
   };
 
-  test('counts changes of the specification, and not those of metadata or status', () => {
+  test('counts changes of the spec, but no changes of the metadata or the status', () => {
     const old = thing({ spec: { size: 1 }, metadata: { generation: 3 } });
     assert.equal(count(kind(), thing({ spec: { size: 2 } }), old), 4);
     assert.equal(count(kind(), thing({ spec: { size: 1 }, data: 'd' }), old), 4);
@@ -197,7 +197,7 @@ describe('the generation', () => {
     assert.equal(count(kind(), same, old), 3);
   });
 
-  test('begins if there was none, and is not counted for a kind without one', () => {
+  test('begins at 1 for an object without a generation, and is not set for a kind without generations', () => {
     assert.equal(count(kind(), thing({ spec: { size: 2 } }), thing({})), 1);
     assert.equal(count(plain, thing({ spec: { size: 2 } }), thing({})), undefined);
     const unchanged = thing({});

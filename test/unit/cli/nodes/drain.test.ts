@@ -176,7 +176,7 @@ describe('evictions', () => {
     assert.equal(text(), `${asked}${refused}${asked}${refused}${asked}pod/a evicted\n`);
   });
 
-  it('take a pod for gone whose name another one has by now', async () => {
+  it('treat a pod as deleted when another pod has its name', async () => {
     for (const reason of ['Conflict', 'NotFound'] as const) {
       const { clock, done, text } = scene([newStatusError(reason, 'the UID in the precondition differs')]);
       await clock.settle();

@@ -139,7 +139,7 @@ describe('a revision', () => {
   });
   const three = [revision(1n), revision(3n), revision(5n)];
 
-  it('is found by its number; 0 finds the one before the newest', () => {
+  it('is found by its number; 0 means the revision before the newest', () => {
     assert.equal(chooseRevision(three, 1n).number, 1n);
     assert.equal(chooseRevision(three, 0n).number, 3n);
     assert.equal(findRevision(three, 5n)?.number, 5n);

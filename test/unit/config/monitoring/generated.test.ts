@@ -11,7 +11,7 @@ import { withHttpDiscovery } from '../../../../config/monitoring/http-sd.ts';
 
 const config = readFileSync(join(monitoringDirectory, 'prometheus.yml'), 'utf8');
 
-test('the files are those that node config/monitoring/generate.ts writes', async () => {
+test('the files are the output of node config/monitoring/generate.ts', async () => {
   const files = await generated();
   for (const [path, text] of files)
     assert.equal(readFileSync(join(monitoringDirectory, path), 'utf8'), text, path);
@@ -75,7 +75,7 @@ describe('a board', () => {
     );
   });
 
-  test('has what Grafana needs to show a number, a table and lines', () => {
+  test('has the fields that Grafana needs for a number, a table and lines', () => {
     const [, number, table, over] = laidOut(stat, { ...stat, as: 'table' }, lines) as object[];
     const target = { refId: 'A', datasource: { type: 'prometheus', uid: '$datasource' }, expr: 'up' };
     for (const [panel, type, targets] of [

@@ -160,7 +160,7 @@ describe('a HorizontalPodAutoscaler', () => {
     }
   });
 
-  it('applies a changed period at once', async () => {
+  it('applies a changed sync period at once', async () => {
     load(1, 500);
     const every = (seconds: string) => hpa({}, { annotations: { [intervalAnnotation]: seconds } });
     world.put(horizontalPodAutoscalerResource, every('3600'));
@@ -264,7 +264,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.equal(replicas(), 4);
   });
 
-  it('does not count a failed scaling against its policies', async () => {
+  it('does not record a failed scaling in the history of its policies', async () => {
     load(2, 900);
     const behavior = { scaleUp: { policies: [{ type: 'Pods' as const, value: 2, periodSeconds: 600 }] } };
     world.put(horizontalPodAutoscalerResource, hpa({ behavior } as never));

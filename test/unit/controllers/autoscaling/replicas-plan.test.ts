@@ -78,7 +78,7 @@ describe('the replicas for a utilization of the requests', () => {
       assert.deepEqual([answer.replicas, answer.utilization], [replicas, utilization]);
     });
 
-  it('count a pod that was ready and is not any more', () => {
+  it('include a pod that was ready and is not ready any more', () => {
     const late: Pod = {
       ...old('l'),
       status: {
@@ -128,7 +128,7 @@ describe('the replicas for a mean', () => {
     assert.equal(replicasByAverage(ask(pods(2), [1_050, 1_050]), 1_000).replicas, 2);
   });
 
-  it('count missing pods as at the target when scaling down', () => {
+  it('assume the target usage for pods without metrics when scaling down', () => {
     assert.equal(replicasByAverage(ask(pods(4), [100, 100, 100, undefined]), 1_000).replicas, 2);
   });
 });

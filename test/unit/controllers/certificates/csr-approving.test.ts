@@ -252,7 +252,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual([shown?.status?.phase, owners(shown)], [undefined, []]);
   });
 
-  it('is deleted once it is denied, and no other of its name', async () => {
+  it('is deleted once its request is denied, unless it was replaced', async () => {
     await pending();
     sync();
     decided('Denied');
@@ -265,7 +265,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual(world.names(nodeResource), []);
   });
 
-  it('stays when another request for it is denied', async () => {
+  it('stays when a request with another identity is denied', async () => {
     await pending();
     sync();
     decided('Denied');

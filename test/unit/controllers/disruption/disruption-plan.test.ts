@@ -153,7 +153,7 @@ describe('pods that an eviction has announced', () => {
       },
     );
 
-  it('do not count as healthy until they are deleted', () => {
+  it('are not counted as healthy from the eviction until they are deleted', () => {
     const { status, recheckIn } = plan(announced(0), five, start + 20_000);
     assert.deepEqual(status?.disruptedPods, { a: at(0) });
     assert.equal(status.disruptionsAllowed, 1);
@@ -174,7 +174,7 @@ describe('pods that an eviction has announced', () => {
     }
   });
 
-  it('count again if the eviction did not happen, and this is reported', () => {
+  it('are counted as healthy again if the eviction did not happen, and an event reports that', () => {
     const { status, toEmit, recheckIn } = plan(announced(0), five, start + deletionTimeoutMs);
     assert.equal(status?.disruptedPods, undefined);
     assert.equal(status?.disruptionsAllowed, 2);

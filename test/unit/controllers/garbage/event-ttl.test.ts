@@ -43,7 +43,7 @@ describe('an Event', () => {
     assert.equal(await world.reconcile(key), undefined);
   });
 
-  it('stays when it was counted up and the cache does not show that', async () => {
+  it('stays if it occurred again and the cache does not show that yet', async () => {
     const world = new ScriptedWorld(eventTtl(60_000));
     world.seen.put(eventResource, event());
     world.store(eventResource, event({ resourceVersion: '2' }, { lastTimestamp: at(60) }));

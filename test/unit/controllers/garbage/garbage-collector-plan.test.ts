@@ -268,7 +268,7 @@ describe('the garbage collector', () => {
     for (let round = 0; graph.step(random); round++) assert.ok(round < 1000, 'it comes to rest');
   };
 
-  it('ends every deletion, whatever the ownership', () => {
+  it('completes every deletion, for any graph of owners', () => {
     for (let seed = 1; seed <= 400; seed++) {
       const random = new SeededRandom(seed);
       const graph = new Graph();

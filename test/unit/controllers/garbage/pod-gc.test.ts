@@ -141,7 +141,7 @@ describe('reconciled again', () => {
   it('is a node whenever it changes', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('n1')), ['n1']);
   });
-  it('are the node of a pod, if it does not exist, or if it is out of service and the pod terminates', () => {
+  it('are the node of a pod if the node does not exist, or if it is out of service and the pod is terminating', () => {
     world.seen.put(nodeResource, node('up'));
     world.seen.put(nodeResource, node('off', { ready: 'False', taints: [off] }));
     const keys = (one: Pod) => world.keysOf(podResource, one);

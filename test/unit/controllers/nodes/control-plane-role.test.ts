@@ -20,7 +20,7 @@ test('the node of the control plane gets the role, without a taint, and keeps it
   assert.equal(stored('own')?.spec.taints, undefined);
 });
 
-test('a node that has the role is not written again, whatever value the label has', async () => {
+test('a node that has the role is not written again, for any value of the label', async () => {
   const own = node('own');
   world.put(nodeResource, { ...own, metadata: { ...own.metadata, labels: { [label]: 'true' } } });
   const { length } = world.asked;

@@ -31,7 +31,7 @@ describe('ranges', () => {
   ];
   for (const [name, cluster, prefix, used, expected] of table)
     it(`finds ${name}`, () => assert.equal(next(cluster, prefix, used), expected));
-  it('never overlap and are all used, whatever ranges were freed', () => {
+  it('never overlap, and all ranges are used, for any order of releases', () => {
     const random = new SeededRandom(3);
     const cluster = requireRange('10.244.0.0/20');
     let used: IPv4Range[] = [];
@@ -45,7 +45,7 @@ describe('ranges', () => {
       if (random.below(3) === 0) used = used.filter(() => random.below(2) === 0);
     }
   });
-  it('refuses options that hold no node', () => {
+  it('rejects options whose range is too small for a node', () => {
     assert.throws(
       () => nodeIpam({ clusterCidr: '10.244.0.0' }),
       /clusterCidr "10.244.0.0" is not an IPv4 range/,

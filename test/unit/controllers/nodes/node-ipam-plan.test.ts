@@ -78,7 +78,7 @@ describe('a range that a node already has', () => {
 
 describe('the ranges of a node', () => {
   const specs = (spec: Node['spec']) => rangesOf({ ...node('n'), spec }).map(formatRange);
-  it('are those of the list, or the single one without a list', () => {
+  it('are the ranges of the list, or the single range without a list', () => {
     assert.deepEqual(specs({ podCIDR: '10.244.1.0/24' }), ['10.244.1.0/24']);
     assert.deepEqual(specs({ podCIDR: '10.244.1.0/24', podCIDRs: ['10.244.2.0/24', '10.244.3.0/24'] }), [
       '10.244.2.0/24',
@@ -100,7 +100,7 @@ describe('the ranges of a node', () => {
   });
 });
 
-it('a machine has taken its Node if the status of the Node has a machine id', () => {
+it('a machine has registered as its Node if the status of the Node has a machine id', () => {
   assert.equal(hasReported({ ...node('n'), status: undefined }), false);
   assert.equal(hasReported({ ...node('n'), status: { conditions: [] } }), false);
   const nodeInfo = { kernelVersion: '6.1' } as NonNullable<NonNullable<Node['status']>['nodeInfo']>;
@@ -119,7 +119,7 @@ describe('the condition about the range of a node', () => {
     assert.equal(rangeConditions(plain, undefined, at(9)), undefined);
   });
 
-  it('is the problem, once; another problem when that changes; and that it is over', () => {
+  it('reports the problem once, a changed problem, and its end', () => {
     const first = told(plain, 'one');
     assert.deepEqual(said(first), {
       type: 'NetworkUnavailable',

@@ -130,7 +130,7 @@ describe('a node that is silent for its whole time', () => {
     assert.equal(lostIn, undefined);
   });
 
-  it('gets all conditions, since its creation, if it has no status', () => {
+  it('gets all conditions with the time of its creation if it has no status', () => {
     const { conditions } = planNode(observe({ node: { ...node('n1'), status: undefined }, ...silent }));
     assert.deepEqual(
       conditions?.map(({ type }) => type),
@@ -220,7 +220,7 @@ describe('when many are in trouble', () => {
   });
 });
 
-it('a node with the planned changes needs no more, whatever it was before', () => {
+it('a node with the planned changes needs no further changes, from any previous state', () => {
   for (let seed = 0; seed < 500; seed++) {
     const random = new SeededRandom(seed);
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random.next() * values.length)] as T;

@@ -187,7 +187,7 @@ describe('a node whose heartbeats stop', () => {
     assert.deepEqual(told(), []);
   });
 
-  it('is skipped while it is being deleted, is awaited, or does not exist', async () => {
+  it('is skipped while it is being deleted, waits for approval, or does not exist', async () => {
     await add('n2', 'n3');
     const one = node('n1');
     for (const other of [
@@ -380,7 +380,7 @@ describe('when a number of nodes is lost or heard again', () => {
     assert.deepEqual(change('n5', 'True'), ['n5', 'n1', 'n2', 'n3', 'n4']);
   });
 
-  it('a node that is being deleted, or has no status yet, does not count', async () => {
+  it('a node that is being deleted, or has no status yet, is not counted', async () => {
     await add('n1', 'n2', 'n3', 'n4', 'n5');
     for (const name of ['n1', 'n2', 'n3']) change(name, 'Unknown');
     const silent = node('n6');

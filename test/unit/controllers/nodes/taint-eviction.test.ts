@@ -90,7 +90,7 @@ describe('a pod', () => {
     assert.equal(await world.reconcile(key), undefined);
   });
 
-  it('stays if the taint is removed in time, and has its whole time again when the taint returns', async () => {
+  it('stays if the taint is removed in time, and has its whole toleration time again when the taint returns', async () => {
     put(tolerating(30), taint);
     await world.reconcile(key);
     await world.clock.advance(20_000);
@@ -152,7 +152,7 @@ describe('reconciled again', () => {
     assert.deepEqual(world.keysOf(podResource, pod('web')), [key]);
     assert.deepEqual(world.keysOf(podResource, pod('web', { spec: { nodeName: undefined } })), []);
   });
-  it('are pods whose toleration time runs, even if they are no longer bound to a node', async () => {
+  it('include pods whose toleration time is running, even if they are no longer bound to a node', async () => {
     put(tolerating(30), taint);
     await world.reconcile(key);
     assert.deepEqual(world.keysOf(podResource, pod('web', { spec: { nodeName: undefined } })), [key]);

@@ -126,7 +126,7 @@ describe('the Endpoints of a Service', () => {
     assert.equal(metadata.ownerReferences, undefined);
   });
 
-  it('is unchanged while it is correct, and corrected otherwise', () => {
+  it('is unchanged if it is correct, and corrected otherwise', () => {
     const pods = [ready(0), unready(1)];
     const target = service();
     const stored = publish(target, pods);

@@ -218,7 +218,7 @@ describe('more addresses than one object may hold', () => {
     ]);
   });
 
-  it('parts are rounded up while there is room, and the last gets the rest', () => {
+  it('shares are rounded up while there is room, and the last subset gets the rest', () => {
     const three = [1, 2, 3].map((number) => slice([port(number)], many(number, 500)));
     assert.deepEqual(counts(three), [
       [334, undefined, 1],
@@ -235,7 +235,7 @@ describe('more addresses than one object may hold', () => {
     ]);
   });
 
-  it('ready ones that just fit leave no room for others', () => {
+  it('ready addresses that use the whole maximum leave no room for other addresses', () => {
     const full = [slice([port(1)], many(1, maxAddresses)), slice([port(2)], many(2, 1, notReady))];
     assert.deepEqual(counts(full), [[maxAddresses, undefined, 1]]);
   });

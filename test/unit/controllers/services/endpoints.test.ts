@@ -35,7 +35,7 @@ describe('the slices of a Service', () => {
     return world;
   };
 
-  it('hold the pods that it selects in its namespace, and belong to it', async () => {
+  it('contain the pods that the Service selects in its namespace, and are owned by the Service', async () => {
     const world = start(
       service(),
       ready('a', '10.0.0.1'),
@@ -202,7 +202,7 @@ describe('the Endpoints of a Service', () => {
     ['no Service, if there are none', undefined, [slice()], undefined],
   ];
   for (const [title, one, slices, existing] of untouched)
-    it(`are unchanged: those of ${title}`, async () => {
+    it(`are unchanged for ${title}`, async () => {
       const world = start(one, slices, existing);
       assert.equal(await world.reconcile(key), undefined);
       assert.deepEqual(world.asked, []);

@@ -78,7 +78,7 @@ describe('existing slices', () => {
     assert.deepEqual(brief(plan(some(0, 2), [other])), { create: [2], update: {}, remove: ['six'] });
   });
 
-  it('are one with the previous ports when the last pod is deleted', () => {
+  it('are one empty slice with the previous ports after the last pod is deleted', () => {
     const first = sliceWith('a', some(0, 1));
     const second = sliceWith('b', some(1, 1), service({}, [{ targetPort: 9090 }]));
     assert.deepEqual(brief(plan([], [first, second])), { create: [], update: { a: 0 }, remove: ['b'] });

@@ -47,7 +47,7 @@ describe('zones of endpoints', () => {
   };
   const hints = { forZones: [{ name: 'x' }] };
 
-  it('are those of the nodes, and with PreferClose a hint for ready pods', () => {
+  it('are the zones of the nodes, and with PreferClose also hints of ready pods', () => {
     assert.deepEqual(zoned(close, on('near')), ['x', hints]);
     assert.deepEqual(zoned(service(), on('near')), ['x', undefined]);
     assert.deepEqual(zoned(close, on('far')), [undefined, undefined]);
@@ -263,7 +263,7 @@ describe('planSlices', () => {
       ['kubernetes.io/h2c'],
     );
   });
-  it('always holds exactly the existing pods, whatever slices there were', () => {
+  it('always contains exactly the existing pods, for any previous slices', () => {
     const random = new SeededRandom(7);
     let slices: readonly EndpointSlice[] = [];
     for (let round = 0; round < 60; round++) {

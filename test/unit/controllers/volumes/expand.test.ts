@@ -89,7 +89,7 @@ describe('a claim that requests more storage', () => {
     assert.deepEqual(sizes(), ['5Gi', '5Gi']);
   });
 
-  it('waits for the provisioner of its volume if that is another one', async () => {
+  it('waits for an external provisioner if its volume has one', async () => {
     put(asking(), of('example.com/disks'));
     await look();
     assert.deepEqual(sizes(), ['1Gi', '1Gi']);
@@ -122,7 +122,7 @@ describe('a claim that requests more storage', () => {
     assert.equal(await world.reconcile('default/c'), undefined);
   });
 
-  it('is woken once it is bound, and by its volume', () => {
+  it('is enqueued once it is bound, and by changes of its volume', () => {
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, asking()), ['default/c']);
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, claim('c')), []);
     assert.deepEqual(world.keysOf(persistentVolumeResource, of()), ['default/c']);

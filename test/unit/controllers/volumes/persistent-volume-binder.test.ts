@@ -205,7 +205,7 @@ describe('the binder', () => {
     assert.equal(volumeNow()?.spec.claimRef?.uid, 'uid-c', 'one that was is again');
   });
 
-  it('releases a volume whose claim is deleted, and not because its cache is behind', async () => {
+  it('releases a volume whose claim is deleted, but not because of a stale cache', async () => {
     put(volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Bound' } }));
     world.store(persistentVolumeClaimResource, bound());
     await world.reconcile('v');
@@ -241,7 +241,7 @@ describe('the binder', () => {
     ['this controller', { [boundBy]: 'yes' }, undefined],
     ['a person', undefined, referenceTo('c', '')],
   ] as const)
-    it(`frees a volume whose claim has another: of ${who}`, async () => {
+    it(`makes a volume available again whose claim has another volume: of ${who}`, async () => {
       const metadata = annotations ? { annotations } : {};
       put(bound('c', 'w'), volume('v', { metadata, spec: { claimRef: referenceTo('c') } }));
       await world.reconcile('v');

@@ -56,7 +56,7 @@ describe('a claim that is deleted', () => {
       await world.reconcile('default/c');
       assert.equal(world.stored(persistentVolumeClaimResource, 'default/c') !== undefined, stays);
     });
-  it('shares one list of pods with many others, made after its deletion', async () => {
+  it('shares a list of pods, requested after its deletion, with many other claims', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     const names = Array.from({ length: 100 }, (_, n) => `c${n}`);
     for (const name of names)
@@ -196,7 +196,7 @@ describe('a volume that is deleted', () => {
 });
 
 describe('an ephemeral volume', () => {
-  it('gets a claim that the pod owns, once', async () => {
+  it('gets one claim, which the pod owns', async () => {
     const world = new ScriptedWorld(ephemeralVolumeController);
     world.put(podResource, pod('p', { spec: { volumes: ephemeral } }));
     await world.reconcile('default/p');

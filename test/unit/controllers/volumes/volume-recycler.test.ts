@@ -46,7 +46,7 @@ describe('the recycler', () => {
     }
   };
 
-  it('gives a volume to the only node, and frees it when it is empty', async () => {
+  it('assigns a volume to the only node, and makes it available when it is empty', async () => {
     nodes('n1');
     put(released());
     await look(2);
@@ -166,7 +166,7 @@ describe('the recycler', () => {
     assert.equal(now().metadata.labels?.[label], 'n1');
   });
 
-  it('continues with a volume that was assigned to a node, whatever claim has the name', async () => {
+  it('continues with a volume that was assigned to a node, even if another claim has the name', async () => {
     nodes('n1');
     const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];
     world.put(podResource, pod('p', { spec: { volumes } }));
@@ -210,7 +210,7 @@ describe('the recycler', () => {
     ['has the policy Retain', { spec: { persistentVolumeReclaimPolicy: 'Retain' } }],
     ['is of a kind that is not recycled', { spec: { hostPath: undefined, local: { path: '/d' } } }],
   ] as [string, Over][])
-    it(`does nothing with one that ${what}`, async () => {
+    it(`ignores a volume that ${what}`, async () => {
       nodes('n1');
       put(released(over));
       await look();

@@ -11,7 +11,7 @@ import { requireNoOther } from '../../../../src/installation/plan/refusals.ts';
 import { configFileOf } from '../../../../src/installation/plan/role.ts';
 import { planOf } from '../../../fixtures/installation.ts';
 
-test('a process that holds the data directory was started by hand only if the service is not there', () => {
+test('a process that holds the data directory counts as started by hand only without the service', () => {
   for (const serviceState of ['active', 'activating', 'deactivating', 'reloading'] as const)
     requireNoOther(7, { serviceState });
   for (const serviceState of ['inactive', 'failed'] as const) {

@@ -95,7 +95,7 @@ describe('the rules of a webhook', () => {
   for (const [title, of, changed, expected] of cases)
     it(title, () => assert.equal(isCalled(of, changed), expected));
 
-  it('match an equivalent resource, in whose version the objects are sent', () => {
+  it('match an equivalent resource; the objects are sent in the version of the rule', () => {
     const events = address('', 'v1', 'events', 'Event');
     const others = address('events.k8s.io', 'v1', 'events', 'Event');
     const changed = { ...request, address: others, equivalents: [events] };

@@ -74,7 +74,7 @@ const forbidden = (message: RegExp) => (error: unknown) =>
   error instanceof StatusError && error.status.code === 403 && message.test(error.message);
 
 describe('a new request', () => {
-  test('has the authenticated user, whatever its body contains', async () => {
+  test('has the authenticated user, not the user in its body', async () => {
     const known = { ...alice, uid: '7', extra: { scopes: ['a'] } };
     const object = csr('example.com/x');
     Object.assign(object.spec, {
@@ -134,7 +134,7 @@ describe('a new request', () => {
     });
   });
 
-  test('of a joining machine may have 16 KiB, and those of others more', async () => {
+  test('of a joining machine may have at most 16 KiB; requests of other users may be larger', async () => {
     const object = csr(kubeletClient);
     const rest = Buffer.byteLength(JSON.stringify(object));
     const sized = (bytes: number) => ({
@@ -185,7 +185,7 @@ describe('a decision', () => {
       await update('approval', next({ conditions: approved }), ({ name }) => name === allowed);
   });
 
-  test('changes the conditions and nothing else of the status', async () => {
+  test('changes only the conditions of the status', async () => {
     const object = next({ conditions: approved, certificate: 'mine' });
     await update('approval', object, () => true);
     assert.equal(object.status?.certificate, 'old');
@@ -214,7 +214,7 @@ describe('a decision', () => {
     assert.deepEqual(asked, [], 'the rest of the server takes the status from what is stored');
   });
 
-  test('has the time when it came, and keeps it', async () => {
+  test('has the time of its arrival, and keeps it', async () => {
     const [then, stamp] = ['2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z'];
     const condition = (over: object) => ({ type: 'Approved', status: 'True', ...over }) as never;
     const stamped = async (before: object[], after: object) => {

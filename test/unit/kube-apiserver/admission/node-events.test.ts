@@ -113,7 +113,7 @@ describe('an event', () => {
       assert.deepEqual((await refusal(event(), object))[0], why);
     });
 
-  test('may be removed when it is its own', async () => {
+  test('may be removed if it is the node’s own', async () => {
     assert.deepEqual(await refusal(undefined, event()), [undefined, 0]);
     assert.deepEqual(await refusal(undefined, event({ source: { host: 'n2' } })), [notSource, 0]);
   });
@@ -122,7 +122,7 @@ describe('an event', () => {
     assert.deepEqual(await refusal(event(), undefined, true), [undefined, 1]);
   });
 
-  test('may have 8 KiB, also one that was larger before', async () => {
+  test('may have at most 8 KiB, even if it was larger before', async () => {
     assert.equal(maxEventBytes, 8192);
     const sized = (bytes: number) => {
       const rest = Buffer.byteLength(JSON.stringify(event({ message: '' })));

@@ -226,7 +226,7 @@ describe('a Node', () => {
     );
   });
 
-  test('keeps its phase and the rest of its status, whatever the node sends', async () => {
+  test('keeps its phase and the rest of its status, even if the node sends other values', async () => {
     const written = async (old: unknown, change: unknown) => {
       const object = merge(old, change) as Node;
       assert.equal(await refusal(nodeResource, old, {}, { object }), '');

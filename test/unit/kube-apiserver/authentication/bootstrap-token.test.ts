@@ -97,7 +97,7 @@ test('a token for masters lets a master join, and authenticates no user', async 
   assert.equal(await shownBy(token, forMasters), undefined);
 });
 
-test('a token for nodes, an expired one and one without an expiration let no master join', () => {
+test('no master can join with a token for nodes, an expired token or a token without an expiration', () => {
   assert.equal(masterTokenId(token, optionsWith({})), undefined);
   assert.equal(masterTokenId('Bearer abcdef.0123456789abcdeg', optionsWith(forMasters)), undefined);
   assert.equal(masterTokenId(undefined, optionsWith(forMasters)), undefined);

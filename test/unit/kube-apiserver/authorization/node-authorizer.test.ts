@@ -84,7 +84,7 @@ describe('a node', () => {
     assert.equal(await worldOf({}).allows(request), false);
   });
 
-  test('that awaits approval reads its own objects and nothing else', async () => {
+  test('that waits for approval may read only its own objects', async () => {
     const { allows } = worldOf({ phase: 'Pending', pods: [needing] });
     assert.equal(await allows(secret), false);
     assert.equal(await allows(resource({ resource: 'nodes', name: 'n1' })), true);

@@ -124,7 +124,7 @@ describe('a Service without an address', () => {
 });
 
 describe('node ports', () => {
-  test('of a load balancer without allocation are only those of its spec', () => {
+  test('of a load balancer without allocation are only the ports of its spec', () => {
     const ports = [{ port: 80 }, { port: 81, nodePort: 30003 }];
     const object = service({ type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, ports });
     assert.deepEqual(planned(object).acquire.slice(1), [port(30003)]);
@@ -153,7 +153,7 @@ describe('node ports', () => {
     );
   });
 
-  test('of other Services are skipped, and none is left when all are taken', () => {
+  test('of other Services are skipped; without a free port the Service is rejected', () => {
     const all = Array.from({ length: 10 }, (_, i) => port(30000 + i));
     const make = () => service({ type: 'NodePort', clusterIP: '10.96.0.5' });
     assert.ok(planned(make(), {}, undefined, all.slice(0, -1)).acquire.includes(port(30009)));

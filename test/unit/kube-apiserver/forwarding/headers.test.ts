@@ -57,7 +57,7 @@ describe('headers to a backend', () => {
     ]);
   });
 
-  it('omit those of one connection', () => {
+  it('omit connection headers', () => {
     const headers = request({
       connection: 'keep-alive, X-Hop, Upgrade',
       'x-hop': '1',
@@ -117,7 +117,7 @@ describe('headers of a backend', () => {
     assert.equal(response([]).headers.get('cache-control'), 'no-cache');
   });
 
-  it('lose those of one connection, and those that admit other sites', () => {
+  it('omit connection headers and CORS headers', () => {
     const { headers } = response([
       ...['Connection', 'close, X-Hop', 'X-Hop', '1', 'Transfer-Encoding', 'chunked', 'Keep-Alive', 'x'],
       ...['Upgrade', 'h2c', 'Trailer', 'x-sum', 'Proxy-Connection', 'close', 'Proxy-Authenticate', 'Basic'],

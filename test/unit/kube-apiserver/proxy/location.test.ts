@@ -169,7 +169,7 @@ describe('the address of a service', () => {
       ['http q 8080', 'http q 8080'],
     );
   });
-  it('is the address of a pod, even if the endpoint has others', () => {
+  it('is the address of a pod, even if the endpoint has other addresses', () => {
     const several = slice([endpoint('p', { addresses: ['10.0.0.9', '10.0.0.1'] })]);
     assert.equal(serviceLocation(service(), [several], anyPod, asked('web'), 0).address, '10.0.0.1');
   });

@@ -125,7 +125,7 @@ describe('links in HTML', () => {
     });
   }
 
-  it('are rewritten equally, however the document is split', () => {
+  it('are rewritten equally for any division of the document', () => {
     const random = new SeededRandom(3);
     const html = cases
       .map(([, text]) => text)
@@ -150,7 +150,7 @@ describe('links in HTML', () => {
     assert.equal(rewriter.push('nk">'), '/P/link">');
   });
 
-  it('buffer at most one link, however long other parts are', () => {
+  it('buffer at most one link, even if other parts are long', () => {
     const long = 'x'.repeat(1 << 20);
     for (const begin of [
       '<a title="',

@@ -35,7 +35,7 @@ function live(keys: KeySet, from: number, to: number): KeySet {
   return current;
 }
 
-test('the first key signs at once, and nothing is done before the next is due', () => {
+test('the first key signs at once, and nothing happens before the next key is due', () => {
   assert.equal(signerAt(first, start)?.publicKey, one);
   assert.equal(signerAt(first, start - day)?.publicKey, one, 'with the clock set back');
   const { keys, next } = plan(first, start);
@@ -97,7 +97,7 @@ test('a key without an end is not replaced', () => {
   assert.deepEqual([keys, next], [[key], endless]);
 });
 
-test('keys are stored unchanged, and other data are not taken for keys', () => {
+test('keys are stored unchanged, and other data are not accepted as keys', () => {
   const { keys } = plan(plan(first, start + age - hour).keys, start + age + hour);
   assert.deepEqual(readKeys(writeKeys(keys)), keys);
   const [key] = first;

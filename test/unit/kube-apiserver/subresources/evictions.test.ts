@@ -89,7 +89,7 @@ describe('an eviction', () => {
     assert.ok(await isGoing('a'));
   });
 
-  test('is refused with the missing number if the budget allows none, and with the time to retry if it is not computed', async () => {
+  test('is rejected with the numbers of the budget if it allows no disruption, and with a retry time if the budget is not computed yet', async () => {
     await makePod('a');
     await makeBudget('pdb', { currentHealthy: 1, desiredHealthy: 1 });
     const refused = await evict('a');

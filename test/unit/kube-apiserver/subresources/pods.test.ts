@@ -44,7 +44,7 @@ describe('a binding', () => {
     assert.equal(pod?.status?.phase, 'Pending');
   });
 
-  test('changes nothing else', async () => {
+  test('changes no other fields', async () => {
     await make('p');
     const { tolerations, ...spec } = (await stored('p'))?.spec ?? assert.fail();
     assert.ok(tolerations?.length);
@@ -196,7 +196,7 @@ describe('an eviction', () => {
   });
 });
 
-test('the finalizers of a namespace change by finalize only, and nothing else is changed by it', async () => {
+test('finalize is the only way to change the finalizers of a namespace, and changes nothing else', async () => {
   const path = '/api/v1/namespaces/gone';
   await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'gone', labels: { a: 'b' } } });
   const marked = (await server.call('DELETE', path)).json<KubeObject & { spec: { finalizers: string[] } }>();

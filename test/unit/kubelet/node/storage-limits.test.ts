@@ -67,7 +67,7 @@ test('a pod is evicted if its volume exceeds its limit, and no other pod is', as
   ]);
 });
 
-test('once, for the first of its volumes', async () => {
+test('is evicted once, for the first of its volumes', async () => {
   const machine = new Machine([pod('a', [disk('small', {}), disk('v'), disk('w')])], {
     'a/v': 2 * limit,
     'a/w': 2 * limit,
@@ -159,7 +159,7 @@ for (const [title, containers, used, own, message] of [
   });
 }
 
-test('a critical pod stays, whatever its usage', async () => {
+test('a critical pod stays for any usage', async () => {
   const critical = makePod({ priority: 2_000_000_000, volumes: [disk('v')] }, { uid: 'c' });
   const machine = new Machine([critical], { 'c/v': 2 * limit });
   await machine.limits.enforce();

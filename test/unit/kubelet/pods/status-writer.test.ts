@@ -37,7 +37,7 @@ const notReady: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', st
 const ready: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 
 describe('StatusWriter', () => {
-  it('delays an update that is not urgent, and then writes the newest one once', async () => {
+  it('delays an update that is not urgent, and then writes only the newest update', async () => {
     const { clock, patches, writer } = setUp();
     writer.set(makePod(), pending);
     writer.set(makePod(), { ...pending, hostIP: '192.0.2.1' });
@@ -139,7 +139,7 @@ describe('StatusWriter', () => {
     await writer.flush('unknown');
   });
 
-  it('writes what waits when it is closed', async () => {
+  it('writes waiting updates when it is closed', async () => {
     const { clock, patches, writer } = setUp();
     writer.set(makePod(), pending);
     await writer.close();

@@ -127,7 +127,7 @@ describe('the status of a container with probes', () => {
     assert.deepEqual(said(podWith(both), exited(1), all), [false, false, 'False', 'False']);
   });
 
-  it('lists those that are not ready', () => {
+  it('lists the containers that are not ready', () => {
     const ready = look(podWith(both), makeContainer(), { startup: true }).condition('Ready');
     assert.deepEqual(
       [ready?.reason, ready?.message],

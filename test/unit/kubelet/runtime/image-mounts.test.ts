@@ -23,7 +23,7 @@ describe('image mounts in a request to Docker', () => {
     ]);
   });
 
-  it('have separate names, also if one image is mounted more than once', () => {
+  it('use a separate name for each mount of the same image', () => {
     const wanted = [mount('a', '/1'), mount('b', '/2'), mount('a', '/3'), mount('a', '/4', 'x')];
     assert.deepEqual(
       imageMounts(wanted).map(({ Source }) => Source),

@@ -17,7 +17,7 @@ const container = (name: string, state: string, attempt: number, exitCode = 0) =
 });
 const observed = (...containers: object[]) => ({ sandboxes: [], containers }) as unknown as ObservedPod;
 
-test('the container that runs is found among its earlier starts', () => {
+test('the running container is found among earlier containers of the name', () => {
   const seen = observed(container('web', 'exited', 0, 1), container('web', 'running', 1));
   assert.equal(runningContainer(seen, 'web', pod('Always')), 'web-1');
 });

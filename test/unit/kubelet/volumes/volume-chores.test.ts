@@ -79,7 +79,7 @@ const see = async (one: PersistentVolume) => {
 const said = () => stored.get('v')?.status;
 
 describe('an agent', () => {
-  it('empties a volume for its next claim, once, and reports it', async () => {
+  it('empties a volume once for its next claim, and reports it', async () => {
     await see(released({ status: { phase: 'Failed', message: 'no', reason: 'Stuck' } }));
     assert.deepEqual([done, said()], [['empty'], { phase: 'Released', reason: 'Emptied' }]);
     await see(stored.get('v') ?? assert.fail());
@@ -111,7 +111,7 @@ describe('an agent', () => {
     assert.deepEqual([done, writes], [[], []]);
   });
 
-  it('retries after a growing pause, and reports an obstacle once', async () => {
+  it('retries with growing pauses, and reports the same failure once', async () => {
     let left = 3;
     work = async () => {
       if (left-- > 0) throw new Error('busy');

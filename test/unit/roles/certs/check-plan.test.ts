@@ -66,7 +66,7 @@ for (const [what, content, problem] of faults)
     }
   });
 
-test('one millisecond more than the limit is in order, and so is one without authority or key to compare', () => {
+test('a certificate that ends one millisecond after the limit is valid, and so is one without an authority or key to compare', () => {
   assert.equal(check('master', { ...good, notAfter: now + 30 * day + 1 }).problem, undefined);
   assert.equal(check('user', { ...good, isOfCluster: undefined, fitsKey: undefined }).problem, undefined);
   assert.match(check('master', good, 100).problem ?? '', /within 100 days/);

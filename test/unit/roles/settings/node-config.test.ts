@@ -197,7 +197,7 @@ describe('node.yaml', () => {
     });
   }
 
-  test('no message repeats what may be a token', () => {
+  test('no message repeats a possible token', () => {
     assert.throws(
       () => read({ file: 'token: abcdef.0123456789abcdeF' }),
       (error: Error) => !error.message.includes('abcdef.0'),

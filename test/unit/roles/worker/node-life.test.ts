@@ -63,7 +63,7 @@ describe('a node that is stopped', () => {
     assert.equal(ended.aborted, true);
   });
 
-  it('ends them at SIGPWR, once, and then stops itself', async () => {
+  it('ends the pods once at SIGPWR, and then stops itself', async () => {
     const { power, ended, asked, pods, stopped, process } = scene();
     power.emit('SIGPWR');
     power.emit('SIGPWR');
@@ -78,7 +78,7 @@ describe('a node that is stopped', () => {
     assert.equal(ended.aborted, true);
   });
 
-  it('waits for them when it is stopped while they end', async () => {
+  it('waits for the pods when it is stopped while they end', async () => {
     const { power, ended, pods, stopped, process } = scene();
     power.emit('SIGPWR');
     process.abort();
@@ -98,7 +98,7 @@ describe('a node that is stopped', () => {
     assert.equal(ended.aborted, true);
   });
 
-  it('does not listen for SIGPWR unless it was given a grace period', () => {
+  it('does not listen for SIGPWR without a grace period', () => {
     const { power, ended, process } = scene({ periods: { totalMs: 0, criticalMs: 0 } });
     assert.equal(power.listenerCount('SIGPWR'), 0);
     assert.equal(ended, process.signal);

@@ -201,7 +201,7 @@ for (const [path, problem] of broken)
       (error) => error instanceof SyntaxProblem && problem.test(error.message),
     ));
 
-test('nesting that is closed again does not count', () => {
+test('closed nesting does not increase the depth', () => {
   const tests = Array.from({ length: 50 }, () => '(@ > 1)').join(' && ');
   assert.deepEqual(evaluatePath(parsePath(`$[?${tests}]`), { input: [1, 2] }), [2]);
 });

@@ -86,7 +86,7 @@ test('refuses a version without a group other than v1', () => {
   ]);
 });
 
-test('a new local APIService is available, and a new one with a Service is not', () => {
+test('a new local APIService is available; a new APIService with a Service is not available', () => {
   const context = { now: '2026-01-01T00:00:00Z', subresource: '', user: { name: 'a', groups: [] } };
   const [local, far] = [service({}), service({ service: remote })];
   prepareForCreate?.(local, context);

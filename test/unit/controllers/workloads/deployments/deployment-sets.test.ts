@@ -196,7 +196,7 @@ describe('Recreate', () => {
     );
   });
 
-  it('waits for the last old pod, and for no other', () => {
+  it('waits only for the last old pod', () => {
     const typesWith = (...pods: ReturnType<typeof podOf>[]) =>
       actionsOf(recreating, [empty], pods).map(({ type }) => type);
     assert.deepEqual(typesWith(podOf('old')), []);

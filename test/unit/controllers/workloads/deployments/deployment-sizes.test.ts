@@ -249,7 +249,7 @@ describe('a change of spec.replicas', () => {
     assert.deepEqual(brief(proportionalScale(target, sized('new', 1), [strange])), { a: 6, new: 2 });
   });
 
-  it('gives the rest of the rounding to the largest, or takes it from there', () => {
+  it('assigns the rounding remainder to the largest set, or subtracts it there', () => {
     // Sizes of a, b and c from the oldest to the youngest, the replica count that they were sized for, the
     // wanted replica count, and the new sizes.
     const cases: [number[], number, number, Record<string, number>][] = [

@@ -88,7 +88,7 @@ describe('old revisions', () => {
 });
 
 describe('the message about progress', () => {
-  it('names the ReplicaSet that was made, or found', () => {
+  it('names the ReplicaSet that was created or found', () => {
     const world = new World(deployment(1));
     const { actions, status } = world.plan();
     const [made] = actions;
@@ -205,7 +205,7 @@ describe('a stage of a rollout', () => {
     assert.deepEqual(world.sizes(), [2]);
   });
 
-  it('with Recreate waits for a pod that an old ReplicaSet owns, and for no other', () => {
+  it('with Recreate waits only for pods that an old ReplicaSet owns', () => {
     const world = rolledOnce(2, { strategy: { type: 'Recreate' } });
     world.edit(image('app:3'));
     world.step();

@@ -127,7 +127,7 @@ describe('the condition ReplicaFailure', () => {
     lastTransitionTime: at(100),
   };
 
-  it('is that of one of its ReplicaSets, the newest or another', () => {
+  it('is the condition of one of its ReplicaSets, the newest or another', () => {
     const one = deployment(1);
     assert.deepEqual(
       conditionOf(planStatus(one, failing('new'), [], undefined, now), 'ReplicaFailure'),

@@ -76,7 +76,7 @@ describe('an indexed Job', () => {
     assert.deepEqual(indexes(world), [0, 1, 2]);
   });
 
-  it('removes pods without an index of their own, keeps the most advanced, and counts none', async () => {
+  it('removes pods without an index of their own, keeps the most advanced pods, and counts no failure', async () => {
     const world = new JobWorld(
       indexed(),
       jobPod('a', { index: 0, readyAt: 0 }),
@@ -122,7 +122,7 @@ describe('a limit for each index', () => {
   const limited = (spec: Partial<Job['spec']> = {}) =>
     indexed({ backoffLimitPerIndex: 1, backoffLimit: 2 ** 31 - 1, ...spec });
 
-  it('passes the failure count to the next pod, and fails the index at the limit', async () => {
+  it('copies the failure count to the next pod, and fails the index at the limit', async () => {
     const world = new JobWorld(limited({ completions: 2, parallelism: 2 }));
     await world.settle();
     const failing = at(world, 1);
@@ -159,7 +159,7 @@ describe('a limit for each index', () => {
     assert.equal(world.job.status?.failedIndexes, '0,1');
   });
 
-  it('counts a failure that a rule ignores towards the back-off alone', async () => {
+  it('uses a failure that a rule ignores only for the back-off', async () => {
     const rules = [{ action: 'Ignore' as const, onExitCodes: { operator: 'In' as const, values: [3] } }];
     const world = new JobWorld(limited({ completions: 1, parallelism: 1, podFailurePolicy: { rules } }));
     await world.settle();

@@ -97,7 +97,7 @@ describe('counting the pods of a Job', () => {
     assert.equal(world.job.status?.failed, 1);
   });
 
-  it('counts a named pod that was deleted since', async () => {
+  it('counts a pod in the status that was deleted in the meantime', async () => {
     const world = new JobWorld(
       job(
         { completions: 3 },

@@ -29,7 +29,7 @@ describe('a Job that ends while pods run', () => {
     assert.deepEqual([world.job.status?.failed, world.job.status?.terminating], [2, 0]);
   });
 
-  it('keeps its first reason, whatever its pods do then', async () => {
+  it('keeps its first reason, whatever happens to its pods later', async () => {
     const world = new JobWorld(job({ backoffLimit: 0, parallelism: 2, completions: 2 }));
     await world.settle();
     const [a, b] = world.pods;

@@ -8,7 +8,7 @@ import { at } from '../../objects.ts';
 import { JobWorld, job, jobPod, key, owners } from './job-world.ts';
 
 describe('a Job of one pod', () => {
-  it('is cheap in a namespace with very many others: other work runs while they are removed and released', async () => {
+  it('does not block other work in a namespace with many pods, which are removed and released in turns', async () => {
     const pods = Array.from({ length: 1_000 }, (_, index) => jobPod(`pod-${index}`, { readyAt: 0 }));
     const world = new JobWorld(
       job({ parallelism: 1_000, completions: 1_000, activeDeadlineSeconds: 10 }, { startTime: at(0) }),
@@ -66,7 +66,7 @@ describe('a Job of one pod', () => {
     assert.deepEqual(world.news, ['Normal Completed work: Job completed']);
   });
 
-  it('counts the ready pod', async () => {
+  it('counts its ready pods', async () => {
     const world = new JobWorld(job(), jobPod('a', { readyAt: 0 }));
     await world.settle();
     assert.equal(world.job.status?.ready, 1);

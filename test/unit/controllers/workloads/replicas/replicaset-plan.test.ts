@@ -44,7 +44,7 @@ describe('planReplicas', () => {
     });
 });
 
-it('only pods that stay count for the rank of a node', () => {
+it('only pods that are not deleted affect the rank of a node', () => {
   const on = (nodeName: string, name: string, metadata = {}) =>
     pod(name, { readyAt: 0, spec: { nodeName }, metadata });
   const owned = [on('n1', 'a'), on('n2', 'z')];
@@ -125,7 +125,7 @@ describe('rankForDeletion', () => {
 
 describe('planStatus', () => {
   const now = start + 60_000;
-  it('counts pods, and is then unchanged', () => {
+  it('contains the counts of pods, and is not written again', () => {
     const set = replicaSet('web', 3);
     set.spec.minReadySeconds = 30;
     const pods = [pod('a', { readyAt: 0 }), pod('b', { readyAt: 50 }), pod('c')];

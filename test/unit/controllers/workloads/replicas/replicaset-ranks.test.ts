@@ -55,7 +55,7 @@ describe('the first of two pods that a ReplicaSet deletes is', () => {
       assert.deepEqual(ranked(second, first, siblings), ['z', 'a']);
     });
 
-  it('the one whose ready time is unknown', () => {
+  it('the pod whose ready time is unknown', () => {
     const one = ready('z');
     const since = {
       ...one,
@@ -93,7 +93,7 @@ describe('the number of pods that a ReplicaSet starts and ends at once', () => {
     );
   });
 
-  it('begins with one, and never exceeds the count', () => {
+  it('begins with one pod, and never exceeds the requested number', () => {
     const table: [number, number[]][] = [
       [1, [1]],
       [2, [1, 1]],

@@ -42,7 +42,7 @@ describe('a ReplicaSet', () => {
     );
   });
 
-  it('has no pods in other namespaces, whatever owner these name', async () => {
+  it('has no pods in other namespaces, even if they name it as owner', async () => {
     const foreign = own('a', { metadata: { namespace: 'other' } });
     put(replicaSet('web', 1), foreign);
     await world.reconcile(key);
@@ -66,7 +66,7 @@ describe('a ReplicaSet', () => {
     assert.equal(status()?.replicas, 2);
   });
 
-  it('decides nothing before the cache shows its pods and its status, created as well as deleted ones', async () => {
+  it('waits until the cache shows its written status and its created and deleted pods', async () => {
     for (const [replicas, pods] of [
       [2, []],
       [0, [own('a')]],

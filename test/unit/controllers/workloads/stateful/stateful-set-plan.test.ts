@@ -31,7 +31,7 @@ describe('in order', () => {
     assert.deepEqual(steps(statefulSet(3, { minReadySeconds: 60 }), [member(0)]), [['create web-1']]);
   });
 
-  it('a pod that ended is deleted, and nothing else happens', () => {
+  it('only the ended pod is deleted', () => {
     for (const phase of ['Failed', 'Succeeded'] as const) {
       const pods = [member(0, 'new', { phase, ...unready }), member(2)];
       assert.deepEqual(steps(statefulSet(2), pods), [['remove web-0']]);
@@ -69,7 +69,7 @@ describe('in order', () => {
 });
 
 describe('Parallel', () => {
-  it('all missing pods are created, and all excess ones deleted, in any state of the others', () => {
+  it('all missing pods are created and all excess pods deleted, in any state of the other pods', () => {
     const pods = [member(0, 'new', unready), ending(member(2)), member(5), member(6, 'new', unready)];
     assert.deepEqual(steps(statefulSet(4, parallel), pods), [
       ['create web-1', 'create web-3'],
@@ -82,7 +82,7 @@ describe('Parallel', () => {
     assert.deepEqual(steps(statefulSet(2, parallel), pods), [['remove web-1']]);
   });
 
-  it('claims count towards one batch, and no pod is created without all of its own', () => {
+  it('claims are counted in the same batch as pods, and no pod is created without all of its claims', () => {
     const [data] = withData().volumeClaimTemplates ?? assert.fail();
     const templates = Array.from({ length: 110 }, (_, index) => ({
       ...(data ?? assert.fail()),
@@ -97,7 +97,7 @@ describe('Parallel', () => {
     );
   });
 
-  it('five hundred are created at once, and the others cost no time', () => {
+  it('five hundred pods are created at once, and the others cost no time', () => {
     const [group] = steps(statefulSet(2 ** 31 - 1, parallel), []);
     assert.equal(group?.length, 500);
     const [beside] = steps(statefulSet(2 ** 31 - 1, parallel), all(3));
@@ -140,7 +140,7 @@ describe('another template', () => {
     assert.deepEqual([revision(1, all(1)), revision(2, all(2))], ['old', 'new']);
   });
 
-  it('with maxUnavailable replaces as many at once, from the last; every pod that is not available counts', () => {
+  it('with maxUnavailable replaces that many pods at once, from the last ordinal; every unavailable pod is counted', () => {
     const rolling = (maxUnavailable: number | string, over = {}) =>
       statefulSet(5, {
         updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable, partition: 0, ...over } },

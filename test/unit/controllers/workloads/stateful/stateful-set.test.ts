@@ -86,7 +86,7 @@ describe('a StatefulSet', () => {
     assert.equal(world.stored(podResource, 'default/web-0')?.metadata.ownerReferences, undefined);
   });
 
-  it('adopts a pod of its name, and none that is only labelled as its own', async () => {
+  it('adopts a pod with a name of the set, and no pod that only has the labels', async () => {
     const bare = { labels: { app: 'web' }, ownerReferences: [] };
     put(statefulSet(1), member(0, 'new', { metadata: bare }), pod('loose', { metadata: bare }));
     await world.reconcile(key);
@@ -96,7 +96,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(world.keysOf(podResource, pod('loose', { metadata: bare })), []);
   });
 
-  it('releases its own pods of other names, and those of other labels', async () => {
+  it('releases pods with other names or labels', async () => {
     const own = { labels: { app: 'web' }, ownerReferences: [ownedBy('StatefulSet', 'web')] };
     const names = ['web', 'web-00', 'web-x', 'web-1-a', 'web-99999999999', 'other-0'];
     put(statefulSet(1), member(0), ...names.map((name) => pod(name, { metadata: own })));
@@ -171,7 +171,7 @@ describe('a StatefulSet', () => {
     assert.equal(result?.requeueAfter, 90_000);
   });
 
-  it('is reconciled when one of its claims changes, not when another one’s does', () => {
+  it('is reconciled only when one of its own claims changes', () => {
     put(statefulSet(1, withData()));
     const keys = (name: string) => world.keysOf(persistentVolumeClaimResource, claim(name));
     assert.deepEqual(keys('data-web-7'), [key]);

@@ -119,7 +119,7 @@ function machine(context: TestContext, ...images: readonly string[]) {
   };
 }
 
-it('builds nothing before the containers of a killed agent are removed, however long the engine is unavailable', async (context) => {
+it('builds nothing before the containers of a killed agent are removed, even if the engine is unavailable for long', async (context) => {
   const { run, clock, world, isReady, there } = machine(context, 'f');
   world.faults.set('removeLeft', new RuntimeError('Failed', 'the engine is away'));
   run();
@@ -188,7 +188,7 @@ it('an image without the name of a function is left alone', async (context) => {
   assert.deepEqual([[...there], asked], [['f'], []]);
 });
 
-it('an image is removed with the log of its build; one of an existing version, of no function, or in use again stays', async (context) => {
+it('an image is removed with the log of its build; an image of an existing version, of no function, or in use again stays', async (context) => {
   const { chores, there, world, dataDir, asked, log } = machine(context, 'gone', 'kept', 'unlabeled');
   world.versions.set('kept-1', versionOf('kept', { nodeName: 'other' }));
   world.labels.set('unlabeled', '');

@@ -84,7 +84,7 @@ const built = {
 };
 const failed = { conditions: [{ type: 'Built', status: 'False' as const, reason: '', message: '' }] };
 
-it('a version takes over what another one with its image was built with', () => {
+it('a version takes over the lock of another version with the same image', () => {
   const one = version('one', 'i:1');
   assert.equal(sharedLock(one, [one, version('two', 'i:1', built)]), built);
 });

@@ -41,7 +41,7 @@ describe('LoadMeter', () => {
     assert.equal(meter.idleFor(5000), 0);
     assert.equal(ended(1, 6000, meter).idleFor(7500), 1500);
   });
-  it('keeps at most the steps of a window, however long it exists', () => {
+  it('stores at most the steps of one window', () => {
     const meter = new LoadMeter(30_000, 0);
     for (let at = 0; at < 10_000_000; at += 10_000) ended(1, at + 5, begun(1, at, meter));
     assert.equal(meter.begun(10_000_000 - 1), 3);
@@ -52,7 +52,7 @@ describe('demandOf', () => {
   const instances = (of: Fn['spec'], meter: LoadMeter, now: number) => demandOf(of, meter, now).instances;
 
   it('is one for the first call', () => assert.equal(instances(spec(), begun(1, 0), 0), 1));
-  it('has room at once for all calls under way', () => assert.equal(instances(spec(), begun(50, 0), 0), 5));
+  it('has room for all calls in progress at once', () => assert.equal(instances(spec(), begun(50, 0), 0), 5));
   it('is maxScale at most', () => assert.equal(instances(spec({ maxScale: 3 }), begun(50, 0), 0), 3));
   it('approaches the target when the load stays', () =>
     assert.equal(instances(spec(), begun(50, 0), 10_000), Math.ceil(50 / 7)));

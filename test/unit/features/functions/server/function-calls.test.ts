@@ -44,7 +44,7 @@ function world() {
 }
 
 describe('calls', () => {
-  it('wait for an instance, and get it in the order they came', async () => {
+  it('wait for an instance, and get it in the order of their arrival', async () => {
     const { clock, calls, taken, call } = world();
     for (const name of ['a', 'b', 'c']) call(name);
     await clock.settle();
@@ -54,7 +54,7 @@ describe('calls', () => {
     await clock.settle();
     assert.deepEqual(taken, ['a@one', 'b@one']);
   });
-  it('after a refusal come before waiting ones, and calls with a place have no timer', async () => {
+  it('that an instance has rejected come before waiting calls, and calls with a place have no timer', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one')]);
     const [a, b] = [call('a'), call('b')];
@@ -98,7 +98,7 @@ describe('calls', () => {
     await clock.settle();
     assert.deepEqual(taken.toSorted(), ['a@one', 'a@two', 'b@one', 'c@two']);
   });
-  it('are given again to one that refused them, after a pause that grows', async () => {
+  it('are sent again to an instance that has rejected them, after a growing pause', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one')]);
     const a = call('a');
@@ -125,7 +125,7 @@ describe('calls', () => {
     await clock.advance(1);
     assert.deepEqual(taken, ['a@two']);
   });
-  it('are idle since the last one ended, whatever changes of the function happen in between', async () => {
+  it('are idle since the end of the last call, even if the function has changed in between', async () => {
     const { clock, calls, call } = world();
     call('a').end();
     await clock.advance(50_000);
@@ -134,7 +134,7 @@ describe('calls', () => {
     await clock.advance(10_000);
     assert.equal(calls.demand().instances, 0);
   });
-  it('whose caller has left do not get a place', async () => {
+  it('whose caller has disconnected do not get a place', async () => {
     const { clock, calls, taken, call } = world();
     const [a, b] = [call('a'), call('b')];
     a.end();

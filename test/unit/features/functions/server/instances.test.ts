@@ -16,7 +16,7 @@ const instancesOf = (...names: string[]) => {
 };
 
 describe('the instances of a function', () => {
-  it('are the existing ones, and those with calls are busy', () => {
+  it('are the existing instances, of which those with calls are busy', () => {
     const { instances, one } = instancesOf('a', 'b', 'c');
     Object.assign(one('b'), { underWay: 2 });
     assert.deepEqual([instances.size, instances.busy], [3, 1]);

@@ -45,7 +45,7 @@ const plan = (
     now: time,
   });
 
-it('a node changes with its report about Dns objects, and with nothing else', () => {
+it("only a node's report about Dns objects counts as a change of the node", () => {
   const print = (...said: Parameters<typeof node>) => servingFingerprint(node(...said));
   const said = print('n1', 'True', 'False PortTaken: port 80 is taken');
   assert.equal(print('n2', 'True', 'False PortTaken: port 80 is taken'), said);
@@ -105,7 +105,7 @@ describe('the status of a Dns', () => {
     assert.equal(plan(makeDns('one', 'mycluster.local', ['/=web:80'])).problem, undefined);
   });
 
-  it('names the namespace that the host belongs to, if it is another', () => {
+  it('names the namespace to which the host belongs, if it is another namespace', () => {
     const { status, problem } = plan(makeDns('one', 'a.example', ['/=web:80']), now, serving, 'first');
     const message =
       'host a.example is not served for this object: it belongs to the namespace first, which has the oldest Dns for it';

@@ -72,7 +72,7 @@ describe('a SlurmJob is accepted with', () => {
 
 describe('a SlurmJob is refused with', () => {
   const refused: Readonly<Record<string, [spec: object, ...causes: RegExp[]]>> = {
-    'no program': [{}, /^spec\.run: Required value: a job has run/],
+    'no program': [{}, /^spec\.run: Required value: a job has its commands in run, script or scriptFile/],
     'two programs': [{ run, script: '#!/bin/sh' }, /^spec\.script: Forbidden: a job with run/],
     'no command': [{ run: [] }, /^spec\.run: Required value: at least one command/],
     'an empty command': [{ run, build: [' '] }, /^spec\.build\[0\]: Required value: a command/],
@@ -179,7 +179,7 @@ describe('an update of a SlurmJob', () => {
     assert.deepEqual(update({ run, ...more }, { run }), []);
     assert.deepEqual(update({ run: ['./b'], nodes: 2 }, { run }), ['spec.run', 'spec.nodes']);
   });
-  it('a cancellation cannot be taken back', () =>
+  it('a cancellation cannot be undone', () =>
     assert.deepEqual(update({ run }, { run, cancel: true }), ['spec.cancel']));
 
   const context = {} as Parameters<NonNullable<typeof strategy.prepareForCreate>>[1];
@@ -191,7 +191,7 @@ describe('an update of a SlurmJob', () => {
     strategy.prepareForUpdate?.(replaced, made, context);
     assert.deepEqual(replaced.metadata.finalizers, [slurmFinalizer]);
   });
-  it('the finalizer of one that is being deleted can be removed', () => {
+  it('the finalizer of a job that is being deleted can be removed', () => {
     const old = job({ run }, { finalizers: [slurmFinalizer], deletionTimestamp: before(1) });
     const freed = job({ run }, { deletionTimestamp: before(1) });
     strategy.prepareForUpdate?.(freed, old, context);
@@ -225,7 +225,7 @@ describe('a SlurmFile', () => {
   const problems = (spec: object) =>
     (slurmFileResource.strategy.validate?.(file(spec)) ?? []).map(({ field }) => field);
 
-  it('holds bytes', () => assert.deepEqual(problems({}), []));
+  it('contains bytes', () => assert.deepEqual(problems({}), []));
   it('has no path that leads out of a folder', () => {
     for (const path of ['../a', '/a', 'a/../b', '', 'a//b', '.'])
       assert.deepEqual(problems({ path }), ['spec.path']);

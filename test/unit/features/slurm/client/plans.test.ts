@@ -66,7 +66,7 @@ describe('the end of a job', () => {
   const types = ({ conditions = [] }: SlurmJobStatus) =>
     conditions.map(({ type, status }) => `${type} ${status}`);
 
-  it('has one verdict, whatever the earlier conditions were, which is True when the files are stored', () => {
+  it('has one verdict for any earlier conditions, which becomes True when the files are stored', () => {
     const canceled = withCondition(
       running,
       { type: 'Failed', status: 'Unknown', reason: 'Canceled', message: 'it was canceled' },
@@ -91,7 +91,7 @@ describe('the end of a job', () => {
         phase,
       );
   });
-  it('comes in each of the states that Slurm has for it', () => {
+  it('is recognized by each of Slurm’s states for it', () => {
     for (const state of [
       'OUT_OF_MEMORY',
       'BOOT_FAIL',
@@ -184,7 +184,7 @@ it('uses only the lines of known_hosts for the host', () => {
   );
 });
 
-it('reads a Secret, and shows nothing of an invalid one', () => {
+it('reads a Secret, and reveals nothing of an invalid Secret', () => {
   const data = { host: 'h', user: 'u', password: 'secret\n', knownHosts: 'x' };
   const read = connectionSettings(data);
   assert.ok(typeof read !== 'string' && read.password === 'secret' && read.port === 22);
@@ -209,7 +209,7 @@ it('reads a Secret, and shows nothing of an invalid one', () => {
   }
 });
 
-it('the line with the end counts among several lines of one task, otherwise the first', () => {
+it('of several lines of a task, the line with the end is used, otherwise the first line', () => {
   const of = (spec: SlurmJobSpec, ...lines: readonly string[]) => {
     const job = { namespace: 'a', name: 'b', uid: 'c', spec, status: undefined, deleting: false };
     const looked = { sizes: new Map(), exited: new Map() };

@@ -146,7 +146,7 @@ describe('the end', () => {
 
 describe('a job that is being deleted', () => {
   const deleting = true;
-  it('is released after Slurm has ended it and its folder is removed, at once if nothing was begun', async () => {
+  it('is released after Slurm has ended it and its folder is removed; at once if no step has begun', async () => {
     for (const [status, spec, scripts] of [
       [{ phase: 'Running', workDir: '/w', jobID: '7' }, {}, ['scancel', 'rm -rf']],
       [{ phase: 'Building', workDir: '/w' }, {}, ['scancel', 'rm -rf']],

@@ -286,7 +286,7 @@ test('a change that fails repeatedly is reported soon after the server answers a
   assert.ok(clock.now() - refusedAt <= 3000, `${clock.now() - refusedAt} ms`);
 });
 
-test('a watch does not report an equal state again when it is restarted', async (context) => {
+test('a restarted watch does not report an unchanged state again', async (context) => {
   const status = { reason: 'Watching', message: '', waiting: false };
   const { said, pass } = start(context, {}, true, status);
   await pass(120_000);

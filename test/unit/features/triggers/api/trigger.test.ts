@@ -243,7 +243,7 @@ describe('the trigger of a path', () => {
     at('c', '/b', '2025-01-01'),
   ];
   it('is the first that was made', () => assert.equal(triggerAt([young, other, old], '/a'), old));
-  it('is the first by name of those created at once', () =>
+  it('is the first by name if they were created at the same time', () =>
     assert.equal(triggerAt([at('d', '/a', '2026-01-01'), old], '/a'), old));
   it('does not exist if no trigger has the path', () => assert.equal(triggerAt([old], '/a/'), undefined));
 });

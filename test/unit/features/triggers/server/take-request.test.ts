@@ -106,7 +106,7 @@ describe('a request to a trigger', () => {
   it('without a path in the trigger is stored as a test', async () => {
     assert.equal((await ask({ spec: {} })).happening?.type, 'minik8s.io/test');
   });
-  it("is stored without secret headers, those of the connection, and the cluster's own", async () => {
+  it('is stored without secret headers, connection headers and headers of the cluster', async () => {
     const { data } = await ask({
       headers: {
         ...{ cookie: 'secret', authorization: 'Bearer secret', 'idempotency-key': 'secret' },
@@ -167,7 +167,7 @@ describe('a rejected request stores no event', () => {
 
 describe('the key of a request', () => {
   const keyOf = async (shape: Shape) => (await ask(shape)).happening?.key ?? [];
-  it('is generated again each time if the sender gives none', async () => {
+  it('is generated for each request if the sender sets none', async () => {
     const [what, id, ...more] = await keyOf({});
     assert.deepEqual([what, id, more], ['request', new SeededRandom(1).uuid(), []]);
   });

@@ -153,7 +153,7 @@ describe('a binding', () => {
   const draft = wanted('ClusterRoleBinding', 'system:public-info-viewer');
   const other = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'ann' };
 
-  test('gets the missing subjects, and keeps the others', () => {
+  test('gets the missing subjects, and keeps the existing ones', () => {
     const { subjects } = updated(draft, stored(draft, { subjects: [other] }));
     assert.deepEqual(
       (subjects as { name: string }[]).map(({ name }) => name),

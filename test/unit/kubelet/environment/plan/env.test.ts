@@ -267,7 +267,7 @@ describe('a variable', () => {
     );
   });
 
-  it('may not be larger than a program can receive, alone or with the others', () => {
+  it('may not be larger than a program can receive, alone or together with other variables', () => {
     const doubled = Array.from({ length: 40 }, (_, at) => ({
       name: `V${at}`,
       value: at === 0 ? 'x'.repeat(1000) : `$(V${at - 1})$(V${at - 1})`,

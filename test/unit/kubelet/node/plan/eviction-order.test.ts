@@ -162,7 +162,7 @@ describe('an eviction', () => {
     });
   });
 
-  it('names the containers beyond their requests, and no other', () => {
+  it('names only the containers that use more than their requests', () => {
     const container = (name: string, requests?: object, limits?: object) => ({
       name,
       image: 'a',
@@ -186,7 +186,7 @@ describe('an eviction', () => {
     assert.equal(evictionOf(using(pod), shortage).message, intro);
   });
 
-  it('counts usage that no pod can request', () => {
+  it('compares the usage of a resource that pods cannot request', () => {
     const inodes: Shortage = { ...shortage, resource: 'inodes', threshold: 50, available: 3 };
     assert.equal(
       evictionOf({ pod: podOf('a'), usage: new Map([['main', 1]]) }, inodes).message,

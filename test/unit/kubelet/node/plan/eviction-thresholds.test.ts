@@ -143,7 +143,7 @@ describe('a shortage', () => {
       assert.equal(shortageText(found), `The node was low on resource: ${text}`));
   }
 
-  it('counts as pressure for five minutes after it was last observed, and no other does', () => {
+  it('is reported as pressure for five minutes after it was last observed', () => {
     const found = shortage('inodes', 2, 1);
     const [first, last] = [now, now + 60_000];
     const memory = rememberPressure(

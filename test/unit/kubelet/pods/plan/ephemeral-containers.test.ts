@@ -171,7 +171,7 @@ describe('the status of an ephemeral container', () => {
 });
 
 describe('the log of an ephemeral container', () => {
-  it('is read like any other', () => {
+  it('is parsed like any other container', () => {
     const container = seen();
     assert.equal(logTarget(podWith(), observed(container), 'look', false), container);
     assert.throws(

@@ -366,7 +366,7 @@ describe('sidecars', () => {
     );
   });
 
-  it('count towards readiness', () => {
+  it('are required for the readiness of the pod', () => {
     const simple = makePod({ initContainers: [sidecar('net')] });
     const ready = (...containers: readonly ContainerState[]) =>
       statusOf(simple, sandbox, ...containers).conditions?.find(({ type }) => type === 'Ready');

@@ -161,7 +161,7 @@ describe('Ready and ContainersReady', () => {
     assert.equal(ContainersReady?.message, 'containers with unready status: [sidecar main]');
   });
 
-  it('are False for an ended pod, whatever its container statuses are', () => {
+  it('are False for an ended pod with any container statuses', () => {
     for (const [phase, reason] of [
       ['Succeeded', 'PodCompleted'],
       ['Failed', 'PodFailed'],

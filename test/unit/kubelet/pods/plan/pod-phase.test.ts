@@ -74,7 +74,7 @@ describe('the phase of a pod', () => {
     }
   });
 
-  it('stays unchanged after its end, whatever containers are found', () => {
+  it('stays unchanged after its end, for any containers', () => {
     for (const phase of ['Failed', 'Succeeded'] as const) {
       const ended = (spec: object) => makePod({ restartPolicy: 'Always', ...spec }, {}, { phase });
       assert.equal(statusOf(ended({}), observed(makeSandbox(), makeContainer())).phase, phase);
@@ -83,7 +83,7 @@ describe('the phase of a pod', () => {
     }
   });
 
-  describe('the phase of a pod whose containers ended for a new definition', () => {
+  describe('the phase of a pod whose containers were stopped because of a new definition', () => {
     const changed = exited(143, { image: 'app:0' });
     const never = { restartPolicy: 'Never' };
 

@@ -64,7 +64,7 @@ describe('the CPU time of a pod', () => {
     assert.equal(totals.take('q', new Map([['one', 1]])), 1);
   });
 
-  it('is counted for a container that crashes for weeks, in little memory', () => {
+  it('needs little memory for a container that crashes for weeks', () => {
     const totals = new PodCpuTotals();
     for (let run = 1; run <= 10_000; run++)
       assert.equal(

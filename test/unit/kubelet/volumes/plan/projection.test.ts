@@ -172,7 +172,7 @@ test('a token is replaced when a fifth of its lifetime is left, and once a day',
   assert.ok(due(60 * minute, 0.999) > 47.8 && due(60 * minute, 0.999) < 48);
 });
 
-test('a value that many files share is in memory once', () => {
+test('a value that many files share is stored in memory once', () => {
   const large = 2 ** 20;
   const pod = makePod({}, { annotations: { note: 'x'.repeat(200_000) } });
   const sources = Array.from({ length: 20_000 }, (_, at) => [

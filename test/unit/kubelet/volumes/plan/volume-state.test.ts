@@ -75,7 +75,7 @@ describe('the volumes of a pod', () => {
     return [plan.actions.map(short), plan.requeueAfter];
   };
 
-  it('come before its sandbox', () => {
+  it('are prepared before its sandbox', () => {
     assert.deepEqual(actions([state({ isMounted: false, isDue: true })]), [['mountVolumes'], undefined]);
     assert.deepEqual(actions([state({ isMounted: false, dueAt: now + 7 }), state()]), [[], 7]);
     assert.deepEqual(actions([state()]), [['createSandbox 0'], undefined]);
@@ -88,7 +88,7 @@ describe('the volumes of a pod', () => {
       undefined,
     ]);
   });
-  it('are not made when the pod terminates, or when it is held', () => {
+  it('are not prepared when the pod terminates or is held', () => {
     const due = [state({ isMounted: false, isDue: true })];
     const deleted = makePod({}, { deletionTimestamp: '2026-01-01T12:00:00Z', deletionGracePeriodSeconds: 0 });
     assert.deepEqual(actions(due, observed(), deleted)[0], ['removePodFiles', 'confirmDeletion']);

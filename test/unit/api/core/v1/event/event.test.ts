@@ -137,7 +137,7 @@ describe('the newer group', () => {
       }
     });
 
-  test('allows updates of a series, and nothing else', async () => {
+  test('allows only updates of the series', async () => {
     const server = await startTestServer();
     try {
       await server.call('POST', collection, newer);
@@ -224,7 +224,7 @@ test('each group shows the objects of both in every form, under its own names', 
   }
 });
 
-test("a watch in the newer group has the group's field names, converted once for all watches", () => {
+test('the events of a watch in the newer group have the field names of the group, and are converted once for all watches', () => {
   const object = { ...decode(eventResource, older) };
   object.metadata = {
     ...object.metadata,

@@ -300,7 +300,7 @@ test('warnings', () => {
   );
 });
 
-test('a warning reports a source that no node mounts, and a removed source is reported once', () => {
+test('a warning reports a source that nodes cannot mount; a removed source is reported once', () => {
   const warned = (one: object) => {
     const made = created(persistentVolumeResource, merge(disk, source(one)));
     return persistentVolumeResource.strategy.warnings?.(made, undefined);

@@ -182,7 +182,7 @@ describe('the changes of a folder', () => {
     assert.equal(planChanges(marks({ a: '1@1' }), marks({ a: '1@1' }), new Map(), at(0)).again, undefined);
   });
 
-  it('is not at rest because a look took long after it had found the file', () => {
+  it('is not considered complete only because the reading took long after it had found the file', () => {
     const found = marks({ a: '1@1' });
     const { resting } = planChanges(new Map(), found, new Map(), { begun: 0, ended: 5000 });
     const second = planChanges(new Map(), found, resting, { begun: 5100, ended: 9000 });
@@ -194,7 +194,7 @@ describe('the changes of a folder', () => {
     );
   });
 
-  it('is read again when it has rested since the end of the first look', () => {
+  it('is checked again when it has not changed since the end of the first reading', () => {
     const found = marks({ a: '1@1' });
     const { resting, again } = planChanges(new Map(), found, new Map(), { begun: 0, ended: 5000 });
     assert.equal(again, 1000);
@@ -208,7 +208,7 @@ describe('the changes of a folder', () => {
     assert.equal(planChanges(new Map(), marks({ a: '1@1' }), full.resting, at(1001)).changes.length, 1);
   });
 
-  it('of a folder without a record are those since the watch began', () => {
+  it('of a folder without a record are the changes since the watch began', () => {
     const file = (changed: number) => ({ size: 1, written: '1', changed });
     const told = reportedBefore(
       new Map([
