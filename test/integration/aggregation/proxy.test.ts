@@ -162,7 +162,7 @@ describe('requests for an extension server', () => {
     assert.ok(extension.connections() - before <= 1, String(extension.connections() - before));
   });
 
-  it('that watch get each event when it is sent', async () => {
+  it('that watch receive each event when it is sent', async () => {
     let stream: ServerResponse | undefined;
     answer((_, response) => {
       stream = response;

@@ -34,7 +34,7 @@ describe('a new pod of an account', () => {
   };
   const path = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-  it('finds a token, the authority and its namespace where clients look', async () => {
+  it('has a token, the authority and its namespace at the paths that clients read', async () => {
     const own = [{ name: 'v', mountPath: '/v' }];
     const { volumes = [], containers } = await made({
       volumes: [{ name: 'v', emptyDir: {} }],

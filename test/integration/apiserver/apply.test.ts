@@ -305,7 +305,7 @@ describe('apply', () => {
     assert.equal((await apply(`${deployments}/absent/status`, { ...status, metadata: {} })).status, 404);
   });
 
-  it('applies a scale, after the manager that owned the count has released it', async () => {
+  it('applies a scale after the previous manager has released the replica count', async () => {
     await apply(`${deployments}/scaled`, deployment('scaled', { replicas: 2 }));
     const scale = (replicas: number) => ({
       ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'scaled' }, spec: { replicas } },

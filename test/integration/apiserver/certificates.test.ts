@@ -226,7 +226,7 @@ describe('a request for a certificate', () => {
     );
   });
 
-  it('has the authenticated user, never changes, and is decided once', async () => {
+  it('has the authenticated user, is immutable, and is decided only once', async () => {
     const first = await server.call('POST', collection, {
       ...(await draft({ username: 'root' })),
       status: { certificate: 'eA==' },

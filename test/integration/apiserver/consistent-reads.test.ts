@@ -151,7 +151,7 @@ test('an unreachable store fails the reads of one query, and the next read queri
   assert.equal((await server.call('GET', `${maps}/failing`)).status, 200);
 });
 
-test('the data of a store that lost objects replace those in the cache', async () => {
+test('the data of a store that lost objects replace the data in the cache', async () => {
   const { server, lag } = own;
   await made('lost');
   const { currentRevision, get } = lag.store;
@@ -169,7 +169,7 @@ test('the data of a store that lost objects replace those in the cache', async (
   assert.equal((await server.call('GET', maps)).status, 200);
 });
 
-test('another master shows each write acknowledged by the first, however far its cache is behind', async () => {
+test('another master shows each write that the first has acknowledged, even if its cache is behind', async () => {
   const other = await startLagging(own.server);
   try {
     await made('shared');

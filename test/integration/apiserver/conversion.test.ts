@@ -227,7 +227,7 @@ for (const reviewVersion of ['v1', 'v1beta1'])
       assert.equal((await call('GET', `${v1}/a`)).status, 404);
     });
 
-    it('converts a watched event once, however many watches exist', async () => {
+    it('converts a watched event once for any number of watches', async () => {
       await make(v1, 'a', { hostPort: 'a:1' });
       const watches = await Promise.all(
         ['', '&fieldSelector=spec.host%3Da', ''].map((more) => open(`${v2}?watch=true${more}`)),

@@ -53,7 +53,7 @@ describe('create', () => {
     assert.equal(answer.headers.get('cache-control'), 'no-cache, private');
   });
 
-  it('counts generations from 1 and drops a sent status', async () => {
+  it('starts generations at 1 and drops a sent status', async () => {
     const spec = {
       selector: { matchLabels: { a: 'b' } },
       template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },

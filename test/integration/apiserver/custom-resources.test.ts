@@ -75,7 +75,7 @@ describe('a definition', () => {
     assert.match((await server.call('GET', '/openapi/v3')).text, /apis\/example.com\/v1beta1/);
   });
 
-  it('serves objects in each version, whichever version they were written in', async () => {
+  it('serves objects in each version, written in any version', async () => {
     const made = await server.call('POST', beta, { metadata: { name: 'b' }, spec: { size: 5 } });
     assert.equal(made.status, 201, made.text);
     assert.match(made.headers.get('warning') ?? '', /example.com\/v1beta1 Widget is deprecated/);

@@ -166,7 +166,7 @@ describe('a conversion webhook', () => {
     assert.equal(world.hook.requests.length, 0);
   });
 
-  it('that does not answer is not counted among the requests that are answered', async () => {
+  it('that does not answer does not use up the limit of concurrent requests', async () => {
     hang();
     const many = Array.from({ length: 450 }, () => call('GET', `${v2}/a`));
     await heard();

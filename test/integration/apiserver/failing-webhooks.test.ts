@@ -203,7 +203,7 @@ describe('a webhook that misbehaves', () => {
     });
   });
 
-  it('of a Service is called at one of the pods, by the name of the Service', async () => {
+  it('of a Service is called at one of its pods with the name of the Service', async () => {
     const certificate = { hosts: ['hook.default.svc'] };
     const service = { name: 'hook', namespace: 'default', path: '/check', port: 8443 };
     const hook = ({ caBundle }: WebhookServer) => ({ clientConfig: { caBundle, service } });

@@ -123,7 +123,7 @@ for (const version of helmVersions) {
       assert.deepEqual(sets.map(({ spec }) => spec.replicas).sort(), [0, 2]);
     });
 
-    it('keeps fields that another manager added, and restores its own value, at once or by force', async () => {
+    it('keeps fields that another manager added, and restores its own values, with or without force', async () => {
       const path = `/apis/apps/v1/namespaces/${namespace}/deployments/web-${chart}`;
       const headers = { 'content-type': 'application/merge-patch+json', 'user-agent': 'kubectl/v1' };
       const change = { metadata: { annotations: { note: 'mine' } }, spec: { replicas: 5 } };

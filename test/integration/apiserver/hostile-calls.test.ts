@@ -88,16 +88,12 @@ function endless(path: string, chunkBytes: number, maxBytes: number): Promise<[n
 }
 
 describe('a program of a function', () => {
-  it(
-    'that refuses a call for longer than the function may take has it answered with 504',
-    limit,
-    async () => {
-      const one = await world.fn({ timeoutSeconds: 1 });
-      await world.instance(one, busy);
-      const { status, text } = await world.call(`/function/${one.metadata.name}`, { body: '{}' });
-      assert.equal(status, 504, text);
-    },
-  );
+  it('that rejects a call until the timeout of the function causes the answer 504', limit, async () => {
+    const one = await world.fn({ timeoutSeconds: 1 });
+    await world.instance(one, busy);
+    const { status, text } = await world.call(`/function/${one.metadata.name}`, { body: '{}' });
+    assert.equal(status, 504, text);
+  });
   it('without room keeps no place for callers who have left', limit, async () => {
     const one = await world.fn({ concurrency: 1 });
     let refuses = true;
@@ -144,7 +140,7 @@ describe('a program of a function', () => {
     assert.deepEqual([answer.text, calls], ['whole', 1]);
     for (const { sent } of slow) sent.destroy();
   });
-  it('that answers before it has read the body, and never reads it, holds no connection', limit, async () => {
+  it('that answers without reading the body leaves no open connection', limit, async () => {
     const one = await world.fn();
     let [calls, open] = [0, 0];
     const paused: IncomingMessage[] = [];
@@ -169,7 +165,7 @@ describe('a program of a function', () => {
 });
 
 describe('a request', () => {
-  it('whose URL has a user in it is refused, and reaches no program', async () => {
+  it('whose URL contains a user is rejected and reaches no program', async () => {
     const one = await world.fn();
     let calls = 0;
     await world.instance(one, (_, outgoing) => {
@@ -319,7 +315,7 @@ describe('a run of a public workflow', () => {
 });
 
 describe('an endless input of a workflow', () => {
-  it('is refused once it is too large, and is not kept', async () => {
+  it('is rejected as soon as it is too large, and is not buffered', async () => {
     const definition = { StartAt: 'A', States: { A: { Type: 'Succeed' } } };
     const metadata = { name: 'endless' };
     const made = await world.server.call('POST', workflows, { metadata, spec: { definition } });

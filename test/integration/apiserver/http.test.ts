@@ -208,7 +208,7 @@ describe('logs of pods', () => {
   after(() => server.stop());
   const log = (rest: string) => server.call('GET', `${pods}/${rest}`);
 
-  it('come from the node, with the options that concern it', async () => {
+  it('are read from the node, with the options for the node', async () => {
     assert.match((await log('one/log')).json<Status>().message ?? '', /does not have a host assigned/);
     for (const name of ['one', 'two']) {
       await server.call('POST', `${pods}/${name}/binding`, { target: { name: 'n1' } });
@@ -333,7 +333,7 @@ describe('a request with a timeout', () => {
     isStuck = false;
   });
 
-  it('is not ended by it if it is long-running', async () => {
+  it('is not ended by the timeout if it is long-running', async () => {
     const stop = new AbortController();
     const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] };
     const made = server.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec });

@@ -129,7 +129,7 @@ describe('an API server whose store is almost full', () => {
       await server.stop();
     }
   });
-  it('refuses writes that would give a namespace more than half of it, and neither writes of other namespaces nor deletions', async () => {
+  it('rejects writes that would give a namespace more than half of the store, but no deletions and no writes of other namespaces', async () => {
     const room = {
       level: (): RoomLevel => 'free',
       size: () => 1,

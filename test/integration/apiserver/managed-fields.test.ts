@@ -286,7 +286,7 @@ describe('managedFields', () => {
     assert.deepEqual(entriesOf(after), entriesOf(before));
   });
 
-  it('are not kept by controllers, and stay when a controller sends back an object without them', async () => {
+  it('are not cached by controllers, and stay when a controller sends an object without them', async () => {
     await send('POST', maps, { metadata: { name: 'read' }, data: { k: 'v' } }, 'maker');
     const stopping = new AbortController();
     const client = createClient(inProcessTransport(server.handlerFor(admin), 'a-controller'));
@@ -346,7 +346,7 @@ describe('managedFields', () => {
 });
 
 describe('managedFields in a store without room for them', () => {
-  it('are left out, except those of appliers', async () => {
+  it('are left out, except entries of appliers', async () => {
     const most = 600;
     const check = (value: Uint8Array) => {
       if (value.length > most) throw new ValueTooLargeError('etcdserver: request is too large');

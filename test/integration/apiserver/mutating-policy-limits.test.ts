@@ -205,7 +205,7 @@ describe('mutating policies do not apply', () => {
     });
   });
 
-  it('to requests that store no object: one that a policy would change is refused, and others pass', async () => {
+  it('to requests that store no object: a request that a policy would change is rejected, and other requests are accepted', async () => {
     const accounts = '/api/v1/namespaces/default/serviceaccounts';
     assert.equal(
       (
@@ -268,7 +268,7 @@ describe('a user who may write mutating policies, but not read Secrets', () => {
   };
   const paramRef = { name: 's', namespace: 'kube-system', parameterNotFoundAction: 'Deny' };
 
-  it('cannot use them as parameters, and cannot change a policy that does', async () => {
+  it('cannot use them as parameters, and cannot change a policy that uses them', async () => {
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const resources = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'];
     const rules = [{ apiGroups: ['admissionregistration.k8s.io'], resources, verbs: ['*'] }];

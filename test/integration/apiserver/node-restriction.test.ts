@@ -304,7 +304,7 @@ describe('a write of a node', () => {
     await server.stop();
   });
 
-  it('about a pod is checked against the stored pod, not an earlier one of the name', async () => {
+  it('about a pod is checked against the stored pod, not an earlier pod with its name', async () => {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { nodeName: 'n2' } };
     for (const [operation, subresource] of [
       ['delete', ''],

@@ -116,7 +116,7 @@ describe('classes of pods', () => {
     );
   });
 
-  it('as many tolerations as are allowed have room for those of a class, and thousands are refused', async () => {
+  it('the maximum number of tolerations includes the tolerations of a class, and thousands are rejected', async () => {
     const tolerations = Array.from({ length: 5000 }, (_, index) => ({
       key: `k${index}`,
       operator: 'Exists',
@@ -141,7 +141,7 @@ describe('classes of pods', () => {
     }
   });
 
-  it('classes of the system cannot be deleted, alone or with all others', async () => {
+  it('classes of the system cannot be deleted, neither alone nor in a collection', async () => {
     const why = /"system-node-critical" is forbidden: this is a system priority class and cannot be deleted$/;
     await refused(`${priorities}/system-node-critical`, 'DELETE', {}, 403, why);
     await refused(`${priorities}/system-node-critical`, 'DELETE', { dryRun: ['All'] }, 403, why);

@@ -105,7 +105,7 @@ describe('a new pod', () => {
     }
   });
 
-  it('may set whether it has a token', async () => {
+  it('may decide whether it gets a token', async () => {
     for (const wanted of [undefined, true, false]) {
       const { spec } = (await create({ automountServiceAccountToken: wanted })).json<Pod>();
       // The account of the fixture requests no token volume.

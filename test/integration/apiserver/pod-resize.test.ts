@@ -45,7 +45,7 @@ describe('a resize', () => {
     assert.match(answer.json<Status>().message ?? '', why);
   }
 
-  it('changes requests and limits of a container, and counts as a change of the pod', async () => {
+  it('changes requests and limits of a container, and increments the generation of the pod', async () => {
     const name = await makePod(amounts('100m', '64Mi', '200m'));
     const before = await read(name);
     const answer = await resize(name, amounts('150m', '96Mi', '300m'));

@@ -96,7 +96,7 @@ describe('Pod Security', () => {
       assert.deepEqual(warningsOf(answer), []);
     });
 
-    it('considers volumes with their defaults: one without a source is an emptyDir', async () => {
+    it('checks volumes with their defaults: a volume without a source is an emptyDir', async () => {
       await start();
       await namespace({ enforce: 'restricted' });
       const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
@@ -156,7 +156,7 @@ describe('Pod Security', () => {
       assert.equal((await server.call('DELETE', path)).status, 200);
     });
 
-    it('holds for ephemeral containers', async () => {
+    it('applies to ephemeral containers', async () => {
       await start();
       await namespace({ enforce: 'baseline' });
       const name = await created(own);

@@ -83,7 +83,7 @@ describe('answers in protobuf', () => {
     readAnswer(await server.handlerFor(admin)(request(...wanted)));
   const json = async (path: string) => (await server.call('GET', path)).json<Record<string, unknown>>();
 
-  it('an object that is created, read, changed and deleted is the one that JSON shows', async () => {
+  it('an object that is created, read, changed and deleted equals the object in JSON', async () => {
     const created = await call('POST', deployments, deployment);
     assert.equal(created.status, 201);
     const shown = await json(`${deployments}/d`);

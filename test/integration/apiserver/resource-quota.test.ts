@@ -61,7 +61,7 @@ const podsIn = async ({ store }: TestServer) =>
   (await store.list(storagePrefix(podResource, 'default'))).items.length;
 
 describe('a quota', () => {
-  it('gets back at once the charge of a write that is refused later', async (t) => {
+  it('releases the charge of a write at once if the write is rejected later', async (t) => {
     const server = await start(t);
     await quota(
       server,
@@ -109,7 +109,7 @@ describe('a quota', () => {
     assert.deepEqual(await usedOf(server, 'q'), { pods: '2', 'requests.cpu': '1' });
   });
 
-  it('without a counted use rejects every object', async (t) => {
+  it('without a computed usage rejects every object', async (t) => {
     const server = await start(t);
     await quota(server, 'q', { pods: '2', 'count/pods': '2' }, { pods: '0' });
     assert.deepEqual(message(await pod(server, 'a')), [

@@ -133,7 +133,7 @@ describe('an autoscaler in two versions', () => {
     );
   });
 
-  it('is watched in each version, whichever version it is written in', async () => {
+  it('is watched in each version, written in any version', async () => {
     const { metadata } = await call('GET', path('v2'));
     const query = `watch=1&resourceVersion=${metadata.resourceVersion}`;
     const inFirst = await openTestWatch(server, `${path('v1')}?${query}`);

@@ -358,7 +358,7 @@ describe('discovery of the issuer', () => {
   });
 });
 
-describe('a server that finds keys it cannot read', () => {
+describe('a server with unreadable stored keys', () => {
   it('does not start if it cannot read the keys, and reports the remedy', async () => {
     const damaged = startAccountWorld({
       wrapStore: (store) => {

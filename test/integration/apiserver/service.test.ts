@@ -188,7 +188,7 @@ describe('services', () => {
     await own.stop();
   });
 
-  it('never share an address, however many are created at once', async () => {
+  it('never share an address, even if many are created at the same time', async () => {
     const own = await startTestServer({
       serviceCIDR: '10.96.0.0/26',
       random: { next: () => 0.3, uuid: () => crypto.randomUUID() },

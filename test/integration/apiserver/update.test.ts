@@ -82,7 +82,7 @@ describe('update', () => {
     assert.equal(patched.json().metadata.resourceVersion, made.metadata.resourceVersion);
   });
 
-  it('counts a generation for a change of the specification alone', async () => {
+  it('increments the generation only for a change of the spec', async () => {
     const made = await createDeployment('generations');
     const path = `${deployments}/generations`;
     const labelled = { ...made, metadata: { ...made.metadata, labels: { x: 'y' } } };
@@ -230,7 +230,7 @@ describe('update', () => {
     assert.equal(stored?.metadata.resourceVersion, made.metadata.resourceVersion);
   });
 
-  it('lets all concurrent patches of one object succeed, and only one of concurrent puts of one version', async () => {
+  it('accepts all concurrent patches of one object, but only one of concurrent PUTs of the same version', async () => {
     const made = await createMap('race', { n: '0' });
     const headers = { 'content-type': 'application/merge-patch+json' };
     const keys = Array.from({ length: 20 }, (_, i) => `k${i}`);

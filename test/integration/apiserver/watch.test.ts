@@ -148,7 +148,7 @@ describe('watch', () => {
     await own.stop();
   });
 
-  it('of a node ends after ten minutes, whatever timeout it requests, since its Node may have been deleted', async () => {
+  it('of a node ends after ten minutes for any requested timeout, since its Node may have been deleted', async () => {
     const own = await startTestServer();
     const user = { name: 'system:node:n1', groups: ['system:nodes'] };
     await own.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
@@ -313,7 +313,7 @@ describe('watch', () => {
       await own.stop();
     });
 
-    it('is kept when it reads, however late, and holds no timer then', async () => {
+    it('is kept when it reads late, and then has no timer', async () => {
       const { own, reader, hungUp, write } = await open();
       const waiting = own.clock.pending;
       for (let number = 0; number < 5; number++) {

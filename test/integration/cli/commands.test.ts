@@ -79,7 +79,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.match(asked.out, new RegExp(`${words} "a\\^\\[\\[2J\\\\u009bb" deleted\\n$`));
   });
 
-  it('every error is reported in a line, and everything else is applied', async () => {
+  it('every error is reported in one line, and all other objects are applied', async () => {
     const file = join(server.directory, 'mixed.yaml');
     const documents = [
       configMap('m-a'),
@@ -296,7 +296,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.match((await ctl(['scale', 'cm/twice', '--replicas=1'])).err, /^error: cannot scale configmaps/);
   });
 
-  it('autoscale creates an autoscaler for kinds with replicas, and for no others', async () => {
+  it('autoscale creates an autoscaler only for kinds with replicas', async () => {
     const made = await ok('autoscale', 'deployment', 'web', '--min=2', '--max=5', '--cpu-percent=60');
     assert.equal(made, 'horizontalpodautoscaler.autoscaling/web autoscaled\n');
     assert.equal(

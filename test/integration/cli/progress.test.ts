@@ -19,7 +19,7 @@ const main = join(import.meta.dirname, '../../../src/main.ts');
 const path = (name: string) => `/api/v1/namespaces/default/configmaps/${name}`;
 const shown = /configmap\/held: waits for example\.com\/hold \(\d+ s\)/;
 
-describe('ctl delete of an object that something holds', { timeout: 120_000 }, () => {
+describe('ctl delete of an object with a finalizer', { timeout: 120_000 }, () => {
   let server: HttpsTestServer;
   let kubeconfig: string;
   before(async () => {

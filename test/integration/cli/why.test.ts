@@ -86,7 +86,7 @@ describe('ctl why', { timeout: 120_000 }, () => {
     assert.match(err, /namespace "defautl" does not exist; did you mean default\?/);
   });
 
-  it('tells a user without rights nothing of the objects, and names the kinds that were not read', async () => {
+  it('shows nothing of the objects to a user without rights, and lists the kinds that were not read', async () => {
     const { status, out, err } = await nobody(['why']);
     assert.deepEqual([status, out], [0, 'nothing is wrong in what you may list\n']);
     assert.match(err, /You may not list these kinds.*pods/);

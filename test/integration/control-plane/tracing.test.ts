@@ -143,7 +143,7 @@ test('the write of a Deployment, its reconciles and the binding of its pod are o
   assert.equal(set.spec.template?.metadata?.annotations?.[traceAnnotation], undefined);
 });
 
-test('the annotation has no owner: no manager, no conflict, no change, no rollout; the one of a writer is dropped', async (context) => {
+test('the annotation has no manager and causes no conflict, no change and no rollout; a value from a client is dropped', async (context) => {
   const plane = await start(context);
   const { send, clock, client } = plane;
   const path = `${deployments}/web?fieldManager=me`;

@@ -201,7 +201,7 @@ describe('endpoints', () => {
     await shows();
   });
 
-  it('that a user writes are mirrored whichever comes first, and are deleted with the Service', async () => {
+  it('that a user writes are mirrored, whether the Service or the Endpoints are created first, and are deleted with the Service', async () => {
     await api().create(custom('192.0.2.1'));
     await services().create(service({}));
     await shows('192.0.2.1');
@@ -210,7 +210,7 @@ describe('endpoints', () => {
     await cluster.eventually('they are gone', async () => (await endpoints()) === undefined);
   });
 
-  it('with the label that forbids it are not mirrored, and stop being mirrored once they have it', async () => {
+  it('with the label skip-mirror are not mirrored, and stop being mirrored when they get it', async () => {
     await services().create(service({}));
     const skip = { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } };
     await api().create(custom('192.0.2.1', skip));

@@ -174,7 +174,7 @@ describe('volumes of the cluster', () => {
     });
   const nodeOf = async (name: string) => (await cluster.get(podResource, name))?.spec.nodeName;
 
-  it('are chosen with the node, one for each of two pods that come at once', async () => {
+  it('are chosen together with the node, one for each of two pods that are created at the same time', async () => {
     await addClass('disks', { provisioner: 'kubernetes.io/no-provisioner' });
     for (const name of ['n1', 'n2', 'n3']) {
       await cluster.addNode(name);

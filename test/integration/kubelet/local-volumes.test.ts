@@ -196,7 +196,7 @@ describe('folders of local volumes', () => {
     },
   };
   for (const [what, make] of Object.entries(hostile))
-    it(`a folder ${what} is removed, and nothing else`, async () => {
+    it(`only a folder ${what} is removed`, async () => {
       const kept = await folderOf('pvc-kept');
       writeFileSync(join(kept, 'data'), '');
       const folder = await folderOf('pvc-2');
@@ -250,7 +250,7 @@ describe('folders of local volumes', () => {
     'is below another volume': () => asGoing(made('pvc-5', path(join(folders(), 'pvc-kept', 'pvc-5')))),
   };
   for (const [what, one] of Object.entries(others))
-    it(`that of a volume that ${what} stays`, async () => {
+    it(`the folder of a volume that ${what} stays`, async () => {
       const folder = await folderOf('pvc-5');
       writeFileSync(join(folder, 'data'), '');
       await folderOf('pvc-last');

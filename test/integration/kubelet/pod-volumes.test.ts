@@ -226,7 +226,7 @@ describe('the node agent on Docker', () => {
     );
   });
 
-  it('mounts paths of the host whose type is the declared one', async () => {
+  it('mounts paths of the host that have the declared type', async () => {
     const path = join(node.dataDir, 'host');
     const volumes = (type: string) => [{ name: 'h', hostPath: { path, type } }];
     const mounts = { volumeMounts: [{ name: 'h', mountPath: '/h' }] };

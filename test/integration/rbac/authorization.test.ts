@@ -110,7 +110,7 @@ describe('roles', () => {
     assert.match(`${await ask(named('fay'), 'DELETE', maps)}`, /cannot deletecollection/);
   });
 
-  test('a missing role is the reason of the refusal, and applies once it is created', async () => {
+  test('a missing role is the reason of the denial, and applies once it is created', async () => {
     const gus = named('gus');
     await world.make(roleBindingsIn('a'), binding('Role/late', 'late', user('gus')));
     await world.make(clusterRoleBindings, binding('ClusterRole/later', 'later', user('gus')));

@@ -91,7 +91,7 @@ describe('a role', () => {
     ['the right to bind roles', [rule('bind clusterroles', group)]],
     ['the right to impersonate others', [rule('impersonate users')]],
   ] as const)
-    test(`does not grant ${what}, however it is written`, async () => {
+    test(`does not grant ${what} in any notation`, async () => {
       const greedy = role('fine', ...rules);
       const add = [{ op: 'add', path: '/rules/-', value: rules[0] }];
       const more = { rules: [rule('get pods'), ...rules] };
@@ -170,7 +170,7 @@ describe('a role', () => {
     );
   });
 
-  test('grants rights in its namespace only: rights elsewhere do not count', async () => {
+  test('grants rights only in its namespace, without rights from other namespaces', async () => {
     await world.make(roleBindingsIn('b'), binding('ClusterRole/view', 'bob', user('bob')));
     await world.grant('b', 'maker', [rule('create roles', group)], user('bob'));
     assert.match(`${await as(bob, 'POST', rolesIn('b'), role('x', rule('get pods')))}`, refused);

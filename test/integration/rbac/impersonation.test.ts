@@ -106,7 +106,7 @@ describe('the right to impersonate', () => {
     );
   });
 
-  test('allows acting as an account of its namespace, and of no other', async () => {
+  test('allows acting only as an account of its own namespace', async () => {
     const account = (namespace: string) => `Impersonate-User: system:serviceaccount:${namespace}:default`;
     assert.deepEqual(await ask('keeper', account('a')), {
       username: 'system:serviceaccount:a:default',
@@ -119,7 +119,7 @@ describe('the right to impersonate', () => {
     );
   });
 
-  test('counts connections for the sender, whichever user is impersonated', async () => {
+  test('counts connections for the sender, not for the impersonated user', async () => {
     const counted: string[] = [];
     const belongsTo = (name: string) => counted.push(name) > 1;
     const headers = { 'Impersonate-User': 'reader' };

@@ -90,7 +90,7 @@ async function world(context: TestContext) {
   };
 }
 
-test('a master installs the executable of the other master that has the ordered one', async (context) => {
+test('a master installs the ordered executable from the other master that has it', async (context) => {
   const { order, commands, directory, annotations } = await world(context);
   await eventually(systemClock, 'the announcement', async () => (await annotations())[upgradableAnnotation]);
   await order('1', sha256);

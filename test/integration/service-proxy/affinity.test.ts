@@ -117,7 +117,7 @@ for (const [what, address, port] of [
   ['the cluster IP', '10.96.0.10', 80],
   ['a node port', machine, 30080],
 ] as const) {
-  test(`each client of ${what} keeps its endpoint while others come and go and the table is written again`, async () => {
+  test(`each client of ${what} keeps its endpoint while other clients connect and the table is written again`, async () => {
     await writeAll(endpoints, 60);
     const first = await endpointsOf(address, port);
     assert.ok(new Set(first).size > 1, 'the endpoints of twelve clients are not all the same');
@@ -163,7 +163,7 @@ test('a client that opens no connection is forgotten after the timeout', async (
   assert.deepEqual(await remembered(), []);
 });
 
-test('another timeout holds from the next connection on', async () => {
+test('a changed timeout applies from the next connection on', async () => {
   await writeAll(endpoints, 3600);
   const first = await endpointsOf('10.96.0.10', 80, 1);
   await change(endpoints, 600);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { condition } from '../../../../fixtures/slurm/client.ts';
 import { clientWorld } from '../../../../fixtures/slurm/client-world.ts';
 
-describe('a result that cannot be fetched is left on the host, and the others come', () => {
+describe('a result that cannot be fetched is left on the host, and other results are fetched', () => {
   it('a result whose name is not UTF-8', async (context) => {
     const { store, ends, model, folders } = await clientWorld(context);
     model('runs');

@@ -118,7 +118,7 @@ describe('ctl trigger create', () => {
       for (const quiet of [['--dry-run=client'], ['--dry-run=server'], ['-o', 'name']])
         assert.equal((await ctl([...create.with(2, `${name}-2`), ...quiet])).err, '');
     });
-  it('shows what it would create', async () => {
+  it('prints the object that it would create', async () => {
     const out = await run(
       'create',
       'x',

@@ -137,7 +137,7 @@ describe('an event of a trigger', () => {
     await world.eventually('the event is gone', async () => (await world.events('t-flow')).length === 0);
   });
 
-  it('is not taken by a trigger that is being deleted', async () => {
+  it('is not accepted by a trigger that is being deleted', async () => {
     await world.trigger('t-leaving', { target: { name: 'nobody' }, http: { path: '/leaving' } });
     const triggers = world.client.resource(triggerResource);
     await triggers.patch('t-leaving', 'default', 'merge', { metadata: { finalizers: ['test.io/held'] } });

@@ -49,7 +49,7 @@ describe('a task that is another workflow', () => {
     );
   });
 
-  it('fails with the error of that workflow, and if it does not exist', async () => {
+  it('fails with the error of the called workflow, or if the workflow does not exist', async () => {
     const inner = await workflow(single({ Type: 'Fail', Error: 'Bad', Cause: 'so' }));
     const { error, cause } = await run(single(task(`workflow:${inner}`)));
     assert.deepEqual([error, cause], ['Bad', 'so']);

@@ -47,7 +47,7 @@ describe('a run', () => {
     assert.equal(functions.ran.length, 1);
   });
 
-  it('continues although its namespace has started many at once', async () => {
+  it('continues even if its namespace has started many runs at once', async () => {
     const of = await workflow(single({ Type: 'Pass', End: true }));
     const names = await Promise.all(Array.from({ length: 60 }, () => begin(of)));
     for (const name of names) assert.equal((await ended(name)).phase, 'Succeeded');
