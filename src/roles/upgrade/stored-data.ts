@@ -40,7 +40,7 @@ export async function lowerStoredData(
   }
 }
 
-/** Rejects for a master of several: the others run on the data. */
+/** Rejects if the master has other masters, because these may run on the same data. */
 async function requireAlone(dataDir: string): Promise<void> {
   const member = await readOwnMember(join(dataDir, 'etcd'));
   const others = member ? otherMembersOf(member).map(({ name }) => name) : [];

@@ -55,7 +55,7 @@ describe('classes of pods', () => {
     assert.equal((await pod({ priorityClassName: 'system-node-critical' })).priority, 2_000_001_000);
   });
 
-  it('a pod has the priority and the policy of its class, and keeps them', async () => {
+  it('a pod gets the priority and the preemption policy of its class, and both cannot be changed', async () => {
     await make(priorities, { metadata: { name: 'calm' }, value: 500, preemptionPolicy: 'Never' });
     const { priority, preemptionPolicy } = await pod({ priorityClassName: 'calm' });
     assert.deepEqual([priority, preemptionPolicy], [500, 'Never']);
@@ -73,7 +73,7 @@ describe('classes of pods', () => {
     await refused(`${priorities}/calm`, 'PATCH', policy, 422, /field is immutable/);
   });
 
-  it('names of the system are kept for it', () =>
+  it('names of priority classes that begin with system- are reserved for the system', () =>
     refused(
       priorities,
       'POST',
@@ -97,7 +97,7 @@ describe('classes of pods', () => {
     assert.equal((await pod({})).priority, 0);
   });
 
-  it('a pod takes overhead, nodes and tolerations of its runtime class', async () => {
+  it('a pod gets the overhead, the node selector and the tolerations of its runtime class', async () => {
     const toleration = { key: 'sandboxed', operator: 'Exists', effect: 'NoSchedule' };
     await make(runtimes, {
       metadata: { name: 'heavy' },

@@ -239,7 +239,7 @@ describe('the security of a pod on Docker', () => {
     await remove('root');
   });
 
-  it('confines a container by rules of the machine’s own, and starts none without them', async () => {
+  it('confines a container by a seccomp profile of the machine, and starts no container whose profile does not exist', async () => {
     const rules = { defaultAction: 'SCMP_ACT_ALLOW', syscalls: [] as object[] };
     rules.syscalls.push({ names: ['mkdir', 'mkdirat'], action: 'SCMP_ACT_ERRNO' });
     await mkdir(join(node.dataDir, 'seccomp/team'), { recursive: true });
@@ -307,7 +307,11 @@ describe('the security of a pod on Docker', () => {
     const pod = await node.waitFor('tuned', isReady);
     assert.equal(await fileOf(pod, 'main', '/proc/sys/kernel/msgmax'), '4321');
     assert.equal(await fileOf(pod, 'main', '/proc/sys/net/core/somaxconn'), '4321');
-    assert.notEqual((await readFile('/proc/sys/kernel/msgmax', 'utf8')).trim(), '4321', 'of the pod alone');
+    assert.notEqual(
+      (await readFile('/proc/sys/kernel/msgmax', 'utf8')).trim(),
+      '4321',
+      'only the parameter of the pod is set',
+    );
     await node.createPod('harmful', {
       securityContext: sysctls('kernel.shmmax'),
       containers: [sleeper('main')],

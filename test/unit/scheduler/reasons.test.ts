@@ -72,7 +72,7 @@ describe('explain', () => {
       ],
     });
   });
-  it('reports why it is not a node', () => {
+  it('reports a reason that does not depend on a node', () => {
     const refused = { plugin: 'P', text: 'because', unresolvable: true as const };
     assert.deepEqual(JSON.parse(report([], 3, refused)), {
       total: 3,

@@ -91,7 +91,7 @@ it('an unknown policy is rejected with a list of the existing ones', async () =>
 });
 
 describe('nodes are never given more than they have', () => {
-  it('while many bindings are under way that no cache shows yet', async () => {
+  it('while the cache does not show many bindings yet', async () => {
     await begin();
     world.prompt = false;
     await world.addNode(node('n', cores('1')), node('m', cores('1')));
@@ -155,7 +155,7 @@ describe('a binding of a missing object', () => {
     await world.put(wanting('p', { cpu: '1' }));
     assert.deepEqual([world.log.lines, world.events, world.clock.pending], [[], [], 0]);
     await world.put(wanting('next', { cpu: '1' }));
-    assert.equal(world.nodeOf('next'), 'n', 'what it was to take is free');
+    assert.equal(world.nodeOf('next'), 'n', 'the resources that were meant for the deleted pod are free');
     await world.remove('p');
     assert.deepEqual([lines(), world.clock.pending], [[], 0]);
   });

@@ -236,10 +236,13 @@ for (const [state, failing, expected] of tolerant)
     else assert.deepEqual(run.output, expected);
   });
 
-test('the cause has the number of failures, and the last one', async () => {
+test('the cause contains the number of failures and the last failure', async () => {
   const run = await WorkflowRun.start(alone(map({ ToleratedFailureCount: 1 })), [1, 2, 3]);
   await run.finish(() => ({ error: 'Mine', cause: 'why' }));
-  assert.equal(run.state.failure?.cause, '2 of 3 iterations have failed, and 1 may; the last one: Mine: why');
+  assert.equal(
+    run.state.failure?.cause,
+    '2 of 3 iterations have failed, more than the tolerated 1; the last failure: Mine: why',
+  );
 });
 
 test('a run that becomes too large to be stored fails, and its tasks are cancelled', async () => {

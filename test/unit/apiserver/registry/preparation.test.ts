@@ -1,5 +1,5 @@
 /**
- * Hooks of a kind's strategy and the part of a write in which each is called, on a kind made for this test.
+ * Hooks of a kind's strategy that each part of a write calls; the kind is made for this test.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -115,7 +115,7 @@ describe('an update', () => {
     assert.deepEqual(next, thing({ spec: { size: 3, given: 'kept' }, status: { seen: 1 } }));
     const first = thing({ spec: {}, status: { seen: 9 } });
     prepareForUpdate(kind(), first, thing({ spec: {} }), 'main', writer);
-    assert.ok(!('status' in first), 'one that has none gets none');
+    assert.ok(!('status' in first), 'an object without a status gets none');
   });
 
   test('changes the status if it is not a subresource', () => {
@@ -124,7 +124,7 @@ describe('an update', () => {
     assert.deepEqual(next.status, { seen: 9 });
   });
 
-  test('is rejected with the faults of every write and of a change', () => {
+  test('is rejected with the faults that the checks of all writes and the checks of updates find', () => {
     const wrong = thing({
       spec: { bad: true, fixed: 'new' },
       metadata: { labels: { 'a b': '' }, finalizers: ['x/y'] },
@@ -170,7 +170,7 @@ describe('a write of the status', () => {
     assert.deepEqual(bare.metadata.labels, { a: 'c' });
   });
 
-  test('is rejected with the faults of that subresource', () => {
+  test('is rejected only with the faults that the check of the subresource finds', () => {
     const wrong = thing({ spec: { bad: true, fixed: 'new' }, status: { worse: true } });
     assert.deepEqual(
       problems(() => inOneGo(validateForUpdate(kind(), wrong, old, 'status', 'approval'))),

@@ -1,6 +1,6 @@
 /**
- * Volumes that are recycled: the agent that empties them, the time at which they are available again, and
- * that no claim gets them before.
+ * Recycled volumes: which agent empties a volume, when the volume is available again, and that no claim gets
+ * it earlier.
  */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
@@ -60,7 +60,7 @@ describe('the recycler', () => {
     assert.deepEqual([world.asked.length, world.told.length], [asked, 1]);
   });
 
-  it('leaves it to the claim for which a person keeps it', async () => {
+  it('keeps the claim of an emptied volume if a person has reserved the volume for it', async () => {
     nodes('n1');
     put(given('n1', { status: { reason: 'Emptied' } }));
     put({ ...now(), metadata: { ...now().metadata, annotations: {} } });
@@ -80,7 +80,7 @@ describe('the recycler', () => {
         if (!now().status?.reason) put({ ...now(), status: { phase: 'Failed', reason: 'Stuck' } });
         await look(3);
         assert.deepEqual([now().metadata.labels?.[label], now().status?.reason], ['n2', undefined]);
-        assert.deepEqual(world.told, [], 'the second has not been asked yet');
+        assert.deepEqual(world.told, [], 'the second node has not been asked yet');
       });
 
   const affinity = (name: string) => ({
@@ -137,7 +137,7 @@ describe('the recycler', () => {
     assert.deepEqual([now().metadata.labels?.[label], now().status?.reason], ['n2', undefined]);
   });
 
-  it('waits for pods that still use it, and not for pods of another claim of the name', async () => {
+  it('waits for pods that still use the claim, and not for pods of a new claim of the same name', async () => {
     nodes('n1');
     put(released());
     const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];
@@ -183,7 +183,7 @@ describe('the recycler', () => {
     assert.equal(now().status?.message, 'Recycle failed: ');
   });
 
-  it('does not wake for a pod of a claim whose volume is not to be emptied', () => {
+  it('does nothing for a pod if the volume of its claim is not to be emptied', () => {
     put(released({ status: { phase: 'Bound' } }));
     const user = pod('p', { spec: { volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }] } });
     assert.deepEqual(world.keysOf(podResource, user), []);

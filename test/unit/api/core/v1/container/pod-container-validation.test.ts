@@ -226,7 +226,10 @@ testCreate(podResource, pod, [
     `${c0}.envFrom[0].secretRef.name: Required value`,
     `${c0}.envFrom[0]: Invalid value: "": may not have more than one field specified at a time`,
   ],
-  ['amounts', container({ resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m' } } })],
+  [
+    'valid limits and requests',
+    container({ resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m' } } }),
+  ],
   [
     'request above the limit',
     container({ resources: { limits: { cpu: '500m' }, requests: { cpu: 1 } } }),
