@@ -128,13 +128,9 @@ export async function startControlPlane(
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authorities, authority),
     documents: ownDocuments({ rotation, credentials, frontProxy, now: () => clock.now() }),
-    autoscaling: {
-      syncPeriodMs: settings['hpa-sync-period'],
-      tolerance: settings['hpa-tolerance'],
-      metricSource,
-    },
+    autoscaling: autoscalingOf(settings, metricSource),
     ...(etcdSocket && { pages: { etcd: etcdPage(etcdSocket) } }),
-    ...(settings.dashboard === 'true' && { sessions: dashboardSessions(() => readAsset('dashboard.pack')) }),
+    ...sessionsOf(settings),
     nodeConnection: (cache) =>
       createNodeConnection({
         cache,
@@ -164,6 +160,14 @@ export async function startControlPlane(
   })();
   return { authority, certificateManager, kubeconfig: admin.path, stopped, isShared: sharesStore === true };
 }
+
+const sessionsOf = ({ dashboard }: Pick<ControlPlaneOptions['settings'], 'dashboard'>) =>
+  dashboard === 'true' ? { sessions: dashboardSessions(() => readAsset('dashboard.pack')) } : {};
+
+const autoscalingOf = (
+  settings: Pick<ControlPlaneOptions['settings'], 'hpa-sync-period' | 'hpa-tolerance'>,
+  metricSource: Awaited<ReturnType<typeof openPrometheus>>,
+) => ({ syncPeriodMs: settings['hpa-sync-period'], tolerance: settings['hpa-tolerance'], metricSource });
 
 /** Throws if a restoration of a backup was interrupted while folders changed their places. */
 function requireRestored(dataDir: string): void {
