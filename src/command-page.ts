@@ -14,7 +14,7 @@ export interface CommandHints {
    * elsewhere.
    */
   readonly elsewhere?: (name: string) => string | undefined;
-  /** Returns advice for a word, with the words after it, that is no command of this group. */
+  /** Returns advice for a word that is no command of this group; `rest` are the words after it. */
   readonly adviceOnWord?: (word: string, rest: readonly string[]) => Promise<string | undefined>;
   /** Returns the command line to type instead of one that was wrong, given without the group's name. */
   readonly adviceOnLine?: (argv: readonly string[]) => string | undefined;
@@ -35,7 +35,7 @@ export interface CommandHints {
   readonly forms?: readonly string[];
   /** Other names of the command. */
   readonly aliases?: readonly string[];
-  /** Name of the command of the same group that this one is another name of. */
+  /** Name of the command of the same group for which this one is an alias. */
   readonly aliasOf?: string;
   /** Heading under which the group lists this command. */
   readonly group?: string;
@@ -82,7 +82,7 @@ const inOrder = (commands: readonly UsageCommand[], groups: readonly string[]) =
 const withAliases = (command: UsageCommand, aliases: readonly string[]): UsageCommand =>
   aliases.length === 0 ? command : { ...command, about: `${command.about} (aliases: ${aliases.join(', ')})` };
 
-/** Resolves to the commands of a group, without those that are other names of one, and to those names. */
+/** Resolves to the commands of a group without aliases, and to the aliases. */
 async function innerCommands(command: Command) {
   const commands: UsageCommand[] = [];
   const aliases = new Map<string, string[]>();

@@ -125,7 +125,10 @@ async function adviceOfGroup(
   return didYouMean(meant.map((one) => `minik8s ${[group, one, ...rest].join(' ')}`));
 }
 
-/** Returns the command itself, or else the commands whose second word it is, or else those it resembles. */
+/**
+ * Returns the command of this name; else the commands with this second word; else the commands with similar
+ * names.
+ */
 async function meantCommands(subCommands: SubCommands, name: string): Promise<readonly string[]> {
   if (Object.hasOwn(subCommands, name)) return [name];
   const found = await below(subCommands, name);
@@ -201,7 +204,9 @@ async function runItself(
 
 type SubCommands = Readonly<Record<string, Command | Promise<Command> | (() => Command | Promise<Command>)>>;
 
-/** Returns the command that the first word names, or `help` if the word requests it; undefined otherwise. */
+/**
+ * Returns the command that the first word names, or `help` if the word asks for help; undefined otherwise.
+ */
 async function innerCommand(
   { path, command, argv, depth, ...rest }: Invocation,
   subCommands: SubCommands,
@@ -241,7 +246,7 @@ async function adviceOnUnknown(
   );
 }
 
-/** Returns advice for a word that resembles no command and is the second word of others. */
+/** Returns advice for a word that resembles no command, but is the second word of longer commands. */
 async function longerCommands(
   path: string,
   subCommands: SubCommands,

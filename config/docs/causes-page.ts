@@ -1,11 +1,14 @@
 /** The page of causes, from the rules of `ctl why`: the symptom, its cause and the remedy. Pure. */
+import { featureRules } from '../../src/features/why.ts';
 import { type KindKey, kindKeys, whyKinds } from '../../src/why/kinds.ts';
-import { rules } from '../../src/why/rules/index.ts';
+import { rules as kubernetesRules } from '../../src/why/rules/index.ts';
+
+const rules = { ...kubernetesRules, ...featureRules };
 
 const intro = `# Causes that \`minik8s ctl why\` knows
 
-\`npm run docs:causes\` writes this page from the rules in \`src/why/rules\`
-([decision 137](decisions/0137-why.md)).
+\`npm run docs:causes\` writes this page from the rules in \`src/why/rules\` and in the folders
+\`why\` of the features ([decision 137](decisions/0137-why.md)).
 
     minik8s ctl why
     minik8s ctl why -A

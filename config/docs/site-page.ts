@@ -58,7 +58,7 @@ export function markdownPage(path: string, text: string, isFolder: (path: string
         sections.push({ anchor: anchorOf(token.text), title: plain(token.text), text: '' });
       else if (token.type === 'text' || token.type === 'code' || token.type === 'codespan') {
         const section = sections.at(-1);
-        // The text of a token that has tokens inside is the text of these.
+        // A token with inner tokens repeats their text, so only the inner tokens are read.
         if (section && !('tokens' in token && token.tokens)) section.text += `${token.text} `;
       }
     },

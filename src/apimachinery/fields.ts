@@ -57,6 +57,12 @@ export function recordsAt(value: unknown, ...path: readonly string[]): JsonObjec
   return Array.isArray(found) ? found.filter(isRecord) : [];
 }
 
+/** Returns the texts of a list; empty if there is none. */
+export const stringsAt = (value: unknown, ...path: readonly string[]): string[] => {
+  const found = valueAt(value, ...path);
+  return Array.isArray(found) ? found.map(String) : [];
+};
+
 export function stringMap(value: unknown): Record<string, string> {
   const entries = isRecord(value) ? Object.entries(value) : [];
   return Object.fromEntries(entries.map(([key, item]) => [key, String(item)]));

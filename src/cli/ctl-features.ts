@@ -1,4 +1,9 @@
 /** The client without features, for commands of roles. */
 import type { CtlFeatures } from './verb.ts';
 
-export const noFeatures: CtlFeatures = { verbs: {}, logs: {}, describers: {} };
+export const noFeatures: CtlFeatures = {
+  verbs: {},
+  logs: {},
+  describers: {},
+  rules: async () => ({}),
+};

@@ -85,6 +85,7 @@ export function processIo(ports: Ports): CtlIo {
     readStdin: () => unlessAborted(signal, readText(process.stdin)),
     stdio: processStdio,
     columns: { out: columnsOf(process.stdout), err: columnsOf(process.stderr) },
+    screen: () => sizeOf(process.stdout, process.env.TERM),
     env: process.env,
     homeDirectory: homedir(),
     clock: systemClock,
@@ -98,6 +99,9 @@ export function processIo(ports: Ports): CtlIo {
 }
 
 const columnsOf = ({ isTTY, columns }: NodeJS.WriteStream) => (isTTY ? columns : undefined);
+
+const sizeOf = ({ isTTY, columns, rows }: NodeJS.WriteStream, name = '') =>
+  isTTY && name !== '' && name !== 'dumb' ? { columns: columns || 80, rows: rows || 24 } : undefined;
 
 function processStdio(): Stdio {
   const { stdin, stdout, stderr } = process;

@@ -6,6 +6,7 @@ import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Progress } from '../terminal/live-lines.ts';
+import type { TerminalSize } from '../terminal/progress-plan.ts';
 
 export interface Io {
   out(text: string): void;
@@ -21,6 +22,8 @@ export interface Io {
   stdio(): Stdio;
   /** Widths of the terminals of output and errors; absent if they are not terminals. */
   readonly columns?: { readonly out?: number | undefined; readonly err?: number | undefined };
+  /** Returns the size of the terminal of standard output; undefined if its cursor cannot be moved. */
+  readonly screen?: () => TerminalSize | undefined;
   /** Display of long operations: lines of a terminal, or rare notes where errors go to no terminal. */
   readonly progress?: Progress;
   readonly env: Readonly<Record<string, string | undefined>>;

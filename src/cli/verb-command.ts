@@ -79,7 +79,7 @@ function commandsOf(
   return Object.fromEntries(commands);
 }
 
-/** Returns the command with the refusals of what only kubectl has (used by src/dispatch.ts). */
+/** Returns the command, which rejects words that only kubectl has (used by src/dispatch.ts). */
 export function withRefusals(command: AnyCommand, name: string): AnyCommand {
   return { ...command, elsewhere: (word: string) => refusalOf(name, word) } as AnyCommand;
 }
@@ -162,7 +162,10 @@ async function printOtherNamespaces(
   for (const note of notes) io.err(`Note: ${note}\n`);
 }
 
-/** Prints the line to type instead of one of another system that named a kind which does not exist. */
+/**
+ * Prints the command line of `ctl` for a command line in the form of another system, if that form is the
+ * reason why a kind was not found.
+ */
 function printOtherForm(io: Io, reported: readonly unknown[], line: readonly string[]): void {
   if (!reported.some((error) => error instanceof UnknownResourceError)) return;
   const instead = otherForm(line);

@@ -1,5 +1,6 @@
 /** Verbs of `ctl`: what each command is made of, and what it gets to run. */
 import type { Palette } from '../terminal/color.ts';
+import type { Rules } from '../why/rule.ts';
 import type { Cluster } from './connection/cluster.ts';
 import type { Describer } from './describe/describer.ts';
 import type { Flags, FlagTable } from './flags/flags.ts';
@@ -73,6 +74,8 @@ export interface CtlFeatures {
   readonly verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>>;
   /** Describers of kinds by `KIND.GROUP`, loaded when an object of the kind is described. */
   readonly describers: Readonly<Record<string, () => Promise<Describer>>>;
+  /** Rules of `ctl why` for kinds of features. */
+  readonly rules: () => Promise<Rules>;
   /** Logs of kinds by `PLURAL.GROUP`, loaded when they are printed. */
   readonly logs: Readonly<Record<string, () => Promise<PrintLog>>>;
 }

@@ -95,8 +95,9 @@ function followKinds(
     const now = [...kinds.stored, ...current];
     const gone = new Set(before).difference(new Set(now));
     before = now;
-    for (const controller of controllers) controller.followKinds(current);
+    // Comes first: a definition with another schema is a kind that goes and one that comes.
     for (const kind of gone) informers.forget(kind);
+    for (const controller of controllers) controller.followKinds(current);
     // The promise rejects only when the signal aborts, which ends everything here.
     informers.start(signal).catch(() => undefined);
   };

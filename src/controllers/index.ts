@@ -150,7 +150,12 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
   {
     account: 'service-controller',
     rights: loadBalancerRights,
-    controller: (options) => loadBalancerController({ nodePorts: options.nodePorts ?? [30000, 32767] }),
+    controller: (options) =>
+      loadBalancerController({
+        nodePorts: options.nodePorts ?? [30000, 32767],
+        serviceCIDR: options.serviceCidr,
+        clusterCIDR: options.clusterCidr,
+      }),
   },
   {
     account: 'horizontal-pod-autoscaler',

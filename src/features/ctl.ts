@@ -19,6 +19,7 @@ export const ctlFeatures: CtlFeatures = {
     'SlurmJob.minik8s.io': async () => (await import('./slurm/ctl/describe.ts')).slurmJobDescriber,
     'Dns.minik8s.io': async () => (await import('./host-names/ctl/describe.ts')).dnsDescriber,
   },
+  rules: async () => (await import('./why.ts')).featureRules,
   logs: {
     'slurmjobs.minik8s.io': async () => (await import('./slurm/ctl/job-log.ts')).printJobLog,
   },

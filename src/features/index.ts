@@ -1,6 +1,7 @@
 /** List of all features. A new feature is a folder, one line here, and its kinds in kinds.ts. */
 import type { Feature } from './feature.ts';
 import { type FunctionSettings, functions } from './functions/functions.ts';
+import { gateway } from './gateway/gateway.ts';
 import { type HostNameSettings, hostNames } from './host-names/host-names.ts';
 import { type ImageSettings, images } from './images/images.ts';
 import { ingress } from './ingress/ingress.ts';
@@ -18,6 +19,7 @@ export interface FeatureSettings
 
 export const features: readonly Feature<FeatureSettings>[] = [
   functions,
+  gateway,
   hostNames,
   images,
   ingress,

@@ -20,6 +20,8 @@ import { workflowRunResource } from './workflows/api/workflow-run.ts';
 /** Kinds of the features: a new kind is a file, and a line here. */
 const featureKinds = {
   functions: [functionResource, functionVersionResource],
+  // Definitions that its controller makes.
+  gateway: [],
   'host-names': [dnsResource],
   images: [imageResource],
   ingress: [],

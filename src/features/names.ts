@@ -3,6 +3,7 @@ import { nearest } from '../terminal/nearest.ts';
 
 export const featureNames = [
   'functions',
+  'gateway',
   'host-names',
   'images',
   'ingress',

@@ -1,5 +1,5 @@
 /** A gRPC server on a Unix socket of this machine, for calls of one message for another. */
-import { chmod, lstat, rm } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { connect } from 'node:net';
 import { FrameReader } from './frames.ts';
@@ -43,7 +43,6 @@ export async function serveUnary(options: ServerOptions): Promise<UnaryServer> {
   });
   server.on('stream', (stream: ServerHttp2Stream, headers) => answer(options, stream, headers));
   await listening(server, path);
-  await chmod(path, 0o600);
   return {
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -56,12 +55,27 @@ export async function serveUnary(options: ServerOptions): Promise<UnaryServer> {
 function listening(server: Http2Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(path, () => {
-      server.off('error', reject);
-      server.on('error', () => undefined);
-      resolve();
-    });
+    withUmask(0o177, () =>
+      server.listen(path, () => {
+        server.off('error', reject);
+        server.on('error', () => undefined);
+        resolve();
+      }),
+    );
   });
+}
+
+/**
+ * Calls `act`, which makes files before it returns, with another file mode creation mask: a socket whose mode
+ * is set after it was made could be used by others for a moment.
+ */
+function withUmask(mask: number, act: () => unknown): void {
+  const before = process.umask(mask);
+  try {
+    act();
+  } finally {
+    process.umask(before);
+  }
 }
 
 /** Removes the socket that a killed server left; one that is served stays. */

@@ -82,7 +82,7 @@ function settingsOf(args: Args) {
 
 type BackupSettings = ReturnType<typeof settingsOf>['settings'];
 
-/** Returns what opens a place of backups. */
+/** Returns the options with which the place of the backups is opened. */
 const placeOptions = (settings: BackupSettings) => ({
   ...{ settings, environment: process.env, clock: systemClock, random: systemRandom },
 });
@@ -287,7 +287,7 @@ const restore = defineCommand({
   },
 });
 
-/** Warns if this was a master of several: the others would go on with the former cluster. */
+/** Warns if this was one of several masters: the other masters would continue with the former cluster. */
 function warnOfOthers(member: OwnMember | undefined): void {
   const others = member ? otherMembersOf(member).map(({ name }) => name) : [];
   if (others.length > 0)

@@ -33,7 +33,7 @@ export class CertificateManager {
     await keepDoing({ clock, signal, restMs: checkMs, restsFirst: true }, () => this.renewAll(log));
   }
 
-  /** Renews the certificates that are due, or of another authority than they should be. */
+  /** Renews the certificates that expire soon, or that another authority than the current one has signed. */
   async renewAll(log: Logger): Promise<void> {
     for (const held of this.#leaves) await this.#renew(held, log);
   }

@@ -19,7 +19,7 @@ const growth = 25;
  */
 const settleMs = 5000;
 
-/** Delay in milliseconds until the memory of what only the start of a role needs is released. */
+/** Delay in milliseconds until memory that only the start of a role needs is released. */
 const startedMs = 30_000;
 
 /** Must be called after everything is loaded: V8 rejects compiled code that was cached under other flags. */
@@ -32,9 +32,9 @@ export function keepMemorySmall(settle = settleMs, started = startedMs): void {
 }
 
 /**
- * A full collection frees buffers. TLS memory of a connection is freed when the connection ends, and an idle
- * server does not collect for a long time. The amount of free memory cannot be queried; a call that returns
- * nothing takes a millisecond.
+ * Buffers are freed by a full garbage collection, and TLS memory at the end of a connection. An idle server
+ * has no full collection for a long time. The amount of memory that could be returned cannot be queried; a
+ * call without effect takes a millisecond.
  */
 function giveBackWhatIsFreed(settle: number): void {
   let trim: (() => void) | undefined;

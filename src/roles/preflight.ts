@@ -114,7 +114,7 @@ export async function requirePrograms(exec: Exec): Promise<void> {
     try {
       await exec(program, ['-V']);
     } catch (error) {
-      // Each of the programs supports the option, but a variant, such as busybox's, may not.
+      // A variant of the program, such as busybox's, may lack the option: it then fails, but it exists.
       if (error instanceof ExecError && error.failure.code !== undefined) return;
       const lack = { cause: 'missing', reason: errorMessage(error) } as const;
       throw lacking(lack, { what: program, packageName, module: '' });

@@ -1,4 +1,4 @@
-/** `minik8s recover`: makes a cluster of one master from one of several, whose others are lost. */
+/** `minik8s recover`: makes a cluster of one master after the loss of the other masters. */
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ export const command = defineCommand({
       );
     requireRoot();
     const dataDir = dataDirIn(args);
-    // The lock would create the directory.
+    // Checked before the lock, which would create the directory.
     if (!existsSync(dataDir)) throw new Error(`there is no ${dataDir}: name the --data-dir of the master`);
     const directory = await openDataDirectory(dataDir);
     try {
@@ -84,7 +84,7 @@ const isWanted = () =>
     'recover asks for confirmation, but standard input is not a terminal; give --yes to go on',
   );
 
-/** Rejects with one line if this master cannot go on alone, or need not. */
+/** Rejects with one line if this master cannot continue alone, or if a recovery is not needed. */
 async function requireRecoverable(dataDir: string, etcdDir: string): Promise<void> {
   const own = await readOwnMember(etcdDir);
   if (own === undefined)
@@ -105,7 +105,7 @@ async function requireRecoverable(dataDir: string, etcdDir: string): Promise<voi
 /** The etcd of a master that was killed ends by itself within this time, in milliseconds. */
 const [endMs, retryMs] = [10_000, 500];
 
-/** Resolves to whether an etcd answers at the URL, and does not end soon. */
+/** Resolves to true if an etcd answers at the URL and still does after a while. */
 async function goesOn(url: string, tls: PeerTls): Promise<boolean> {
   const deadline = systemClock.now() + endMs;
   while (await answers(url, tls)) {

@@ -73,8 +73,8 @@ const stop: Verb = {
 };
 
 /**
- * Stops a service of systemd that is between two starts, and has no process now. Rejects if the wanted role
- * is held by an `up`, which goes on.
+ * Stops a service of systemd that has no process at the moment because it is between two starts. Rejects if
+ * an `up` holds the wanted role: the `up` keeps running.
  */
 async function stopNone(io: CtlIo, target: Target, others: readonly OwnProcess[]): Promise<void> {
   const holder = others.find(({ role }) => role === 'up');
@@ -106,7 +106,7 @@ function requireRights({ uid, pid }: OwnProcess): void {
   if (own !== 0 && uid !== own) throw new Error(`process ${pid} belongs to root: run sudo minik8s stop`);
 }
 
-/** Resolves to true if the service manager started the process itself, and would start it again. */
+/** Resolves to true if the service manager itself started the process and would restart it. */
 async function isMainProcess(exec: Exec, { service, pid }: OwnProcess): Promise<boolean> {
   if (service?.manager !== 'systemd') return service !== undefined;
   const shown = await exec('systemctl', ['show', '--property', 'MainPID', '--value', service.name], {
@@ -115,7 +115,7 @@ async function isMainProcess(exec: Exec, { service, pid }: OwnProcess): Promise<
   return shown?.stdout.trim() === String(pid);
 }
 
-/** Returns what goes on without minik8s on this machine. */
+/** Returns the text about what keeps running after minik8s has stopped on this machine. */
 async function leftText(io: CtlIo, { role, dataDir = '' }: OwnProcess, record?: RunRecord): Promise<string> {
   if (!runsPods(role)) return 'the nodes go on with their pods; nothing can be changed until it runs again\n';
   const docker = dockerClient(record?.dockerSocket ?? settingTable['docker-socket'].default);

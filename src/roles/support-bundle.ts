@@ -24,7 +24,7 @@ import { SecretFilter } from './support/without-secrets.ts';
 /** Timeout of the reading of all Secrets, in milliseconds. */
 const secretsMs = 30_000;
 
-/** Rejects if the Secrets cannot be read, or not in time. */
+/** Rejects if the Secrets cannot be read in time. */
 async function secretsWithin(clock: Clock, cluster: Cluster): Promise<string[]> {
   const secrets = await answerWithin(clock, secretsMs, secretsOf(cluster));
   if (secrets !== undefined) return secrets;
@@ -59,8 +59,8 @@ const supportBundle: Verb = {
       secrets = await secretsWithin(io.clock, cluster());
       ofCluster = (filter) => clusterParts(cluster(), filter, io.clock);
     } catch (error) {
-      // Nothing of the cluster is included if its Secrets cannot be read, because their values could not be
-      // removed.
+      // If the Secrets cannot be read, nothing of the cluster is included: their values could not be removed
+      // from it.
       const reason = `the cluster's Secrets cannot be read, so nothing of it is here: ${errorMessage(error)}`;
       ofCluster = () => [{ name: 'cluster', read: () => Promise.reject(new Error(reason)) }];
     }

@@ -58,7 +58,7 @@ async function uninstall({ yes, keepsData }: Flags): Promise<void> {
   const installed = await readInstalled();
   if (installed === undefined)
     throw new Error(
-      `minik8s is not installed here: there is no ${recordFile}; minik8s reset removes what a cluster started by hand has made`,
+      `minik8s is not installed here: there is no ${recordFile}; to remove a cluster that was started without an installation, run minik8s reset`,
     );
   const found = await lookAtAll(installed.role, [...installed.created, installed.dataDir]);
   const machine = { found, sysctls: await readSysctls() };

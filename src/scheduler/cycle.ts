@@ -62,7 +62,8 @@ export class Cycle {
     for (let index = 0; index < order.length; index++) {
       const active = order[index] as Active;
       if (active.filter(this.pod, node, active.state).length === 0) continue;
-      // A plugin that rejects this node most likely rejects the next one too.
+      // The plugin that has rejected this node is called first for the next one, which it most likely rejects
+      // too.
       order.splice(index, 1);
       order.unshift(active);
       return false;

@@ -12,7 +12,7 @@ import type { EndpointAddress, NodePortRules, ServicePortRules } from './service
 export const slotMark = 0x4d000000;
 export const masqueradeSlotMark = 0x4e000000;
 
-/** Maps. Those of identities lead from a slot to the mark of an endpoint's identity. */
+/** Maps. The `…endpoint-ids` lead from a slot to the mark of an endpoint's identity. */
 type MapName =
   | 'services'
   | 'endpoints'
@@ -21,7 +21,10 @@ type MapName =
   | 'balancer-ports'
   | 'node-port-endpoints'
   | 'node-port-endpoint-ids';
-/** Sets. Those of limits name what accepts certain clients only, and those of clients the ranges of these. */
+/**
+ * Sets. The `limited-…` contain addresses and ports that accept only some clients; the `…-clients` contain
+ * the ranges of these clients.
+ */
 type SetName =
   | 'hairpin'
   | 'own-ports'

@@ -59,7 +59,7 @@ export class HealthPorts {
     return this.#listening.size + this.#failed.size > 0;
   }
 
-  /** Keys of the Services whose port is to be tried again. */
+  /** Keys of the Services whose port could not be opened and is tried again. */
   get failed(): readonly ObjectKey[] {
     return [...this.#failed];
   }

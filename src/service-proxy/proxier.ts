@@ -36,7 +36,7 @@ import { ProxyCounts } from './proxy-counts.ts';
 import { chainsOf, renderDifference, renderTable, table } from './render.ts';
 import { serviceRules } from './service-map.ts';
 import { staleFlows } from './stale-flows.ts';
-import { readStickyClients } from './sticky-clients.ts';
+import { readStickyClients, type StickyClients } from './sticky-clients.ts';
 
 /** Traffic to an address of `serviceCIDR` that belongs to no service is rejected at once. */
 export interface ProxierOptions extends Required<ClusterPlaces> {
@@ -62,7 +62,8 @@ export interface Proxier {
   families(): readonly Family[];
 }
 
-const bySlice = 'service';
+/** Index of EndpointSlices by the key of their Service, which the proxier adds to its informer. */
+export const bySlice = 'service';
 /** The key of the Service whose endpoints are the masters. */
 const mastersKey = `${apiService.namespace}/${apiService.name}`;
 /** Number of chains that may be added before the whole table is written again without unused ones. */
@@ -276,6 +277,15 @@ class ServiceProxier implements Proxier {
     else if (chains > this.#chainLimit) this.#chains = undefined;
   }
 
+  #stickyClients(): Promise<StickyClients> {
+    const { exec, log } = this.#options;
+    return readStickyClients(exec, table, (error) =>
+      log.warn('the clients of Services with session affinity were not read; they may get other endpoints', {
+        error: errorMessage(error),
+      }),
+    );
+  }
+
   async #apply(): Promise<void> {
     const { exec, log, serviceCIDR } = this.#options;
     const chains = this.#chains;
@@ -283,7 +293,7 @@ class ServiceProxier implements Proxier {
     const added = chains ? difference.added : this.#elements.all();
     const script = chains
       ? renderDifference(chains, difference)
-      : renderTable(serviceCIDR, added, await readStickyClients(exec, table));
+      : renderTable(serviceCIDR, added, await this.#stickyClients());
     if (script) await exec('nft', ['-f', '-'], { input: script });
     this.#chains = new Set([...(chains ?? []), ...chainsOf(added)]);
     this.#elements.commit();

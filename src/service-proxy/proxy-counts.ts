@@ -78,13 +78,13 @@ export class ProxyCounts {
     return [
       histogram(
         of('duration_seconds'),
-        'Seconds that bringing the rules in step took.',
+        'Seconds that a synchronization of the rules took.',
         this.#syncs.samples(),
       ),
-      gauge(of('last_timestamp_seconds'), 'When the rules were last in step.', seconds(this.#syncedAt)),
+      gauge(of('last_timestamp_seconds'), 'When the rules were last synchronized.', seconds(this.#syncedAt)),
       gauge(
         of('last_queued_timestamp_seconds'),
-        'When a change of Services or endpoints was last seen.',
+        'When a change of a Service or of endpoints was last received.',
         seconds(this.#queuedAt),
       ),
       histogram(
@@ -95,14 +95,18 @@ export class ProxyCounts {
       counter(of('endpoint_changes_total'), 'Changes of EndpointSlices.', single(endpoint.total)),
       gauge(
         of('endpoint_changes_pending'),
-        'Those that the rules do not have yet.',
+        'Changes that the rules do not have yet.',
         single(endpoint.pending),
       ),
       counter(of('service_changes_total'), 'Changes of Services.', single(service.total)),
-      gauge(of('service_changes_pending'), 'Those that the rules do not have yet.', single(service.pending)),
+      gauge(
+        of('service_changes_pending'),
+        'Changes that the rules do not have yet.',
+        single(service.pending),
+      ),
       counter(
         of('nftables_sync_failures_total'),
-        'How often nft did not take the rules.',
+        'Number of transactions that nft rejected.',
         single(this.#failures),
       ),
     ];

@@ -50,7 +50,7 @@ function chainBody(chain: string): string {
     `meta mark set ${clientKeys[clients]} map @${clients}`,
     remember(clients, seconds),
     reach,
-    // The client has no endpoint, or one that is gone: an update does not overwrite that one.
+    // The client has no endpoint, or a removed one, which is deleted first: an update does not overwrite it.
     `delete @${clients} { ${clientKeys[clients]} : meta mark }`,
     draw,
     `meta mark set ${key} map @${identities}`,
@@ -76,8 +76,8 @@ function elementCommand(
 }
 
 /**
- * Renders the whole table, which replaces an existing one in one transaction. `clients` are those that keep
- * their endpoints.
+ * Renders the whole table, which replaces an existing one in one transaction. `clients` are the clients with
+ * session affinity, which keep their endpoints.
  */
 export function renderTable(serviceCIDR: string, elements: Elements, clients = noClients): string {
   const chains = [...chainsOf(elements)].sort(byCodeUnit);

@@ -4,7 +4,7 @@
  * (`spec.sessionAffinityConfig.clientIP.timeoutSeconds`). The maps are read only before the whole table is
  * written again, so that clients keep their endpoints over a restart of the node's agent.
  */
-import type { Exec } from '../os/exec.ts';
+import { type Exec, ExecError } from '../os/exec.ts';
 
 /** Names of the maps: clients that called an address, and clients that called a port of the node. */
 export const stickyMaps = ['sticky-clients', 'sticky-port-clients'] as const;
@@ -27,19 +27,30 @@ export const clientKeys: Readonly<Record<StickyMap, string>> = {
   'sticky-port-clients': 'ip saddr . meta l4proto . th dport',
 };
 
-/** Resolves to the clients that the kernel remembers; to none if the table or a map does not exist. */
-export async function readStickyClients(exec: Exec, table: string): Promise<StickyClients> {
+/**
+ * Resolves to the clients that the kernel remembers; to none if the table or a map does not exist. A map that
+ * cannot be read for another reason is reported: its clients may get other endpoints.
+ */
+export async function readStickyClients(
+  exec: Exec,
+  table: string,
+  onError: (error: unknown) => void,
+): Promise<StickyClients> {
   const read = async (name: StickyMap) => {
     try {
       const { stdout } = await exec('nft', ['list', 'map', ...table.split(' '), name]);
       return elementsIn(stdout);
-    } catch {
+    } catch (error) {
+      if (!isMissing(error)) onError(error);
       return [];
     }
   };
   const [addresses, ports] = [await read('sticky-clients'), await read('sticky-port-clients')];
   return { 'sticky-clients': addresses, 'sticky-port-clients': ports };
 }
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof ExecError && error.failure.stderr.includes('No such file or directory');
 
 const element = /[\d.]+(?: \. [\w.]+)+ timeout \w+ expires \w+ : 0x[0-9a-f]+/g;
 

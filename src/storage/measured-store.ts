@@ -18,7 +18,7 @@ const roomValues = { free: 2, scarce: 1, critical: 0, exhausted: 0 };
 /** Returns the same store with metrics. */
 export function measuredStore(store: Store, registry: Registry, clock: Clock): Store {
   const counter = (name: string, help: string) => registry.add(new Counter({ name, help, labels }));
-  const total = counter('etcd_requests_total', 'Requests to etcd, by what was asked for and the kind.');
+  const total = counter('etcd_requests_total', 'Requests to etcd, by operation and resource.');
   const errors = counter('etcd_request_errors_total', 'Requests to etcd that failed.');
   const seconds = registry.add(
     new Histogram({
@@ -36,7 +36,7 @@ export function measuredStore(store: Store, registry: Registry, clock: Clock): S
       ]),
       gauge(
         'minik8s_storage_room',
-        'Room in etcd: 2 free, 1 scarce (new and large objects are refused), 0 critical (only deletions, Leases and at first small changes of statuses are written).',
+        'Room in etcd: 2 free, 1 scarce (new and large objects are refused), 0 critical (only deletions, Leases and, as long as there is room, small changes of statuses are written).',
         [{ value: roomValues[room.level()] }],
       ),
     ]);

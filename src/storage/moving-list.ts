@@ -1,8 +1,8 @@
 /**
- * Lists a store whose history is compacted while it is listed, which happens every two seconds when room is
- * critical, by whichever master: a list of large objects at one revision would begin again for ever. Here
- * each page is read at the newest revision, and a watch from before the first page delivers the changes in
- * between. A compaction does not affect an open watch.
+ * Lists a store whose history is compacted during the list. When room is critical, a master compacts every
+ * two seconds, so that a list of large objects at one revision would never end. Here each page is read at the
+ * newest revision, and a watch from before the first page delivers the changes in between. A compaction does
+ * not affect an open watch.
  */
 import type { Clock } from '../base/clock.ts';
 import { CompactedError, type ListResult, type Store, type StoredValue, type StoreEvent } from './store.ts';

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { type Clock, sleep } from '../base/clock.ts';
 import { RuntimeError } from '../docker/runtime-error.ts';
 import type { Engine } from './engine.ts';
+import { listenedSites, portsOfText, portsText } from './listened-ports.ts';
 import { NotServedError, orNotServed } from './not-served.ts';
 import { withoutRefused } from './refused.ts';
 import { defaultCertificate, drainFile, renderNginx, statusHost } from './render-nginx.ts';
@@ -46,6 +47,8 @@ export interface ServeResult {
   readonly httpsProblem?: string;
   /** Hosts whose routes nginx rejects; they answer 503. */
   readonly refused: readonly string[];
+  /** One sentence for each other port that is not served although a site has it. */
+  readonly portProblems: readonly string[];
 }
 
 const file = 'nginx.conf';
@@ -77,6 +80,8 @@ function reportOf(body: string): Report {
 interface Facts {
   readonly sites: readonly Site[];
   readonly httpsPort?: number;
+  /** Ports beside those for HTTP and HTTPS. */
+  readonly ports: readonly number[];
 }
 
 export class Nginx {
@@ -100,13 +105,20 @@ export class Nginx {
     await this.#writeCertificates(served.certificates);
     const https = await this.#httpsPort(served.wantsTls, running);
     const known = (site: Site) => this.#refused.has(JSON.stringify(site));
-    const facts = { sites: served.sites.map((site) => (known(site) ? closed(site) : site)), ...https.listen };
+    const listened = await listenedSites(served.sites, {
+      ...{ http: this.#options.ports.http, https: https.listen.httpsPort },
+      ...{ wantedHttps: this.#options.ports.https, portProblem: this.#options.portProblem },
+      running: portsOfText(running),
+    });
+    const sites = listened.sites.map((site) => (known(site) ? closed(site) : site));
+    const facts = { sites, ports: listened.ports, ...https.listen };
     const accepted = await this.#accepted(facts, running);
     await this.#load(accepted, running);
     await this.#removeOldFiles(served.certificates, running);
     return {
       ...(https.problem !== undefined && { httpsProblem: https.problem }),
       refused: served.sites.filter(known).map(({ host }) => host),
+      portProblems: listened.problems,
     };
   }
 
@@ -200,7 +212,7 @@ export class Nginx {
     }
     await mkdir(directory, { recursive: true, mode: 0o755 });
     await this.#writeDefaultCertificate();
-    const { config, generation } = this.#render({ sites: [] });
+    const { config, generation } = this.#render({ sites: [], ports: [] });
     await writeFile(join(directory, file), config);
     const spec = {
       image,
@@ -213,7 +225,7 @@ export class Nginx {
   }
 
   /** The generation is a hash of the configuration's text, so that equal configurations need no reload. */
-  #render({ sites, httpsPort }: Facts): { readonly config: string; readonly generation: string } {
+  #render({ sites, httpsPort, ports }: Facts): { readonly config: string; readonly generation: string } {
     const facts = {
       httpPort: this.#options.ports.http,
       directory: this.#options.mountPoint,
@@ -221,7 +233,8 @@ export class Nginx {
       ...(httpsPort !== undefined && { httpsPort }),
     };
     const hash = createHash('sha256').update(renderNginx(sites, { ...facts, generation: '' }));
-    const generation = `${hash.digest('hex').slice(0, 16)}${httpsPort === undefined ? '' : withTls}`;
+    const name = `${hash.digest('hex').slice(0, 16)}${portsText(ports)}`;
+    const generation = `${name}${httpsPort === undefined ? '' : withTls}`;
     return { config: renderNginx(sites, { ...facts, generation }), generation };
   }
 
@@ -309,9 +322,8 @@ export class Nginx {
 }
 
 /** Returns the site with every route answered by 503. */
-const closed = (site: Site): Site => ({
-  host: site.host,
-  notFound: site.notFound,
+const closed = ({ rules: _, ...site }: Site): Site => ({
+  ...site,
   routes: [{ match: { type: 'Prefix', path: '/' }, action: { type: 'unavailable' } }],
 });
 

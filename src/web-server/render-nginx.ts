@@ -3,9 +3,12 @@
  * every value is quoted here all the same.
  */
 import { quoted } from './quote.ts';
+import { listenLines, portsOf } from './render-listen.ts';
 import { renderRoutes, unavailable } from './render-routes.ts';
-import type { ProxyAction, Site } from './site.ts';
+import { renderRules } from './render-rules.ts';
+import type { Listen, ProxyAction, Site } from './site.ts';
 import { affinityNames, Upstreams } from './upstreams.ts';
+import { Variables } from './variables.ts';
 
 /** Host name under which the server reports its configuration; no object can have this name. */
 export const statusHost = '_minik8s';
@@ -30,14 +33,21 @@ const shutdownTimeout = '1h';
 export const drainFile = (generation: string) => `drain-${generation}`;
 
 export function renderNginx(sites: readonly Site[], facts: NginxFacts): string {
-  const upstreams = new Upstreams();
-  const servers = sites.map((site) => renderSite(site, facts, upstreams));
-  if (!sites.some(({ host }) => host === ''))
-    servers.unshift(
-      renderSite({ host: '', notFound: 'no route for this host', routes: [] }, facts, upstreams),
-    );
-  return `${top(facts)}${http(facts)}${stickyMaps(sites)}${upstreams.render()}${statusServer(facts)}${servers.join('')}}
+  const parts = { upstreams: new Upstreams(), variables: new Variables() };
+  const free = unserved(sites, facts).map((listen) => ({ host: '', listen, ...noRoute }));
+  const servers = [...free, ...sites].map((site) => renderSite(site, facts, parts));
+  return `${top(facts)}${http(facts)}${stickyMaps(sites)}${parts.variables.render()}${parts.upstreams.render()}${statusServer(facts)}${servers.join('')}}
 `;
+}
+
+const noRoute = { notFound: 'no route for this host', routes: [] };
+
+/** Returns the ports on which no site serves every other host. */
+function unserved(sites: readonly Site[], facts: NginxFacts): readonly Listen[] {
+  const served = new Set(sites.filter(({ host }) => host === '').flatMap((site) => portsOf(site, facts)));
+  const all = new Map(portsOf({}, facts).map((port) => [port, port === facts.httpsPort]));
+  for (const { listen } of sites) if (listen) all.set(listen.port, listen.tls);
+  return [...all].filter(([port]) => !served.has(port)).map(([port, tls]) => ({ port, tls }));
 }
 
 const top = ({ temporary }: NginxFacts) => `worker_processes 2;
@@ -116,25 +126,29 @@ const statusServer = ({ httpPort, generation }: NginxFacts) => `  server {
   }
 `;
 
-function renderSite(site: Site, facts: NginxFacts, upstreams: Upstreams): string {
-  const { httpPort, httpsPort, directory, generation } = facts;
-  // A connection whose request has not arrived stays in the kernel, where no reload closes it.
-  const isDefault = site.host === '' ? ' default_server deferred' : '';
+interface Parts {
+  readonly upstreams: Upstreams;
+  readonly variables: Variables;
+}
+
+function renderSite(site: Site, facts: NginxFacts, parts: Parts): string {
+  const { directory, generation, httpsPort } = facts;
   const certificate = quoted(`${directory}/${site.certificate}`);
   const own = site.certificate
     ? `    ssl_certificate ${certificate};\n    ssl_certificate_key ${certificate};\n`
     : '';
-  const tls = httpsPort === undefined ? '' : `    listen ${httpsPort} ssl http2${isDefault};\n${own}`;
+  const locations = site.rules
+    ? renderRules(site, site.rules, parts)
+    : renderRoutes(site, { upstreams: parts.upstreams, httpsPort });
   return `  server {
-    listen ${httpPort}${isDefault};
-${tls}    server_name ${serverName(site.host)};
+${listenLines(site, facts)}${own}    server_name ${serverName(site)};
     set $minik8s_prefix '';
     set $minik8s_drain '';
     if (-f ${quoted(`${directory}/${drainFile(generation)}`)}) {
       set $minik8s_drain yes;
     }
-    error_page 502 504 = @unavailable;
-${renderRoutes(site, { upstreams, httpsPort })}    location @unavailable {
+    error_page ${site.rules ? '502' : '502 504'} = @unavailable;
+${locations}    location @unavailable {
       ${unavailable}
     }
   }
@@ -142,12 +156,13 @@ ${renderRoutes(site, { upstreams, httpsPort })}    location @unavailable {
 }
 
 /**
- * Returns the argument of server_name. The star of a host stands for one label, as for Kubernetes; that of
- * nginx would stand for several, so that a pattern is used. The host is a valid one.
+ * Returns the argument of server_name. A star of nginx stands for several labels, so that a star for one
+ * label becomes a pattern. The host is a valid one.
  */
-function serverName(host: string): string {
+function serverName({ host, star }: Site): string {
   if (host === '') return '_';
-  return quoted(host.startsWith('*.') ? `~^[^.]+${host.slice(1).replaceAll('.', '[.]')}$` : host);
+  const isPattern = host.startsWith('*.') && star !== 'more';
+  return quoted(isPattern ? `~^[^.]+${host.slice(1).replaceAll('.', '[.]')}$` : host);
 }
 
 /** Returns the variables of cookies that keep a client at a backend: the client's value, or a new one. */

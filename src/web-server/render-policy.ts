@@ -1,6 +1,7 @@
 /** The directives of nginx for what applies to the requests of a route. Pure. */
+import type { Cors } from './match.ts';
 import { quotedLiteral } from './quote.ts';
-import { type Cors, defaultMaxBodyBytes, type Policy } from './site.ts';
+import { defaultMaxBodyBytes, type Policy } from './site.ts';
 
 /** Returns the directives that differ from the defaults. */
 export function policyLines(policy: Policy): readonly string[] {

@@ -1,7 +1,8 @@
 /** The locations of one site in a configuration of nginx. Pure. */
+import type { Match } from './match.ts';
 import { quoted, quotedLiteral } from './quote.ts';
 import { corsLines, policyLines } from './render-policy.ts';
-import { isPlainPath, type Match, type ProxyAction, type Route, type Site } from './site.ts';
+import { isPlainPath, type ProxyAction, type Route, type Site } from './site.ts';
 import { affinityNames, type Upstreams } from './upstreams.ts';
 
 export const unavailable = 'return 503 "the service of this path is not available\\n";';

@@ -3,26 +3,29 @@
  * Fronts (Dns objects, Ingresses) make sites; render-nginx.ts makes the configuration. Pure.
  */
 
+import type { Cors, Match } from './match.ts';
+import type { Rule } from './rule.ts';
+
 /** A host with its routes. Example: `{ host: 'shop.example', routes: [] }`. */
 export interface Site {
-  /** A name such as `shop.example`, `*.example` for one label below it, or '' for every other host. */
+  /** A name such as `shop.example`, `*.example` for names below it, or '' for every other host. */
   readonly host: string;
+  /** The star of the host stands for one label, or for one or more; default one. */
+  readonly star?: 'one' | 'more';
+  /** The only port on which the host is served; default: the ports of the server for HTTP and HTTPS. */
+  readonly listen?: Listen;
   /** Name of a certificate file; undefined: the default certificate. */
   readonly certificate?: string;
   /** Text of the answer to a path without a route. */
   readonly notFound: string;
   readonly routes: readonly Route[];
+  /** Replaces the routes: the first rule that matches answers. */
+  readonly rules?: readonly Rule[];
 }
 
-/**
- * Exact: the path itself. Prefix: the path and everything below it, in whole elements. Regex: the pattern
- * from the beginning of the path, in any case; the first one of a site that matches is taken, and only if no
- * Exact or Prefix except `/` matches.
- */
-export interface Match {
-  readonly type: 'Exact' | 'Prefix' | 'Regex';
-  /** For Exact and Prefix a path as `isPlainPath` accepts; for Regex a pattern. */
-  readonly path: string;
+export interface Listen {
+  readonly port: number;
+  readonly tls: boolean;
 }
 
 export type Protocol = 'HTTP' | 'HTTPS' | 'GRPC' | 'GRPCS';
@@ -50,15 +53,6 @@ export interface ProxyAction {
   readonly rewrite?: string;
   /** Keeps a client at one backend by a cookie. */
   readonly affinity?: { readonly cookie: string; readonly maxAgeSeconds?: number };
-}
-
-export interface Cors {
-  /** Origins such as `https://shop.example`; `*` alone: all. */
-  readonly origins: readonly string[];
-  readonly methods: string;
-  readonly headers: string;
-  readonly allowsCredentials: boolean;
-  readonly maxAgeSeconds: number;
 }
 
 /** Limits and rules for the requests of a route. Absent fields have the defaults of the configuration. */

@@ -7,6 +7,7 @@ import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { keepDoing, type Wake } from '../base/keep-doing.ts';
 import type { Nginx, Served } from './nginx.ts';
+import type { Site } from './site.ts';
 
 export interface FrontPlan extends Served {
   /** False if no object of this front exists. */
@@ -25,11 +26,22 @@ export interface FrontResult {
   readonly httpsProblem?: string;
   /** Hosts of any front whose routes nginx rejects. */
   readonly refused: readonly string[];
+  /** One sentence for each other port that is not served. */
+  readonly portProblems: readonly string[];
+  /** Hosts of this front that another front serves. */
+  readonly taken: readonly string[];
+}
+
+/** The ports of sites that name none. */
+export interface Ports {
+  readonly http: number;
+  readonly https: number | undefined;
 }
 
 export interface WebServerOptions {
   readonly clock: Clock;
   readonly nginx: Pick<Nginx, 'serve' | 'remove'>;
+  readonly ports: Ports;
   /** Called by the fronts after a change. */
   readonly wake: Wake;
   /** In the order of their precedence: a host belongs to the first front that has it. */
@@ -44,7 +56,7 @@ const retry = { initialMs: 500, maxMs: 30_000 };
  * Runs until the signal aborts; the web server keeps running. Call it when the fronts' informers have synced.
  */
 export async function runWebServer(options: WebServerOptions, signal: AbortSignal): Promise<void> {
-  const { clock, wake, nginx, fronts } = options;
+  const { clock, wake, nginx, fronts, ports } = options;
   const onError = (error: unknown) => {
     for (const front of fronts) front.failed(error);
   };
@@ -53,24 +65,41 @@ export async function runWebServer(options: WebServerOptions, signal: AbortSigna
     const plans = await Promise.all(fronts.map((front) => front.plan()));
     const isNeeded = plans.some((plan) => plan.isNeeded);
     if (!isNeeded) await nginx.remove();
-    const result = isNeeded ? await nginx.serve(together(plans)) : { refused: [] };
-    for (const [index, front] of fronts.entries()) front.served(plans[index]?.isNeeded ?? false, result);
+    const all = together(plans, ports);
+    const result = isNeeded ? await nginx.serve(all.served) : { refused: [], portProblems: [] };
+    for (const [index, front] of fronts.entries())
+      front.served(plans[index]?.isNeeded ?? false, { ...result, taken: all.taken[index] ?? [] });
   });
 }
 
-/** Returns what all fronts serve together. */
-export function together(plans: readonly Served[]): Served {
-  const hosts = new Set<string>();
-  const sites = plans
-    .flatMap((plan) => plan.sites)
-    .filter(({ host }) => {
-      const isFree = !hosts.has(host);
-      hosts.add(host);
-      return isFree;
-    });
+/** Returns what all fronts serve together, and for each front the hosts that an earlier front serves. */
+export function together(
+  plans: readonly Served[],
+  ports: Ports,
+): { readonly served: Served; readonly taken: readonly (readonly string[])[] } {
+  const owners = new Set<string>();
+  const sites: Site[] = [];
+  const taken = plans.map((plan) => {
+    const free = plan.sites.filter((site) => !placesOf(site, ports).some((place) => owners.has(place)));
+    sites.push(...free);
+    // Sites of one front never share a place.
+    for (const site of free) for (const place of placesOf(site, ports)) owners.add(place);
+    return plan.sites.filter((site) => !free.includes(site)).map(({ host }) => host);
+  });
   return {
-    sites: sites.toSorted((a, b) => (a.host < b.host ? -1 : a.host > b.host ? 1 : 0)),
-    certificates: new Map(plans.flatMap(({ certificates }) => [...certificates])),
-    wantsTls: plans.some(({ wantsTls }) => wantsTls),
+    served: {
+      sites: sites.toSorted(
+        (a, b) => compare(a.host, b.host) || (a.listen?.port ?? 0) - (b.listen?.port ?? 0),
+      ),
+      certificates: new Map(plans.flatMap(({ certificates }) => [...certificates])),
+      wantsTls: plans.some(({ wantsTls }) => wantsTls),
+    },
+    taken,
   };
 }
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Returns the ports of a site with its host, each as a text. */
+const placesOf = ({ host, listen }: Site, { http, https }: Ports): readonly string[] =>
+  (listen ? [listen.port] : https === undefined ? [http] : [http, https]).map((port) => `${port} ${host}`);

@@ -13,7 +13,10 @@ export class Words {
   }
 }
 
-/** Returns a command in which each value is one word, or a part of one, and each value of a list a word. */
+/**
+ * Returns a command. Each value is quoted as one word of the shell or as a part of one; each value of a list
+ * is a word.
+ */
 export function command(
   fixed: TemplateStringsArray,
   ...values: readonly (string | Words | readonly string[])[]

@@ -2,9 +2,9 @@
 import type { JsonObject } from '../apimachinery/equality.ts';
 import type { Steps } from '../apimachinery/steps.ts';
 import { isClusterScoped, type KindKey, kindKeys, nameOf, type ObjectRef } from './kinds.ts';
-import { type Finding, type Rule, severities } from './rule.ts';
-import { rules } from './rules/index.ts';
-import { controllerOf, refOf, type Snapshot } from './snapshot.ts';
+import { type Finding, severities } from './rule.ts';
+import type { RuleBook } from './rule-book.ts';
+import { explainingOwners, refOf, type Snapshot } from './snapshot.ts';
 
 export interface Step {
   readonly about: ObjectRef;
@@ -23,51 +23,46 @@ export interface Problem {
   readonly subjects: readonly ObjectRef[];
 }
 
-const rulesByKind: ReadonlyMap<KindKey, readonly (readonly [string, Rule])[]> = new Map(
-  kindKeys.map((key) => [key, Object.entries(rules).filter(([, rule]) => rule.kinds.includes(key))]),
-);
-
-export function explain(seen: Snapshot, subject: ObjectRef): Chain {
-  return chainOf(seen, subject, new Set());
+export function explain(seen: Snapshot, subject: ObjectRef, book: RuleBook): Chain {
+  return chainOf({ seen, book, visited: new Set() }, subject);
 }
 
-function chainOf(seen: Snapshot, about: ObjectRef, visited: Set<string>): Chain {
+interface Walk {
+  readonly seen: Snapshot;
+  readonly book: RuleBook;
+  readonly visited: Set<string>;
+}
+
+function chainOf(walk: Walk, about: ObjectRef): Chain {
+  const { seen, book, visited } = walk;
   const id = idOf(about);
   const object = seen.get(about);
   if (!object || visited.has(id)) return [];
   visited.add(id);
-  const step = stepOf(seen, about, object);
-  if (!step) return [];
+  const found = book.find(about.key, object, seen);
+  if (!found) return [];
+  const step: Step = { about, ...found };
   for (const cause of step.finding.because ?? []) {
-    const rest = chainOf(seen, cause, visited);
+    const rest = chainOf(walk, cause);
     if (rest.length > 0) return [step, ...rest];
   }
   return [step];
 }
 
-function stepOf(seen: Snapshot, about: ObjectRef, object: JsonObject): Step | undefined {
-  for (const [rule, { find }] of rulesByKind.get(about.key) ?? []) {
-    const finding = find(object, seen);
-    if (finding) return { about, rule, finding };
-  }
-  return undefined;
-}
-
 const idOf = ({ key, namespace, name }: ObjectRef) => `${key}/${namespace}/${name}`;
 
-/** Kinds whose objects are explained by themselves; the others only as causes. */
-const isExplained = (key: KindKey) => key !== 'events' && (rulesByKind.get(key)?.length ?? 0) > 0;
-
 /**
- * Yields after every object, so that the caller can rest between them, and returns the problems of the
- * cluster, or of one namespace and the objects of the cluster: the worst first, then those of most objects.
+ * Yields after every object, and while the indexes are made, so that the caller can rest between them.
+ * Returns the problems of the cluster, or of one namespace and the objects of the cluster: the worst first,
+ * then those of most objects.
  */
-export function* explainAll(seen: Snapshot, namespace?: string): Steps<readonly Problem[]> {
+export function* explainAll(seen: Snapshot, book: RuleBook, namespace?: string): Steps<readonly Problem[]> {
+  yield* seen.prepare();
   const byCause = new Map<string, { readonly chain: Chain; readonly subjects: ObjectRef[] }>();
-  for (const [key, object] of explained(seen, namespace)) {
+  for (const [key, object] of explained(seen, book, namespace)) {
     yield;
     const subject = refOf(key, object);
-    const chain = explain(seen, subject);
+    const chain = explain(seen, subject, book);
     const first = chain.at(-1);
     if (!first) continue;
     const id = `${first.rule} ${idOf(first.about)}`;
@@ -79,14 +74,18 @@ export function* explainAll(seen: Snapshot, namespace?: string): Steps<readonly 
 }
 
 /**
- * Generates the objects that are explained by themselves. An object with a controller is explained as a cause
- * of the state of its controller.
+ * Generates the objects that are explained by themselves: those of kinds with rules. An object with a
+ * controller is explained as a cause of the state of its controller.
  */
-function* explained(seen: Snapshot, namespace?: string): Generator<readonly [KindKey, JsonObject]> {
-  for (const key of kindKeys.filter(isExplained)) {
+function* explained(
+  seen: Snapshot,
+  book: RuleBook,
+  namespace?: string,
+): Generator<readonly [KindKey, JsonObject]> {
+  for (const key of kindKeys.filter((one) => book.explains(one))) {
     for (const object of seen.list(key, isClusterScoped(key) ? undefined : namespace)) {
-      const owner = controllerOf(object)?.ref;
-      if (!owner || !seen.get(owner)) yield [key, object];
+      const hasOwner = explainingOwners(key, object).some(({ ref }) => ref && seen.get(ref));
+      if (!hasOwner) yield [key, object];
     }
   }
 }

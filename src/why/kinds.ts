@@ -8,9 +8,14 @@ export interface WhyKind {
   /** Word of the kind in `WORD/NAME`, as kubectl prints it. */
   readonly word: string;
   readonly isClusterScoped?: true;
+  /** Objects are explained through any owner that exists, not only through their controller. */
+  readonly isPartOfOwner?: true;
 }
 
-/** Kinds by `PLURAL.GROUP`, in the order in which the objects of a cluster are explained. */
+/**
+ * Kinds by `PLURAL.GROUP`, in the order in which the objects of a cluster are explained. Rules for kinds of
+ * features are in the folders of the features (src/features/why.ts).
+ */
 export const whyKinds = {
   nodes: { kind: 'Node', word: 'node', isClusterScoped: true },
   namespaces: { kind: 'Namespace', word: 'namespace', isClusterScoped: true },
@@ -23,8 +28,15 @@ export const whyKinds = {
   'cronjobs.batch': { kind: 'CronJob', word: 'cronjob' },
   'jobs.batch': { kind: 'Job', word: 'job' },
   'horizontalpodautoscalers.autoscaling': { kind: 'HorizontalPodAutoscaler', word: 'hpa' },
+  'poddisruptionbudgets.policy': { kind: 'PodDisruptionBudget', word: 'pdb' },
   persistentvolumeclaims: { kind: 'PersistentVolumeClaim', word: 'pvc' },
   pods: { kind: 'Pod', word: 'pod' },
+  'functions.minik8s.io': { kind: 'Function', word: 'function' },
+  'triggers.minik8s.io': { kind: 'Trigger', word: 'trigger' },
+  'workflows.minik8s.io': { kind: 'Workflow', word: 'workflow' },
+  'workflowruns.minik8s.io': { kind: 'WorkflowRun', word: 'workflowrun', isPartOfOwner: true },
+  'slurmjobs.minik8s.io': { kind: 'SlurmJob', word: 'slurmjob' },
+  'dnses.minik8s.io': { kind: 'Dns', word: 'dns' },
   'ingressclasses.networking.k8s.io': { kind: 'IngressClass', word: 'ingressclass', isClusterScoped: true },
   'storageclasses.storage.k8s.io': { kind: 'StorageClass', word: 'storageclass', isClusterScoped: true },
   persistentvolumes: { kind: 'PersistentVolume', word: 'pv', isClusterScoped: true },
@@ -40,6 +52,7 @@ export type KindKey = keyof typeof whyKinds;
 export const kindKeys = Object.keys(whyKinds) as readonly KindKey[];
 
 export const isClusterScoped = (key: KindKey): boolean => 'isClusterScoped' in whyKinds[key];
+export const isPartOfOwner = (key: KindKey): boolean => 'isPartOfOwner' in whyKinds[key];
 
 const byKind: ReadonlyMap<string, KindKey> = new Map(kindKeys.map((key) => [whyKinds[key].kind, key]));
 

@@ -63,7 +63,7 @@ export function lastEnd({ status }: ContainerFacts):
 
 export const isDeleted = (object: JsonObject): boolean => metadataOf(object).deletionTimestamp !== undefined;
 
-/** Returns whether a pod has ended by itself, or is on its way out. */
+/** Returns whether a pod has ended by itself, or is being deleted. */
 export const isOver = (pod: JsonObject): boolean =>
   isDeleted(pod) || ['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'));
 

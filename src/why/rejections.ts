@@ -23,7 +23,7 @@ export function unscheduledOf(pod: JsonObject): Unscheduled | undefined {
   const condition = conditionOf(pod, 'PodScheduled');
   if (condition?.status !== 'False' || textAt(pod, 'spec', 'nodeName') !== '') return undefined;
   const message = oneLine(textAt(condition, 'message'));
-  const nodes = recordsAt(parsed(metadataOf(pod).annotations[annotation]), 'nodes');
+  const nodes = selectedFirst(recordsAt(parsed(metadataOf(pod).annotations[annotation]), 'nodes'));
   const lines = nodes.slice(0, shownNodes).map((node) => {
     const reasons = recordsAt(node, 'reasons').map(reasonText);
     return `${textAt(node, 'node')}: ${reasons.join(', ')}`;
@@ -36,6 +36,13 @@ export function unscheduledOf(pod: JsonObject): Unscheduled | undefined {
     nearestNode: first ? textAt(first, 'node') : '',
     evidence: lines.length > 0 ? lines : [message],
   };
+}
+
+/** Puts the nodes that the pod selects first: the reasons of the others are less telling. */
+function selectedFirst(nodes: readonly JsonObject[]): readonly JsonObject[] {
+  const isSelected = (node: JsonObject) =>
+    !recordsAt(node, 'reasons').some((reason) => /node affinity\/selector/.test(textAt(reason, 'reason')));
+  return [...nodes.filter(isSelected), ...nodes.filter((node) => !isSelected(node))];
 }
 
 /** Returns whether the nearest node, or without a report any node, was rejected for this reason. */

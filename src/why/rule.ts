@@ -40,3 +40,6 @@ export interface Rule {
   /** Returns the finding; undefined if the cause is another one, or the object is as wished. */
   find(object: JsonObject, seen: Snapshot): Finding | undefined;
 }
+
+/** Rules by name, in the order in which they are tried. */
+export type Rules = Readonly<Record<string, Rule>>;

@@ -1,66 +1,97 @@
 /** The objects of a cluster at one time, with the indexes that rules use. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
-import { metadataOf, recordsAt, textAt } from '../apimachinery/fields.ts';
-import { type KindKey, keyOfKind, type ObjectRef } from './kinds.ts';
+import { metadataOf, recordAt, recordsAt, textAt } from '../apimachinery/fields.ts';
+import type { Steps } from '../apimachinery/steps.ts';
+import { isPartOfOwner, type KindKey, keyOfKind, kindKeys, type ObjectRef } from './kinds.ts';
+import { LazyIndex } from './lazy-index.ts';
 
 export interface SnapshotSource {
   /** Time of the snapshot, in milliseconds since the epoch. */
   readonly nowMs: number;
   /** Objects of each kind that was read; a kind is absent if its objects may not be read. */
   readonly objects: Readonly<Partial<Record<KindKey, readonly JsonObject[]>>>;
+  /** Is called with a kind whose objects a rule asked for, and that was not read. */
+  readonly onUnread?: (key: KindKey) => void;
 }
 
-export const refOf = (key: KindKey, object: JsonObject): ObjectRef => {
-  const { namespace, name } = metadataOf(object);
-  return { key, namespace, name };
-};
+export const refOf = (key: KindKey, object: JsonObject): ObjectRef => ({
+  key,
+  namespace: namespaceIn(object),
+  name: nameIn(object),
+});
 
 const nothing: readonly JsonObject[] = [];
 const place = (namespace: string, name: string) => `${namespace}/${name}`;
+const nameIn = (object: JsonObject) => textAt(object, 'metadata', 'name');
+const namespaceIn = (object: JsonObject) => textAt(object, 'metadata', 'namespace');
 
 export class Snapshot {
   readonly nowMs: number;
   readonly #objects: SnapshotSource['objects'];
-  readonly #byName = new Map<KindKey, ReadonlyMap<string, JsonObject>>();
-  readonly #byNamespace = new Map<KindKey, ReadonlyMap<string, readonly JsonObject[]>>();
-  #byOwner: ReadonlyMap<string, readonly ObjectRef[]> | undefined;
-  #events: ReadonlyMap<string, readonly JsonObject[]> | undefined;
-  #podsByLabel: ReadonlyMap<string, readonly JsonObject[]> | undefined;
+  readonly #onUnread: SnapshotSource['onUnread'];
+  readonly #byName: ReadonlyMap<KindKey, LazyIndex<JsonObject>>;
+  readonly #byNamespace: ReadonlyMap<KindKey, LazyIndex<JsonObject>>;
+  readonly #byOwner = new LazyIndex<Owned>(
+    () => ownedKinds.flatMap((key) => this.#all(key).map((object): Owned => ({ key, object }))),
+    ({ key, object }) => explainingOwners(key, object).map(({ uid }) => uid),
+  );
+  readonly #events = new LazyIndex(
+    () => this.#all('events'),
+    (event) => [textAt(event, 'involvedObject', 'uid')],
+  );
+  readonly #podsByLabel = new LazyIndex(
+    () => this.#all('pods'),
+    (pod) =>
+      Object.entries(recordAt(pod, 'metadata', 'labels')).map(([key, value]) =>
+        labelKey(namespaceIn(pod), key, String(value)),
+      ),
+  );
 
-  constructor({ nowMs, objects }: SnapshotSource) {
+  constructor({ nowMs, objects, onUnread }: SnapshotSource) {
     this.nowMs = nowMs;
     this.#objects = objects;
+    this.#onUnread = onUnread;
+    const indexes = (keyOf: (object: JsonObject) => string) =>
+      new Map(
+        kindKeys.map((key) => [
+          key,
+          new LazyIndex(
+            () => this.#all(key),
+            (object) => [keyOf(object)],
+          ),
+        ]),
+      );
+    this.#byName = indexes((object) => place(namespaceIn(object), nameIn(object)));
+    this.#byNamespace = indexes(namespaceIn);
+  }
+
+  /** Makes the indexes in steps, for a caller that may not hold its thread. */
+  *prepare(): Steps<void> {
+    const indexes = [...this.#byName.values(), ...this.#byNamespace.values()];
+    for (const index of [...indexes, this.#byOwner, this.#events, this.#podsByLabel]) yield* index.prepare();
   }
 
   /** Returns whether the objects of a kind were read: only then does the absence of one mean anything. */
   isRead(key: KindKey): boolean {
-    return this.#objects[key] !== undefined;
+    const isRead = this.#objects[key] !== undefined;
+    if (!isRead) this.#onUnread?.(key);
+    return isRead;
+  }
+
+  #all(key: KindKey): readonly JsonObject[] {
+    return this.#objects[key] ?? nothing;
   }
 
   /** Returns the objects of a kind, of one namespace if it is given. */
   list(key: KindKey, namespace?: string): readonly JsonObject[] {
-    const all = this.#objects[key] ?? nothing;
-    if (namespace === undefined) return all;
-    let index = this.#byNamespace.get(key);
-    if (!index) {
-      index = grouped(all, (object) => [metadataOf(object).namespace]);
-      this.#byNamespace.set(key, index);
-    }
-    return index.get(namespace) ?? nothing;
+    this.isRead(key);
+    if (namespace === undefined) return this.#all(key);
+    return this.#byNamespace.get(key)?.get(namespace) ?? nothing;
   }
 
   get({ key, namespace, name }: ObjectRef): JsonObject | undefined {
-    let index = this.#byName.get(key);
-    if (!index) {
-      index = new Map(
-        this.list(key).map((object) => {
-          const metadata = metadataOf(object);
-          return [place(metadata.namespace, metadata.name), object];
-        }),
-      );
-      this.#byName.set(key, index);
-    }
-    return index.get(place(namespace, name));
+    this.isRead(key);
+    return this.#byName.get(key)?.get(place(namespace, name))[0];
   }
 
   /** Returns whether an object certainly does not exist. */
@@ -70,77 +101,68 @@ export class Snapshot {
 
   /** Returns the objects whose controller is the object. */
   ownedBy(object: JsonObject): readonly ObjectRef[] {
-    this.#byOwner ??= this.#owners();
-    return this.#byOwner.get(metadataOf(object).uid) ?? [];
+    for (const key of ownedKinds) this.isRead(key);
+    return this.#byOwner.get(uidOf(object)).map((one) => refOf(one.key, one.object));
   }
 
   /** Returns the events about an object, the latest last. */
   eventsOf(object: JsonObject): readonly JsonObject[] {
-    this.#events ??= grouped(
-      this.list('events').toSorted((a, b) => timeOf(a) - timeOf(b)),
-      (event) => [textAt(event, 'involvedObject', 'uid')],
-    );
-    return this.#events.get(metadataOf(object).uid) ?? nothing;
+    this.isRead('events');
+    return this.#events.get(uidOf(object)).toSorted((a, b) => eventTime(a) - eventTime(b));
   }
 
   /** Returns the pods of a namespace that have all the labels; none without labels. */
   podsWith(namespace: string, labels: Readonly<Record<string, string>>): readonly JsonObject[] {
-    this.#podsByLabel ??= grouped(this.list('pods'), (pod) => {
-      const metadata = metadataOf(pod);
-      return Object.entries(metadata.labels).map(([key, value]) => label(metadata.namespace, key, value));
-    });
-    const [first, ...more] = Object.entries(labels).map(
-      ([key, value]) => this.#podsByLabel?.get(label(namespace, key, value)) ?? nothing,
-    );
-    if (!first) return nothing;
-    const others = more.map((pods) => new Set(pods));
-    return first.filter((pod) => others.every((pods) => pods.has(pod)));
-  }
-
-  #owners(): ReadonlyMap<string, readonly ObjectRef[]> {
-    const owned = new Map<string, ObjectRef[]>();
-    for (const key of ['replicasets.apps', 'jobs.batch', 'pods'] as const)
-      for (const object of this.list(key)) {
-        const uid = controllerOf(object)?.uid;
-        if (uid === undefined) continue;
-        const refs = owned.get(uid);
-        if (refs) refs.push(refOf(key, object));
-        else owned.set(uid, [refOf(key, object)]);
-      }
-    return owned;
+    this.isRead('pods');
+    const wanted = Object.entries(labels);
+    const [fewest] = wanted
+      .map(([key, value]) => this.#podsByLabel.get(labelKey(namespace, key, value)))
+      .toSorted((a, b) => a.length - b.length);
+    const has = (pod: JsonObject, key: string, value: string) =>
+      textAt(pod, 'metadata', 'labels', key) === value;
+    return (fewest ?? nothing).filter((pod) => wanted.every(([key, value]) => has(pod, key, value)));
   }
 }
 
-const label = (namespace: string, key: string, value: string) => JSON.stringify([namespace, key, value]);
+const uidOf = (object: JsonObject) => textAt(object, 'metadata', 'uid');
 
-function grouped(
-  objects: readonly JsonObject[],
-  keysOf: (object: JsonObject) => readonly string[],
-): ReadonlyMap<string, readonly JsonObject[]> {
-  const groups = new Map<string, JsonObject[]>();
-  for (const object of objects)
-    for (const key of keysOf(object)) {
-      const group = groups.get(key);
-      if (group) group.push(object);
-      else groups.set(key, [object]);
-    }
-  return groups;
+interface Owned {
+  readonly key: KindKey;
+  readonly object: JsonObject;
 }
+
+/** Kinds whose objects are found by their owners. */
+const ownedKinds: readonly KindKey[] = ['replicasets.apps', 'jobs.batch', 'workflowruns.minik8s.io', 'pods'];
+
+const labelKey = (namespace: string, key: string, value: string) => `${namespace}/${key}=${value}`;
 
 /** Returns the time of an event's last occurrence, in milliseconds since the epoch; 0 if it says none. */
-function timeOf(event: JsonObject): number {
+export function eventTime(event: JsonObject): number {
   const at = textAt(event, 'series', 'lastObservedTime') || textAt(event, 'lastTimestamp');
   const time = Date.parse(at || textAt(event, 'eventTime') || metadataOf(event).creationTimestamp || '');
   return Number.isNaN(time) ? 0 : time;
 }
 
-/** Returns the controller of an object, with its kind's key if the kind is explained. */
-export function controllerOf(
-  object: JsonObject,
-): { readonly uid: string; readonly ref: ObjectRef | undefined } | undefined {
-  const owner = recordsAt(object, 'metadata', 'ownerReferences').find((one) => one.controller === true);
-  if (!owner) return undefined;
-  const key = keyOfKind(textAt(owner, 'kind'));
-  const { namespace } = metadataOf(object);
-  return { uid: textAt(owner, 'uid'), ref: key && { key, namespace, name: textAt(owner, 'name') } };
+/** An owner of an object, with the reference if its kind is explained. */
+export interface Owner {
+  readonly uid: string;
+  readonly ref: ObjectRef | undefined;
+}
+
+/** Returns the controller of an object; undefined without one. */
+export const controllerOf = (object: JsonObject): Owner | undefined =>
+  ownersOf(object, (one) => one.controller === true)[0];
+
+/** Returns the owners through which an object is explained: its controller, for parts of owners all. */
+export const explainingOwners = (key: KindKey, object: JsonObject): readonly Owner[] =>
+  ownersOf(object, (one) => isPartOfOwner(key) || one.controller === true);
+
+function ownersOf(object: JsonObject, takes: (reference: JsonObject) => boolean): readonly Owner[] {
+  const namespace = namespaceIn(object);
+  return recordsAt(object, 'metadata', 'ownerReferences')
+    .filter(takes)
+    .map((owner) => {
+      const key = keyOfKind(textAt(owner, 'kind'));
+      return { uid: textAt(owner, 'uid'), ref: key && { key, namespace, name: textAt(owner, 'name') } };
+    });
 }

@@ -41,7 +41,7 @@ export function replicasOf(workload: JsonObject): Replicas {
   }
 }
 
-/** Returns whether a workload has fewer pods than it asks for. A finished Job does not. */
+/** Returns whether a workload has fewer pods than it asks for; false for a finished Job. */
 export function isShort(workload: JsonObject): boolean {
   if (textAt(workload, 'kind') === 'Job' && textAt(workload, 'status', 'completionTime') !== '') return false;
   const { wanted, existing } = replicasOf(workload);

@@ -7,6 +7,7 @@ import { systemExec } from '../../src/os/exec.ts';
 import { makeNginxImage } from '../fixtures/nginx-image.ts';
 import { Cluster, executable } from './harness/cluster.ts';
 import { docker } from './harness/docker.ts';
+import { firstCause } from './harness/first-cause.ts';
 import { deployHello, readyPods } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
@@ -48,6 +49,7 @@ test('domain and path routing', async (context) => {
     flags: [`--nginx-image=${image}`, '--write-etc-hosts=true'],
   });
   const { kubectl } = cluster;
+  const ctl = (...args: string[]) => cluster.run('ctl', '--kubeconfig', cluster.kubeconfig, ...args);
   const apply = (...objects: object[]) =>
     kubectl.attempt(['apply', '-f', '-'], {
       input: objects.map((one) => JSON.stringify(one)).join('\n---\n'),
@@ -171,11 +173,18 @@ test('domain and path routing', async (context) => {
     await waitFor('the event', async () =>
       /dns\/shop .*"late" not found/.test(await events('ServiceNotFound')),
     );
+    const cause = await firstCause(ctl, 'dns/shop');
+    assert.deepEqual(
+      [cause?.rule, cause?.commands[0]],
+      ['dns-service', 'create service clusterip late -n default --tcp=80'],
+    );
     await kubectl('expose', 'deployment', 'api', '--name=late', '--port=80', '--target-port=8080');
     await kubectl('wait', '--for=condition=Ready', 'dns/shop', '--timeout=60s');
     await answers(`${shop}/late`, /^hello from api-.* 200$/s);
+    assert.match(await ctl('why', 'dns/shop'), /^dns\/shop is as wished$/m);
     await kubectl('scale', 'deployment', 'api', '--replicas=0');
     await answers(`${shop}/late`, /not available\s+503$/);
+    assert.equal((await firstCause(ctl, 'dns/shop'))?.rule, 'service-selector');
   });
 
   await step('a killed web server is restarted', async () => {

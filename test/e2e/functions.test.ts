@@ -3,7 +3,7 @@
  * deleted.
  */
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1PodList } from '@kubernetes/client-node';
@@ -11,6 +11,7 @@ import { freePort } from '../fixtures/free-port.ts';
 import { lockMachine } from '../fixtures/machine-lock.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
 import { Cluster } from './harness/cluster.ts';
+import { firstCause } from './harness/first-cause.ts';
 import { gatewayCaller, removeFunctionImages } from './harness/gateway-calls.ts';
 import { waitFor } from './harness/wait-for.ts';
 
@@ -171,6 +172,25 @@ test('functions', async (context) => {
       assert.equal(status?.activeVersion, activeVersion);
       assert.equal(status?.conditions?.[0]?.status, 'False');
       assert.deepEqual(await call('/function/hello', {}), { status: 200, text: '{"v":2}' });
+    },
+  );
+
+  await context.test(
+    'ctl why names the line of a program that does not start, and a library that cannot be installed, and what it names mends the function',
+    async () => {
+      const cause = await firstCause(ctl, 'function/hello');
+      assert.equal(cause?.rule, 'function-not-ready');
+      assert.match(cause.says, /does not start: main\.py:1: .*No module named 'nothing_like_it'/);
+      assert.equal(cause.commands[0], 'function update hello -n default --from FOLDER');
+      const update = (word: string) => ctl(...word.replace('FOLDER', folder).split(' '), '--wait');
+      await writeFile(join(folder, 'requirements.txt'), './nothing-here.whl\n');
+      await update(cause.commands[0]).catch(() => undefined);
+      const built = await firstCause(ctl, 'function/hello');
+      assert.equal(built?.rule, 'function-build', JSON.stringify(built));
+      await rm(join(folder, 'requirements.txt'));
+      await writeFile(join(folder, 'main.py'), 'def handler(event):\n    return {"v": 2}\n');
+      await update(built.commands[0] ?? '');
+      assert.match(await ctl('why', 'function/hello'), /^function\/hello is as wished$/m);
     },
   );
 

@@ -1,4 +1,4 @@
-/** Ingresses on a node, from applied objects to requests of curl and openssl. */
+/** Ingresses and a Gateway on a node, from applied objects to requests of curl and openssl. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeNginxImage } from '../fixtures/nginx-image.ts';
@@ -47,7 +47,7 @@ test('Ingresses of a cluster', async (context) => {
   const cluster = await Cluster.start(context, { host, flags: [`--nginx-image=${image}`] });
   const { kubectl } = cluster;
   const applied = async (...objects: object[]) => {
-    const input = objects.map((one) => JSON.stringify(one)).join('\n---\n');
+    const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
     const { code, stderr } = await kubectl.attempt(['apply', '-f', '-'], { input });
     assert.equal(code, 0, stderr);
     return stderr;
@@ -172,6 +172,55 @@ test('Ingresses of a cluster', async (context) => {
     await eventOf(/PathTaken +ingress\/clash +host dns\.test is served for Dns objects/);
   });
 
+  await step(
+    'a Gateway is served beside Ingresses, without routes of namespaces that may not attach',
+    async () => {
+      const apiVersion = 'gateway.networking.k8s.io/v1';
+      const route = (name: string, namespace: string, path: string) => ({
+        ...{ apiVersion, kind: 'HTTPRoute', metadata: { name, namespace } },
+        spec: {
+          parentRefs: [{ name: 'front', namespace: 'default' }],
+          hostnames: ['gateway.test'],
+          rules: [
+            {
+              matches: [{ path: { value: path }, headers: [{ name: 'x-team', value: 'a' }] }],
+              backendRefs: [{ name: 'api', port: 8000, namespace: 'default' }],
+            },
+          ],
+        },
+      });
+      await kubectl('create', 'namespace', 'other');
+      await applied(
+        {
+          ...{ apiVersion, kind: 'Gateway', metadata: { name: 'front', namespace: 'default' } },
+          spec: {
+            gatewayClassName: 'minik8s',
+            listeners: [
+              { name: 'http', port: 80, protocol: 'HTTP' },
+              { name: 'more', port: 8088, protocol: 'HTTP' },
+            ],
+          },
+        },
+        route('shop', 'default', '/'),
+        route('thief', 'other', '/stolen'),
+      );
+      await kubectl('wait', 'gateway/front', '--for=condition=Programmed', '--timeout=60s');
+      const team = ['-H', 'x-team: a'];
+      await answers('gateway.test', '/', /^hello from api-[\s\S]*\n200 /, ...team);
+      const port8088 = ['--connect-to', `gateway.test:80:${host.address}:8088`];
+      await answers('gateway.test', '/', /^hello from api-[\s\S]*\n200 /, ...team, ...port8088);
+      await answers('gateway.test', '/', /\n404 /);
+      await answers('shop.test', '/', /^hello from hello-[\s\S]*\n200 /);
+      const status = '{.status.parents[*].conditions[?(@.type=="Accepted")].reason}';
+      const reason = (name: string, namespace: string) =>
+        kubectl('get', 'httproute', name, '-n', namespace, '-o', `jsonpath=${status}`);
+      assert.equal(await reason('shop', 'default'), 'Accepted');
+      assert.equal(await reason('thief', 'other'), 'NotAllowedByListeners');
+      const row = new RegExp(`^front +minik8s +${host.address} +True `, 'm');
+      assert.match(await kubectl('get', 'gateways'), row);
+    },
+  );
+
   await step('a backend of another kind is refused in words', async () => {
     const backend = { resource: { apiGroup: 'x.test', kind: 'Bucket', name: 'b' } };
     await applied(ingress('bucket', { defaultBackend: backend }));
@@ -181,9 +230,11 @@ test('Ingresses of a cluster', async (context) => {
   await step('requests are served while minik8s is away, and after it has come back', async () => {
     await cluster.end('SIGTERM');
     await answers('shop.test', '/', /^hello from hello-[\s\S]*\n200 /);
+    await answers('gateway.test', '/', /^hello from api-[\s\S]*\n200 /, '-H', 'x-team: a');
     await cluster.up();
     await answers('api.test', '/', /^hello from api-[\s\S]*\n200 /);
     await kubectl('delete', 'ingress', 'shop', 'bucket');
     await answers('shop.test', '/', /\n404 /);
+    await answers('gateway.test', '/', /^hello from api-[\s\S]*\n200 /, '-H', 'x-team: a');
   });
 });

@@ -47,7 +47,7 @@ test('one master becomes the first of three, and any of them may be killed', asy
   const writing = Promise.all([0, 1].map((writer) => ledger.write(apis, writer, stop.signal)));
   writing.catch(() => undefined);
 
-  await context.test('two others join under load, with the printed line', async () => {
+  await context.test('two other masters join under load, with the printed command line', async () => {
     await ledger.more(20);
     await b.startWith(await a.invite());
     await c.startWith(await b.invite());

@@ -42,7 +42,7 @@ const rows: readonly Row[] = [
   { name: 'an empty rule allows all', spec: ingress({}), target: web, allowed: clients },
   { name: 'a selector of pods', spec: ingress({ _from: [app('friend')] }), target: web, allowed: friends },
   {
-    name: 'a selector of namespaces does not find the own one',
+    name: 'a selector of other namespaces excludes the namespace of the policy',
     spec: ingress({ _from: [{ namespaceSelector: { matchLabels: { team: 'none' } } }] }),
     target: web,
     allowed: [],
@@ -78,7 +78,7 @@ const rows: readonly Row[] = [
     allowed: clients,
   },
   {
-    name: 'a range beside the port',
+    name: 'a range without the port',
     spec: ingress({ ports: [{ port: 8081, endPort: 8090, protocol: 'TCP' }] }),
     target: web,
     allowed: [],
@@ -106,7 +106,7 @@ const rows: readonly Row[] = [
     allowed: ['near-friend', 'near-stranger'],
   },
   {
-    name: 'egress of the friends denied',
+    name: 'denied egress of the pods with the label friend',
     spec: () => ({ ...app('friend'), policyTypes: ['Egress'] }),
     target: web,
     allowed: ['near-stranger', 'far-stranger'],
@@ -200,7 +200,7 @@ test('network policies on two nodes', async (context) => {
   const remove = (name: string) => policies.deleteNamespacedNetworkPolicy({ namespace, name });
 
   for (const { name, spec, target, allowed } of rows) {
-    await context.test(`clients meet: ${name}`, async () => {
+    await context.test(`only permitted clients reach the server: ${name}`, async () => {
       await untilReached(space, target(ip), clients);
       await apply('row', spec(rig));
       await untilReached(space, target(ip), allowed);

@@ -9,6 +9,7 @@ import { test } from 'node:test';
 import { commandsOf } from '../fixtures/sample-readme.ts';
 import { startSlurmCluster, unlessSlurm } from '../fixtures/slurm/cluster.ts';
 import { Cluster } from './harness/cluster.ts';
+import { firstCause } from './harness/first-cause.ts';
 import { Host } from './harness/host.ts';
 import { carryOut, root } from './harness/readme-commands.ts';
 import { waitFor } from './harness/wait-for.ts';
@@ -96,6 +97,30 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
     const done = await comesTo('slow', 'Succeeded');
     assert.equal(await submissions(done), 1);
   });
+
+  await context.test(
+    'ctl why names what Slurm refuses and what a job waits for, and what it names mends the job',
+    async () => {
+      const wrong = { run: ['true'], partition: 'nothing-like-it' };
+      await submit('picky', wrong);
+      await comesTo('picky', 'Failed');
+      const cause = await firstCause(ctl, 'slurmjob/picky');
+      assert.equal(cause?.rule, 'slurm-refused');
+      assert.match(cause.says, /partition/i);
+      await ctl(...(cause.commands[0] ?? '').split(' '));
+      const hour = { run: ['true'], arguments: ['--begin=now+1hour'] };
+      await submit('picky', hour);
+      const waits = await waitFor('ctl why to name the reason of Slurm', async () => {
+        const found = await firstCause(ctl, 'slurmjob/picky');
+        return found?.rule === 'slurm-waiting' && /its time to begin has not come/.test(found.says) && found;
+      });
+      assert.deepEqual(waits.commands, []);
+      const { status } = await job('picky');
+      await slurm.sh(`/usr/bin/scontrol update job=${status?.jobID} StartTime=now`);
+      await comesTo('picky', 'Succeeded');
+      assert.equal(await firstCause(ctl, 'slurmjob/picky'), undefined);
+    },
+  );
 
   await context.test('one that is deleted is canceled', async () => {
     await submit('endless', { run: ['sleep 3600'] });

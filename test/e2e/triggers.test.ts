@@ -10,6 +10,7 @@ import { systemExec } from '../../src/os/exec.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
 import { Cluster } from './harness/cluster.ts';
 import { docker } from './harness/docker.ts';
+import { firstCause } from './harness/first-cause.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
@@ -192,14 +193,23 @@ test('triggers', async (context) => {
       return /Failed +2/.test(text) && text.split(/\s+/);
     });
     assert.equal((await gotOf('recorder', 'after'))[0]?.data.status, 500);
+    const cause = await waitFor('ctl why to name the dead letter', async () => {
+      const found = await firstCause(ctl, 'trigger/try');
+      return found?.rule === 'trigger-dead-letters' && found;
+    });
+    assert.match(cause.says, /one event could not be delivered to function failing/);
     await made('failing', noting, 'update');
-    assert.equal(await ctl('trigger', 'replay', 'try', '--all'), `triggerevent/${dead} is delivered again\n`);
+    assert.equal(
+      await ctl(...(cause.commands[0] ?? '').split(' ')),
+      `triggerevent/${dead} is delivered again\n`,
+    );
     const [event] = await gotOf('failing', 'try');
     assert.deepEqual(event?.data.body, { n: 7 });
     await waitFor(
       'the event to go',
       async () => !(await ctl('trigger', 'events', 'try', '-o', 'name')).includes('/'),
     );
+    await waitFor('the trigger to be as wished', async () => !(await firstCause(ctl, 'trigger/try')));
   });
 
   await context.test('an event that was stored when the master was killed', async () => {

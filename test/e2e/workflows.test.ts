@@ -11,6 +11,7 @@ import { freePort } from '../fixtures/free-port.ts';
 import { lockMachine } from '../fixtures/machine-lock.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
 import { Cluster } from './harness/cluster.ts';
+import { firstCause } from './harness/first-cause.ts';
 import { gatewayCaller, removeFunctionImages } from './harness/gateway-calls.ts';
 import { helloImage } from './harness/images.ts';
 import { waitFor } from './harness/wait-for.ts';
@@ -233,6 +234,12 @@ test('workflows', async (context) => {
       [500, { error: 'TooSmall', cause: 'the order is too small' }],
     );
     assert.equal((await call('/workflow/nobody', {})).status, 404);
+    const cause = await firstCause(ctl, 'workflow/order');
+    assert.equal(cause?.rule, 'workflow-run-failed');
+    assert.equal(cause.says, 'state Refuse has failed with TooSmall: the order is too small');
+    const again = cause.commands[0]?.replace('INPUT', '{"order":4,"items":["cup","pot"]}').split(' ') ?? [];
+    await ctl(...again);
+    assert.equal(await firstCause(ctl, 'workflow/order'), undefined);
   });
 
   await context.test('another workflow and a Job are tasks', async () => {

@@ -1,10 +1,10 @@
 /**
  * The file of results: one line for each test, with tabs between the fields. Lines are appended as tests end;
- * the last line of a name counts. Pure.
+ * the last line of a test counts. Pure.
  */
 import type { TestResult } from './suite-log.ts';
 
-/** A result and the build of minik8s that it is of. */
+/** A result, and the build of minik8s that was tested. */
 export interface Recorded extends TestResult {
   readonly build: string;
 }
@@ -19,7 +19,7 @@ export function lineOf({ name, state, seconds, build, message }: Recorded): stri
   return `${[name, state, seconds, build, message].map((field) => String(field).replaceAll(/\s+/g, ' ')).join('\t')}\n`;
 }
 
-/** Lines that are no result are passed over: the last one of a run that was killed may be half written. */
+/** Lines that are not results are ignored: the last line may be incomplete if a run was killed. */
 export function readResults(text: string): Results {
   const results = new Map<string, Recorded>();
   for (const line of text.split('\n').slice(0, -1)) {
@@ -30,7 +30,7 @@ export function readResults(text: string): Results {
   return results;
 }
 
-/** All of the file, by name. */
+/** Returns the text of the whole file, sorted by the names of the tests. */
 export function fileOf(results: Results): string {
   const sorted = [...results.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
   return header + sorted.map(lineOf).join('');

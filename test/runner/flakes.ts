@@ -11,11 +11,10 @@
  *
  * Exits with 1 if a run failed.
  */
-import { execFileSync } from 'node:child_process';
 import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { appendEntry, owedRuns, readRecord } from './flake-record.ts';
+import { appendEntry, commitOf, owedRuns, readRecord, recordedStages } from './flake-record.ts';
 import { startLoad } from './load.ts';
 import { runProcess } from './process.ts';
 import { filesOf, type Stage, stages, UnknownTests } from './stages.ts';
@@ -24,7 +23,6 @@ const root = join(import.meta.dirname, '../..');
 const loadProcesses = 2;
 const usage =
   'usage: npm run flakes -- {FILE… | --record PATH --owed N [STAGE…]} [--times 30] [--minutes M] [--load] [--json]';
-const owedStages = ['integration', 'e2e', 'conformance'];
 
 interface Count {
   readonly file: string;
@@ -91,7 +89,7 @@ function tableOf(counts: readonly Count[]): string {
 function filesNamed(names: readonly string[], { owed }: Options): string[] {
   if (owed === undefined)
     return names.flatMap((name) => filesOf(stageOf(relative(root, name)), [name], root, process.cwd()));
-  return (names.length > 0 ? names : owedStages).flatMap((name) => {
+  return (names.length > 0 ? names : recordedStages).flatMap((name) => {
     const stage = stages.find((one) => one.name === name);
     if (stage === undefined) throw new UnknownTests(`no stage ${name}; ${usage}`);
     return filesOf(stage, [], root, root);
@@ -108,16 +106,13 @@ function nextVisit(files: string[], { owed, record, times }: Options): [string, 
   return next === undefined ? undefined : [next.file, Math.min(next.runs, times)];
 }
 
-const commitOfTree = () =>
-  execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
-
 async function visitAll(files: string[], options: Options): Promise<Count[]> {
   const { record, load } = options;
   const counts: Count[] = [];
   while (!options.isOver()) {
     const visit = nextVisit(files, options);
     if (visit === undefined) break;
-    const commit = commitOfTree();
+    const commit = commitOf(root);
     const count = await countFailures(...visit, options);
     if (count.runs === 0) break;
     counts.push(count);

@@ -21,6 +21,8 @@ export interface TestProcess {
 
 /** Expected duration of starting a process and loading the tested code. */
 const loadSeconds = 1.5;
+/** Tests of a folder that take less do not justify a process of their own. */
+const smallSeconds = 4;
 /** A longer file gains nothing from a shared process, and delays the end of that process. */
 const longSeconds = 20;
 
@@ -35,19 +37,28 @@ export function needsOf(source: string): Pick<TestFile, 'locksMachine' | 'change
 /** Returns the processes that run `files`, in the order of `inOrder`. */
 export function processesOf(stage: Stage, files: readonly TestFile[]): TestProcess[] {
   const shares = (test: TestFile) =>
-    stage.filesInProcess > 1 &&
-    folderOf(stage, test.file) !== '' &&
-    test.seconds < longSeconds &&
-    !test.locksMachine &&
-    !test.changesProcess;
+    stage.filesInProcess > 1 && test.seconds < longSeconds && !test.locksMachine && !test.changesProcess;
   const { alone = [], shared = [] } = Object.groupBy(files, (test) => (shares(test) ? 'shared' : 'alone'));
-  const groups = [...Map.groupBy(shared, ({ file }) => folderOf(stage, file))].flatMap(([folder, tests]) => {
+  const groups = [...groupsOf(stage, shared)].flatMap(([name, tests]) => {
     const parts = partsOf(stage, tests);
-    return parts.map((part, index) =>
-      processOf(parts.length === 1 ? folder : `${folder}-${index + 1}`, part),
-    );
+    return parts.map((part, index) => processOf(parts.length === 1 ? name : `${name}-${index + 1}`, part));
   });
   return inOrder([...groups, ...alone.map((test) => processOf(test.file, [test]))]);
+}
+
+/**
+ * Returns the files of each folder by its name. The files of small folders, and those that are in none, are
+ * one group: loading the tested code once more for each of them would take longer than their tests.
+ */
+function groupsOf(stage: Stage, tests: readonly TestFile[]): Map<string, readonly TestFile[]> {
+  const folders = Map.groupBy(tests, ({ file }) => folderOf(stage, file));
+  const isSmall = ([folder, files]: [string, readonly TestFile[]]) =>
+    folder === '' || secondsOf(files) < smallSeconds;
+  const { large = [], small = [] } = Object.groupBy([...folders], (group) =>
+    isSmall(group) ? 'small' : 'large',
+  );
+  const rest = small.flatMap(([, files]) => files);
+  return new Map([...large, ...(rest.length > 0 ? [['others', rest] as const] : [])]);
 }
 
 /**

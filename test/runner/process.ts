@@ -25,7 +25,7 @@ export interface ProcessOptions {
   readonly print: (text: string) => void;
 }
 
-const reporterUrl = (name: string) => pathToFileURL(join(import.meta.dirname, name)).href;
+const moduleUrl = (name: string) => pathToFileURL(join(import.meta.dirname, name)).href;
 /** Time between SIGTERM, after which a test cleans up, and SIGKILL. */
 const endTimeoutMs = 60_000;
 /**
@@ -51,6 +51,7 @@ export async function runProcess(
       process.execPath,
       [
         trackingFlag,
+        `--import=${moduleUrl('resolve-sources.ts')}`,
         `--test-timeout=${testTimeoutMs}`,
         ...reporter('spec.ts', 'stdout'),
         ...reporter('events.ts', report),
@@ -75,7 +76,7 @@ export async function runProcess(
 }
 
 const reporter = (name: string, destination: string) => [
-  `--test-reporter=${reporterUrl(name)}`,
+  `--test-reporter=${moduleUrl(name)}`,
   `--test-reporter-destination=${destination}`,
 ];
 

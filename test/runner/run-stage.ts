@@ -1,6 +1,7 @@
 /** Runs the test files of a stage, runs failed files once more, and stores and prints the results. */
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { commitOf, runsOf, writeRecord } from './flake-record.ts';
 import {
   needsOf,
   nextProcess,
@@ -24,8 +25,8 @@ export interface StageOptions {
   /** Test files, relative to `root`. */
   readonly files: readonly string[];
   /**
-   * Folder for the results: STAGE.json, STAGE.log, and flaky-STAGE.txt if a file passed only when it was run
-   * again.
+   * Folder for the results: STAGE.json, STAGE.log, runs-STAGE.jsonl, and flaky-STAGE.txt if a file passed
+   * only when it was run again.
    */
   readonly results: string;
   /** File with the duration of each test file. */
@@ -57,7 +58,7 @@ export interface StageResult {
 /** Returns whether the stage passed; false if it was interrupted. */
 export async function runStage(stage: Stage, options: StageOptions): Promise<boolean> {
   const { root, results, signal, out, times } = options;
-  for (const name of [`${stage.name}.json`, `${stage.name}.log`, `flaky-${stage.name}.txt`])
+  for (const name of [`${stage.name}.json`, `${stage.name}.log`, `flaky-${stage.name}.txt`, runsFile(stage)])
     rmSync(join(results, name), { force: true });
   mkdirSync(results, { recursive: true });
   const machineBefore = machineSeconds();
@@ -159,6 +160,8 @@ async function runAll(
   return results;
 }
 
+const runsFile = ({ name }: Stage) => `runs-${name}.jsonl`;
+
 const rounded = (seconds: number) => Math.round(seconds * 100) / 100;
 
 function conclude(
@@ -183,6 +186,8 @@ function conclude(
   });
   const texts = flaky.map((file) => failureText(file, 'FLAKY'));
   if (texts.length > 0) writeFileSync(join(options.results, `flaky-${stage.name}.txt`), texts.join('\n'));
+  const now = { date: new Date().toISOString(), commit: commitOf(options.root) };
+  writeRecord(join(results, runsFile(stage)), runsOf(verdict, now));
   const result: StageResult = {
     stage: stage.name,
     passed: verdict.passedTests,

@@ -6,7 +6,7 @@ import { ambientTime } from '../fixtures/ambient-time.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-test('time and chance come in from outside', () => {
+test('time and randomness are passed in', () => {
   const files = globSync('src/**/*.ts', { cwd: root }).sort();
   assert.ok(files.length > 30, 'the source was not found');
   assert.deepEqual(

@@ -14,7 +14,7 @@ const assets = {
   ...{ 'objects.cjs': 1_000_000, 'objects.cache': 1_500_000, 'yaml-worker.cjs': 200_000 },
 };
 
-test('the table of sizes has the largest part first, and what no part accounts for', () => {
+test('the table of sizes begins with the largest part, and has a row for the rest', () => {
   const lines = sizesTable({ total: 142_000_000, node: 116_400_000, assets }).split('\n');
   assert.deepEqual(lines.slice(2, 8), [
     '| Node without symbols | 116.4 |',

@@ -61,7 +61,7 @@ describe('the client in chunks', () => {
     return new ChunkLoader(files, 'start');
   };
 
-  test('has late modules, and what only they import, in packs of their own', () => {
+  test('contains late modules, and modules that only they import, in separate packs', () => {
     const packsWith = (name: string) =>
       [...texts].filter(([, text]) => text.includes(`push("${name}")`)).map(([pack]) => pack);
     assert.deepEqual(packsWith('first'), ['start']);
@@ -81,7 +81,7 @@ describe('the client in chunks', () => {
     assert.deepEqual(loaded(), ['shared', 'first', 'below', 'late', 'second']);
   });
 
-  test('has every export of a module of Node that is loaded when it is used', () => {
+  test('contains every export of a Node module that is loaded on first use', () => {
     const first = load().load('first.ts') as { packed(): number; names(): boolean[] };
     assert.equal(first.packed(), 20);
     assert.deepEqual(first.names(), [true, true]);

@@ -42,7 +42,7 @@ const stateForm = new RegExp(
 describe('docs/decisions/README.md', () => {
   const listed = () => entriesOf(readFileSync(join(folder, 'README.md'), 'utf8'));
 
-  it('lists each record once, under its own number', () => {
+  it("contains each record once, under the record's number", () => {
     const entries = listed();
     assert.deepEqual(entries.map(({ file }) => file).toSorted(), records);
     for (const { number, file } of entries) assert.equal(Number(file.slice(0, 4)), Number(number), file);

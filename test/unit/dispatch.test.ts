@@ -160,7 +160,7 @@ test('help is printed without running anything', async () => {
   assert.deepEqual(ran, []);
 });
 
-test('a command of the client alone is named with the client, and the rest of the line', async () => {
+test('the advice for a command of the client contains ctl and the rest of the line', async () => {
   const { status, err } = await program([])('create', 'pods', '-A');
   assert.equal(status, 2);
   assert.match(String(err), /minik8s: unknown command create: did you mean minik8s like create pods -A\?\n$/);

@@ -20,7 +20,7 @@ describe('the clock of tests', () => {
     assert.deepEqual(seen, ['short', 'long', 'timer']);
   });
 
-  it('comes to rest only when no immediate work is left', async () => {
+  it('is idle only when no immediate work is left', async () => {
     const clock = new FakeClock();
     let turns = 0;
     const go = () => {
@@ -41,7 +41,7 @@ describe('the clock of tests', () => {
     await assert.rejects(clock.until(Promise.reject(new Error('of the work'))), /of the work/);
   });
 
-  it('says that a promise will not be settled by time, or not in time', async () => {
+  it('reports that a promise is not settled by timers, or not in time', async () => {
     const clock = new FakeClock();
     const never = new Promise<void>(() => undefined);
     await assert.rejects(clock.until(never), /no timer brings/);
@@ -52,7 +52,7 @@ describe('the clock of tests', () => {
     assert.equal(clock.now() - before, 1000);
   });
 
-  it('delivers results of other threads in the order of the requests, when all else is at rest', async () => {
+  it('delivers results of other threads in the order of the requests, when no other work is pending', async () => {
     const clock = new FakeClock();
     const seen: string[] = [];
     const [slow, fast] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
@@ -74,7 +74,7 @@ describe('the clock of tests', () => {
 });
 
 describe('eventually', () => {
-  it('steps from timer to timer until the probe says yes', async () => {
+  it('steps from timer to timer until the probe succeeds', async () => {
     const clock = new FakeClock(0);
     let count = 0;
     const tick = () => {
@@ -85,7 +85,7 @@ describe('eventually', () => {
     assert.equal(await eventually(clock, 'three', () => count === 3 && clock.now()), 3000);
   });
 
-  it('fails after so long, by the clock, or when no timer is left', async () => {
+  it('fails after its timeout by the clock, or when no timer is left', async () => {
     const clock = new FakeClock(0);
     await assert.rejects(
       eventually(clock, 'this', () => false),

@@ -78,7 +78,7 @@ const roleWords = new Set([
 
 const pages = await walk([], new Map());
 
-test('there is a page for every role and every verb', () => {
+test('every role and every verb has a page', () => {
   for (const path of ['up', 'master', 'node', 'token create', 'reset', 'ctl', 'ctl get', 'ctl rollout undo'])
     assert.ok(pages.has(path), path);
   assert.ok(pages.size > 45, [...pages.keys()].join(', '));
@@ -124,7 +124,7 @@ for (const [path, text] of pages) {
   });
 }
 
-test('every default of a setting is the one that its help page shows', () => {
+test('every default of a setting is shown on its help page', () => {
   const all = pages.get('up') ?? '';
   const flat = all
     .slice(all.indexOf('\nUsage:'))

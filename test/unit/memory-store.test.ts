@@ -122,7 +122,7 @@ test('a closed store rejects every call', async () => {
     await assert.rejects(call, StoreUnavailableError);
 });
 
-test('a write that comes too late gets the current value', async () => {
+test('a write at an outdated revision is rejected with the current value', async () => {
   const store = createMemoryStore();
   const made = await store.create('/r/a', bytes);
   for (const [key, message] of [
@@ -136,7 +136,7 @@ test('a write that comes too late gets the current value', async () => {
     });
 });
 
-test('many events come in several batches', async () => {
+test('many events are delivered in several batches', async () => {
   const store = createMemoryStore();
   const last = await writes(store, 1500);
   const { batches, abort, ended } = watch(store, '/r/', 0);

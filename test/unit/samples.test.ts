@@ -11,7 +11,7 @@ const folders = readdirSync(root, { withFileTypes: true }).flatMap((entry) =>
 );
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 
-test('the list of samples has each once', () => {
+test('the list of samples is complete and without duplicates', () => {
   const listed = [...read('README.md').matchAll(/^- \[(.*?)\]\((.*?)\)/gm)];
   assert.deepEqual(listed.map(([, name]) => name).sort(), folders.sort());
   for (const [, name, path] of listed) assert.equal(path, name);
@@ -29,7 +29,7 @@ for (const folder of folders) {
   });
 }
 
-test('a command and its output', () => {
+test('a line of a sample is split into its command and its output', () => {
   const [plain, telling] = commandsOf('# Title\n\n    ctl apply -f x\n    ctl get a   # a-… 1/1 (b)\n');
   assert.deepEqual(plain, { command: 'ctl apply -f x', says: undefined });
   assert.equal(telling?.command, 'ctl get a');

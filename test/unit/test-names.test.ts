@@ -50,7 +50,7 @@ test('names of tests contain none of the riddles that have a usual word', () => 
   );
 });
 
-test('names are found in all quotes, and judged by whole words', () => {
+test('names are found in all quotes, and compared by whole words', () => {
   const source = ['it', 'test', 'describe'].map(
     (call, at) => `${call}(${`'"\``[at]}a name${`'"\``[at]}, run);`,
   );

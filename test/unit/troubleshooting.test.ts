@@ -17,7 +17,7 @@ const texts = troubleEntries.flatMap(({ text, causes }) => [text, ...causes]);
 test('there are at least twenty pages', () => assert.ok(texts.length >= 20, String(texts.length)));
 
 for (const text of texts)
-  test(`“${text}” is still said`, () => {
+  test(`“${text}” is still a message of the source`, () => {
     const parts = text
       .split(/…|; | \(/)
       .map((part) => part.trim())

@@ -8,7 +8,7 @@ import type { Admission, AdmissionPlugin, SubresourceRequest } from './plugin.ts
 export interface AdmissionChain {
   mutate(admission: Admission): Promise<void>;
   validate(admission: Admission): Promise<void>;
-  /** Called for a request that changes no stored object under its own name. */
+  /** Called for a request whose body is not stored itself: a connection, an eviction, a binding. */
   review(request: SubresourceRequest): Promise<void>;
   notStored(admission: Admission): void;
 }

@@ -30,8 +30,8 @@ export interface Admission {
   /** Present if the client sees and sends objects of another kind, such as a Scale. */
   readonly view?: ObjectView;
   /**
-   * True for a write that is a step of a request which was admitted under its own name: the removal of an
-   * evicted pod. Plugins that ask programs of users skip it.
+   * True for a write that is a part of an admitted request, such as the removal of an evicted pod. Plugins
+   * that call programs of users skip it.
    */
   readonly isStep?: boolean;
   /** Waits for programs of users. Absent if the request is not counted. */
@@ -47,7 +47,7 @@ export interface ObjectView {
 }
 
 /**
- * Request that changes no stored object under its own name: a connection to a pod, an eviction, a binding.
+ * Request whose body is not stored itself: a connection to a pod, an eviction, a binding.
  * `body` is the object that the client sends, with its apiVersion and kind; for a connection its options.
  */
 export interface SubresourceRequest
@@ -85,7 +85,7 @@ export interface AdmissionPlugin {
    * it.
    */
   validate?(admission: Admission): void | Promise<void>;
-  /** Called before a request that changes no stored object under its own name. */
+  /** Called before a request whose body is not stored itself. */
   review?(request: SubresourceRequest): Promise<void>;
   /**
    * Called when a create or update that this plugin admitted is certain not to be stored: its name or another

@@ -37,6 +37,20 @@ export function senderOf(headers: Fields, host: string): Sender {
   return site === null && origin === null ? 'unknown' : 'own';
 }
 
+/**
+ * Returns true for a request that a page of another origin has made a browser send. The browser adds its
+ * client certificate to it, so the certificate must not authenticate it. A proxy of the user, such as
+ * `kubectl proxy`, decides about the requests that it forwards; no page can set the header that it adds. An
+ * origin without TLS is accepted: WebSockets of Python name the host so.
+ */
+export function isForged(headers: Fields, host: string): boolean {
+  if (headers.has('x-forwarded-for')) return false;
+  const site = headers.get('sec-fetch-site') ?? 'none';
+  const origin = headers.get('origin')?.replace(/^http:/i, 'https:');
+  const isOwn = origin === undefined || isOriginOf(origin, host);
+  return !isOwn || (site !== 'none' && site !== 'same-origin');
+}
+
 /** Compares as URLs do: `https://host:443` is `https://host`, and letters have no case. */
 function isOriginOf(origin: string, host: string): boolean {
   const own = URL.parse(`https://${host}`);

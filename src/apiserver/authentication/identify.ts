@@ -5,7 +5,7 @@ import { newTooManyRequests } from '../load/shed.ts';
 import type { ApiServerOptions, RequestEnv } from '../options.ts';
 import { anonymousUser, type UserInfo, unauthenticatedGroup } from '../request/user.ts';
 import type { AskedRequest } from '../transport/asked-request.ts';
-import { namesSession, sessionOf } from './browser-session.ts';
+import { isForged, namesSession, sessionOf } from './browser-session.ts';
 import { type Field, impersonated, impersonationFields } from './impersonation.ts';
 
 /** Seconds to wait before a retry. */
@@ -32,7 +32,8 @@ export async function whoAsks(
     return session && (await authenticate({ authorization: undefined, peer: undefined, session }));
   }
   const authorization = headers.get('authorization') ?? undefined;
-  return authenticate({ authorization, peer, ...(expired && { expired }) });
+  const shown = peer && isForged(headers, hostOf(request)) ? undefined : peer;
+  return authenticate({ authorization, peer: shown, ...(expired && { expired }) });
 }
 
 /** Returns the host and port that the client has sent the request to; HTTP/2 has them in the URL alone. */

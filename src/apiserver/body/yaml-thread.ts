@@ -65,7 +65,7 @@ export function createYamlReader(clock: Clock): ReadYaml {
   return async (text, user) => {
     const answer = await ask(text, user);
     if ('refusal' in answer) throw new TextError(answer.refusal);
-    if (!('json' in answer)) throw fail('the thread has written it');
+    if (!('json' in answer)) throw fail('the parser gave no value');
     const { json, ...keys } = answer;
     return { value: parseJson(json, false).value, ...keys };
   };
@@ -79,7 +79,7 @@ export function createYamlWriter(clock: Clock): WriteYaml {
   return async (text, user) => {
     const answer = await ask(text, user);
     if ('yaml' in answer) return answer.yaml;
-    throw fail('refusal' in answer ? answer.refusal : 'the thread has read it');
+    throw fail('refusal' in answer ? answer.refusal : 'the serializer gave no text');
   };
 }
 

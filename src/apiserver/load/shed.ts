@@ -37,9 +37,9 @@ export interface CountedRequest {
 }
 
 /**
- * Waits for a program of a user without counting the request among those that are being answered: a program
- * that hangs must not use up their number. It counts among as many requests that wait; when these are too
- * many, it stays where it was.
+ * Waits for a program of a user, such as a webhook. Meanwhile the request counts as a waiting one (`aside`)
+ * and not under its own sort, so that a program that hangs does not use up the limit of that sort. If too
+ * many requests wait already, the request continues to count under its own sort.
  */
 export type Aside = <T>(wait: () => Promise<T>) => Promise<T>;
 

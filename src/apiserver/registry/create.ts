@@ -234,7 +234,8 @@ async function storeNew(
   try {
     requireRoom(server, definition, { object, after: value.length, isStatus: false });
   } catch (error) {
-    // Clients that create what they may have created before continue, such as a master that starts.
+    // For an existing object the error is AlreadyExists: clients that may have created it before, such as a
+    // master that starts, then continue.
     throw (await server.store.get(key)) ? newAlreadyExists(definition, object.metadata.name) : error;
   }
   return server.store.create(key, value, claims);

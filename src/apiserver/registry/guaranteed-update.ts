@@ -112,7 +112,10 @@ async function readStore(server: ServerContext, key: string): Promise<Snapshot |
   return stored && { bytes: stored.value, revision: stored.revision, fresh: true };
 }
 
-/** Returns the state that the next attempt decides on; adds a claim that was lost. Throws any other error. */
+/**
+ * Returns the state that the next attempt decides on. Adds a claim that belongs to another object to `taken`.
+ * Throws any other error.
+ */
 function afterLostRace(error: unknown, snapshot: Snapshot, taken: Set<string>): Snapshot | undefined {
   if (error instanceof RevisionMismatchError) return afterMismatch(error);
   if (!(error instanceof ClaimTakenError)) throw error;

@@ -82,7 +82,7 @@ export class RequestMetrics {
     this.#duration = seconds('apiserver_request_duration_seconds', 'Seconds until a request was answered.');
     this.#sli = seconds(
       'apiserver_request_sli_duration_seconds',
-      'Seconds until a request was answered, without what others took: no webhooks are called here.',
+      'Seconds until a request was answered, including the calls of webhooks. Watches and other long requests are not counted.',
     );
     this.#inFlight = registry.add(
       new Gauge({

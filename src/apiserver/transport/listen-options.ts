@@ -42,7 +42,10 @@ export interface ListenOptions {
   readonly maxConnections?: number;
   /** Timeout of the TLS handshake, and then of the head of a request; defaults to ten seconds. */
   readonly patienceMs?: number;
-  /** Timeout of written data of which the client reads nothing; defaults to one minute. */
+  /**
+   * Time after which a connection is closed if the client reads nothing of the written data; defaults to one
+   * minute.
+   */
   readonly stalledMs?: number;
   /** Time after which a connection without requests is closed; defaults to three minutes. */
   readonly idleMs?: number;

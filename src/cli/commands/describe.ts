@@ -10,13 +10,19 @@ import { metadataOf, recordsAt } from '../objects/objects.ts';
 import { chunkSizeFlag, chunkSizeOf, pages } from '../objects/pages.ts';
 import { resolveObjects } from '../objects/targets.ts';
 import type { Verb, VerbContext } from '../verb.ts';
+import { ObjectCauses } from '../why/object-cause.ts';
+import { ruleBook } from '../why/rule-book.ts';
 
 const flagTable = {
   ...selectorFlag,
   ...fileFlags,
   ...chunkSizeFlag,
   'all-namespaces': { type: 'boolean', short: 'A', about: 'from all namespaces' },
-  'show-events': { type: 'boolean', on: true, about: 'show the events of each object' },
+  'show-events': {
+    type: 'boolean',
+    on: true,
+    about: 'show the events of each object, and why it is not as wished',
+  },
 } as const satisfies FlagTable;
 
 export const describe: Verb = {
@@ -37,7 +43,7 @@ export const describe: Verb = {
       if (flags.on('all-namespaces')) io.err('No resources found\n');
       else await reportNothingIn(cluster, io);
     }
-    const print = printer(context, cluster);
+    const print = printer(context, cluster, await causesFor(context, cluster));
     await forEachReported(context, targets, async (target) => {
       try {
         await print(target);
@@ -51,8 +57,22 @@ export const describe: Verb = {
   },
 };
 
+/**
+ * Resolves to the finder of first causes. Undefined without events, and for the client under the name kubectl
+ * whose output goes to no terminal: programs read the same bytes as from kubectl.
+ */
+async function causesFor({ flags, io }: VerbContext, cluster: Cluster): Promise<ObjectCauses | undefined> {
+  const isRead = io.calledAs === 'kubectl' && io.columns?.out === undefined;
+  if (isRead || !flags.on('show-events')) return undefined;
+  return new ObjectCauses(cluster, await ruleBook(io.features));
+}
+
 /** Returns a function that prints one description, with two empty lines between two of them. */
-function printer({ flags, io }: VerbContext, cluster: Cluster): (target: ObjectTarget) => Promise<void> {
+function printer(
+  { flags, io }: VerbContext,
+  cluster: Cluster,
+  causes: ObjectCauses | undefined,
+): (target: ObjectTarget) => Promise<void> {
   let first = true;
   return async (target) => {
     const text = await describeTarget(target, {
@@ -60,6 +80,7 @@ function printer({ flags, io }: VerbContext, cluster: Cluster): (target: ObjectT
       showEvents: flags.on('show-events'),
       limit: chunkSizeOf(flags),
       now: io.clock.now(),
+      causes,
       describers: io.features.describers,
     });
     io.out(`${first ? '' : '\n\n'}${text}`);

@@ -5,8 +5,6 @@ import { isNotFound } from '../../apimachinery/status-error.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { objectPath } from '../../client/resource-path.ts';
-import { ReportedError } from '../errors.ts';
-import { dryRunOf, dryRunSuffix, type Flags, type FlagTable, under } from '../flags/flags.ts';
 import {
   controllerOf,
   type DrainPlan,
@@ -14,7 +12,9 @@ import {
   joined,
   overdueAt,
   planDrain,
-} from '../nodes/drain-plan.ts';
+} from '../../views/drain-plan.ts';
+import { ReportedError } from '../errors.ts';
+import { dryRunOf, dryRunSuffix, type Flags, type FlagTable, under } from '../flags/flags.ts';
 import { nodeFlags, nodesOf, setUnschedulable } from '../nodes/nodes.ts';
 import { type RemovalSettings, removePods } from '../nodes/pod-removal.ts';
 import { findResource } from '../objects/discovery.ts';

@@ -2,6 +2,7 @@
 import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
 import { goJson } from '../../apimachinery/go-json.ts';
 import { isExpired } from '../../apimachinery/status-error.ts';
+import type { Clock } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster, WatchedEvent } from '../connection/cluster.ts';
 import {
@@ -12,6 +13,7 @@ import {
   targetPath,
 } from '../objects/object-target.ts';
 import { itemsOf, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
+import { LiveTable } from '../printers/live-table.ts';
 import type { ObjectFormat } from '../printers/object-format.ts';
 import {
   type Column,
@@ -43,22 +45,44 @@ export async function watchTargets(
   const { io, flags } = context;
   const cluster = context.cluster();
   const collection = target.name === undefined ? target : collectionOf(target);
-  const printer = new WatchPrinter(context, view, flags.on('no-headers'));
+  using printer = liveTable(context, view) ?? new WatchPrinter(context, view, flags.on('no-headers'));
   const accept = view.format ? undefined : tableAccept;
-  let show = !flags.on('watch-only');
+  let take = flags.on('watch-only') ? learn : list;
   await using _pulls = isPod(target) ? showPulls(context, collection) : undefined;
   while (!io.signal.aborted) {
-    const list = await cluster.get(listPath(collection), accept);
+    const answer = await cluster.get(listPath(collection), accept);
     // An object that does not exist is an error, as it is without --watch.
-    if (target.name !== undefined && isEmpty(list)) await cluster.get(targetPath(target));
-    if (show) printer.print(list, io.clock.now());
-    else printer.learn(list, io.clock.now());
-    show = true;
-    const version = textAt(list, 'metadata', 'resourceVersion');
+    if (target.name !== undefined && isEmpty(answer)) await cluster.get(targetPath(target));
+    take(printer, answer);
+    take = list;
+    const version = textAt(answer, 'metadata', 'resourceVersion');
     await followChanges(cluster, collection, { accept, version, signal: io.signal }, (object, type) =>
-      printer.print(object, io.clock.now(), type),
+      printer.change(object, type),
     );
   }
+}
+
+type Printer = LiveTable | WatchPrinter;
+const list = (printer: Printer, answer: JsonObject) => printer.list(answer);
+const learn = (printer: Printer, answer: JsonObject) => printer.learn(answer);
+
+/**
+ * Returns a table in place; undefined for other formats, for events, without a terminal, and for the client
+ * under the name kubectl, which prints a line for each change.
+ */
+function liveTable(
+  { io, flags, palette }: VerbContext,
+  { table, format, events }: WatchView,
+): LiveTable | undefined {
+  const { screen, clock, out } = io;
+  const size = screen?.();
+  const isPlain = io.calledAs === 'kubectl' || format !== undefined || events || flags.on('watch-only');
+  if (!size || isPlain) return undefined;
+  const noHeaders = flags.on('no-headers');
+  return new LiveTable({
+    ...{ write: out, size: () => screen?.() ?? size, clock, palette },
+    ...{ view: table, noHeaders },
+  });
 }
 
 function onlyTarget(targets: readonly Target[]): Target {
@@ -105,8 +129,9 @@ function versionOf(object: JsonObject): string {
   return metadataOf(inner).resourceVersion;
 }
 
-class WatchPrinter {
+class WatchPrinter implements Disposable {
   readonly #out: (text: string) => void;
+  readonly #clock: Clock;
   readonly #view: TableView;
   readonly #format: ObjectFormat | undefined;
   readonly #events: boolean;
@@ -121,6 +146,7 @@ class WatchPrinter {
     this.#events = events;
     this.#output = flags.text('output');
     this.#out = io.out;
+    this.#clock = io.clock;
     this.#writer = new TableWriter(palette);
     this.#view = table;
     this.#headerDue = !noHeaders;
@@ -128,14 +154,20 @@ class WatchPrinter {
   }
 
   /** Stores the columns of a list that is not printed. */
-  learn(answer: JsonObject, now: number): void {
-    if (!this.#format) this.#columns = readTable(answer, now).columns;
+  learn(answer: JsonObject): void {
+    if (!this.#format) this.#columns = readTable(answer, this.#clock.now()).columns;
   }
 
-  /** Prints objects; those of a list are printed as they are added. */
-  print(answer: JsonObject, now: number, type: WatchedEvent['type'] = 'ADDED'): void {
+  [Symbol.dispose](): void {}
+
+  /** Prints the objects of a list as they are added. */
+  list(answer: JsonObject): void {
+    this.change(answer, 'ADDED');
+  }
+
+  change(answer: JsonObject, type: WatchedEvent['type']): void {
     if (this.#format) this.#printObjects(this.#format, answer, type);
-    else this.#printTable(answer, now, type);
+    else this.#printTable(answer, this.#clock.now(), type);
   }
 
   #printTable(answer: JsonObject, now: number, type: WatchedEvent['type']): void {

@@ -5,6 +5,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   get: async () => (await import('./get.ts')).get,
   describe: async () => (await import('./describe.ts')).describe,
   why: async () => (await import('./why.ts')).why,
+  tree: async () => (await import('./tree.ts')).tree,
   explain: async () => (await import('./explain.ts')).explain,
   apply: async () => (await import('./apply.ts')).apply,
   create: async () => (await import('./create.ts')).create,

@@ -5,6 +5,16 @@ import { patchTypes } from '../../apimachinery/patch.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { beginWork } from '../../terminal/live-lines.ts';
+import {
+  chooseRevision,
+  findRevision,
+  isTemplateOf,
+  patchTo,
+  type Revision,
+  revisionAsObject,
+} from '../../views/revisions.ts';
+import { rolloutState } from '../../views/rollout-state.ts';
+import { isPaused, pausePatch, restartPatch } from '../../views/workload-changes.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { alignTabs } from '../describe/align.ts';
 import { podTemplateLines } from '../describe/pod-template.ts';
@@ -24,22 +34,12 @@ import { fieldManagerOf, managerFlag, writeQuery } from '../flags/write-options.
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
-import { valueAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { printedFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import { showPods } from '../progress/pod-progress.ts';
 import { noteCause, noteWhenStill } from '../rollout/note-cause.ts';
-import {
-  chooseRevision,
-  findRevision,
-  isTemplateOf,
-  patchTo,
-  type Revision,
-  revisionAsObject,
-  revisionsOf,
-} from '../rollout/revisions.ts';
-import { rolloutState } from '../rollout/state.ts';
+import { revisionsOf } from '../rollout/read-revisions.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 
 const common = { ...selectorFlag, ...fileFlags } as const satisfies FlagTable;
@@ -103,7 +103,7 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget, revisi
 
 interface Change {
   /** Returns the patch that changes the workload, or a text with the reason why there is none. */
-  patchOf(object: JsonObject, kind: string): object | string;
+  patchOf(workload: JsonObject): object | string;
   /** The word that is printed afterwards. */
   readonly done: string;
 }
@@ -116,7 +116,7 @@ async function changeEach(context: VerbContext, { patchOf, done }: Change): Prom
     const { resource, name } = target;
     const cluster = context.cluster();
     try {
-      const patch = patchOf(await cluster.get(targetPath(target)), resource.kind);
+      const patch = patchOf({ ...(await cluster.get(targetPath(target))), kind: resource.kind });
       const group = resource.group && `.${resource.group}`;
       if (typeof patch === 'string') throw new Error(`${resource.plural}${group} "${name}" ${patch}`);
       const query = writeQuery('none', undefined, fieldManagerOf(context.flags));
@@ -128,10 +128,6 @@ async function changeEach(context: VerbContext, { patchOf, done }: Change): Prom
     }
   }
 }
-
-const isPaused = (object: JsonObject) => valueAt(object, 'spec', 'paused') === true;
-
-const restartable: readonly string[] = ['Deployment', 'DaemonSet', 'StatefulSet'];
 
 const changing = { ...common, ...printFlags, ...managerFlag } as const satisfies FlagTable;
 
@@ -145,12 +141,7 @@ const restart: Verb = {
   ],
   run: (context) =>
     changeEach(context, {
-      patchOf(object, kind) {
-        if (!restartable.includes(kind)) return 'restarting is not supported';
-        if (isPaused(object)) return "can't restart paused deployment (run rollout resume first)";
-        const annotations = { 'kubectl.kubernetes.io/restartedAt': rfc3339(context.io.clock.now()) };
-        return { spec: { template: { metadata: { annotations } } } };
-      },
+      patchOf: (workload) => restartPatch(workload, rfc3339(context.io.clock.now())),
       done: 'restarted',
     }),
 };
@@ -162,10 +153,7 @@ const pause: Verb = {
   examples: ['ctl rollout pause deployment/web # collect several changes'],
   run: (context) =>
     changeEach(context, {
-      patchOf(object, kind) {
-        if (kind !== 'Deployment') return 'pausing is not supported';
-        return isPaused(object) ? 'is already paused' : { spec: { paused: true } };
-      },
+      patchOf: (workload) => pausePatch(workload, true),
       done: 'paused',
     }),
 };
@@ -177,10 +165,7 @@ const resume: Verb = {
   examples: ['ctl rollout resume deployment/web # roll out the changes'],
   run: (context) =>
     changeEach(context, {
-      patchOf(object, kind) {
-        if (kind !== 'Deployment') return 'resuming is not supported';
-        return isPaused(object) ? { spec: { paused: null } } : 'is not paused';
-      },
+      patchOf: (workload) => pausePatch(workload, false),
       done: 'resumed',
     }),
 };

@@ -1,13 +1,7 @@
 /** The rows of `ctl top`, from the answers of metrics.k8s.io. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { parseQuantity, quantityMilliValue, quantityValue } from '../../apimachinery/quantity.ts';
+import { sumOf, type Use, useIn } from '../../views/usage.ts';
 import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
-
-/** Usage in thousandths of a processor, and in bytes. */
-export interface Use {
-  readonly cpu: number;
-  readonly memory: number;
-}
 
 export interface TopRow {
   readonly namespace: string;
@@ -17,20 +11,6 @@ export interface TopRow {
 }
 
 export const sorts = ['cpu', 'memory'] as const;
-
-const useIn = (parent: JsonObject, field: string): Use => {
-  const usage = parent[field] as JsonObject | undefined;
-  const text = (name: string) => String(usage?.[name] ?? '0');
-  return {
-    cpu: quantityMilliValue(parseQuantity(text('cpu'))),
-    memory: quantityValue(parseQuantity(text('memory'))),
-  };
-};
-
-export const sumOf = (uses: readonly Use[]): Use => ({
-  cpu: uses.reduce((sum, { cpu }) => sum + cpu, 0),
-  memory: uses.reduce((sum, { memory }) => sum + memory, 0),
-});
 
 /** Returns a row for each pod, or for each container. */
 export function podRows(metrics: readonly JsonObject[], byContainer: boolean): TopRow[] {
@@ -65,8 +45,7 @@ export function shares(
   node: JsonObject,
   of: 'allocatable' | 'capacity' = 'allocatable',
 ): [cpu: string, memory: string] {
-  const status = node.status as JsonObject | undefined;
-  const all = useIn(status ?? {}, of);
+  const all = useIn(node, 'status', of);
   const share = (used: number, total: number) =>
     total > 0 ? `${Math.trunc((used * 100) / total)}%` : '<unknown>';
   return [share(cpu, all.cpu), share(memory, all.memory)];

@@ -1,22 +1,14 @@
 /** `ctl top`: shows the current usage of nodes and pods. */
 
 import { UsageError } from '../../base/usage-error.ts';
+import { sumOf } from '../../views/usage.ts';
 import type { FlagTable } from '../flags/flags.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
 import { itemsOf, metadataOf } from '../objects/objects.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
-import {
-  cpuText,
-  memoryText,
-  nodeRows,
-  podRows,
-  shares,
-  sorted,
-  sorts,
-  sumOf,
-  type TopRow,
-} from './top-rows.ts';
+import { showLive, type TopLine, type TopReading } from './top-live.ts';
+import { cpuText, memoryText, nodeRows, podRows, shares, sorted, sorts, type TopRow } from './top-rows.ts';
 
 const common = {
   selector: { type: 'string', short: 'l', hint: 'LABELS', about: 'only objects with these labels' },
@@ -25,6 +17,11 @@ const common = {
     hint: 'cpu|memory',
     about: 'sort by usage, the largest first',
     usual: 'by name',
+  },
+  watch: {
+    type: 'boolean',
+    short: 'w',
+    about: 'read again every 5 s; on a terminal in place, with the course of each row',
   },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
   'use-protocol-buffers': {
@@ -62,25 +59,27 @@ const node: Verb = {
   flags: nodeFlags,
   examples: [
     'ctl top node # show the usage of all nodes',
+    'ctl top node --watch # watch the usage, with its course on a terminal',
     'ctl top node --sort-by=memory # show the node that uses the most memory first',
     'ctl top node --show-capacity # in percent of the capacity of the nodes',
   ],
-  async run(context) {
-    const { flags, io, palette } = context;
-    const metrics = await read(context, `${root}/nodes`);
-    const nodes = new Map(
-      itemsOf(await context.cluster().get('/api/v1/nodes')).map((one) => [metadataOf(one).name, one]),
-    );
-    const of = flags.on('show-capacity') ? 'capacity' : 'allocatable';
-    const rows = sorted(nodeRows(metrics), flags.oneOf('sort-by', sorts)).map(({ name, use }) => {
-      const [cpu, memory] = shares(use, nodes.get(name) ?? {}, of);
-      return [name, cpuText(use), cpu, memoryText(use), memory];
-    });
-    if (rows.length === 0) throw new Error('metrics not available yet');
-    const header = ['NAME', 'CPU(cores)', 'CPU(%)', 'MEMORY(bytes)', 'MEMORY(%)'];
-    io.out(new TableWriter(palette).format(rows, flags.on('no-headers') ? [] : header));
-  },
+  run: (context) => printTop(context, () => readNodes(context)),
 };
+
+async function readNodes(context: VerbContext): Promise<TopReading> {
+  const { flags } = context;
+  const metrics = await read(context, `${root}/nodes`);
+  const nodes = new Map(
+    itemsOf(await context.cluster().get('/api/v1/nodes')).map((one) => [metadataOf(one).name, one]),
+  );
+  const of = flags.on('show-capacity') ? 'capacity' : 'allocatable';
+  const lines = sorted(nodeRows(metrics), flags.oneOf('sort-by', sorts)).map((row) => {
+    const [cpu, memory] = shares(row.use, nodes.get(row.name) ?? {}, of);
+    return { row, cells: [row.name, cpuText(row.use), cpu, memoryText(row.use), memory] };
+  });
+  if (lines.length === 0) throw new Error('metrics not available yet');
+  return { header: ['NAME', 'CPU(cores)', 'CPU(%)', 'MEMORY(bytes)', 'MEMORY(%)'], lines };
+}
 
 const pod: Verb = {
   about: 'show CPU and memory usage of pods',
@@ -91,37 +90,53 @@ const pod: Verb = {
     'ctl top pod -A --sort-by=cpu # show the pods of all namespaces, the busiest first',
     'ctl top pod web --containers # show each container',
   ],
-  async run(context) {
-    const { flags, io, palette } = context;
-    const everywhere = flags.on('all-namespaces');
-    const { namespace } = context.cluster();
-    const path = everywhere ? `${root}/pods` : `${root}/namespaces/${encodeURIComponent(namespace)}/pods`;
-    const byContainer = flags.on('containers');
-    const found = podRows(await read(context, path), byContainer);
-    if (found.length === 0) {
-      if (everywhere) io.err('No resources found\n');
-      else await reportNothingIn(context.cluster(), io);
-      return;
-    }
-    const cellsOf = ({ namespace: of, pod: owner, name, use }: TopRow) => [
-      ...(everywhere ? [of] : []),
-      ...(byContainer ? [owner] : []),
-      ...[name, cpuText(use), memoryText(use)],
-    ];
-    const rows = sorted(found, flags.oneOf('sort-by', sorts)).map(cellsOf);
-    const total: TopRow = { namespace: '', pod: '', name: '', use: sumOf(found.map(({ use }) => use)) };
-    if (flags.on('sum')) {
-      const line = cellsOf(total).map((_, index, all) => (index < all.length - 2 ? '' : '________'));
-      rows.push(line, cellsOf(total));
-    }
-    const header = [
-      ...(everywhere ? ['NAMESPACE'] : []),
-      ...(byContainer ? ['POD', 'NAME'] : ['NAME']),
-      ...['CPU(cores)', 'MEMORY(bytes)'],
-    ];
-    io.out(new TableWriter(palette).format(rows, flags.on('no-headers') ? [] : header));
-  },
+  run: (context) => printTop(context, () => readPods(context)),
 };
+
+async function readPods(context: VerbContext): Promise<TopReading> {
+  const { flags } = context;
+  const everywhere = flags.on('all-namespaces');
+  const { namespace } = context.cluster();
+  const path = everywhere ? `${root}/pods` : `${root}/namespaces/${encodeURIComponent(namespace)}/pods`;
+  const byContainer = flags.on('containers');
+  const found = podRows(await read(context, path), byContainer);
+  const lineOf = (row: TopRow): TopLine => ({
+    row,
+    cells: [
+      ...(everywhere ? [row.namespace] : []),
+      ...(byContainer ? [row.pod] : []),
+      ...[row.name, cpuText(row.use), memoryText(row.use)],
+    ],
+  });
+  const lines = sorted(found, flags.oneOf('sort-by', sorts)).map(lineOf);
+  const total = lineOf({ namespace: '', pod: '', name: '', use: sumOf(found.map(({ use }) => use)) });
+  const rule = {
+    ...total,
+    cells: total.cells.map((_, index, all) => (index < all.length - 2 ? '' : '________')),
+  };
+  const header = [
+    ...(everywhere ? ['NAMESPACE'] : []),
+    ...(byContainer ? ['POD', 'NAME'] : ['NAME']),
+    ...['CPU(cores)', 'MEMORY(bytes)'],
+  ];
+  return { header, lines: flags.on('sum') && found.length > 0 ? [...lines, rule, total] : lines };
+}
+
+/** Prints a reading, or readings until the user stops the command. */
+async function printTop(context: VerbContext, reading: () => Promise<TopReading>): Promise<void> {
+  const { flags, io, palette } = context;
+  if (flags.on('watch')) return showLive(context, reading);
+  const { header, lines } = await reading();
+  if (lines.length > 0)
+    io.out(
+      new TableWriter(palette).format(
+        lines.map(({ cells }) => cells),
+        flags.on('no-headers') ? [] : header,
+      ),
+    );
+  else if (flags.on('all-namespaces')) io.err('No resources found\n');
+  else await reportNothingIn(context.cluster(), io);
+}
 
 /** Reads one object by its name, or the selected objects. */
 async function read({ flags, cluster }: VerbContext, path: string) {

@@ -1,9 +1,11 @@
 /** `ctl why`: explains why objects are not as wished, down to the first cause, and what mends it. */
 import { inOneGo } from '../../apimachinery/steps.ts';
+import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import { type Chain, explain, explainAll, type Problem, type Step } from '../../why/explain.ts';
 import { isClusterScoped, keyOfKind, kindKeys, nameOf, type ObjectRef } from '../../why/kinds.ts';
+import type { RuleBook } from '../../why/rule-book.ts';
 import type { Snapshot } from '../../why/snapshot.ts';
 import { pastOf } from '../../why/timeline.ts';
 import type { Cluster } from '../connection/cluster.ts';
@@ -15,6 +17,7 @@ import { resolveObjects } from '../objects/targets.ts';
 import { type ObjectFormat, printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { type ReadSnapshot, readSnapshot } from '../why/read-snapshot.ts';
+import { ruleBook } from '../why/rule-book.ts';
 import { type Logs, problemText, type TextOptions, whyObject } from '../why/why-text.ts';
 
 /** Number of lines of a log that an explanation shows. */
@@ -46,7 +49,8 @@ export const why: Verb = {
     const namespace = isAll ? undefined : subjects?.[0]?.namespace || cluster.namespace;
     const seen = await readSnapshot(cluster, namespace, io.clock.now());
     const { snapshot, unread } = seen;
-    const problems = problemsOf(snapshot, subjects, namespace);
+    const book = await ruleBook(io.features);
+    const problems = problemsOf(snapshot, book, subjects, namespace);
     const program = io.calledAs ?? 'minik8s ctl';
     const options: TextOptions = { program, withNamespaces: isAll, logs: await readLogs(cluster, problems) };
     if (format) io.out(format(whyObject(problems, options)));
@@ -61,11 +65,12 @@ export const why: Verb = {
 /** Returns the problems of the named objects, or those of a namespace or of all. */
 const problemsOf = (
   snapshot: Snapshot,
+  book: RuleBook,
   subjects: readonly ObjectRef[] | undefined,
   namespace: string | undefined,
 ): readonly Problem[] =>
-  subjects?.map((subject) => ({ chain: explain(snapshot, subject), subjects: [subject] })) ??
-  inOneGo(explainAll(snapshot, namespace));
+  subjects?.map((subject) => ({ chain: explain(snapshot, subject, book), subjects: [subject] })) ??
+  inOneGo(explainAll(snapshot, book, namespace));
 
 /** Returns the format of -o; undefined for text. Throws UsageError for formats that need names of objects. */
 function formatOf(flags: Flags): ObjectFormat | undefined {
@@ -111,7 +116,7 @@ async function subjectsOf(context: VerbContext): Promise<readonly ObjectRef[]> {
   );
 }
 
-/** Resolves to the ends of the logs that first causes ask for; a log that cannot be read is left out. */
+/** Resolves to the ends of the logs that first causes ask for, or to why one cannot be read. */
 async function readLogs(cluster: Cluster, problems: readonly Problem[]): Promise<Logs> {
   const asking = problems.flatMap(({ chain }) => lastWithLog(chain)).slice(0, maxLogs);
   if (asking.length === 0) return new Map();
@@ -134,7 +139,7 @@ async function linesOf(cluster: Cluster, path: string): Promise<readonly string[
     for await (const chunk of body) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString('utf8').trimEnd();
     return text === '' ? [] : text.split('\n');
-  } catch {
-    return [];
+  } catch (error) {
+    return [`(its log cannot be read: ${errorMessage(error)})`];
   }
 }

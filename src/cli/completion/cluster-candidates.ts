@@ -14,7 +14,7 @@ interface Request {
 
 /** Verbs whose first word is a kind and whose further words are names. */
 const kindVerbs: ReadonlySet<string> = new Set(
-  'get describe delete edit label annotate patch scale autoscale wait explain taint'.split(' '),
+  'get describe why tree delete edit label annotate patch scale autoscale wait explain taint'.split(' '),
 );
 
 /** Verbs whose first word is the name of an object of one kind. */

@@ -1,6 +1,7 @@
 /** Reads what a description needs, and puts its lines together. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
+import { samplesWith } from '../../views/metric-samples.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { resourceOfKind } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
@@ -9,11 +10,11 @@ import { pages } from '../objects/pages.ts';
 import { tableAccept } from '../printers/server-table.ts';
 import { shown } from '../printers/table-writer.ts';
 import type { CtlFeatures } from '../verb.ts';
+import type { ObjectCauses } from '../why/object-cause.ts';
 import { alignTabs } from './align.ts';
 import type { Describer, Found, Need, SamplesNeed } from './describer.ts';
 import { describerOf } from './describers.ts';
 import { eventLines } from './events.ts';
-import { samplesWith } from './samples.ts';
 
 interface Options {
   readonly cluster: Cluster;
@@ -21,6 +22,8 @@ interface Options {
   /** Objects per request of a large list. */
   readonly limit: number;
   readonly now: number;
+  /** Finds the first cause for an object that is not as wished; undefined if none is printed. */
+  readonly causes: ObjectCauses | undefined;
   /** Describers of the features, by `KIND.GROUP`. */
   readonly describers: CtlFeatures['describers'];
 }
@@ -29,11 +32,13 @@ interface Options {
 export async function describeTarget(target: ObjectTarget, options: Options): Promise<string> {
   const describer = await describerOf(target.resource, options.describers);
   const object = await readObject(target, describer, options);
-  const [related, events] = await Promise.all([
+  const [related, events, cause] = await Promise.all([
     readNeeds(describer.needs?.(object) ?? {}, options),
     options.showEvents && !describer.withoutEvents ? readEvents(target, object, options) : undefined,
+    options.causes?.lineOf(target, object, options.now),
   ]);
-  return descriptionText(describer, object, { related, events, now: options.now });
+  const text = descriptionText(describer, object, { related, events, now: options.now });
+  return cause === undefined ? text : `${text}Why: ${shown(cause)}\n`;
 }
 
 interface Material {

@@ -1,9 +1,12 @@
 /** Lines that descriptions of several kinds share. A tab ends a cell. Pure. */
 import { ageSince } from '../../apimachinery/age.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { stringsAt } from '../../apimachinery/fields.ts';
 import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { canonicalQuantity, tryParseQuantity } from '../../apimachinery/quantity.ts';
 import { metadataOf, recordAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
+
+export { stringsAt };
 
 export const none = '<none>';
 export const unset = '<unset>';
@@ -28,11 +31,6 @@ export function shownAt(value: unknown, ...path: readonly string[]): string {
 /** Returns a value as text, or `<unset>`. */
 export const shownOrUnset = (value: unknown, ...path: readonly string[]): string =>
   shownAt(value, ...path) || unset;
-
-export const stringsAt = (value: unknown, ...path: readonly string[]): string[] => {
-  const found = valueAt(value, ...path);
-  return Array.isArray(found) ? found.map(String) : [];
-};
 
 /** Returns a map's entries as `key=value`, sorted. */
 export const pairsOf = (map: JsonObject): string[] =>

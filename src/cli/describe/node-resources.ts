@@ -3,10 +3,10 @@ import { ageSince } from '../../apimachinery/age.ts';
 import { type Amounts, addTo, readAmounts } from '../../apimachinery/amounts.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { formatQuantity, type Quantity } from '../../apimachinery/quantity.ts';
+import { podAmounts } from '../../views/pod-amounts.ts';
 import { metadataOf, recordAt } from '../objects/objects.ts';
 import type { Found } from './describer.ts';
 import { sorted } from './lines.ts';
-import { podAmounts } from './pod-amounts.ts';
 
 export function nodeResourceLines(node: JsonObject, { items, refused }: Found, now: number): string[] {
   if (refused) return [`Pods:\t${refused}`];

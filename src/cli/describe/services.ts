@@ -1,7 +1,7 @@
 /** Services and what they lead to. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, numberAt, recordAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
-import type { Describer, Found, Need } from './describer.ts';
+import type { Describer, Found, Need, Related } from './describer.ts';
 import {
   headLines,
   none,
@@ -26,9 +26,11 @@ export const service: Describer = {
     const { name, namespace } = metadataOf(object);
     const slices = slicesOf(namespace, name);
     const selector = Object.entries(recordAt(object, 'spec', 'selector'));
-    if (selector.length === 0) return { slices };
+    const announced = announcementOf(object);
+    const needs = { slices, ...(announced && { announced }) };
+    if (selector.length === 0) return needs;
     const labelSelector = selector.map(([key, value]) => `${key}=${value}`).join(',');
-    return { slices, pods: { apiVersion: 'v1', kind: 'Pod', namespace, labelSelector } };
+    return { ...needs, pods: { apiVersion: 'v1', kind: 'Pod', namespace, labelSelector } };
   },
   lines(object, related) {
     const spec = recordAt(object, 'spec');
@@ -41,6 +43,7 @@ export const service: Describer = {
       `Selector:\t${pairsText(recordAt(spec, 'selector'))}`,
       `Type:\t${textAt(spec, 'type')}`,
       ...addressLines(object),
+      ...announcedLines(object, related),
       ...recordsAt(spec, 'ports').flatMap((port) =>
         portLines(port, related('slices'), spec, declared, hasPods),
       ),
@@ -52,6 +55,20 @@ export const service: Describer = {
     ];
   },
 };
+
+/** Returns the Lease of the node that announces the address of the pool. */
+function announcementOf(object: JsonObject): Need | undefined {
+  const [first] = recordsAt(object, 'status', 'loadBalancer', 'ingress');
+  if (!first || textAt(first, 'ipMode') !== 'VIP') return undefined;
+  const name = `load-balancer.${textAt(first, 'ip')}`;
+  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: 'kube-system', name };
+}
+
+/** Returns no line for an address of another controller, and for a user who may not read the Lease. */
+function announcedLines(object: JsonObject, related: Related): string[] {
+  const [lease] = announcementOf(object) ? related('announced').items : [];
+  return lease ? [`Announced By:\t${textAt(lease, 'spec', 'holderIdentity') || none}`] : [];
+}
 
 function addressLines(object: JsonObject): string[] {
   const spec = recordAt(object, 'spec');

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { cordonPatch } from '../../views/workload-changes.ts';
 import {
   type DryRun,
   dryRunFlag,
@@ -75,7 +76,6 @@ async function patchSpec(
   dryRun: DryRun,
 ): Promise<void> {
   const options = writeQuery(dryRun);
-  // kubectl removes the field instead of setting it to false.
-  const body = { spec: { unschedulable: unschedulable || null } };
-  await context.cluster().send('PATCH', targetPath(target) + options, body, patchTypes.merge);
+  const patch = cordonPatch(unschedulable);
+  await context.cluster().send('PATCH', targetPath(target) + options, patch, patchTypes.merge);
 }

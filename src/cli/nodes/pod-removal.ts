@@ -6,13 +6,13 @@ import { errorMessage } from '../../base/log.ts';
 import { goDuration } from '../../base/time.ts';
 import { objectPath } from '../../client/resource-path.ts';
 import { type Activity, beginWork } from '../../terminal/live-lines.ts';
+import { overdueAt } from '../../views/drain-plan.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { type DryRun, dryRunSuffix } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
 import { followAll } from '../objects/follow.ts';
 import type { CollectionTarget } from '../objects/object-target.ts';
 import { type Metadata, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
-import { overdueAt } from './drain-plan.ts';
 
 export interface RemovalSettings {
   readonly evict: boolean;

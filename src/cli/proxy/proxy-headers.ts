@@ -25,8 +25,9 @@ function passing(raw: RawHeaders): Record<string, string[]> {
 }
 
 /**
- * Returns the headers for the server: those of the client, and what it lacks of `own`, the user's identity. A
- * client that acts as another user does so entirely. `upgrade` is the protocol that the client asks for.
+ * Returns the headers for the server: the headers of the client, and those of `own` (the user's identity)
+ * that the client did not send. If the client impersonates a user, no impersonation header of `own` is added.
+ * `upgrade` is the protocol that the client asks for.
  */
 export function requestHeaders(raw: RawHeaders, own: Headers, upgrade?: string): Headers {
   const { host: _, ...sent } = passing(raw);
@@ -37,6 +38,8 @@ export function requestHeaders(raw: RawHeaders, own: Headers, upgrade?: string):
   return {
     ...Object.fromEntries(lacking),
     ...sent,
+    // The server leaves it to this proxy which pages of browsers it serves.
+    'x-forwarded-for': [...(sent['x-forwarded-for'] ?? []), '127.0.0.1'].join(', '),
     ...(upgrade !== undefined && { connection: 'Upgrade', upgrade }),
   };
 }

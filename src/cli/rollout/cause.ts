@@ -1,91 +1,53 @@
-/** Why a rollout stands still, in one line. Pure. */
+/** Why a rollout stands still, in one line, by the rules of `ctl why`. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
+import { type KindKey, keyOfKind, nameOf } from '../../why/kinds.ts';
+import { type Finding, severities } from '../../why/rule.ts';
+import type { RuleBook } from '../../why/rule-book.ts';
+import { refOf, Snapshot } from '../../why/snapshot.ts';
+import { metadataOf, textAt } from '../objects/objects.ts';
+import { causeLine } from '../why/cause-line.ts';
+
+/** A workload, its pods, and the events about them as far as they are known. */
+export interface Rollout {
+  readonly workload: JsonObject;
+  readonly pods: readonly JsonObject[];
+  readonly events?: readonly JsonObject[];
+  readonly nowMs: number;
+}
 
 /**
- * Returns the first cause: the workload's own condition that pods cannot be created, else a pod that is not
- * scheduled, else a container that waits or ended with an error, else one that is not ready. Undefined if
- * nothing is known. `pods` are those of the workload; the newest, which the rollout waits for, come first.
+ * Returns the first cause: why pods of the workload are not created, else what is wrong with a pod, the worst
+ * first, and of these the newest, which the rollout waits for. Undefined if nothing is known.
  */
-export const rolloutCause = (object: JsonObject, pods: readonly JsonObject[]): string | undefined =>
-  firstCause(object, pods, [unscheduled, waiting, unready]);
+export const rolloutCause = (rollout: Rollout, book: RuleBook): string | undefined =>
+  firstCause(rollout, book, () => true);
 
-/** Returns the first cause as rolloutCause does, without that of pods which only are not ready yet. */
-export const standstillCause = (object: JsonObject, pods: readonly JsonObject[]): string | undefined =>
-  firstCause(object, pods, [unscheduled, waiting]);
+/** Returns the first cause as rolloutCause does, without pods that only are not ready yet. */
+export const standstillCause = (rollout: Rollout, book: RuleBook): string | undefined =>
+  firstCause(rollout, book, ({ severity }) => severity === 'broken');
 
 function firstCause(
-  object: JsonObject,
-  pods: readonly JsonObject[],
-  finders: readonly ((pod: JsonObject) => string | undefined)[],
+  { workload, pods, events, nowMs }: Rollout,
+  book: RuleBook,
+  counts: (finding: Finding) => boolean,
 ): string | undefined {
-  const failed = failure(object);
-  if (failed !== undefined) return failed;
+  const seen = new Snapshot({ nowMs, objects: { pods, ...(events && { events }) } });
+  const refused = book.find(creatorOf(workload), workload, seen);
+  if (refused?.rule === 'workload-refused') return causeLine(refused.finding);
   const created = (pod: JsonObject) => metadataOf(pod).creationTimestamp ?? '';
-  const newestFirst = [...pods].sort((a, b) =>
-    created(a) < created(b) ? 1 : created(a) > created(b) ? -1 : 0,
-  );
-  for (const find of finders)
-    for (const pod of newestFirst) {
-      const cause = find(pod);
-      if (cause !== undefined) return `pod/${metadataOf(pod).name}: ${cause}`;
-    }
-  return undefined;
+  const found = pods
+    .toSorted((a, b) => (created(a) < created(b) ? 1 : created(a) > created(b) ? -1 : 0))
+    .flatMap((pod) => {
+      const finding = book.find('pods', pod, seen)?.finding;
+      return finding && counts(finding) ? [{ pod, finding }] : [];
+    });
+  const rank = ({ finding }: { readonly finding: Finding }) => severities.indexOf(finding.severity);
+  const [worst] = found.toSorted((a, b) => rank(a) - rank(b));
+  return worst && `${nameOf(refOf('pods', worst.pod))}: ${causeLine(worst.finding)}`;
 }
 
-const conditionOf = (object: JsonObject, type: string, status: string): JsonObject | undefined =>
-  recordsAt(object, 'status', 'conditions').find((one) => one.type === type && one.status === status);
-
-/** Returns `Reason: message` in one line, or what there is of both. */
-const inWords = (value: unknown): string =>
-  [textAt(value, 'reason'), textAt(value, 'message').replaceAll(/\s+/g, ' ').trim()]
-    .filter(Boolean)
-    .join(': ');
-
-function failure(object: JsonObject): string | undefined {
-  const condition = conditionOf(object, 'ReplicaFailure', 'True');
-  return condition && (inWords(condition) || undefined);
-}
-
-function unscheduled(pod: JsonObject): string | undefined {
-  const condition = conditionOf(pod, 'PodScheduled', 'False');
-  return condition && (inWords(condition) || 'not scheduled');
-}
-
-/** Waiting reasons of a container that is on its way. */
-const starting = ['ContainerCreating', 'PodInitializing'];
-
-const statusesOf = (pod: JsonObject) =>
-  ['initContainerStatuses', 'containerStatuses'].flatMap((field) => recordsAt(pod, 'status', field));
-
-function waiting(pod: JsonObject): string | undefined {
-  for (const status of statusesOf(pod)) {
-    const name = `container ${textAt(status, 'name')}`;
-    const reason = textAt(status, 'state', 'waiting', 'reason');
-    if (reason !== '' && !starting.includes(reason)) return `${name}: ${waitText(status)}`;
-    const code = endText(status, 'state');
-    if (code !== undefined) return `${name}: ${code}`;
-  }
-  return undefined;
-}
-
-/** Returns why a container waits, and how it ended before. */
-function waitText(status: JsonObject): string {
-  const { state } = status as { readonly state?: { readonly waiting?: unknown } };
-  const ended = endText(status, 'lastState');
-  return ended === undefined ? inWords(state?.waiting) : `${inWords(state?.waiting)} (last: ${ended})`;
-}
-
-/** Returns how a container ended; undefined if it runs, or ended without an error. */
-function endText(status: JsonObject, field: 'state' | 'lastState'): string | undefined {
-  const states = status[field] as { readonly terminated?: { readonly exitCode?: unknown } } | undefined;
-  const code = states?.terminated?.exitCode;
-  return typeof code === 'number' && code !== 0
-    ? [`exit code ${code}`, inWords(states?.terminated)].filter(Boolean).join(', ')
-    : undefined;
-}
-
-function unready(pod: JsonObject): string | undefined {
-  const condition = conditionOf(pod, 'Ready', 'False');
-  return condition && (inWords(condition) || 'not ready');
+/** Returns the kind that creates the pods: a Deployment repeats the condition of its ReplicaSet. */
+function creatorOf(workload: JsonObject): KindKey {
+  const key = keyOfKind(textAt(workload, 'kind'));
+  return key === undefined || key === 'deployments.apps' ? 'replicasets.apps' : key;
 }

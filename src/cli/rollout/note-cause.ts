@@ -1,12 +1,14 @@
 /** Notes why a rollout stands still. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { StatusError } from '../../apimachinery/status-error.ts';
+import type { Cluster } from '../connection/cluster.ts';
 import { findResource } from '../objects/discovery.ts';
 import { followAll } from '../objects/follow.ts';
-import { listPath, type ObjectTarget } from '../objects/object-target.ts';
+import { type CollectionTarget, listPath, type ObjectTarget } from '../objects/object-target.ts';
 import { podSelectorOf, recordsAt } from '../objects/objects.ts';
 import { shown } from '../printers/table-writer.ts';
 import type { VerbContext } from '../verb.ts';
+import { ruleBook } from '../why/rule-book.ts';
 import { rolloutCause, standstillCause } from './cause.ts';
 
 /** Time without a change of the workload after which a rollout stands still, in milliseconds. */
@@ -22,13 +24,37 @@ export async function noteCause(
   try {
     const resource = findResource(await cluster().resources(), 'pods');
     const labelSelector = podSelectorOf(object);
-    const list = await cluster().get(
-      listPath({ resource, namespace, labelSelector, fieldSelector: undefined }),
-    );
-    const cause = rolloutCause(object, recordsAt(list, 'items'));
+    const [pods, events] = await Promise.all([
+      itemsIn(cluster(), { resource, namespace, labelSelector, fieldSelector: undefined }),
+      podEvents(cluster(), namespace),
+    ]);
+    const rollout = { workload: object, pods, events, nowMs: io.clock.now() };
+    const cause = rolloutCause(rollout, await ruleBook(io.features));
     if (cause !== undefined) io.err(`Note: ${shown(cause)}\n`);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
+  }
+}
+
+const itemsIn = async (cluster: Cluster, target: CollectionTarget, limit?: number) =>
+  recordsAt(await cluster.get(listPath(target, { limit })), 'items');
+
+/** Maximum number of events that are read. */
+const maxEvents = 500;
+
+/** Resolves to the events of pods, with the answers of probes; empty if the user may not read events. */
+async function podEvents(cluster: Cluster, namespace: string): Promise<readonly JsonObject[]> {
+  const resource = findResource(await cluster.resources(), 'events');
+  const fieldSelector = 'involvedObject.kind=Pod';
+  try {
+    return await itemsIn(
+      cluster,
+      { resource, namespace, labelSelector: undefined, fieldSelector },
+      maxEvents,
+    );
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    return [];
   }
 }
 
@@ -80,8 +106,10 @@ async function noteFirstCause(
   const labelSelector = podSelectorOf(object);
   const collection = { resource, namespace, labelSelector, fieldSelector: undefined };
   const options = { clock: io.clock, timeoutMs: undefined, signal };
+  const book = await ruleBook(io.features);
   for await (const pods of followAll(cluster(), collection, options)) {
-    const cause = standstillCause(latest() ?? object, [...pods.values()]);
+    const rollout = { workload: latest() ?? object, pods: [...pods.values()], nowMs: io.clock.now() };
+    const cause = standstillCause(rollout, book);
     if (cause === undefined) continue;
     io.err(`Note: ${shown(cause)}\n`);
     return;

@@ -4,8 +4,8 @@ import { isForbidden } from '../../apimachinery/status-error.ts';
 import { type KindKey, kindKeys, whyKinds } from '../../why/kinds.ts';
 import { Snapshot } from '../../why/snapshot.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import type { ApiResources } from '../objects/discovery.ts';
-import { recordsAt } from '../objects/objects.ts';
+import type { CollectionTarget } from '../objects/object-target.ts';
+import { recordsAt, textAt } from '../objects/objects.ts';
 import { pages } from '../objects/pages.ts';
 
 /** Kinds of which only names are needed: their contents stay on the server. */
@@ -28,40 +28,58 @@ export async function readSnapshot(
   namespace: string | undefined,
   nowMs: number,
 ): Promise<ReadSnapshot> {
-  const resources = await cluster.resources();
   const lists = await Promise.all(
-    kindKeys.map(async (key) => ({ key, list: await readKind(cluster, resources, key, namespace) })),
+    kindKeys.map(async (key) => ({
+      key,
+      list: await readKind(cluster, { key, namespace }),
+    })),
   );
-  const objects = Object.fromEntries(lists.flatMap(({ key, list }) => (list ? [[key, list]] : [])));
-  const unread = lists.flatMap(({ key, list }) => (list ? [] : [key.split('.')[0] ?? key]));
+  const objects = Object.fromEntries(
+    lists.flatMap(({ key, list }) => (Array.isArray(list) ? [[key, list]] : [])),
+  );
+  const unread = lists.flatMap(({ key, list }) => (list === 'forbidden' ? [key.split('.')[0] ?? key] : []));
   return { snapshot: new Snapshot({ nowMs, objects }), unread };
 }
 
-/** Resolves to undefined if the user may not list the kind, or the server does not serve it. */
-async function readKind(
+export interface KindQuery {
+  readonly key: KindKey;
+  readonly namespace: string | undefined;
+  readonly labelSelector?: string | undefined;
+  /** Maximum number of objects: a kind that has more counts as not read. Default: all are read. */
+  readonly maxObjects?: number;
+}
+
+/** Resolves to 'forbidden' if the user may not list the kind; undefined if it is not served or too large. */
+export async function readKind(
   cluster: Cluster,
-  resources: ApiResources,
-  key: KindKey,
-  namespace: string | undefined,
-): Promise<readonly JsonObject[] | undefined> {
-  const [plural, ...group] = key.split('.');
+  query: KindQuery,
+): Promise<readonly JsonObject[] | 'forbidden' | undefined> {
+  const [plural, ...group] = query.key.split('.');
+  const resources = await cluster.resources();
   const resource = resources.find((one) => one.plural === plural && one.group === group.join('.'));
   if (!resource) return undefined;
-  const target = {
-    resource,
-    namespace: resource.namespaced ? (namespace ?? '') : '',
-    labelSelector: undefined,
-    fieldSelector: undefined,
-  };
+  const namespace = resource.namespaced ? (query.namespace ?? '') : '';
+  try {
+    return await objectsIn(cluster, query, {
+      ...{ resource, namespace, labelSelector: query.labelSelector, fieldSelector: undefined },
+    });
+  } catch (error) {
+    if (isForbidden(error)) return 'forbidden';
+    throw error;
+  }
+}
+
+async function objectsIn(
+  cluster: Cluster,
+  { key, maxObjects }: KindQuery,
+  target: CollectionTarget,
+): Promise<readonly JsonObject[] | undefined> {
   const accept = namesOnly.includes(key) ? { accept: metadataList } : {};
   const { kind } = whyKinds[key];
   const found: JsonObject[] = [];
-  try {
-    for await (const page of pages(cluster, target, { limit: pageSize, ...accept }))
-      for (const item of recordsAt(page, 'items')) found.push({ ...item, kind });
-  } catch (error) {
-    if (isForbidden(error)) return undefined;
-    throw error;
+  for await (const page of pages(cluster, target, { limit: maxObjects ?? pageSize, ...accept })) {
+    for (const item of recordsAt(page, 'items')) found.push({ ...item, kind });
+    if (maxObjects !== undefined && textAt(page, 'metadata', 'continue') !== '') return undefined;
   }
   return found;
 }

@@ -5,14 +5,14 @@ import { nameOf, type ObjectRef, whyKinds } from '../../why/kinds.ts';
 import type { Mend } from '../../why/rule.ts';
 import { shown } from '../printers/table-writer.ts';
 
-/** Last lines of the log of a container, by the step that asks for them. */
+/** Last lines of the log of a container, by the step of the chain whose finding requests them. */
 export type Logs = ReadonlyMap<Step, readonly string[]>;
 
 export interface TextOptions {
   /** Name by which the client is called, such as `minik8s ctl`. */
   readonly program: string;
   readonly logs: Logs;
-  /** True if names get their namespaces. */
+  /** True if names are printed with their namespaces. */
   readonly withNamespaces: boolean;
 }
 

@@ -253,7 +253,7 @@ function wishByMetrics(
   };
 }
 
-const tooMany = new MetricFailure(`only the first ${maxMetrics} metrics of an autoscaler are looked at`);
+const tooMany = new MetricFailure(`only the first ${maxMetrics} metrics of an autoscaler are evaluated`);
 
 /** Yields the outcome of one metric after another, because each may examine ten thousand pods. */
 export function* outcomesOf(hpa: HorizontalPodAutoscaler, measured: Measured): Generator<Outcome> {

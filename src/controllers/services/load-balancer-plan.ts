@@ -1,4 +1,5 @@
 /** Plans the addresses of a Service that nodes serve as its load balancer, and why it has none. Pure. */
+import { excludedLabel } from '../../api/core/v1/node/labels.ts';
 import type { Node } from '../../api/core/v1/node/node.ts';
 import { isNodeLoadBalancer, nodePortText } from '../../api/core/v1/service/node-load-balancer.ts';
 import type { Service } from '../../api/core/v1/service/service.ts';
@@ -6,12 +7,10 @@ import { findCondition, timedCondition, withoutCondition } from '../../apimachin
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
+import type { PoolProblem } from './address-pool-plan.ts';
 
 /** Condition type. False if nodes do not serve the Service at their addresses; absent otherwise. */
 export const loadBalancerServed = 'minik8s.io/LoadBalancerServed';
-
-/** Label of a node that load balancers leave out (upstream: the service controller). */
-const excludedLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 
 export interface BalancerFacts {
   readonly nodes: readonly Node[];
@@ -23,32 +22,49 @@ export interface BalancerFacts {
   readonly hasEndpoint: (node: string) => boolean;
 }
 
-export interface Problem {
+interface Problem {
   readonly reason: 'AddressOfNoNode' | 'NoNode' | 'PortReserved' | 'PortTaken';
   readonly message: string;
 }
+
+/** Why a Service is not served, at addresses of nodes or of the pool. */
+export type BalancerProblem = Problem | PoolProblem;
 
 export interface BalancerStatusPlan {
   readonly status: NonNullable<Service['status']>;
   readonly changed: boolean;
   /** New or changed problem to report as an event. */
-  readonly problem: Problem | undefined;
+  readonly problem: BalancerProblem | undefined;
 }
 
-/** Plans the status. `now` is in RFC 3339. */
-export function planBalancerStatus(service: Service, facts: BalancerFacts, now: string): BalancerStatusPlan {
-  const status = service.status ?? { loadBalancer: {} };
+/** Result of a plan for the status of a Service. */
+export interface BalancerOutcome {
+  /** Addresses with their mode; undefined leaves those of another controller. */
+  readonly ingress: NonNullable<Status['loadBalancer']['ingress']> | undefined;
+  readonly problem: BalancerProblem | undefined;
+}
+
+/** Returns the addresses of nodes that serve the Service. */
+export function planNodeBalancer(service: Service, facts: BalancerFacts): BalancerOutcome {
+  if (!isNodeLoadBalancer(service)) return { ingress: undefined, problem: undefined };
+  const { addresses, problem } = assigned(service, facts);
+  return { ingress: addresses.map((ip) => ({ ip, ipMode: 'Proxy' as const })), problem };
+}
+
+/** Plans the status with an outcome. `now` is in RFC 3339. */
+export function planBalancerStatus(
+  { status = { loadBalancer: {} } }: Service,
+  { ingress, problem }: BalancerOutcome,
+  now: string,
+): BalancerStatusPlan {
   const conditions: readonly Condition[] = status.conditions ?? [];
-  const isOwn = isNodeLoadBalancer(service);
-  const { addresses, problem } = isOwn ? assigned(service, facts) : { addresses: [], problem: undefined };
   const condition = problem && { type: loadBalancerServed, status: 'False' as const, ...problem };
   const others = withoutCondition(conditions, loadBalancerServed);
   const nextConditions = condition ? [...others, timedCondition(conditions, condition, now)] : others;
-  const ingress = addresses.map((ip) => ({ ip, ipMode: 'Proxy' as const }));
   const { conditions: _, ...rest } = status;
   const next: Status = {
     ...rest,
-    ...(isOwn && { loadBalancer: ingress.length === 0 ? {} : { ingress } }),
+    ...(ingress && { loadBalancer: ingress.length === 0 ? {} : { ingress } }),
     ...(nextConditions.length > 0 && { conditions: [...nextConditions] }),
   };
   const isNew = findCondition(conditions, loadBalancerServed)?.message !== problem?.message;
@@ -107,7 +123,8 @@ function portProblem(service: Service, { holder, reservedFor }: BalancerFacts): 
   return undefined;
 }
 
-const serves = ({ metadata, status }: Node): boolean =>
+/** Returns true for a ready node that load balancers do not leave out. */
+export const serves = ({ metadata, status }: Node): boolean =>
   metadata.labels?.[excludedLabel] === undefined &&
   (status?.conditions ?? []).some(({ type, status: state }) => type === 'Ready' && state === 'True');
 

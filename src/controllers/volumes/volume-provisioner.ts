@@ -1,8 +1,8 @@
 /**
  * Creates volumes for claims of this server's own provisioners, as external provisioners do upstream, and
  * deletes them. The folder of a local volume is created and removed by the kubelet of its node, which watches
- * the volume and reports on it that the folder is gone. Keys: `NAMESPACE/NAME` of a claim, `NAME` of a
- * volume.
+ * the volume and reports in its status that the folder is gone. Keys: `NAMESPACE/NAME` of a claim,
+ * `NAME` of a volume.
  */
 
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';

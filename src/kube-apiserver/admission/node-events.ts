@@ -1,6 +1,8 @@
-/** Restricts the events of a kubelet: its own events, about its node and pods, of a limited size. */
+/** Restricts the events of a kubelet: its own, about its node, its pods and load balancers; limits sizes. */
 import { type Event, eventResource } from '../../api/core/v1/event/event.ts';
 import { podResource } from '../../api/core/v1/pod/pod.ts';
+import { balancerReasons } from '../../api/core/v1/service/node-load-balancer.ts';
+import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Admission } from '../../apiserver/admission/plugin.ts';
 import { waitForNow } from '../../apiserver/reads/freshness.ts';
@@ -43,7 +45,16 @@ async function reportProblem(server: Reader, node: string, event: Event): Promis
 function isItsOwn(server: Reader, node: string, event: Event): boolean | Promise<boolean> {
   const { kind, name = '' } = event.involvedObject;
   if (kind === 'Node') return name === node;
+  if (kind === 'Service') return isAboutBalancer(server, event);
   return kind === 'Pod' && isOwnPod(server, node, event);
+}
+
+/** Returns whether the event is one that a node has about a load balancer, which every node may serve. */
+async function isAboutBalancer(server: Reader, { involvedObject, reason = '' }: Event): Promise<boolean> {
+  const { namespace = '', name = '', uid } = involvedObject;
+  if (namespace === '' || name === '' || !balancerReasons.has(reason)) return false;
+  const service = await findObject(server, serviceResource, namespace, name);
+  return service?.spec.type === 'LoadBalancer' && (uid === undefined || uid === service.metadata.uid);
 }
 
 async function isOwnPod(server: Reader, node: string, { involvedObject }: Event): Promise<boolean> {

@@ -12,6 +12,7 @@ import { podCIDRAnnotation } from '../../api/core/v1/node/annotations.ts';
 import { hostnameLabel, mayLabelItself } from '../../api/core/v1/node/labels.ts';
 import { type Node, nodeResource, type Taint } from '../../api/core/v1/node/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
+import { poolLeaseNamespace } from '../../api/core/v1/service/pool-lease.ts';
 import { serviceAccountResource } from '../../api/core/v1/service-account/service-account.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
 import { choreOf, emptiedReason, removedReason, stuckReason } from '../../api/core/v1/volume/chores.ts';
@@ -144,13 +145,28 @@ function otherName(node: string, operation: Admission['operation'], name: string
 function restrictLease(
   _server: NodeRestrictionParts,
   node: string,
-  { operation, name, object }: Admission,
+  admission: Admission,
 ): string | undefined {
+  const { operation, name, namespace, object } = admission;
+  if (namespace === poolLeaseNamespace) return restrictPoolLease(node, admission);
   const owners = (object as Lease | undefined)?.metadata.ownerReferences ?? [];
   const foreign = owners.some(
     (owner) => owner.apiVersion !== 'v1' || owner.kind !== nodeResource.kind || owner.name !== node,
   );
   return otherName(node, operation, name) ?? (foreign ? notAllowed(node, 'ownerReferences') : undefined);
+}
+
+/** A node may hold, renew and release the Lease of an address; the controller decides on its Service. */
+function restrictPoolLease(node: string, { object, old }: Admission): string | undefined {
+  const [next, before] = [object as Lease | undefined, old as Lease | undefined];
+  if (!next || !before) return `node ${JSON.stringify(node)} is not allowed to create or delete it`;
+  const isSame = (['labels', 'annotations', 'ownerReferences'] as const).every((part) =>
+    deepEqual(next.metadata[part] ?? {}, before.metadata[part] ?? {}),
+  );
+  if (!isSame) return notAllowed(node, 'its metadata');
+  const [holder, previous] = [next.spec.holderIdentity || undefined, before.spec.holderIdentity || undefined];
+  if (holder === node || (holder === undefined && previous === node) || holder === previous) return undefined;
+  return notAllowed(node, `its holder to ${holder ?? 'nobody'}`);
 }
 
 async function restrictNode(

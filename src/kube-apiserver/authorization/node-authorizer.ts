@@ -15,6 +15,11 @@ import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { mirrorAnnotation } from '../../api/core/v1/pod/annotations.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { podReferences } from '../../api/core/v1/pod/references.ts';
+import {
+  isPoolLeaseName,
+  poolAddressLabel,
+  poolLeaseNamespace,
+} from '../../api/core/v1/service/pool-lease.ts';
 import { apiService, dnsService } from '../../api/core/v1/system-objects.ts';
 import { isLookedAfterBy, volumesOfNode } from '../../api/core/v1/volume/chores.ts';
 import { persistentVolumeResource } from '../../api/core/v1/volume/persistent-volume.ts';
@@ -56,6 +61,11 @@ const isClusterService: Condition = ({ namespace, name }) =>
 const hasItsName: Condition = ({ name }, node) => name === node;
 const isOwnLease: Condition = ({ namespace, name, verb }, node) =>
   namespace === 'kube-node-lease' && (name === node || (verb === 'create' && name === ''));
+/** Nodes agree on which of them answers for an address of the pool by its Lease. */
+const isPoolLease: Condition = ({ namespace, name }) =>
+  namespace === poolLeaseNamespace && isPoolLeaseName(name);
+const arePoolLeases: Condition = ({ namespace, labelSelector }) =>
+  namespace === poolLeaseNamespace && labelSelector === poolAddressLabel;
 const areOwnVolumes: Condition = ({ labelSelector }, node) => labelSelector === volumesOfNode(node);
 
 const rules: readonly Rule[] = [
@@ -108,6 +118,8 @@ const memberRules: readonly Rule[] = [
     verbs: ['get', 'create', 'update', 'patch', 'delete'],
     when: isOwnLease,
   },
+  { group: 'coordination.k8s.io', resources: ['leases'], verbs: ['list', 'watch'], when: arePoolLeases },
+  { group: 'coordination.k8s.io', resources: ['leases'], verbs: ['get', 'update'], when: isPoolLease },
 ];
 
 /** Returns the key of a thing that a pod bound to a node needs. */

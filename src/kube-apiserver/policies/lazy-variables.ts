@@ -7,7 +7,7 @@ import type { Variables } from '../admission-requests/plan/evaluate-expression.t
 
 /**
  * Returns an object whose fields are the policy's variables; each is evaluated at most once, when it is read.
- * `names` has the other names that their expressions use.
+ * `names` contains the other names that the expressions of the variables use, such as `object`.
  */
 export function lazyVariables(of: readonly CompiledVariable[], names: Variables, budget: Budget): object {
   const variables: Record<string, unknown> = {};

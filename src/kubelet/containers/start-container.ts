@@ -91,14 +91,20 @@ async function startOrEnd(runtime: ContainerRuntime, id: string): Promise<boolea
   }
 }
 
-/** Returns the error of a container that lacks its sandbox or a part of it, so that it can never start. */
+/**
+ * Returns the error of a container that can never start, because its sandbox has ended or a mounted path of
+ * an image is missing; undefined for other causes.
+ */
 function errorOfPart(cause: RuntimeError): Error | undefined {
   if (cause.reason === 'SandboxEnded') return cause;
   if (cause.reason === 'NoSuchPart') return new StartError('CreateContainerError', cause.message, { cause });
   return undefined;
 }
 
-/** Makes sure of the images; those that the container mounts come first, as upstream. */
+/**
+ * Ensures that the images are on this machine: first the images that the container mounts, then its own, as
+ * upstream.
+ */
 async function ensureImages(
   context: StartContext,
   pod: Pod,

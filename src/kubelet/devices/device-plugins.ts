@@ -1,7 +1,7 @@
 /**
  * Kubernetes' device plugins: programs that offer the devices of a resource through a socket in one
- * directory. They register at the agent's socket there, again whenever that is created anew. Only root can
- * access the directory.
+ * directory. They register at the agent's socket there, and again each time the socket is created. Only root
+ * can access the directory.
  */
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -91,7 +91,7 @@ export class DevicePlugins {
   }
 }
 
-/** Directory of Kubernetes' node agent, which contains that of the plugins by default. */
+/** Directory of Kubernetes' node agent; by default it contains the directory of the plugins. */
 const kubeletDirectory = '/var/lib/kubelet';
 
 /** Removes the socket that a killed agent left in the directory, and the directory when it is empty. */

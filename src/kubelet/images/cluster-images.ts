@@ -40,9 +40,8 @@ export interface FromClusterOptions {
 
 /**
  * Resolves with the image that the cluster holds under the name, and reports where it came from; undefined if
- * the cluster holds none. Throws an Error when it holds one that cannot be had: another image of the same
- * name
- * must not be taken instead.
+ * the cluster holds none. Throws an Error if the cluster holds an image that this machine cannot get: another
+ * image of the same name must not be used instead.
  */
 export async function fromCluster(
   { clusterImages, events, clock }: FromClusterOptions,

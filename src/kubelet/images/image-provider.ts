@@ -14,10 +14,10 @@ export interface ImageProvider {
    */
   ensure(pod: Pod, image: string, signal: AbortSignal): Promise<RuntimeImage>;
   /**
-   * Throws ImageError if `found`, which a container has by another name or by its id, is an image of this
-   * provider that may only be used by its name.
+   * Checks an image that a container refers to by its id or by a name outside of this provider. Throws
+   * ImageError if `found` is an image of this provider, which may only be used by its name.
    */
   checkOther?(found: RuntimeImage): void;
-  /** Ends what is under way; the signals of its callers have aborted. */
+  /** Ends work in progress; must be called after the signals of all callers have aborted. */
   close(): Promise<void>;
 }

@@ -52,7 +52,10 @@ export class ImageError extends Error {
 export class ImagePuller {
   readonly #options: ImagePullerOptions;
   readonly #queue: PQueue;
-  /** Images that the cluster holds; set once, after the parts that use this one are made. */
+  /**
+   * Images that the cluster holds. Set once, after the construction: the feature that provides them needs
+   * this object.
+   */
   clusterImages: ClusterImages | undefined;
   /** Images for volumes that are being made available, by pod and wanted image. */
   readonly #underWay = new Map<string, Promise<RuntimeImage>>();
@@ -101,9 +104,8 @@ export class ImagePuller {
   }
 
   /**
-   * Returns the image that the cluster holds under the name, before any other of that name. A policy of
-   * Always
-   * asks the registry, whatever the cluster holds.
+   * Returns the image that the cluster holds under the name; it takes precedence over other images of the
+   * name. With the policy Always the registry is asked instead.
    */
   async #held(
     pod: Pod,

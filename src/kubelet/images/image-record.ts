@@ -1,6 +1,7 @@
 /**
  * The record of images that came to this machine for a pod, with the time at which each was last used; kept
- * in a file. The engine belongs to the user: no other image in it is ever removed.
+ * in a file. Images that are not in the record, such as those that a user has pulled, are never removed from
+ * the engine.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -23,7 +23,7 @@ export async function readNodeFacts(dataDir: string, kubeletVersion: string): Pr
     kernelVersion: release(),
     osImage: /^PRETTY_NAME="?([^"\n]*)"?$/m.exec(osRelease)?.[1] ?? 'Linux',
     machineID: machineID.trim(),
-    // Machines without firmware tables have none; their machine ID is as unique.
+    // A machine without firmware tables has no system UUID; its machine ID is unique as well.
     systemUUID: systemUUID.trim() || machineID.trim(),
     bootID: bootID.trim(),
     hasAppArmor: appArmor.startsWith('Y'),

@@ -211,8 +211,8 @@ export class StaticPods {
 const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
 /**
- * Calls `onChange` at each change; never where nothing can be watched, and the caller's timer decides.
- * Returns a function that ends the watch.
+ * Calls `onChange` at each change of the directory. Never calls it if the directory cannot be watched; the
+ * caller then relies on its timer. Returns a function that ends the watch.
  */
 function watchDirectory(directory: string, onChange: () => void): () => void {
   try {

@@ -97,7 +97,7 @@ export class DockerRuntime implements ContainerRuntime {
   readonly #docker: Docker;
   readonly #options: DockerRuntimeOptions;
   readonly #hostNames: HostNames;
-  /** Containers made here that do not need a host name set once they run. */
+  /** Ids of containers made here that need no host name from the agent. */
   readonly #named = new Set<string>();
   readonly #users = new BoundedMap<LinuxUser>(maxUsers);
   readonly #oomKills: OomKills;

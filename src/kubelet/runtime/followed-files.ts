@@ -75,7 +75,10 @@ class Change {
     this.#next.resolve();
   }
 
-  /** Resets the change; must be called before looking: a change after that ends the next wait. */
+  /**
+   * Resets the change. Must be called before the files are checked, so that a later change ends the next
+   * wait.
+   */
   forget(): void {
     this.#next = Promise.withResolvers();
   }
@@ -134,14 +137,14 @@ class FollowedLog {
       () => note('over'),
       (error: unknown) => note({ error }),
     );
-    // Also needed when reading has not begun.
+    // The files are closed at an abort even if reading has not begun.
     this.#unlink = onAbort(signal, () => {
       change.happened();
       this.#close();
     });
   }
 
-  /** Goes on with the next file, or waits for a change. Returns true at the end of the log. */
+  /** Continues with the next file, or waits for a change. Returns true at the end of the log. */
   async #goOn(next: Following, end: End | undefined): Promise<boolean> {
     if (typeof next === 'object') {
       await this.#goOnWith(next);
@@ -163,9 +166,10 @@ class FollowedLog {
         this.#change.forget();
         const end = this.#end;
         const next = await following(this.#files.path, this.#file);
-        // Stored, because the reader may leave meanwhile, and #close closes it in any case.
+        // The next file is stored so that #close closes it if the reader leaves during the following `yield`.
         this.#next = typeof next === 'object' ? next : undefined;
-        // The end and the next file were looked up before: everything written until then is read.
+        // The end of the container and the next file were determined before this: all bytes written until
+        // then are read now.
         yield* this.#readOn();
         isOver = await this.#goOn(next, end);
       }
@@ -178,7 +182,7 @@ class FollowedLog {
     }
   }
 
-  /** Reads to where the file ends now. */
+  /** Reads up to the current end of the file. */
   async *#readOn(): AsyncGenerator<Uint8Array> {
     const { handle } = this.#file;
     for (;;) {

@@ -37,7 +37,7 @@ export class HostNames {
     try {
       await this.#options.exec(this.#options.initPath, ['sethostname', String(hostname.pid), hostname.name]);
     } catch (error) {
-      // A container that still runs has not been named.
+      // If the container still runs, its name is missing; if it has ended, it needs none.
       if (await this.#awaited(id))
         throw new RuntimeError('Failed', `cannot name container ${id.slice(0, 12)}`, { cause: error });
     }

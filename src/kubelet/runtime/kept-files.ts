@@ -32,7 +32,7 @@ function readParts(
   const close = () => {
     for (const { file } of parts) file.handle.close().catch(() => undefined);
   };
-  // Also needed when reading has not begun.
+  // The files are closed at an abort even if reading has not begun.
   const unlink = onAbort(signal, close);
   return (async function* () {
     try {

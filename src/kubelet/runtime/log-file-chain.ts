@@ -24,7 +24,7 @@ export async function openOldest(path: string): Promise<LogFile | undefined> {
     const number = (await numbersOf(path)).at(-1);
     if (number === undefined) return undefined;
     const file = await openNumber(path, number);
-    // Otherwise the engine has renamed it since.
+    // If the file is missing, the engine has renamed it since, and the search is repeated.
     if (file) return file;
   }
 }

@@ -1,13 +1,13 @@
-/** The limit of protection of containers' processes against the out-of-memory killer. */
+/** How far processes of containers can be protected against the out-of-memory killer. */
 import { readFile } from 'node:fs/promises';
 
 /** Number of CAP_SYS_RESOURCE. */
 const sysResource = 24n;
 
 /**
- * Returns the lowest oom_score_adj that containers can get. A machine that is itself a container may not be
- * allowed to protect processes more than it is protected: the container would fail to start. Docker runs with
- * this process's rights, or more.
+ * Returns the lowest oom_score_adj that containers can get. A machine that is itself a container may lack the
+ * right to protect processes better than it is protected itself; a container with a lower value would fail to
+ * start. Docker runs with this process's rights, or more.
  */
 export async function lowestOomScore(): Promise<number> {
   const status = await readFile('/proc/self/status', 'utf8');

@@ -110,7 +110,7 @@ export class PlainEntries {
     return true;
   }
 
-  /** Reads `\u` and four digits. Halves of a character beyond U+FFFF are not plain. */
+  /** Reads `\u` and four digits. Returns false for a surrogate, half of a character beyond U+FFFF. */
   #unescapeNumber(): boolean {
     const code = hexadecimal(this.#source, this.#from + 2);
     if (code < 0 || (code >= 0xd800 && code < 0xe000)) return false;

@@ -39,12 +39,12 @@ export class RelistCounts {
       ),
       histogram(
         'kubelet_pleg_relist_interval_seconds',
-        'Seconds between two such comparisons; events of the engine report changes in between.',
+        'Seconds between two comparisons of all containers with the engine.',
         this.#intervals.samples(),
       ),
       gauge(
         'kubelet_pleg_last_seen_seconds',
-        'Time of the last successful comparison.',
+        'Time of the last successful comparison of all containers with the engine.',
         single(this.#seenAt === undefined ? undefined : this.#seenAt / 1000),
       ),
     ];

@@ -86,7 +86,7 @@ export class PodStarts {
       ),
       histogram(
         'kubelet_pod_start_sli_duration_seconds',
-        'The same without the time in which its images were pulled and its init containers ran',
+        'Seconds from when a pod was created until it runs, without the time in which its images were pulled and its init containers ran',
         this.#own.samples(),
       ),
     ];

@@ -39,10 +39,10 @@ export class ServerCounts {
       ),
       histogram(
         'kubelet_http_requests_duration_seconds',
-        'Seconds that such a request took, with its answer.',
+        'Seconds that a request to the server of this agent took, with its answer.',
         this.#durations.samples(),
       ),
-      gauge('kubelet_http_inflight_requests', 'Such requests that are in progress.', [
+      gauge('kubelet_http_inflight_requests', 'Requests to the server of this agent that are in progress.', [
         ...this.#inFlight.values(),
       ]),
     ];

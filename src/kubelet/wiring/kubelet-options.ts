@@ -117,7 +117,7 @@ export interface KubeletOptions {
   readonly requireFreePort?: (port: WantedPort) => Promise<void>;
   /** Conditions of the Node that other parts of this node report. */
   readonly conditions?: Current<ReportedConditions>;
-  /** Called when this node's Node exists: until then the agent may read little else. */
+  /** Called when this node's Node exists: before that the API server rejects most reads of the agent. */
   readonly onRegistered?: () => void;
   /** Called when the Node's status reports that pods can run here; may be called more than once. */
   readonly onReady?: () => void;

@@ -45,7 +45,7 @@ export function wirePods(before: Before) {
   return { ...counts, workers };
 }
 
-/** Returns the parts and the values that the workers use as they are. */
+/** Returns the options of the workers that earlier rooms have made. */
 function given(before: Before) {
   const { runtime, client, events, clock, random, log, nodeIP, allocatable, facts, dataDir } = before;
   const { files, names, volumes, sources, images, cache, sandboxes, mirrors, localPods } = before;

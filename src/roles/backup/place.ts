@@ -79,7 +79,7 @@ async function clientFor({ settings, environment, clock, random }: PlaceOptions)
       `--backup-s3-endpoint: ${endpoint.origin} is without TLS, so others could read and change the backups: give an https URL, or --backup-s3-plain-http true`,
     );
   const credentials = () => readCredentials(file, environment);
-  // A mistake is an error of the start, not of the first backup.
+  // Reads the credentials now, so that a mistake is reported at the start and not by the first backup.
   await credentials();
   const pathStyle = settings['backup-s3-path-style'] ?? (endpoint ? 'true' : 'false');
   return new S3Client({

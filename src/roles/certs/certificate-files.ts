@@ -41,8 +41,8 @@ export async function findCertificates(places: CertificatePlaces): Promise<Found
 }
 
 /**
- * Resolves to the authorities of the cluster. While they are rotated, a master has the next one in its
- * kubeconfig alone.
+ * Resolves to the authorities of the cluster. During a rotation, the next authority of a master is only in
+ * the master's kubeconfig.
  */
 async function trustedIn(files: readonly string[], kubeconfig?: string): Promise<X509Certificate[]> {
   const config = kubeconfigIn((kubeconfig && (await textOf(kubeconfig))) ?? '', kubeconfig ?? '');
@@ -53,7 +53,7 @@ async function trustedIn(files: readonly string[], kubeconfig?: string): Promise
   return texts.flatMap((text) => certificatesIn(text ?? ''));
 }
 
-/** Resolves to the certificates of a directory; `authority` is the holder of its authority. */
+/** Resolves to the certificates in a directory; `authority` is the kind of holder of `ca.crt` there. */
 async function ofMaster(
   pki: string,
   authorities: readonly X509Certificate[],
@@ -166,7 +166,10 @@ function certificatesIn(text: string): X509Certificate[] {
   }
 }
 
-/** Returns the content of each certificate of a bundle; one that is undefined if there is none. */
+/**
+ * Returns the content of each certificate of a bundle; a list with one undefined for a bundle without
+ * certificates.
+ */
 function allIn(
   text: string,
   authorities: readonly X509Certificate[],

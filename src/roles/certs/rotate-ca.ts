@@ -39,7 +39,7 @@ export async function rotateAuthority(options: RotateOptions, signal: AbortSigna
 type Ask = (step?: string) => Promise<RotationState>;
 
 async function rotate(ask: Ask, options: RotateOptions, signal: AbortSignal): Promise<void> {
-  // A rotation that was interrupted goes on in its phase, which the nodes may not have followed yet.
+  // An interrupted rotation continues in its phase; some nodes may not have followed that phase yet.
   let state = await untilFollowed(await ask(), ask, options, signal);
   for (let step = nextStep(state); step !== undefined; step = nextStep(state)) {
     state = await ask(step);

@@ -8,7 +8,7 @@ export interface RotationState {
   readonly nodes: readonly { readonly name: string; readonly standing?: string }[];
 }
 
-/** Standing of a node that has certificates of the next authority. */
+/** State of a node that has certificates of the next authority. */
 const done = 'done';
 const noTrust = 'does not trust the next authority';
 

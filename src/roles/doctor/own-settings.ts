@@ -1,4 +1,6 @@
-/** The settings and the situation of this machine: of the minik8s that runs, or as it is configured. */
+/**
+ * Settings and situation of this machine: those of the running minik8s, or those in its configuration file.
+ */
 import { accessSync, constants, existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { UsageError } from '../../base/usage-error.ts';
@@ -30,7 +32,7 @@ export interface OwnMachine {
   readonly situation: Situation;
   /** Name of the node that this machine is while minik8s runs here; absent otherwise. */
   readonly nodeName?: string;
-  /** Fault of the configuration file, in whose place are defaults. */
+  /** Fault of the configuration file; defaults are used instead of the file. */
   readonly problem?: string;
 }
 

@@ -11,7 +11,7 @@ import { parseNodeAnswer } from '../../doctor/node-answer.ts';
 
 /** Timeout of the API server's own answers. */
 const serverTimeoutMs = 10_000;
-/** Timeout of an agent's answer, which takes longest where many nodes are not reached. */
+/** Timeout of an agent's answer. An agent takes longest if it cannot reach many of the other nodes. */
 const answerTimeoutMs = 60_000;
 /** Number of agents that are asked at a time. */
 const agentsAtOnce = 8;

@@ -4,7 +4,9 @@ import { quoted } from '../../base/shell-words.ts';
 import { type Role, roles } from '../../installation/plan/role.ts';
 import { type Service, serviceCommand } from '../../installation/plan/service-manager.ts';
 
-/** Returns the role among the arguments of a process; the values of flags are behind it. */
+/**
+ * Returns the role among the arguments of a process: the first role name, since flags come after the role.
+ */
 export function roleIn(words: readonly string[]): Role | undefined {
   for (const word of words) {
     const role = roles.find((one) => one === word);

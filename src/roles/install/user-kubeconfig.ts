@@ -1,6 +1,6 @@
 /**
- * The kubeconfig of the user who has installed minik8s by sudo: with a certificate of his own, and the rights
- * of an administrator.
+ * The kubeconfig of the user who has installed minik8s by sudo. It contains a certificate for this user, with
+ * the rights of an administrator.
  */
 import { lstat, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -57,9 +57,8 @@ async function callerOf(
 }
 
 /**
- * Writes the kubeconfig to ~/.kube/config, or to ~/.kube/minik8s.conf if the user has the former already. The
- * name of the cluster's user is `NAME@HOST`.
- * Resolves to the path, or to undefined if both exist.
+ * Writes the kubeconfig to ~/.kube/config, or to ~/.kube/minik8s.conf if ~/.kube/config exists. The name of
+ * the cluster's user is `NAME@HOST`. Resolves to the path, or to undefined if both exist.
  */
 async function writeUserKubeconfig(
   exec: Exec,
@@ -70,11 +69,12 @@ async function writeUserKubeconfig(
   const path = await firstFree(paths);
   if (path === undefined) return undefined;
   const draft = `${adminConf}.${name}`;
-  // Another user of the cluster may have the plain name, and would become an administrator.
+  // The name has the host name in it: another user of the cluster may have the bare name, and would become an
+  // administrator.
   const create = ['user', 'create', `${name}@${host}`, '--role', 'cluster-admin', '--file', draft];
   try {
     await runInstalled(exec, [...create, '--kubeconfig', adminConf]);
-    // The user's own process writes into his home directory, which may have links to elsewhere.
+    // A process of the user writes the file, since the home directory may contain links to other files.
     const script = 'umask 077; mkdir -p "$1" && set -C && cat >"$2"';
     const input = await readFile(draft);
     await exec('runuser', ['-u', name, '--', 'sh', '-c', script, 'sh', dirname(path), path], { input });

@@ -42,9 +42,9 @@ export interface WantedSources {
 }
 
 /**
- * Reads and checks the settings. They are flags, variables of the environment and those of the configuration
- * file, which is the role's own or the one that `--config` names. The text for the service is checked once
- * more, as the service will read it. Throws UsageError that names what is wrong.
+ * Reads and checks the settings. They come from flags, variables of the environment and a configuration file:
+ * the file that `--config` names, or else the role's own file. The new configuration file is checked as well,
+ * in the way in which the service will read it. Throws UsageError that names what is wrong.
  */
 export async function readWanted(role: Role, sources: WantedSources): Promise<Wanted> {
   const { environment, flags, warn } = sources;

@@ -1,7 +1,7 @@
 /**
  * Configuration of admission plugins, in the form of kube-apiserver's --admission-control-config-file.
- * ResourceQuota: the resources that may be used only where a quota limits them. PodSecurity: the defaults for
- * namespaces without labels of their own.
+ * ResourceQuota: the resources that may be used only in namespaces with a quota for them. PodSecurity: the
+ * defaults for namespaces without labels of their own.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';

@@ -20,8 +20,8 @@ export interface ClusterCredentialsOptions {
 }
 
 /**
- * Opens the credentials. A master that is alone has the authority in its directory; masters that share an
- * etcd read the authority from it.
+ * Opens the credentials. A single master has the authority in its directory; masters that share an etcd read
+ * the authority from etcd.
  */
 export async function openClusterCredentials({
   settings,
@@ -51,7 +51,8 @@ export interface FollowOptions {
 
 /**
  * Follows changes of the authorities: issues certificates again, and changes the trust. The former authority
- * is trusted until the API server has its next certificate, and a next one before anything is issued by it.
+ * is trusted until the API server has a certificate of the next authority. The next authority is trusted
+ * before it signs anything.
  */
 export function followAuthorities(options: FollowOptions): void {
   let following = Promise.resolve();

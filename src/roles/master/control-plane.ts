@@ -128,13 +128,9 @@ export async function startControlPlane(
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authorities, authority),
     documents: ownDocuments({ rotation, credentials, frontProxy, now: () => clock.now() }),
-    autoscaling: {
-      syncPeriodMs: settings['hpa-sync-period'],
-      tolerance: settings['hpa-tolerance'],
-      metricSource,
-    },
+    autoscaling: autoscalingOf(settings, metricSource),
     ...(etcdSocket && { pages: { etcd: etcdPage(etcdSocket) } }),
-    ...(settings.dashboard === 'true' && { sessions: dashboardSessions(() => readAsset('dashboard.pack')) }),
+    ...sessionsOf(settings),
     nodeConnection: (cache) =>
       createNodeConnection({
         cache,
@@ -145,7 +141,8 @@ export async function startControlPlane(
   });
   const tls = { identity: certificates.serving, clientCA: authority };
   const joins = joinsOf(membership, { ...options, store, credentials, cache: controlPlane.cache });
-  // Clients of several masters turn to another one. After Ctrl-C, nobody is expected to start this one again.
+  // With several masters, clients connect to another master. After Ctrl-C, no restart of this master is
+  // expected.
   const mayHold = () => !isShared() && !isInterrupted(signal);
   const running = controlPlane.run(signal, (until) =>
     listenForClients(options, { ...controlPlane, joins, mayHold }, tls, until),
@@ -163,6 +160,14 @@ export async function startControlPlane(
   })();
   return { authority, certificateManager, kubeconfig: admin.path, stopped, isShared: sharesStore === true };
 }
+
+const sessionsOf = ({ dashboard }: Pick<ControlPlaneOptions['settings'], 'dashboard'>) =>
+  dashboard === 'true' ? { sessions: dashboardSessions(() => readAsset('dashboard.pack')) } : {};
+
+const autoscalingOf = (
+  settings: Pick<ControlPlaneOptions['settings'], 'hpa-sync-period' | 'hpa-tolerance'>,
+  metricSource: Awaited<ReturnType<typeof openPrometheus>>,
+) => ({ syncPeriodMs: settings['hpa-sync-period'], tolerance: settings['hpa-tolerance'], metricSource });
 
 /** Throws if a restoration of a backup was interrupted while folders changed their places. */
 function requireRestored(dataDir: string): void {
@@ -244,7 +249,7 @@ async function listenForClients(
 export const laterComponents = ({ isShared }: Pick<ControlPlane, 'isShared'>): string | undefined =>
   isShared ? 'controllers have none until this master leads' : undefined;
 
-/** Everything that the gateway calls needs the functions. */
+/** Returns true with the feature functions, on which all objects depend that the gateway calls. */
 const hasCalls = ({ features = featureNames }: Settings<'features'>) => features.includes('functions');
 
 const admissionSettings = (file: string | undefined): ReturnType<typeof readAdmissionFile> =>

@@ -1,8 +1,8 @@
 /**
- * The authority of the front proxy, and the certificate with which this master calls extension servers. It
- * signs nothing else, because they trust its certificates to name any user: one of the cluster's authority,
- * such as a user's own, must not be accepted in their place. All masters read the authority from etcd,
- * where it is stored outside `/registry/`, like the one that masters share.
+ * The authority of the front proxy, and the certificate with which this master calls extension servers. The
+ * authority signs nothing else: extension servers let a holder of its certificate act as any user. They must
+ * not accept a certificate of the cluster's authority, which users have too. All masters read the authority
+ * from etcd, where it is stored outside `/registry/`, like the one that masters share.
  */
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';

@@ -58,7 +58,7 @@ export class HeldPorts {
     if (this.#held === undefined) this.#open.delete(port);
   }
 
-  /** Ends what an earlier process has begun. Never rejects. */
+  /** Removes the table that an earlier process has made. Never rejects. */
   async release(): Promise<void> {
     await this.#run(removalOfHeldPorts);
   }
@@ -75,12 +75,13 @@ export class HeldPorts {
     try {
       await exec('nft', ['-f', '-'], { input, timeoutMs: nftTimeoutMs });
     } catch (error) {
-      // A control plane needs neither root nor nft.
+      // Holding connections is optional, since a control plane may run without root and nft: then they are
+      // rejected.
       if (!(error instanceof ExecError)) throw error;
       log.debug('connections are refused during a restart', { error: errorMessage(error) });
     }
   }
 }
 
-/** A stop must not wait longer for the rule. */
+/** Timeout of nft: a stop must not wait longer for the rule. */
 const nftTimeoutMs = 5_000;

@@ -1,6 +1,6 @@
 /**
- * The blobs of images on this master's disk. `blobs/` has complete, verified ones, and `parts/` those that
- * are being uploaded, whose length is all that has to be remembered about an upload. Both are named by their
+ * The blobs of images on this master's disk. `blobs/` has complete, verified blobs, and `parts/` has blobs
+ * that are being uploaded. The length of such a file is the only state of an upload. Both are named by their
  * digests, so a name of an image is never a name of a file.
  */
 import { createHash } from 'node:crypto';
@@ -39,7 +39,7 @@ export class DiskImageStore implements ImageStore {
   readonly master: string;
   readonly #directory: string;
   readonly #readRoom: () => Promise<FileSystemRoom>;
-  /** Last work on each blob: pieces of one blob are appended one by one. */
+  /** Promise of the last write to each blob, so that pieces of one blob are appended one by one. */
   readonly #working = new Map<string, Promise<unknown>>();
 
   constructor({ directory, master, readRoom }: DiskImageStoreOptions) {

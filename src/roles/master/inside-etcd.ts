@@ -83,8 +83,8 @@ export async function startInsideEtcd(
 }
 
 /**
- * Rejects if the data of a master that has run are gone, as those on a disk that is not mounted: etcd would
- * begin anew, empty.
+ * Rejects if a master has run here and its data are missing, for example because a disk is not mounted: etcd
+ * would start with an empty database.
  */
 async function requireDataOfMaster(
   directory: string,
@@ -173,9 +173,9 @@ async function untilMember({ socket, etcd, clock, log }: Waiting, signal: AbortS
 }
 
 /**
- * Moves away the etcd program of an earlier minik8s, which was stored at the path of this version's
- * directory. The program is kept to read its data. The earlier minik8s then cannot start here any more: its
- * etcd would write into the data of this version, and neither etcd could read the data afterwards.
+ * Moves away the etcd program of an earlier minik8s, a file at the path where this version has a directory.
+ * The program is kept to read its data. The earlier minik8s then cannot start here any more: its etcd would
+ * write into the data of this version, and neither etcd could read the data afterwards.
  */
 async function setAside(directory: string, earlierBinary: string): Promise<void> {
   const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {

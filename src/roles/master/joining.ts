@@ -28,7 +28,10 @@ export interface JoiningOptions {
   readonly log: Logger;
 }
 
-/** Timeout of the discovery for a master that is a member already: the other masters may start as well. */
+/**
+ * Timeout of the discovery for a master that is a member already: the other masters may be starting at the
+ * same time.
+ */
 const shortPatienceMs = 2_000;
 
 /**

@@ -24,7 +24,7 @@ export interface MasterUpgradesOptions
   readonly log: Logger;
   /** Name of this master's Lease. */
   readonly lease: string;
-  /** Opens a connection to an API server, as an administrator; no URL: to that of this master. */
+  /** Opens a connection to an API server as an administrator; default: the API server of this master. */
   readonly connect: (server?: string) => Transport;
 }
 

@@ -115,7 +115,10 @@ export class Membership {
     return this.#member;
   }
 
-  /** Rejects with JoinRefusedError if this master cannot be one of several, or not with the one that asks. */
+  /**
+   * Rejects with JoinRefusedError if other masters cannot reach this one, if the port for them is in use, or
+   * if the plan refuses the request.
+   */
   async #requireRoom(asked: JoinRequest): Promise<void> {
     const { settings, advertiseAddress } = this.#options;
     const { name, peerUrl } = this.#inside;
@@ -156,7 +159,7 @@ export class Membership {
     }
   }
 
-  /** Stores which members there are, for a recovery without them. */
+  /** Stores the list of members, for a recovery after the loss of the others. */
   async #keep(own: OwnMember, members: readonly EtcdMember[]): Promise<void> {
     if (!members.some(({ id }) => id === own.memberId)) return;
     const cluster = initialCluster(members, own);

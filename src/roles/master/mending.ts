@@ -1,4 +1,4 @@
-/** The command that mends damaged data of the embedded etcd, for the one line that a start ends with. */
+/** The command that repairs damaged data of the embedded etcd, for the one-line error of a failed start. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFileName } from '../../backup/manifest.ts';
@@ -18,9 +18,9 @@ export interface MendingFacts {
 }
 
 /**
- * Returns the commands, with what is lost. A database that is whole has everything but the last moments
- * before the damage, so a backup of it comes first; then the latest backup. Without either, only an empty
- * cluster is left.
+ * Returns the commands, with what is lost. A readable database lacks only the last moments before the damage,
+ * so its backup is the first choice; the latest backup is the second. Without either, only an empty cluster
+ * is left.
  */
 export function mendingText({ dataDir, backupDir, backups, isDatabaseWhole }: MendingFacts): string {
   const directory = directoryFlag(dataDir);
@@ -76,7 +76,7 @@ export function authorityText(
 export interface MendingSources {
   readonly dataDir: string;
   readonly backupDir: string;
-  /** The etcd inside. */
+  /** Path of the embedded etcd. */
   readonly etcdBinary: string;
   readonly exec: Exec;
 }
@@ -92,10 +92,10 @@ export async function mendingOf({ dataDir, backupDir, etcdBinary, exec }: Mendin
   return mendingText({ dataDir, backupDir, backups, isDatabaseWhole });
 }
 
-/** A directory that cannot be read has no backup to offer. */
+/** A directory that cannot be read counts as one without backups. */
 const namesIn = (backupDir: string): Promise<readonly string[]> => readdir(backupDir).catch(() => []);
 
-/** Returns an error that names the latest backup instead of one about a damaged authority. */
+/** Replaces an error about a damaged authority by one that names the latest backup. */
 export async function withBackup(
   error: unknown,
   { 'data-dir': dataDir, 'backup-dir': backupDir }: Settings<'data-dir' | 'backup-dir'>,

@@ -16,7 +16,7 @@ import type { Selection } from './selection.ts';
 
 export interface Batch {
   readonly lines: readonly string[];
-  /** True from the moment on at which everything that was written before the command has been read. */
+  /** True once all lines that were written before the command have been read. */
   readonly isCaughtUp: boolean;
 }
 
@@ -31,11 +31,11 @@ export interface SourceOptions {
 
 const chunkBytes = 256 * 1024;
 
-/** Milliseconds after which a log is looked at again if no change of its folder was reported. */
+/** Milliseconds after which a log is checked again if no change of its folder was reported. */
 const lookAgainMs = 5_000;
-/** Milliseconds until the next look at files that are being renamed. */
+/** Milliseconds until the next check of files that are being renamed. */
 const renamingMs = 5;
-/** Maximum number of such looks: a rotation takes microseconds. */
+/** Maximum number of such checks: a rotation takes microseconds. */
 const maxLooks = 50;
 
 /** Yields the lines in their order, each once. Throws an Error of one line if there is no file. */
@@ -68,7 +68,7 @@ class FileReader {
   #file: LogFile | undefined;
   #offset: number;
   #isCaughtUp = false;
-  /** Number of looks in a row that found the files being renamed. */
+  /** Number of consecutive checks that found the files being renamed. */
   #looks = 0;
 
   constructor(
@@ -90,7 +90,8 @@ class FileReader {
       for (let isOver = false; !isOver && !signal.aborted; ) {
         this.#wake.forget();
         const next = await this.#next();
-        // Looked up before: whatever was written to the file until then is read now.
+        // The next file was searched first, so that all lines written to this file before the rotation are
+        // read now.
         yield* this.#readOn();
         isOver = this.#isOverAt(next);
         if (isOver || typeof next === 'object') yield this.#batch(this.#lines.end());
@@ -110,7 +111,9 @@ class FileReader {
     return this.#looks > maxLooks ? this.#replacement(this.#file) : next;
   }
 
-  /** Finds the file that has the log's name after this one got a name that is no number. */
+  /**
+   * Finds the file that now has the log's name, after another program gave this file a name without a number.
+   */
   async #replacement(file: LogFile): Promise<Following> {
     const newest = await openNewest(this.#path);
     if (newest !== undefined && newest.inode !== file.inode) return newest;

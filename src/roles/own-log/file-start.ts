@@ -13,8 +13,8 @@ export interface Start {
 const pieceBytes = 256 * 1024;
 
 /**
- * Opens the file with the first line that is needed for the last `tail` selected lines, and for those since
- * the selection's time; undefined if there is no file. More lines than necessary may follow it.
+ * Opens the file with the first line that is needed for the last `tail` selected lines, and for the lines
+ * since the selection's time; undefined if there is no file. The place may be earlier than necessary.
  */
 export async function openStart(
   path: string,
@@ -37,7 +37,7 @@ export async function openStart(
   return undefined;
 }
 
-/** Counts what the pieces of the log, from the end backwards, hold. */
+/** Counts the selected lines in pieces of the log, which are read from the end backwards. */
 class Needs {
   readonly #selection: Selection;
   #left: number | undefined;

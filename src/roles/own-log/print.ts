@@ -7,8 +7,8 @@ import { LineSelector, type Selection } from './selection.ts';
 const spareLines = 10_000;
 
 /**
- * Prints the batches; of those before the log is caught up, only the last `tail` selected lines. Waits for
- * the reader of standard output.
+ * Prints the batches. Of the lines that were written before the command, it prints only the last `tail`
+ * selected ones. Waits for the reader of standard output.
  */
 export async function printBatches(
   io: Io,

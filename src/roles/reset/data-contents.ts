@@ -45,7 +45,7 @@ export async function entriesOf(path: string): Promise<readonly string[]> {
 export const isMasterAlone = (entries: readonly string[]): boolean =>
   (entries.includes('pki') || entries.includes('etcd')) && !entries.includes('kubelet');
 
-/** Returns true for the entries of a first start that failed before it made anything else. */
+/** Returns true if there are only the entries that every start creates first. */
 export const hasOnlyStarted = (entries: readonly string[]): boolean =>
   entries.length > 0 && entries.every((name) => name === 'minik8s.pid' || name === 'run.json' || isLog(name));
 

@@ -16,7 +16,8 @@ const retryMs = 300;
 
 /**
  * Removes this master's member, with the help of the others: its etcd runs once more for that. Resolves to
- * false if it has no others. Rejects with one line if it cannot leave; `force` is the flag that goes on.
+ * false if there are no other masters. Rejects with one line if it cannot leave; the line names `force`, the
+ * flag with which the removal continues.
  */
 export async function leaveMasters(dataDir: string, clock: Clock, force: string): Promise<boolean> {
   const etcdDir = join(dataDir, 'etcd');

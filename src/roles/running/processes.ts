@@ -28,8 +28,8 @@ export interface OwnProcess {
 }
 
 /**
- * Returns the processes of root and of this user, ordered by process id. Those of other users are left out:
- * their files could say anything. Those of containers are left out too.
+ * Returns the processes of root and of this user, ordered by process id. Processes of other users are left
+ * out, because these users could forge the files. Processes of containers are left out too.
  */
 export function ownProcesses(): readonly OwnProcess[] {
   return readdirSync('/proc')

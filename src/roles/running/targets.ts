@@ -46,8 +46,8 @@ export const selected = (
   );
 
 /**
- * Returns the processes that the flags leave out only because of their role. An `up` is one of them for the
- * roles master and node, which it holds both.
+ * Returns the processes that the flags leave out only because of their role. For the roles master and node
+ * these include an `up`, which holds both roles.
  */
 export const ofOtherRoles = (
   processes: readonly OwnProcess[],
@@ -55,7 +55,7 @@ export const ofOtherRoles = (
 ): readonly OwnProcess[] =>
   selected(processes, dataDir === undefined ? {} : { dataDir }).filter((one) => one.role !== role);
 
-/** Returns one line that names a process and what it is to the role that was asked for. */
+/** Returns one line that names a process and says whether it holds the requested role. */
 export function otherRoleText({ role, pid, dataDir }: OwnProcess, wanted: Role): string {
   const place = dataDir === undefined ? '' : ` in ${dataDir}`;
   const held = role === 'up' ? `, which holds the role ${wanted}` : '';

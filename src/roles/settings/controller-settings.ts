@@ -56,7 +56,7 @@ export const controllerSettings = define({
     parts: ['control plane'],
   },
   'hpa-sync-period': {
-    about: 'sync period of each HorizontalPodAutoscaler; its annotation overrides this',
+    about: 'sync period of HorizontalPodAutoscalers; an annotation sets another one for a single object',
     hint: 'DURATION',
     default: '15s',
     read: duration('1s', '1h'),

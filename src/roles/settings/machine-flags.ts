@@ -1,4 +1,4 @@
-/** Flags of commands that examine this machine, with the names and defaults of the settings. */
+/** Flags of commands that examine this machine; they have the names and defaults of settings. */
 import type { FlagTable } from '../../cli/flags/flags.ts';
 import { settingTable } from './setting-table.ts';
 

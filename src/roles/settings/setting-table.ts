@@ -1,4 +1,4 @@
-/** Rows of every setting of every role, and the selection of those that a command has. */
+/** Rows of all settings of all roles, and the selection of the rows that a command has. */
 import { featureSettings } from '../../features/settings.ts';
 import type { SettingPart, SettingRows, SettingValues } from '../../settings/definition.ts';
 import { settingSubjects } from '../../settings/subjects.ts';

@@ -1,6 +1,6 @@
 /**
- * The settings of a role. Flags take precedence over `MINIK8S_*` variables, those over the configuration
- * file, and that over defaults.
+ * The settings of a role. The precedence is: flags, then `MINIK8S_*` variables, then the configuration file,
+ * then defaults.
  */
 import { readFileSync } from 'node:fs';
 import type { ArgsDef } from 'citty';

@@ -61,8 +61,8 @@ export class ClusterStore implements JobStore {
   }
 
   /**
-   * The status is replaced as a whole: fields that the client leaves out are removed. The uid test protects
-   * another job with the same name.
+   * The status is replaced as a whole: fields that the client leaves out are removed. The test of the uid
+   * keeps the status of a deleted job out of a new job with the same name.
    */
   async writeStatus(job: SlurmJob, status: SlurmJobStatus): Promise<void> {
     const { client } = this.#options;

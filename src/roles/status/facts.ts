@@ -50,7 +50,7 @@ export interface RunningFacts {
   readonly engine?: Known<string>;
   /** Size of the database of the etcd inside, in bytes. */
   readonly etcdBytes?: number;
-  /** The certificate that ends first, of those that nobody renews automatically in time or at all. */
+  /** The certificate that ends first among those that are not renewed automatically, or not in time. */
   readonly certificate?: CertificateEnd;
 }
 

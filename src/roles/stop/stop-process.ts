@@ -1,6 +1,7 @@
 /**
- * Ends one minik8s and waits until it has ended. It never kills: a process gets SIGINT, and time. After
- * SIGTERM, which is also that of a restart, a master lets new connections wait for the next one.
+ * Ends one minik8s and waits until it has ended. It never kills: the process gets SIGINT and has until the
+ * timeout to end. SIGTERM is not used, because a restart sends it too: after SIGTERM a master lets new
+ * connections wait for the next start.
  */
 import { type Clock, sleep } from '../../base/clock.ts';
 import { type Service, serviceCommand, serviceWords } from '../../installation/plan/service-manager.ts';
@@ -8,7 +9,10 @@ import type { Exec } from '../../os/exec.ts';
 import { beginWork, type Progress } from '../../terminal/live-lines.ts';
 import { type OwnProcess, stillRuns } from '../running/processes.ts';
 
-/** Interval of the looks at the process, in milliseconds: the kernel reports the end of children only. */
+/**
+ * Interval in milliseconds at which the process is checked: the kernel reports only the end of child
+ * processes.
+ */
 const lookMs = 50;
 
 export interface StopOptions {

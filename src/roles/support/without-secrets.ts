@@ -11,7 +11,7 @@ const isSecretName = (name: string) => secretName.test(name) && !harmlessName.te
 
 /**
  * Secrets that are recognized by their form, in any text. The texts come from anybody, so each expression
- * must run in linear time: no unbounded quantifier begins where another one may have passed.
+ * must run in linear time: no two unbounded quantifiers may match at the same place of the text.
  */
 const forms: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, leftOut],
@@ -107,7 +107,9 @@ export class SecretFilter {
     });
   }
 
-  /** Cleans a text made of cleaned objects, in which the forms would match names of fields. */
+  /**
+   * Cleans a text made of cleaned objects. The forms are not applied, since they would match names of fields.
+   */
   withoutKnown(text: string): string {
     let clean = text;
     for (const known of this.#known) clean = clean.replace(known, leftOut);

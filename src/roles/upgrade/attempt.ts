@@ -28,7 +28,7 @@ function recordIn(text: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (error) {
-    // A file that something else has cut says nothing of an attempt.
+    // A file that was cut, for example on a full disk, has no attempt.
     if (error instanceof SyntaxError) return {};
     throw error;
   }

@@ -1,4 +1,4 @@
-/** The cluster as `minik8s upgrade --nodes` reads and changes it: by ctl of the installed file. */
+/** Access of `minik8s upgrade --nodes` to the cluster, through ctl of the installed file. */
 import { networkInterfaces } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import { runInstalled } from '../../installation/carry-out.ts';
@@ -17,9 +17,9 @@ export interface ClusterOptions {
   readonly say: (line: string) => void;
 }
 
-/** Time in milliseconds between two looks at an upgrade that is not over. */
+/** Time in milliseconds between two checks of an upgrade in progress. */
 export const pollMs = 1_000;
-/** Time in milliseconds for the download, and for the report of a failure. */
+/** Time in milliseconds that the download and the report of a failure may take in addition to the timeout. */
 export const reportMs = 60_000;
 
 export async function readJson<T>(options: ClusterOptions, what: readonly string[]): Promise<T> {

@@ -1,4 +1,7 @@
-/** Decisions of `minik8s upgrade --nodes` about the other masters: their order, and when one is done. */
+/**
+ * Decisions of `minik8s upgrade --nodes` about the other masters: their order, and when a master's upgrade is
+ * complete.
+ */
 import { addressIn, versionAnnotation } from '../../api/coordination/v1/master-lease.ts';
 import {
   parseUpgradeResult,
@@ -51,8 +54,8 @@ const versionOf = ({ metadata }: LeaseFacts) => metadata.annotations?.[versionAn
 export type MasterProgress = 'done' | 'waiting' | { readonly error: string };
 
 /**
- * Returns the state of an order. A master removes its Lease when it stops, and makes a new one, without the
- * order, when it is back.
+ * Returns the state of an order. A master removes its Lease when it stops, and creates a new Lease, without
+ * the order, when it starts.
  */
 export function masterProgress(lease: LeaseFacts | undefined, order: UpgradeOrder): MasterProgress {
   if (lease === undefined) return 'waiting';
@@ -61,7 +64,7 @@ export function masterProgress(lease: LeaseFacts | undefined, order: UpgradeOrde
   return versionOf(lease) === order.version ? 'done' : 'waiting';
 }
 
-/** Returns the end of a failed run: what was reached, and how to go on or back. */
+/** Returns the message of a failed run: which masters are upgraded, and how to continue or go back. */
 export function masterFailure(
   failed: { readonly name: string; readonly error: string },
   done: readonly string[],

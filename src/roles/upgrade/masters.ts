@@ -48,7 +48,8 @@ async function upgradeMaster(options: ClusterOptions, name: string): Promise<voi
   const order: UpgradeOrder = { id: randomUUID(), version, sha256, timeoutSeconds: timeoutMs / 1000 };
   const text = `${upgradeAnnotation}=${JSON.stringify(order)}`;
   await ctl(options, ['annotate', 'lease', name, ...namespace, '--overwrite', text]);
-  // The master gives up and goes back after the same time; its report comes first.
+  // After the same time the master gives up and goes back to the earlier version; its report arrives before
+  // this end.
   const end = clock.monotonic() + 2 * timeoutMs + reportMs;
   for (;;) {
     const leases = await readLeases(options).catch(() => []);

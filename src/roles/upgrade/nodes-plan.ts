@@ -1,4 +1,7 @@
-/** Decisions of `minik8s upgrade --nodes`: which nodes, in which order, and when one is done. */
+/**
+ * Decisions of `minik8s upgrade --nodes`: which nodes are upgraded, in which order, and when a node's upgrade
+ * is complete.
+ */
 import {
   parseUpgradeOrder,
   parseUpgradeResult,
@@ -93,7 +96,7 @@ export function progressOf(node: NodeFacts | undefined, order: UpgradeOrder): No
   return versionOf(node) === order.version && isReady(node) ? 'done' : 'waiting';
 }
 
-/** Returns the end of a failed run: what was reached, and how to go on or back. */
+/** Returns the message of a failed run: which nodes are upgraded, and how to continue or go back. */
 export function failureText(
   failed: { readonly name: string; readonly error: string; readonly isCordoned: boolean },
   done: readonly string[],

@@ -86,7 +86,8 @@ async function upgradeNode(
 /** Rejects if the node reports a failure, or is not Ready with the version in time. */
 async function untilDone(options: NodesOptions, name: string, order: UpgradeOrder): Promise<void> {
   const { timeoutMs, clock, signal } = options;
-  // The node gives up and goes back after the same time; its report comes first.
+  // After the same time the node gives up and goes back to the earlier version; its report arrives before
+  // this end.
   const end = clock.monotonic() + 2 * timeoutMs + reportMs;
   for (;;) {
     // The API server restarts with the node if both are of one process.

@@ -32,7 +32,7 @@ export async function lowerStoredData(
     await requireAlone(settings['data-dir']);
     await using stack = new AsyncDisposableStack();
     const context = { settings, clock: systemClock, random: systemRandom, log: silentLogger };
-    // An etcd that is alone is reached by its socket, under no address.
+    // An etcd with one member is reached by its socket, so the address is not used.
     const { store } = await openStorage({ ...context, advertiseAddress: '127.0.0.1' }, stack, signal);
     await lowerData(store, format, { version: version(), onStep });
   } finally {
@@ -40,7 +40,7 @@ export async function lowerStoredData(
   }
 }
 
-/** Rejects for a master of several: the others run on the data. */
+/** Rejects if the master has other masters, because these may run on the same data. */
 async function requireAlone(dataDir: string): Promise<void> {
   const member = await readOwnMember(join(dataDir, 'etcd'));
   const others = member ? otherMembersOf(member).map(({ name }) => name) : [];

@@ -23,7 +23,7 @@ export interface UserSubject {
 }
 
 export interface UserCertificate {
-  /** Both are PEM. The key has not left this process. */
+  /** Key and certificate are PEM. The key has not left this process. */
   readonly key: string;
   readonly certificate: string;
 }

@@ -51,8 +51,8 @@ export function createNodeDns(
 const resolvedFile = '/run/systemd/resolve/resolv.conf';
 
 /**
- * systemd-resolved configures a loopback address for programs of this machine, which inside a pod is a
- * different address. A file beside it lists the upstream servers.
+ * systemd-resolved writes a loopback address into the file for programs of this machine; inside a pod that
+ * address is the pod itself. Another file of systemd-resolved lists the upstream servers.
  */
 export function hostResolvConf(): string {
   const usual = '/etc/resolv.conf';

@@ -1,7 +1,6 @@
 /**
- * The answer of a node to `minik8s doctor`: its own findings, and which other nodes it reaches. It takes no
- * parameter: the only addresses that it connects to are those of Nodes, so that it scans no ports for any
- * client.
+ * The answer of a node to `minik8s doctor`: its own findings, and which other nodes it reaches. The request
+ * has no parameter: the agent connects only to the addresses of Nodes, so no client can use it to scan ports.
  */
 import { nodeResource } from '../../api/core/v1/node/node.ts';
 import type { Client } from '../../client/client.ts';

@@ -44,7 +44,10 @@ export const nodeImages = ({ dockerSocket, transport, ...trust }: NodeImagesOpti
   },
 });
 
-/** Connects to the agents of other nodes with the node's certificate; they prove their names by theirs. */
+/**
+ * Connects to the agents of other nodes with this node's certificate; the agents prove their names by their
+ * own certificates.
+ */
 function connectionToNodes(
   client: Client,
   { identity, authority }: Pick<NodeImagesOptions, 'identity' | 'authority'>,

@@ -163,8 +163,8 @@ class Member {
   }
 
   /**
-   * Trusts the authorities that the masters serve, and has certificates of the one that signs. Resolves when
-   * the signal aborts.
+   * Trusts the authorities that the masters serve, and requests certificates of the authority that signs.
+   * Resolves when the signal aborts.
    */
   async followAuthorities(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;

@@ -19,6 +19,7 @@ import { cleanupNetwork } from '../../network/pod-network.ts';
 import { removePolicyRules } from '../../network/policies/enforcer.ts';
 import type { Exec } from '../../os/exec.ts';
 import { removeTree } from '../../os/remove-tree.ts';
+import { removeAnnouncements } from '../../service-proxy/announcing/kernel.ts';
 import { removeServiceRules } from '../../service-proxy/proxier.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { removeWebServer } from './node-web-server.ts';
@@ -29,7 +30,7 @@ export interface NodeTraces {
   readonly exec: Exec;
   readonly dataDir: string;
   readonly dockerSocket: string;
-  /** True if the node agent's files stay: the volumes of pods, and what it remembers. */
+  /** True if the node agent's files stay: the volumes of pods, and the agent's stored state. */
   readonly keepsFiles?: boolean;
 }
 
@@ -52,6 +53,7 @@ export async function removeNodeTraces(
   await removeWebServer(dataDir, dockerSocket);
   await removeHostNames(dataDir);
   await removeServiceRules(exec);
+  await removeAnnouncements(exec);
   await removePolicyRules(exec);
   await removeDnsLink(exec);
   await cleanupNetwork(exec);
@@ -62,13 +64,13 @@ export async function removeNodeTraces(
   return all.length;
 }
 
-/** Timeout in milliseconds for the API server's answer at the start, whether the Node still exists. */
+/** Timeout in milliseconds of the question to the API server, at the start, whether the Node still exists. */
 const patienceMs = 5_000;
 
 /**
- * Returns whether the Node was deleted, or created again with another range of pods, while this machine was
- * away. Everything left on the machine then has addresses that may belong to another node by now. Returns
- * false while no API server answers.
+ * Returns true if the Node was deleted, or created again with another pod range, while this machine was away.
+ * The addresses of everything left on the machine may then belong to another node. Returns false while no API
+ * server answers.
  */
 export async function areOutdated(former: {
   readonly client: Client;

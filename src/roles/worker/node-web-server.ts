@@ -1,4 +1,4 @@
-/** The node's web server: one container that serves Ingresses and Dns objects. */
+/** The node's web server: one container that serves Gateways, Ingresses and Dns objects. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { serviceResource } from '../../api/core/v1/service/service.ts';
@@ -11,18 +11,21 @@ import type { InformerFactory } from '../../client/informer.ts';
 import { nodeLocalAddress } from '../../cluster-dns/cluster-dns.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { dockerClient } from '../../docker/client.ts';
+import { createGatewayRouting } from '../../features/gateway/agent/gateway-routing.ts';
+import { gatewayServedType } from '../../features/gateway/api/gateway-served.ts';
 import { createNodeRouting, removeHostNames } from '../../features/host-names/agent/node-routing.ts';
 import { dnsResource } from '../../features/host-names/api/dns.ts';
 import { dnsServedCondition, dnsServedType } from '../../features/host-names/api/dns-served.ts';
 import { resolverOf } from '../../features/ingress/agent/external-addresses.ts';
 import { createIngressRouting } from '../../features/ingress/agent/ingress-routing.ts';
-import { ingressServedCondition, ingressServedType } from '../../features/ingress/api/ingress-served.ts';
+import { WatchedSecrets } from '../../features/ingress/agent/watched-secrets.ts';
+import { ingressServedType, servedCondition } from '../../features/ingress/api/ingress-served.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
 import { portProblem } from '../../os/port-problem.ts';
 import { newAuthority } from '../../pki/credentials.ts';
 import { dockerEngine } from '../../web-server/engine.ts';
 import { Nginx } from '../../web-server/nginx.ts';
-import { type Front, runWebServer } from '../../web-server/web-server.ts';
+import { type Front, type Ports, runWebServer } from '../../web-server/web-server.ts';
 import { runsFeature } from './node-features.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
@@ -32,6 +35,7 @@ interface WebServerConnection {
   readonly proxyInformers: InformerFactory;
   readonly dnsInformers: InformerFactory;
   readonly ingressInformers: InformerFactory;
+  readonly gatewayInformers: InformerFactory;
 }
 
 /** The name includes a hash, since two clusters may share a Docker engine. */
@@ -50,11 +54,14 @@ export function wireWebServer(
     conditions.replace({ ...conditions.value, [type]: condition });
   const dns = wireDns(options, connection, wake, report);
   const ingress = wireIngress(options, connection, wake, report);
+  const gateway = wireGateway(options, connection, wake, report);
   const serves = {
     dns: runsFeature(settings, 'host-names'),
     ingress: runsFeature(settings, 'ingress') && settings['serve-ingress'] === 'true',
+    gateway: runsFeature(settings, 'gateway') && settings['serve-ingress'] === 'true',
   };
-  const nginx = nginxOf(options);
+  const ports = portsOf(settings);
+  const nginx = nginxOf(options, ports);
   return {
     hostAddresses: dns.hostAddresses,
     /** Runs until the signal aborts; the web server keeps running. The proxy's informers have synced. */
@@ -66,13 +73,16 @@ export function wireWebServer(
           log.warn('cannot remove the names of Dns objects', { error: errorMessage(error) }),
         );
       if (serves.ingress) fronts.push(ingress.front);
-      // Without the objects of one front the routes of all that it serves would be dropped.
+      if (serves.gateway) fronts.push(gateway.front);
+      // Waits for the objects of all fronts: the routes of a front without its objects would be dropped.
       await Promise.all([
         ...(serves.dns ? [connection.dnsInformers.start(signal)] : []),
         ...(serves.ingress ? [connection.ingressInformers.start(signal)] : []),
+        ...(serves.gateway ? [gateway.begin(signal)] : []),
       ]);
-      await runWebServer({ clock: options.clock, nginx, wake, fronts }, signal);
+      await runWebServer({ clock: options.clock, nginx, wake, fronts, ports }, signal);
       ingress.end();
+      gateway.end();
       await dns.end();
     },
   };
@@ -108,12 +118,31 @@ function wireIngress(options: WorkerOptions, connection: WebServerConnection, wa
     slices: proxyInformers.informerFor(endpointSliceResource),
     otherHosts: () => new Set(dnses?.list().map(({ spec }) => spec.host)),
     resolve: resolverOf(nodeLocalAddress),
-    onState: (state) => report(ingressServedType, ingressServedCondition(state)),
+    onState: (state) => report(ingressServedType, servedCondition(ingressServedType, state)),
   });
 }
 
-function nginxOf({ settings, clock }: WorkerOptions): Nginx {
+function wireGateway(options: WorkerOptions, connection: WebServerConnection, wake: Wake, report: Report) {
+  const { clock, random, nodeName } = options;
+  const { events, gatewayInformers, proxyInformers, proxyClient: client } = connection;
+  const log = options.log.named('gateway');
+  const onChange = () => wake.call();
+  return createGatewayRouting({
+    ...{ client, clock, log, nodeName, events, wake },
+    informers: gatewayInformers,
+    services: proxyInformers.informerFor(serviceResource),
+    slices: proxyInformers.informerFor(endpointSliceResource),
+    secrets: new WatchedSecrets({ client, clock, random, log, onChange }),
+    onState: (state) => report(gatewayServedType, servedCondition(gatewayServedType, state)),
+  });
+}
+
+function portsOf(settings: WorkerOptions['settings']): Ports {
   const https = settings['https-port'];
+  return { http: settings['http-port'], https: https === 0 ? undefined : https };
+}
+
+function nginxOf({ settings, clock }: WorkerOptions, ports: Ports): Nginx {
   return new Nginx({
     engine: dockerEngine(dockerClient(settings['docker-socket'])),
     clock,
@@ -122,7 +151,7 @@ function nginxOf({ settings, clock }: WorkerOptions): Nginx {
     directory: join(settings['data-dir'], 'kubelet/routing'),
     mountPoint: '/minik8s',
     temporary: '/tmp',
-    ports: { http: settings['http-port'], https: https === 0 ? undefined : https },
+    ports,
     portProblem: (port) => portProblem('TCP', '0.0.0.0', port),
     makeCertificate: async () => {
       const { key, certificate } = await newAuthority(clock.now(), 'minik8s-default');

@@ -1,4 +1,7 @@
-/** Annotations of a Node about the node's authorities, by which masters see that it has followed them. */
+/**
+ * Annotations of a Node about the authorities that the node trusts. Masters read from them whether the node
+ * has followed a rotation.
+ */
 import { X509Certificate } from 'node:crypto';
 import {
   certificateAnnotation,

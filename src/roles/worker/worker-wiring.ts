@@ -20,6 +20,7 @@ import { RoutedPodNetwork } from '../../network/pod-network.ts';
 import { PolicyEnforcer } from '../../network/policies/enforcer.ts';
 import { readAsset } from '../../os/assets.ts';
 import { monitorRules } from '../../os/nft-monitor.ts';
+import { Announcer } from '../../service-proxy/announcing/announcer.ts';
 import { createProxier } from '../../service-proxy/proxier.ts';
 import { requireFreeHostPort } from '../preflight.ts';
 import { createNodeDns, podDns } from './node-dns.ts';
@@ -77,7 +78,10 @@ function connect(options: WorkerOptions) {
     agentInformers: createInformerFactory({ client, clock, random, log }),
     /** Informers of the Nodes, for the proxy and the overlay. */
     nodeInformers: createInformerFactory({ client, clock, random, log }),
-    /** Informers of network policies and namespaces: an older master does not let nodes read the former. */
+    /**
+     * Informers of network policies and namespaces, apart from the others: an older master does not let nodes
+     * read network policies.
+     */
     policyInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     /** Informer of the addresses of all pods, started with the first network policy. */
     peerInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
@@ -87,6 +91,10 @@ function connect(options: WorkerOptions) {
     dnsInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     /** Informers of Ingresses: a master without this feature does not let nodes read them. */
     ingressInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+    /** Informers of the Leases of load balancers' addresses: an older master does not let nodes read them. */
+    balancerInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+    /** Informers of the Gateway API: a server may lack its definitions. */
+    gatewayInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     proxyClient,
   };
 }
@@ -103,9 +111,16 @@ function wireServices(options: WorkerOptions, connection: Connection) {
     clusterCIDR: settings['cluster-cidr'],
     log: log.named('proxy'),
   });
+  const announcer = new Announcer({
+    ...{ nodeInformers, exec, nodeName, nodeIP, clock, events },
+    client: connection.proxyClient,
+    informers: proxyInformers,
+    leaseInformers: connection.balancerInformers,
+    log: log.named('balancer'),
+  });
   const webServer = wireWebServer(options, connection, conditions);
   const dns = createNodeDns(options, settings, proxyInformers, webServer.hostAddresses);
-  return { conditions, proxier, webServer, dns };
+  return { conditions, proxier, announcer, webServer, dns };
 }
 
 function wirePolicies(options: WorkerOptions, connection: Connection, dataDir: string): PolicyEnforcer {
@@ -175,7 +190,7 @@ const podNetwork = ({ settings, exec, log, nodeIP }: WorkerOptions, policies: Po
     overlay: { mode: settings.overlay, nodeIP },
   });
 
-/** Returns what the agent uses of this program: its image of pauses, and what it needs to build functions. */
+/** Returns the agent's options from this program: the image of pause containers, and the features. */
 const programParts = ({ settings, transport, identity, authority }: WorkerOptions) => ({
   pauseImage: pauseImage(),
   readPauseArchive: async () => readAsset('pause.tar'),

@@ -19,8 +19,9 @@ export async function runWorker(options: WorkerOptions, signal: AbortSignal): Pr
   } finally {
     stop.abort();
     await Promise.allSettled(parts);
-    const { proxyInformers, dnsInformers, ingressInformers } = worker;
-    await Promise.all([proxyInformers.stopped(), dnsInformers.stopped(), ingressInformers.stopped()]);
+    const { proxyInformers, dnsInformers, ingressInformers, gatewayInformers } = worker;
+    const all = [proxyInformers, dnsInformers, ingressInformers, gatewayInformers];
+    await Promise.all(all.map((informers) => informers.stopped()));
     await worker.events.stop();
   }
 }
@@ -30,7 +31,8 @@ function runParts(
   worker: Awaited<ReturnType<typeof wireWorker>>,
   ended: AbortSignal,
 ): readonly Promise<void>[] {
-  const { kubelet, policies, proxier, webServer, dns, proxyInformers, overlay, registered } = worker;
+  const { kubelet, policies, proxier, announcer, webServer, dns, proxyInformers, overlay, registered } =
+    worker;
   /**
    * Objects that all nodes read are watched only after registration: the API server would reject these
    * requests earlier.
@@ -45,7 +47,7 @@ function runParts(
   };
   const proxy = async () => {
     await proxyInformers.start(ended);
-    await Promise.all([proxier.run(ended), webServer.run(ended)]);
+    await Promise.all([proxier.run(ended), announcer.run(ended), webServer.run(ended)]);
   };
   return [
     kubelet.run(ended),

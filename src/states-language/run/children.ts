@@ -142,5 +142,5 @@ function endOfAll(wait: ChildrenWait, failure: Failure): Failure | undefined {
 
 const tooMany = ({ failed, total, tolerated }: ChildrenWait, { error, cause }: Failure): Failure => ({
   error: 'States.ExceedToleratedFailureThreshold',
-  cause: `${failed} of ${total} iterations have failed, and ${tolerated} may; the last one: ${error}: ${cause}`,
+  cause: `${failed} of ${total} iterations have failed, more than the tolerated ${tolerated}; the last failure: ${error}: ${cause}`,
 });

@@ -6,7 +6,7 @@ import type { Rule } from '../rule.ts';
 export const claimLost: Rule = {
   kinds: ['persistentvolumeclaims'],
   symptom: 'A PersistentVolumeClaim is Lost.',
-  cause: 'Somebody deleted its volume.',
+  cause: 'The PersistentVolume to which it was bound was deleted.',
   advice: 'Create the claim again; its data are gone.',
   find(claim) {
     if (textAt(claim, 'status', 'phase') !== 'Lost') return undefined;

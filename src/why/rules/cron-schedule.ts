@@ -24,7 +24,7 @@ export const cronSchedule: Rule = {
       mend: [
         {
           command: command`edit cronjob ${name}${inNamespace({ namespace })}`,
-          about: 'correct what the message names',
+          about: 'correct the field that the message names',
         },
       ],
     };

@@ -9,8 +9,8 @@ const own = /^(kubernetes\.io\/|foregroundDeletion$|orphan$|batch\.kubernetes\.i
 
 export const finalizer: Rule = {
   kinds: kindKeys.filter((key) => !['pods', 'namespaces', 'events', 'nodes'].includes(key)),
-  symptom: 'An object was deleted and stays.',
-  cause: 'A finalizer keeps it until its controller has removed the finalizer, and that controller does not.',
+  symptom: 'A deleted object does not disappear.',
+  cause: 'A finalizer keeps the object, and the controller of the finalizer does not remove the finalizer.',
   advice: 'Start the controller, or remove the finalizer if it is gone for good.',
   find(object, seen) {
     const { deletionTimestamp, name, namespace } = metadataOf(object);
@@ -28,7 +28,7 @@ export const finalizer: Rule = {
       says: `it was deleted at ${deletionTimestamp}, and its finalizers keep it: ${finalizers.join(', ')}`,
       mend:
         foreign.length === 0
-          ? [{ advice: 'what it is used by must go first, such as pods that use a claim' }]
+          ? [{ advice: 'delete the objects that use it first, such as the pods that use a claim' }]
           : [
               { advice: `start the controller that removes ${foreign.join(', ')}` },
               {

@@ -5,7 +5,7 @@ export const jobRetries: Rule = {
   kinds: ['jobs.batch'],
   symptom: 'A Job is not complete.',
   cause: 'Its pods fail and are tried again, or none of them is ready.',
-  advice: 'Mend the pod that is named.',
+  advice: 'Mend the pod that the explanation names.',
   find(job, seen) {
     const failures = numberAt(job, 'status', 'failed');
     const isComplete = textAt(job, 'status', 'completionTime') !== '';

@@ -13,7 +13,7 @@ const kinds = [
 export const namespaceTerminating: Rule = {
   kinds: ['namespaces'],
   symptom: 'A namespace stays Terminating.',
-  cause: 'Objects in it have finalizers that nobody removes, or an aggregated API does not answer.',
+  cause: 'Objects in it have finalizers that no controller removes, or an aggregated API does not answer.',
   advice:
     'Start the controller of the finalizer, or remove the finalizer; delete the APIService that does not answer.',
   find(namespace, seen) {

@@ -5,7 +5,7 @@ import type { Rule } from '../rule.ts';
 export const nodeCordoned: Rule = {
   kinds: ['nodes'],
   symptom: 'A node takes no new pods (SchedulingDisabled).',
-  cause: 'Somebody cordoned or drained it.',
+  cause: 'An administrator or a program has cordoned or drained it.',
   advice: 'Uncordon it when its maintenance is over.',
   find(node) {
     if (valueAt(node, 'spec', 'unschedulable') !== true) return undefined;

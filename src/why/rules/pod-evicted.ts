@@ -17,9 +17,9 @@ const reasons = [
 
 export const podEvicted: Rule = {
   kinds: ['pods'],
-  symptom: 'A pod has Failed with the reason Evicted or another one of its node.',
-  cause: 'The node could not keep it: it lacked memory, disk or a device, or was lost.',
-  advice: 'Delete the pod, and mend what the message says of the node.',
+  symptom: 'A pod has Failed with the reason Evicted or another reason that its node gives.',
+  cause: 'The node could not keep the pod: the node lacked memory, disk or a device, or was lost.',
+  advice: 'Delete the pod, and mend the problem of the node that the message names.',
   find(pod) {
     const reason = textAt(pod, 'status', 'reason');
     if (textAt(pod, 'status', 'phase') !== 'Failed' || !reasons.includes(reason)) return undefined;

@@ -5,8 +5,8 @@ import type { Rule } from '../rule.ts';
 export const podGated: Rule = {
   kinds: ['pods'],
   symptom: 'A pod is SchedulingGated.',
-  cause: 'Its schedulingGates say that another program still has something to do first.',
-  advice: 'Look for the program that removes the gate, which its name usually says.',
+  cause: 'Another program has not removed its schedulingGates yet.',
+  advice: 'Start the program that removes the gate; the name of the gate usually tells which one.',
   find(pod) {
     const gates = recordsAt(pod, 'spec', 'schedulingGates').map((gate) => textAt(gate, 'name'));
     if (gates.length === 0) return undefined;

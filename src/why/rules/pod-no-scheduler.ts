@@ -2,7 +2,7 @@ import { metadataOf, textAt } from '../../apimachinery/fields.ts';
 import { conditionOf, isOver } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 
-/** Time that a scheduler has for its first word, in milliseconds. */
+/** Time in milliseconds within which a running scheduler reports a new pod. */
 const patienceMs = 10_000;
 
 export const podNoScheduler: Rule = {
@@ -19,7 +19,7 @@ export const podNoScheduler: Rule = {
       return undefined;
     return {
       severity: 'broken',
-      says: `no scheduler has looked at it; spec.schedulerName is ${scheduler}`,
+      says: `no scheduler has handled it; spec.schedulerName is ${scheduler}`,
       mend: [{ advice: `start the scheduler ${scheduler}, or create the pod without spec.schedulerName` }],
     };
   },

@@ -9,7 +9,8 @@ export const podReadiness: Rule = {
   kinds: ['pods'],
   symptom: 'A pod runs and is not ready (0/1).',
   cause: 'Its readiness or startup probe fails, or a readiness gate is not met.',
-  advice: 'Correct the probe or what it asks; for a gate, start the program that sets its condition.',
+  advice:
+    'Correct the probe or the program that it checks; for a gate, start the program that sets its condition.',
   find(pod, seen) {
     if (isOver(pod) || isReady(pod) || textAt(pod, 'status', 'phase') !== 'Running') return undefined;
     const { namespace, name } = metadataOf(pod);

@@ -2,12 +2,12 @@ import { textAt } from '../../apimachinery/fields.ts';
 import { containersOf, isReady, lastEnd, waitingFor, waitMessage } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 
-const waiting = ['CreateContainerError', 'RunContainerError'];
+const waiting = ['CreateContainerError', 'RunContainerError', 'PostStartHookError'];
 const ended = ['StartError', 'ContainerCannotRun'];
 
 export const podStartError: Rule = {
   kinds: ['pods'],
-  symptom: 'CreateContainerError, RunContainerError, StartError or ContainerCannotRun.',
+  symptom: 'CreateContainerError, RunContainerError, StartError, ContainerCannotRun or PostStartHookError.',
   cause:
     'The engine refuses to start the container: a command that the image does not have, a mount or a right that it does not get.',
   advice: 'Correct the command or the field that the message names.',
@@ -20,6 +20,13 @@ export const podStartError: Rule = {
     const message = refused ? waitMessage(refused) : (lastEnd(container)?.message ?? '');
     const command = [container.spec.command, container.spec.args].flat().filter(Boolean).join(' ');
     const isMissing = /executable file not found|no such file or directory/i.test(message);
+    if (textAt(refused?.status, 'state', 'waiting', 'reason') === 'PostStartHookError')
+      return {
+        severity: 'broken',
+        says: `the postStart hook of container ${container.name} fails, so that it is restarted`,
+        evidence: [message],
+        mend: [{ advice: `correct lifecycle.postStart of container ${container.name}` }],
+      };
     return {
       severity: 'broken',
       says: isMissing

@@ -6,11 +6,15 @@ export const podStarting: Rule = {
   kinds: ['pods'],
   symptom: 'A pod is in ContainerCreating, PodInitializing or Init:0/1.',
   cause: 'Its node prepares it: images, volumes, init containers.',
-  advice: 'Wait; the container that is named is next.',
+  advice: 'Wait; the explanation names the container that starts next.',
   find(pod) {
     if (isOver(pod) || isReady(pod)) return undefined;
     const node = textAt(pod, 'spec', 'nodeName');
-    if (node === '') return { severity: 'waiting', says: 'it waits for the scheduler' };
+    if (node === '')
+      return {
+        severity: 'waiting',
+        says: `it waits for the scheduler ${textAt(pod, 'spec', 'schedulerName')}`,
+      };
     const container = containersOf(pod).find(({ status, isInit }) =>
       isInit
         ? textAt(status, 'state', 'terminated', 'reason') !== 'Completed' && status.ready !== true

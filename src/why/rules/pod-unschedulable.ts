@@ -5,7 +5,7 @@ export const podUnschedulable: Rule = {
   kinds: ['pods'],
   symptom:
     'A pod stays Pending for another reason of the scheduler, such as pod affinity or spread constraints.',
-  cause: 'What the message of the scheduler says.',
+  cause: 'The message of the scheduler names it.',
   advice: 'Change the field that the message names.',
   find(pod) {
     const unscheduled = unscheduledOf(pod);

@@ -57,7 +57,7 @@ function noPods(service: JsonObject, text: string, seen: Snapshot): Finding {
       const word = textAt(workload, 'kind').toLowerCase();
       return {
         severity: 'broken',
-        says: `its pods (${text}) are those of ${word} ${ref.name}, which has none`,
+        says: `its selector (${text}) matches the template of ${word} ${ref.name}, which has no pods`,
         mend: [{ command: command`scale ${word}/${ref.name}${inNamespace({ namespace })} --replicas=1` }],
         because: [ref],
       };

@@ -9,7 +9,7 @@ export const workloadPods: Rule = {
   kinds: ['deployments.apps', 'replicasets.apps', 'statefulsets.apps', 'daemonsets.apps'],
   symptom: 'A workload has fewer ready pods than it asks for (READY 1/3).',
   cause: 'A pod of it is not ready.',
-  advice: 'Mend the pod that is named.',
+  advice: 'Mend the pod that the explanation names.',
   find(workload, seen) {
     const { wanted, ready, updated } = replicasOf(workload);
     const isRolled = textAt(workload, 'kind') !== 'Deployment' || updated >= wanted;
@@ -27,7 +27,10 @@ export const workloadPods: Rule = {
   },
 };
 
-/** Returns the pods that are not ready and the workloads below, the newest first: a rollout awaits those. */
+/**
+ * Returns the pods that are not ready and the workloads below, the newest first, because a rollout waits for
+ * the newest pods.
+ */
 function newestFirst(seen: Snapshot, refs: readonly ObjectRef[]): readonly ObjectRef[] {
   const created = (ref: ObjectRef) => metadataOf(seen.get(ref) ?? {}).creationTimestamp ?? '';
   return refs

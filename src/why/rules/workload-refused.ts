@@ -12,7 +12,7 @@ export const workloadRefused: Rule = {
   symptom: 'A workload has fewer pods than it asks for, and no pod shows why (FailedCreate).',
   cause:
     'The API server refuses its pods: a quota, a policy, pod security, a webhook, a ServiceAccount or PriorityClass that does not exist.',
-  advice: 'Change what the message names.',
+  advice: 'Change the quota, the policy or the field that the message names.',
   find(workload, seen) {
     if (!isShort(workload)) return undefined;
     const condition = conditionOf(workload, 'ReplicaFailure');

@@ -1,6 +1,10 @@
 /** Rules of accessibility (axe-core) on a page as it is shown. */
-import axe from 'axe-core';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
+
+const require = createRequire(import.meta.url);
+const source = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 interface Finding {
   readonly id: string;
@@ -11,7 +15,7 @@ interface Finding {
 
 /** Returns what keeps people out: findings that axe calls serious or critical, one line each. */
 export async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+  await page.evaluate(source);
   const findings = await page.evaluate<readonly Finding[]>(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`,
   );

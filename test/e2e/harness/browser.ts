@@ -13,7 +13,7 @@ import { makeDirectory } from './belongings.ts';
 import type { Cleanup } from './cluster.ts';
 import { claimNamespace } from './namespace.ts';
 
-/** Path of Debian's package; Ubuntu's is a snap, which cannot run in a namespace. */
+/** The program of Debian's package; Ubuntu's is a snap, which cannot run in a namespace. */
 const program = '/usr/bin/chromium';
 /** Port in the browser's namespace. */
 const port = 6443;

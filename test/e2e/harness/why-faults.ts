@@ -227,7 +227,7 @@ export const faults: readonly Fault[] = [
     objects: [service({ selector: labels }), deployment({}, {}, { replicas: 0 })],
     subject: 'service/web',
     rule: 'service-selector',
-    says: /those of deployment web, which has none/,
+    says: /template of deployment web, which has no pods/,
     words,
   },
   {

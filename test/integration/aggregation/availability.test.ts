@@ -61,14 +61,14 @@ describe('the availability of an extension server', () => {
   };
   const things = () => server.call('GET', '/apis/ext.example/v1');
 
-  it('is missing without its Service', async () => {
+  it('is False without its Service', async () => {
     const made = await server.call('POST', services, apiService({ caBundle: encoded(extension.authority) }));
     assert.equal(made.status, 201, made.text);
     await reasonIs('ServiceNotFound');
     assert.equal((await things()).status, 503);
   });
 
-  it('comes with its Service and endpoints', async () => {
+  it('is True with its Service and endpoints', async () => {
     await addExtensionService(server);
     const { status } = await reasonIs('Passed');
     assert.equal(status, 'True');

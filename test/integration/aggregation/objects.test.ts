@@ -130,7 +130,7 @@ describe('objects of an extension server', () => {
     await gone('the owned map', () => map('vassal'));
   });
 
-  it('keep their namespace while their server hangs, which its condition says', async () => {
+  it('keep their namespace while their server hangs, and its condition has the reason', async () => {
     await makeNamespace('stuck');
     things.add('kept', 'stuck');
     await makeMap('emptied', 'stuck');
@@ -163,7 +163,7 @@ describe('objects of an extension server', () => {
     assert.ok(await map('third'), 'its owner is still there');
   });
 
-  it('are left alone once their APIService is deleted, which releases their namespace', async () => {
+  it('are no longer considered once their APIService is deleted, which releases their namespace', async () => {
     await makeNamespace('unserved');
     things.add('orphan', 'unserved');
     assert.equal((await server.call('DELETE', `${services}/v1.ext.example`)).status, 200);

@@ -134,7 +134,7 @@ describe('the OpenAPI of an extension server', () => {
     assert.match(found.headers.get('cache-control') ?? '', /immutable/);
   });
 
-  it('changes its hash when the server describes its kinds otherwise', async () => {
+  it('changes its hash when the server changes its descriptions', async () => {
     const former = await indexed();
     color = 'the second one';
     await ask('again');
@@ -158,7 +158,7 @@ describe('the OpenAPI of an extension server', () => {
     assert.equal(
       definitions['example.ext.v1.Thing']?.properties.metadata?.$ref,
       `#/definitions/${meta}_v2`,
-      'a definition of the same name with another meaning',
+      'a definition of the same name for another type',
     );
     assert.equal(definitions[`${meta}_v2`]?.properties.name?.type, 'integer');
     assert.equal(definitions[meta]?.properties.name?.type, 'string');

@@ -162,7 +162,7 @@ describe('requests for an extension server', () => {
     assert.ok(extension.connections() - before <= 1, String(extension.connections() - before));
   });
 
-  it('that watch get each event when it is sent', async () => {
+  it('that watch receive each event when it is sent', async () => {
     let stream: ServerResponse | undefined;
     answer((_, response) => {
       stream = response;
@@ -219,7 +219,7 @@ describe('requests for an extension server', () => {
     assert.equal((await answered(things)).status, 503);
   });
 
-  it('that it never answers hold only themselves, up to a limit', async () => {
+  it('without an answer delay no other requests, up to a limit', async () => {
     answer(() => undefined);
     const before = received().length;
     const waiting = await Promise.all(Array.from({ length: maxWaiting }, () => send(things)));
@@ -255,7 +255,7 @@ describe('requests for an extension server', () => {
     assert.equal((await answered(things)).text, 'unverified');
   });
 
-  it('of built-in groups stay here', async () => {
+  it('of built-in groups are not forwarded', async () => {
     const claim = await server.call('POST', services, apiService({ insecureSkipTLSVerify: true }, 'apps'));
     assert.equal(claim.status, 201, claim.text);
     await setAvailable(server, 'v1.apps');

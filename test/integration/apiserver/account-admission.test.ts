@@ -34,7 +34,7 @@ describe('a new pod of an account', () => {
   };
   const path = '/var/run/secrets/kubernetes.io/serviceaccount';
 
-  it('finds a token, the authority and its namespace where clients look', async () => {
+  it('has a token, the authority and its namespace at the paths that clients read', async () => {
     const own = [{ name: 'v', mountPath: '/v' }];
     const { volumes = [], containers } = await made({
       volumes: [{ name: 'v', emptyDir: {} }],
@@ -103,7 +103,7 @@ describe('a new pod of an account', () => {
       /container c with .*"other"/,
     ],
     [
-      'all of an environment',
+      'all keys for the environment',
       { ...strict, containers: withEnv({ envFrom: [{ secretRef: { name: 'other' } }] }) },
       /container c with .*"other"/,
     ],
@@ -117,15 +117,15 @@ describe('a new pod of an account', () => {
       { ...strict, imagePullSecrets: [{ name: 'own' }] },
       /imagePullSecrets\[0\]\.name="own" is not allowed/,
     ],
-    ['the account of a mirror', {}, /a mirror pod may not reference service accounts/, mirror],
+    ['the account of a mirror pod', {}, /a mirror pod may not reference service accounts/, mirror],
     [
-      'a Secret of a mirror',
+      'a Secret of a mirror pod',
       { serviceAccountName: '', volumes: [secret('own')] },
       /a mirror pod may not reference secrets/,
       mirror,
     ],
     [
-      'a token of a mirror',
+      'a token of a mirror pod',
       { serviceAccountName: '', volumes: [token] },
       /a mirror pod may not use ServiceAccountToken/,
       mirror,
@@ -156,7 +156,7 @@ describe('a new pod of an account', () => {
   const field = (fieldPath: string) => ({ fieldRef: { fieldPath } });
   const invalid: readonly [string, object, RegExp][] = [
     [
-      'a token for a moment',
+      'a token with too short a validity',
       source({ serviceAccountToken: { path: 't', expirationSeconds: 599 } }),
       /less than 10 minutes/,
     ],
@@ -166,20 +166,20 @@ describe('a new pod of an account', () => {
       /larger than 2\^32/,
     ],
     [
-      'a token above the volume',
+      'a token outside of the volume',
       source({ serviceAccountToken: { path: '../t' } }),
       /path: Invalid value: "\.\.\/t": must not contain/,
     ],
     ['a token elsewhere', source({ serviceAccountToken: { path: '/etc/t' } }), /must be a relative path/],
     [
-      'a token in the place of the link',
+      'a token at the path of the link',
       source({ serviceAccountToken: { path: '..data' } }),
       /must not start with '\.\.'/,
     ],
     ['a token nowhere', source({ serviceAccountToken: { path: '' } }), /path: Required value/],
-    ['a source of nothing', source({}), /must specify a source/],
+    ['a source without a type', source({}), /must specify a source/],
     [
-      'a source of two',
+      'a source of two types',
       source({ secret: { name: 's' }, configMap: { name: 'c' } }),
       /may not specify more than 1/,
     ],
@@ -190,7 +190,7 @@ describe('a new pod of an account', () => {
       /items\[0\]\.path: Required/,
     ],
     [
-      'a key above the volume',
+      'a key outside of the volume',
       { volumes: [{ name: 's', secret: { secretName: 's', items: [{ key: 'k', path: 'a/../../b' }] } }] },
       /must not contain '\.\.'/,
     ],
@@ -199,10 +199,10 @@ describe('a new pod of an account', () => {
       { volumes: [{ name: 's', configMap: { name: 's', defaultMode: 512 } }] },
       /between 0 and 0777/,
     ],
-    ['a file of nothing', file({}), /one of fieldRef and resourceFieldRef is required/],
-    ['a field of the specification', file(field('spec.nodeName')), /must be a field of metadata/],
+    ['a file without a field', file({}), /one of fieldRef and resourceFieldRef is required/],
+    ['a field of the spec', file(field('spec.nodeName')), /must be a field of metadata/],
     [
-      'two files of one path',
+      'two files at one path',
       {
         volumes: [
           {

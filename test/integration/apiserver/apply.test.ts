@@ -160,7 +160,7 @@ describe('apply', () => {
     });
   });
 
-  it('shares a field with who applies the same', async () => {
+  it('shares a field with a manager that applies the same value', async () => {
     await applyMap(map('shared', { a: '1' }));
     const { metadata } = (await applyMap(map('shared', { a: '1' }), 'yours')).json();
     assert.deepEqual(
@@ -305,7 +305,7 @@ describe('apply', () => {
     assert.equal((await apply(`${deployments}/absent/status`, { ...status, metadata: {} })).status, 404);
   });
 
-  it('applies a scale, after the manager that owned the count has released it', async () => {
+  it('applies a scale after the previous manager has released the replica count', async () => {
     await apply(`${deployments}/scaled`, deployment('scaled', { replicas: 2 }));
     const scale = (replicas: number) => ({
       ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'scaled' }, spec: { replicas } },
@@ -356,7 +356,7 @@ describe('apply', () => {
     });
   });
 
-  it('continues from what kubectl applied before, by the annotation', async () => {
+  it('continues from the last configuration that kubectl applied, by the annotation', async () => {
     const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
     const last = JSON.stringify(map('legacy', { a: '1', b: '1' }));
     const old = map('legacy', { a: '1', b: '1' }, { annotations: { [annotation]: last } });
@@ -374,7 +374,7 @@ describe('apply', () => {
     assert.equal((await applyMap(next, 'kubectl')).status, 409, 'it changed since');
   });
 
-  it('is named where patches of other types are refused', async () => {
+  it('is listed among the accepted types when another type is refused', async () => {
     const answer = await server.call('PATCH', `${maps}/x`, 'a', { headers: { 'content-type': 'text/x' } });
     assert.equal(answer.status, 415);
     assert.match(answer.json<Status>().message ?? '', /application\/apply-patch\+yaml$/);

@@ -174,7 +174,7 @@ describe('bodies', () => {
     }
   });
 
-  it('as large as honest ones are', async () => {
+  it('of the size of real objects are accepted', async () => {
     const slices = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
     const endpoints = Array.from({ length: 1000 }, (_, i) => ({
       addresses: [`10.1.${i >> 8}.${i & 255}`],

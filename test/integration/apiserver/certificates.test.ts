@@ -166,7 +166,7 @@ describe('a request for a certificate', () => {
       'spec.request: Invalid value: "<request data>": the subject must not have more than one common name',
     ],
     [
-      'an alternative name of another sort',
+      'an alternative name of another type',
       () => draft({ request: openssl(...ec, '-subj', '/CN=a', '-addext', 'subjectAltName=RID:1.2.3') }),
       'spec.request: Invalid value: "<request data>": a subjectAltName of type registeredID is not supported',
     ],
@@ -182,19 +182,19 @@ describe('a request for a certificate', () => {
       'spec.signerName: Invalid value: "me": must be a fully qualified domain and path',
     ],
     [
-      'a signer of a short domain',
+      'a signer with an incomplete domain',
       () => draft({ signerName: 'a/b' }),
       'spec.signerName: Invalid value: "a": should be a domain with at least two segments',
     ],
     ['no usages', () => draft({ usages: [] }), 'spec.usages: Required value'],
     [
-      'usages unknown and twice',
+      'unknown and repeated usages',
       () => draft({ usages: ['any', 'any', 'fun'] }),
       'spec.usages[1]: Duplicate value: "any"',
       'spec.usages[2]: Unsupported value: "fun"',
     ],
     [
-      'too short a life',
+      'too short a validity',
       () => draft({ expirationSeconds: 599 }),
       'spec.expirationSeconds: Invalid value: 599: may not specify a duration less than 600 seconds (10 minutes)',
     ],
@@ -226,7 +226,7 @@ describe('a request for a certificate', () => {
     );
   });
 
-  it('has the authenticated user, never changes, and is decided once', async () => {
+  it('has the authenticated user, is immutable, and is decided only once', async () => {
     const first = await server.call('POST', collection, {
       ...(await draft({ username: 'root' })),
       status: { certificate: 'eA==' },

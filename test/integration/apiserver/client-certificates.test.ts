@@ -87,7 +87,7 @@ describe('the holder of a client certificate', () => {
       ['system:masters'],
     ],
     [
-      'two common names: the last, as upstream',
+      'two common names, of which the last counts, as upstream',
       name([masters], [attribute('CN', 'x')], [attribute('CN', 'y')]),
       'y',
       ['system:masters'],

@@ -110,7 +110,7 @@ describe('too many connections', () => {
     for (const { hangUp } of watches) hangUp();
   });
 
-  it('from one port to two addresses of the server count like any others', async (t) => {
+  it('from one port to two addresses of the server are counted like other connections', async (t) => {
     const server = await start(t, {
       listenClock: new FakeClock(),
       listen: { ...listen, address: '0.0.0.0' },
@@ -155,7 +155,7 @@ describe('too many connections', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('with a certificate may wait for their first request, those without one are closed', async (t) => {
+  it('with a certificate may wait for their first request; connections without a certificate are closed', async (t) => {
     const server = await start(t, { listen: { patienceMs: 300, stalledMs: 500 } });
     const { key, certificate } = await server.clientCertificate('user', masters);
     const tls = { host: '127.0.0.1', port: server.port, ca: server.authority.certificate };
@@ -191,7 +191,7 @@ describe('too many connections', () => {
     assert.equal(stranger.headers.connection, 'close');
   });
 
-  it('whose head of a request comes too slowly are cut off', async (t) => {
+  it('whose request head arrives too slowly are closed', async (t) => {
     const server = await start(t, { listen: { patienceMs: 300 } });
     const { key, certificate } = await server.clientCertificate('user', masters);
     const tls = { ca: server.authority.certificate, key, cert: certificate };

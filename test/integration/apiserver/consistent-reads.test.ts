@@ -117,7 +117,7 @@ test('writes outside the tree advance the revision: a list queries the progress 
   assert.equal((await listing).status, 200);
 });
 
-test('gets that come together are answered by one question, and none for a key', async () => {
+test('concurrent gets share one query of the revision, and none queries a key', async () => {
   const { server, lag } = own;
   await made('together');
   const { revision, key } = { ...lag.asked };
@@ -127,7 +127,7 @@ test('gets that come together are answered by one question, and none for a key',
   assert.equal(lag.asked.key, key);
 });
 
-test('a deletion that was acknowledged is seen, also while the cache still has the object', async () => {
+test('an acknowledged deletion is seen, even while the cache still has the object', async () => {
   const { server, lag } = own;
   await made('deleted');
   lag.holdEvents();
@@ -151,7 +151,7 @@ test('an unreachable store fails the reads of one query, and the next read queri
   assert.equal((await server.call('GET', `${maps}/failing`)).status, 200);
 });
 
-test('the data of a store that lost objects replace those in the cache', async () => {
+test('the data of a store that lost objects replace the data in the cache', async () => {
   const { server, lag } = own;
   await made('lost');
   const { currentRevision, get } = lag.store;
@@ -169,7 +169,7 @@ test('the data of a store that lost objects replace those in the cache', async (
   assert.equal((await server.call('GET', maps)).status, 200);
 });
 
-test('another master shows each write acknowledged by the first, however far its cache is behind', async () => {
+test('another master shows each write that the first has acknowledged, even if its cache is behind', async () => {
   const other = await startLagging(own.server);
   try {
     await made('shared');

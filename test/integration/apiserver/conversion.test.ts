@@ -221,13 +221,13 @@ for (const reviewVersion of ['v1', 'v1beta1'])
       assert.equal((await call('GET', `${v1}/a`)).status, 404);
     });
 
-    it('does in a dry run all but the write', async () => {
+    it('does everything except the write in a dry run', async () => {
       const made = await call('POST', `${v2}?dryRun=All`, { metadata: { name: 'a' }, spec: { host: 'a' } });
       assert.equal(made.status, 201, made.text);
       assert.equal((await call('GET', `${v1}/a`)).status, 404);
     });
 
-    it('converts a watched event once, however many watches exist', async () => {
+    it('converts a watched event once for any number of watches', async () => {
       await make(v1, 'a', { hostPort: 'a:1' });
       const watches = await Promise.all(
         ['', '&fieldSelector=spec.host%3Da', ''].map((more) => open(`${v2}?watch=true${more}`)),

@@ -53,7 +53,7 @@ describe('create', () => {
     assert.equal(answer.headers.get('cache-control'), 'no-cache, private');
   });
 
-  it('counts generations from 1 and drops a sent status', async () => {
+  it('starts generations at 1 and drops a sent status', async () => {
     const spec = {
       selector: { matchLabels: { a: 'b' } },
       template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
@@ -66,7 +66,7 @@ describe('create', () => {
     assert.notEqual((stored as unknown as { status?: { replicas?: number } }).status?.replicas, 5);
   });
 
-  it('draws a name after a prefix, again when it is taken', async () => {
+  it('generates a name from a prefix, and another one if it is taken', async () => {
     let draws = 0;
     // Returns two names of five equal letters, then other names.
     const random = {
@@ -149,14 +149,14 @@ describe('create', () => {
     });
   }
 
-  it('refuses what exists, naming it', async () => {
+  it('refuses an existing object, with its name', async () => {
     await server.call('POST', configMaps, { metadata: { name: 'twice' } });
     const status = (await server.call('POST', configMaps, { metadata: { name: 'twice' } })).json<Status>();
     assert.equal(status.message, 'configmaps "twice" already exists');
     assert.deepEqual(status.details, { name: 'twice', kind: 'configmaps' });
   });
 
-  it('does nothing in a dry run but answers as if it had', async () => {
+  it('stores nothing in a dry run, and returns the same answer', async () => {
     const answer = await server.call('POST', `${configMaps}?dryRun=All`, { metadata: { name: 'dry' } });
     assert.equal(answer.status, 201);
     assert.equal(answer.json().metadata.resourceVersion, '');

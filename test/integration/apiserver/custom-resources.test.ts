@@ -75,7 +75,7 @@ describe('a definition', () => {
     assert.match((await server.call('GET', '/openapi/v3')).text, /apis\/example.com\/v1beta1/);
   });
 
-  it('serves objects in each version, whichever version they were written in', async () => {
+  it('serves objects in each version, written in any version', async () => {
     const made = await server.call('POST', beta, { metadata: { name: 'b' }, spec: { size: 5 } });
     assert.equal(made.status, 201, made.text);
     assert.match(made.headers.get('warning') ?? '', /example.com\/v1beta1 Widget is deprecated/);
@@ -268,7 +268,7 @@ describe('the schema of a kind', () => {
   });
 });
 
-describe('names that collide', () => {
+describe('conflicting names', () => {
   const other = (plural: string, names: object) => ({
     ...widgets,
     metadata: { name: `${plural}.example.com` },
@@ -279,10 +279,10 @@ describe('names that collide', () => {
     },
   });
 
-  it('are not accepted until they are free, and the kind is not served', async () => {
+  it('of other definitions are not accepted until they are free, and the kind is not served', async () => {
     await server.call('POST', definitions, other('gadgets', { shortNames: ['wd'] }));
     await cluster.eventually(
-      'the names are judged',
+      'the names are accepted or rejected',
       async () => 'NamesAccepted' in (await conditionsOf('gadgets.example.com')),
     );
     const { NamesAccepted, Established } = await conditionsOf('gadgets.example.com');
@@ -302,26 +302,26 @@ describe('names that collide', () => {
     assert.equal((await server.call('POST', definitions, roles)).status, 201);
     const name = roles.metadata.name;
     await cluster.eventually(
-      'the names are judged',
+      'the names are accepted or rejected',
       async () => 'NamesAccepted' in (await conditionsOf(name)),
     );
     const { NamesAccepted, KubernetesAPIApprovalPolicyConformant } = await conditionsOf(name);
     assert.deepEqual([NamesAccepted, KubernetesAPIApprovalPolicyConformant], ['False', 'False']);
     await server.call('DELETE', `${definitions}/${name}`);
     await cluster.eventually(
-      'the definition is gone',
+      'the definition is deleted',
       async () => (await server.call('GET', `${definitions}/${name}`)).status === 404,
     );
   });
 });
 
 describe('a definition that is deleted', () => {
-  it('waits for its objects and their finalizers, and takes no new ones', async () => {
+  it('waits for its objects and their finalizers, and accepts no new objects', async () => {
     await server.call('PATCH', `${collection}/a`, { metadata: { finalizers: ['example.com/hold'] } }, merge);
     const deleted = await server.call('DELETE', `${definitions}/widgets.example.com`);
     assert.equal(deleted.status, 200, deleted.text);
     await cluster.eventually(
-      'objects without finalizers are gone',
+      'objects without finalizers are deleted',
       async () => (await server.call('GET', `${collection}/b`)).status === 404,
     );
     assert.equal((await conditionsOf('widgets.example.com')).Terminating, 'True');
@@ -330,7 +330,7 @@ describe('a definition that is deleted', () => {
     assert.match(late.text, /create not allowed while custom resource definition is terminating/);
     await server.call('PATCH', `${collection}/a`, { metadata: { finalizers: null } }, merge);
     await cluster.eventually(
-      'the definition is gone',
+      'the definition is deleted',
       async () => (await server.call('GET', `${definitions}/widgets.example.com`)).status === 404,
     );
     await cluster.eventually(

@@ -116,7 +116,7 @@ describe('delete', () => {
     assert.equal((await server.call('DELETE', path)).status, 200);
   });
 
-  it('answers for a collection with the objects that it found', async () => {
+  it('answers for a collection with the deleted objects', async () => {
     const labels = { set: 'all' };
     await createMap('one', { labels });
     await createMap('two', { labels, finalizers: ['example.com/a'] });
@@ -154,7 +154,7 @@ describe('delete', () => {
     assert.equal(await storedPod('graceful'), undefined);
   });
 
-  it('removes a pod that no node has at once', async () => {
+  it('removes an unbound pod at once', async () => {
     await createPod('pending');
     assert.equal((await server.call('DELETE', `${pods}/pending`)).json().kind, 'Pod');
     assert.equal(await storedPod('pending'), undefined);

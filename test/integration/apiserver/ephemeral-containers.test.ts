@@ -96,7 +96,7 @@ describe('ephemeral containers', () => {
     );
   });
 
-  it('are not for a new pod, a template or what another agent shows', async () => {
+  it('are refused for a new pod, a template and a mirror pod', async () => {
     const spec = { containers: [{ name: 'main', image: 'app:1' }], ephemeralContainers: [look] };
     const pod = await server.call('POST', pods, { metadata: { name: 'new' }, spec });
     assert.equal(pod.status, 422);
@@ -113,8 +113,8 @@ describe('ephemeral containers', () => {
   for (const [what, container, field, why] of [
     ['without a name', { image: 'a' }, 'name', 'Required value'],
     ['without an image', { name: 'a' }, 'image', 'Required value'],
-    ['named as another', { name: 'main', image: 'a' }, 'name', 'Duplicate value'],
-    ['of an unknown target', { ...look, targetContainerName: 'no' }, 'targetContainerName', 'Not found'],
+    ['with the name of another container', { name: 'main', image: 'a' }, 'name', 'Duplicate value'],
+    ['with an unknown target', { ...look, targetContainerName: 'no' }, 'targetContainerName', 'Not found'],
     ['of itself', { ...look, targetContainerName: 'look' }, 'targetContainerName', 'Not found'],
     ['with ports', { ...look, ports: [{ containerPort: 1 }] }, 'ports', 'cannot be set'],
     ['with resources', { ...look, resources: { limits: { cpu: '1' } } }, 'resources', 'cannot be set'],
@@ -142,7 +142,7 @@ describe('ephemeral containers', () => {
     });
   }
 
-  it('are refused below a part of a volume', async () => {
+  it('are refused with a mount of a subPath', async () => {
     const volumeMounts = [{ name: 'v', mountPath: '/v', subPath: 'a' }];
     const answer = await add(await makePod(), { ...look, volumeMounts });
     assert.match(
@@ -151,7 +151,7 @@ describe('ephemeral containers', () => {
     );
   });
 
-  it('are in discovery, to be read, put and patched', async () => {
+  it('are in discovery with the verbs get, update and patch', async () => {
     const { resources } = (await server.call('GET', '/api/v1')).json<{
       resources: { name: string; verbs: string[] }[];
     }>();

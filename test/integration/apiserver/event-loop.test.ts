@@ -63,7 +63,7 @@ async function create(name: string): Promise<number | undefined> {
   return incoming.statusCode;
 }
 
-test('a request that holds the event loop is logged once by its name, and counted', async () => {
+test('a request that blocks the event loop is logged once by its name, and counted', async () => {
   assert.equal(await create('slow'), 201);
   // The client may read the answer before the turn ends.
   const lines = await eventually(systemClock, 'a line in the log', () => {

@@ -45,7 +45,7 @@ const wrong: [problem: string, answer: Review<ConversionRequest>, message: RegEx
     /failed: the server is currently unable to handle the request$/,
   ],
   [
-    'answers with no JSON',
+    'answers with text that is not JSON',
     (_, response) => {
       response.end('<html>');
       return undefined;
@@ -134,7 +134,7 @@ describe('a conversion webhook', () => {
     assert.deepEqual((made.json() as unknown as { spec: object }).spec, { host: '' });
   });
 
-  it('that does not answer holds only the requests that need it', async () => {
+  it('that does not answer delays only the requests that need it', async () => {
     hang();
     const ending = new AbortController();
     const options = { signal: ending.signal };
@@ -166,7 +166,7 @@ describe('a conversion webhook', () => {
     assert.equal(world.hook.requests.length, 0);
   });
 
-  it('that does not answer is not counted among the requests that are answered', async () => {
+  it('that does not answer does not use up the limit of concurrent requests', async () => {
     hang();
     const many = Array.from({ length: 450 }, () => call('GET', `${v2}/a`));
     await heard();

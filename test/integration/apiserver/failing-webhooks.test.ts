@@ -101,7 +101,7 @@ describe('a webhook that misbehaves', () => {
     /received invalid webhook response: expected response.uid="[-0-9a-f]{36}", got "other"$/,
   );
   failsWith(
-    'that answers with a hundred megabytes fails after the first three',
+    'that answers with a hundred megabytes fails after the first three megabytes',
     {
       review(_, response) {
         const chunk = Buffer.alloc(1024 * 1024, 'x');
@@ -138,7 +138,7 @@ describe('a webhook that misbehaves', () => {
     `failed to call webhook: Post "URL?timeout=1s": ${x509} certificate is valid for other.example.com, not localhost`,
   );
   failsWith(
-    'whose certificate nobody has signed that its configuration names fails',
+    'whose certificate is not signed by an authority of its caBundle fails',
     { hook: ({ url }) => ({ clientConfig: { url } }) },
     `failed to call webhook: Post "URL?timeout=1s": ${x509} certificate signed by unknown authority`,
   );
@@ -203,7 +203,7 @@ describe('a webhook that misbehaves', () => {
     });
   });
 
-  it('of a Service is called at one of the pods, by the name of the Service', async () => {
+  it('of a Service is called at one of its pods with the name of the Service', async () => {
     const certificate = { hosts: ['hook.default.svc'] };
     const service = { name: 'hook', namespace: 'default', path: '/check', port: 8443 };
     const hook = ({ caBundle }: WebhookServer) => ({ clientConfig: { caBundle, service } });

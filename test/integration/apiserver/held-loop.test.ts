@@ -17,7 +17,7 @@ before(async () => {
 // Node runs the hook, and not `before`, when no test fits the name pattern.
 after(() => server?.stop());
 
-test('no hostile request holds the event loop or stays unanswered', async () => {
+test('no hostile request blocks the event loop or stays unanswered', async () => {
   let beyond = 0;
   const faults: string[] = [];
   for (const call of hostileRequests) {
@@ -31,7 +31,7 @@ test('no hostile request holds the event loop or stays unanswered', async () => 
   assert.deepEqual(faults, []);
 });
 
-test('work that does hold it is counted beyond the bound', async () => {
+test('work that blocks it is counted above the limit', async () => {
   const before = turnsBeyond((await server.held()).page, boundSeconds);
   server.hold(boundSeconds * 1000 + 100);
   // The turn has ended when the next message is read.

@@ -97,7 +97,7 @@ for (const version of helmVersions) {
       assert.deepEqual(await objectsIn(namespace), []);
     });
 
-    it('installs into a namespace that it makes, and waits until the pods are ready', async () => {
+    it('installs into a namespace that it creates, and waits until the pods are ready', async () => {
       await done(
         helm('install', 'web', chart, '--create-namespace', '--wait', '--timeout=120s', '--set=image.tag=a'),
       );
@@ -123,7 +123,7 @@ for (const version of helmVersions) {
       assert.deepEqual(sets.map(({ spec }) => spec.replicas).sort(), [0, 2]);
     });
 
-    it('keeps fields that another manager added, and restores its own value, at once or by force', async () => {
+    it('keeps fields that another manager added, and restores its own values, with or without force', async () => {
       const path = `/apis/apps/v1/namespaces/${namespace}/deployments/web-${chart}`;
       const headers = { 'content-type': 'application/merge-patch+json', 'user-agent': 'kubectl/v1' };
       const change = { metadata: { annotations: { note: 'mine' } }, spec: { replicas: 5 } };
@@ -141,7 +141,7 @@ for (const version of helmVersions) {
       assert.equal(deployment.metadata.annotations?.note, 'mine');
     });
 
-    it('rolls back to the first revision, and lists all', async () => {
+    it('rolls back to the first revision, and lists all revisions', async () => {
       await done(helm('rollback', 'web', '1', '--wait'));
       const deployment = await deploymentIn(namespace);
       assert.deepEqual(stateOf(deployment), [1, 'nginx:a']);

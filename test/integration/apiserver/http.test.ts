@@ -208,7 +208,7 @@ describe('logs of pods', () => {
   after(() => server.stop());
   const log = (rest: string) => server.call('GET', `${pods}/${rest}`);
 
-  it('come from the node, with the options that concern it', async () => {
+  it('are read from the node, with the options for the node', async () => {
     assert.match((await log('one/log')).json<Status>().message ?? '', /does not have a host assigned/);
     for (const name of ['one', 'two']) {
       await server.call('POST', `${pods}/${name}/binding`, { target: { name: 'n1' } });
@@ -238,7 +238,7 @@ describe('logs of pods', () => {
   }
 });
 
-describe('a store in trouble', () => {
+describe('a failing store', () => {
   it('is distinguished from a bad request, and shows in readyz', async () => {
     let broken = false;
     const log = new RecordingLogger();
@@ -308,7 +308,7 @@ describe('a request with a timeout', () => {
   });
   after(() => server.stop());
 
-  it('ends when that is over, with 504', async () => {
+  it('ends with 504 after its timeout', async () => {
     isStuck = true;
     const waiting = server.call('GET', `${configMaps}?timeout=20s`);
     await server.clock.advance(19_999);
@@ -325,7 +325,7 @@ describe('a request with a timeout', () => {
     assert.equal(server.clock.pending, 0);
   });
 
-  it('waits for a minute at most', async () => {
+  it('waits for at most a minute', async () => {
     isStuck = true;
     const waiting = server.call('GET', `${configMaps}?timeout=1h`);
     await server.clock.advance(60_000);
@@ -333,7 +333,7 @@ describe('a request with a timeout', () => {
     isStuck = false;
   });
 
-  it('is not ended by it when it has no time limit', async () => {
+  it('is not ended by the timeout if it is long-running', async () => {
     const stop = new AbortController();
     const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'i' }] };
     const made = server.call('POST', '/api/v1/namespaces/default/pods', { metadata: { name: 'p' }, spec });

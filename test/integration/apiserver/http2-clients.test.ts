@@ -58,7 +58,7 @@ describe('HTTP/2', () => {
     assert.equal(await agreed(server), false);
   });
 
-  it('is agreed on with agents only when it is set so', async (t) => {
+  it('is negotiated only with agents with --http2 agents', async (t) => {
     const server = await start(t, { listen: { http2: 'agents' } });
     assert.equal(await agreed(server, ['h2', 'http/1.1']), 'http/1.1');
     assert.equal(await agreed(server, ['h2', agentProtocol]), 'h2');
@@ -137,7 +137,7 @@ describe('HTTP/2', () => {
     await stopped;
   });
 
-  it('counts the connections of a user as HTTP/1.1 does', async (t) => {
+  it('counts the connections of a user as with HTTP/1.1', async (t) => {
     // One user may have a quarter of all connections.
     const server = await start(t, { listen: { maxConnections: 16 } });
     const { key, certificate } = await server.clientCertificate('user', masters);

@@ -142,7 +142,7 @@ describe('a connection of HTTP/2', () => {
     assert.equal(await ask(headers), 200);
   });
 
-  it('loses the stream of a list that is not read, and keeps the other streams', async (t) => {
+  it('closes the stream of a list that is not read, and keeps the other streams', async (t) => {
     const limits = { requests: 2, watches: 2 };
     const server = await start(t, { listen: { stalledMs: 200 }, limits });
     for (let number = 0; number < 5; number++) {
@@ -163,7 +163,7 @@ describe('a connection of HTTP/2', () => {
     assert.equal(watch.destroyed, false);
   });
 
-  it('answers other requests while its watches have much that is unread', async (t) => {
+  it('answers other requests while its watches have much unread data', async (t) => {
     const server = await start(t);
     const { open, ask } = await speak(t, server, masters);
     const watches = [1, 2, 3].map(() => open({ ':path': `${maps}?watch=true` }));

@@ -151,7 +151,7 @@ interface Called {
 }
 
 test(
-  'a task that was under way at a kill is answered by its own call, whatever ids anonymous callers send',
+  'a task that was in progress at a kill gets the answer of its own call, even if anonymous callers send the same ids',
   limit,
   async () => {
     await start();

@@ -123,7 +123,7 @@ test(
 );
 
 test(
-  'a workflow whose expressions were being parsed at a kill is stored whole or not at all, and the next server is not delayed',
+  'a workflow whose expressions were being parsed at a kill is stored completely or not at all, and the next server starts without delay',
   limit,
   async () => {
     await start();
@@ -172,7 +172,7 @@ async function watch(path: string) {
 }
 
 test(
-  'watches with long selectors that resume after a kill get each event once, hold nothing, and are as few as before',
+  'watches with long selectors that resume after a kill get each event once, leave no resources, and have the same limit',
   limit,
   async () => {
     await start();
@@ -207,7 +207,7 @@ test(
 );
 
 test(
-  'anonymous clients that return at once after a kill are limited as before, and a user is answered',
+  'anonymous clients that reconnect after a kill are limited as before, and a user gets answers',
   limit,
   async () => {
     await start({ maxConnections: 64 });

@@ -71,15 +71,15 @@ const fieldsOf = ({ metadata }: KubeObject) =>
     ]),
   );
 
-describe('a kind that comes while the server runs', () => {
-  it('is not there before', async () => {
+describe('a kind that is added while the server runs', () => {
+  it('does not exist before', async () => {
     assert.deepEqual(await paths(), {
       ...{ groups: false, aggregated: false, group: 404 },
       ...{ openapiV2: false, openapiV3: false, list: 404 },
     });
   });
 
-  it('is then served like any other, and part of discovery', async () => {
+  it('is then served like any other kind, and part of discovery', async () => {
     kinds.add(widget);
     assert.deepEqual(await paths(), {
       ...{ groups: true, aggregated: true, group: 200 },

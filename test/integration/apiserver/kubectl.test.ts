@@ -199,7 +199,7 @@ metadata: {name: thing}
       );
     });
 
-    it('explains and finds resources by short name and category', async () => {
+    it('explains resources, and finds them by short name and category', async () => {
       assert.match(await kubectl('explain', 'deployment.spec.replicas'), /replicas/);
       const pod = await kubectl('explain', 'pod.spec');
       // Kubernetes' descriptions of the type and of one of its fields.

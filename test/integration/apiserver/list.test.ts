@@ -67,7 +67,7 @@ describe('list and get', () => {
     ]);
   });
 
-  it('pages through one snapshot, whatever writes happen between pages', async () => {
+  it('pages through one snapshot, even with writes between the pages', async () => {
     const first = await list('?limit=3');
     assert.deepEqual(namesOf(first), ['a', 'b', 'c']);
     assert.equal(first.metadata.remainingItemCount, 4);
@@ -201,7 +201,7 @@ describe('list and get', () => {
     assert.equal(table.rows[0]?.conditions?.[0]?.reason, 'Succeeded');
   });
 
-  it('answers metadata alone, and refuses forms it does not have', async () => {
+  it('answers with metadata alone, and rejects unsupported forms', async () => {
     const ask = (accept: string, path = configMaps) =>
       server.call('GET', path, undefined, { headers: { accept } });
     const list = await ask('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1');

@@ -80,7 +80,7 @@ describe('an API server whose store is almost full', () => {
       await server.stop();
     }
   });
-  it('writes no large object again and again while it is deleted, and each step to its end', async () => {
+  it('does not write a large object repeatedly while it is deleted, and writes each step of the deletion', async () => {
     let level: RoomLevel = 'free';
     const room = { level: () => level, size: () => 123, quota: () => undefined, keep: async () => undefined };
     const server = await startTestServer({ wrapStore: (store) => ({ ...store, room }) });
@@ -129,7 +129,7 @@ describe('an API server whose store is almost full', () => {
       await server.stop();
     }
   });
-  it('refuses writes that would give a namespace more than half of it, and neither writes of other namespaces nor deletions', async () => {
+  it('rejects writes that would give a namespace more than half of the store, but no deletions and no writes of other namespaces', async () => {
     const room = {
       level: (): RoomLevel => 'free',
       size: () => 1,

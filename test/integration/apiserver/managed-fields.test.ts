@@ -92,7 +92,7 @@ describe('managedFields', () => {
     assert.deepEqual(managersOf(named.json()), ['named']);
   });
 
-  it('follow every way of writing', async () => {
+  it('follow every type of write', async () => {
     await send('POST', deployments, deployment('ways'), 'maker');
     const at = `${deployments}/ways`;
     const object = await get<KubeObject & { spec: { replicas: number } }>(at);
@@ -171,7 +171,7 @@ describe('managedFields', () => {
     assert.deepEqual(managersOf(await get(`${maps}/less`)), ['maker']);
   });
 
-  it('are put back when a client sends none, or broken ones; it may change and forget them', async () => {
+  it('are restored when a client sends none or invalid ones; a client may change and remove them', async () => {
     await send('POST', maps, { metadata: { name: 'said' }, data: { k: 'v' } }, 'maker');
     const at = `${maps}/said`;
     const replace = (value: unknown) =>
@@ -213,7 +213,7 @@ describe('managedFields', () => {
     }
   });
 
-  it('exist for JSON patches that look for them', async () => {
+  it('exist for JSON patches that test them', async () => {
     await send('POST', maps, { metadata: { name: 'json' }, data: { k: 'v' } }, 'maker');
     const patch = (...operations: object[]) =>
       send('PATCH', `${maps}/json`, operations, 'patcher', 'application/json-patch+json');
@@ -231,7 +231,7 @@ describe('managedFields', () => {
     assert.equal(whole.status, 200, whole.text);
   });
 
-  it('cannot be changed by way of a subresource', async () => {
+  it('cannot be changed through a subresource', async () => {
     await send('POST', deployments, deployment('sub'), 'maker');
     const before = await get(`${deployments}/sub`);
     const forged = { metadata: { managedFields: [{}] }, status: { replicas: 1 } };
@@ -239,7 +239,7 @@ describe('managedFields', () => {
     assert.deepEqual(entriesOf(after.json())[0], entriesOf(before)[0]);
   });
 
-  it('keep ten managers that update, and the older ones together', async () => {
+  it('keep ten managers that update, and merge the older ones into one entry', async () => {
     await send('POST', maps, { metadata: { name: 'many' }, data: { k: 'v' } }, 'm0');
     for (let i = 1; i <= 12; i++) {
       await server.clock.advance(1_000);
@@ -255,7 +255,7 @@ describe('managedFields', () => {
     });
   });
 
-  it('speak of fields in the version in which they were written', async () => {
+  it('have the fields in the version in which they were written', async () => {
     const spec = {
       ...{ scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' } },
       ...{ minReplicas: 1, maxReplicas: 3, targetCPUUtilizationPercentage: 50 },
@@ -286,7 +286,7 @@ describe('managedFields', () => {
     assert.deepEqual(entriesOf(after), entriesOf(before));
   });
 
-  it('are not kept by controllers, and stay when a controller sends back an object without them', async () => {
+  it('are not cached by controllers, and stay when a controller sends an object without them', async () => {
     await send('POST', maps, { metadata: { name: 'read' }, data: { k: 'v' } }, 'maker');
     const stopping = new AbortController();
     const client = createClient(inProcessTransport(server.handlerFor(admin), 'a-controller'));
@@ -346,7 +346,7 @@ describe('managedFields', () => {
 });
 
 describe('managedFields in a store without room for them', () => {
-  it('are left out, except those of appliers', async () => {
+  it('are left out, except entries of appliers', async () => {
     const most = 600;
     const check = (value: Uint8Array) => {
       if (value.length > most) throw new ValueTooLargeError('etcdserver: request is too large');

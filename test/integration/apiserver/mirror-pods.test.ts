@@ -56,7 +56,7 @@ const cases: readonly [what: string, why: RegExp, () => [object?, object?]][] = 
   ['bound nowhere', /spec.nodeName set to itself/, () => [{}, { nodeName: '' }]],
   ['without an owner', /an owner reference set to itself/, () => [{ ownerReferences: [] }]],
   [
-    'owned by two',
+    'owned by two nodes',
     /single owner reference/,
     () => [{ ownerReferences: [owner(), owner({ uid: 'x', controller: false })] }],
   ],
@@ -66,7 +66,7 @@ const cases: readonly [what: string, why: RegExp, () => [object?, object?]][] = 
     () => [{ ownerReferences: [owner({ name: 'n2' })] }],
   ],
   [
-    'owned by something else',
+    'owned by another kind',
     /an owner reference set to itself/,
     () => [{ ownerReferences: [owner({ kind: 'Pod' })] }],
   ],

@@ -105,7 +105,7 @@ describe('a MutatingAdmissionPolicy', () => {
     });
   });
 
-  it('applies its mutations in their order, each to the result of the one before', async () => {
+  it('applies its mutations in order, each to the result of the previous one', async () => {
     const count = json(
       'has(object.data) ? [JSONPatch{op: "add", path: "/data/n", value: object.data.n + "i"}] : []',
     );

@@ -59,7 +59,7 @@ describe('a mutation that cannot be applied', () => {
         /an item lacks its key field "uid"$/,
       ],
       [
-        'patches a path that is not there',
+        'patches a missing path',
         json('[JSONPatch{op: "remove", path: "/data/none"}]'),
         /JSON Patch: remove operation does not apply: doc is missing path: \/data\/none/,
       ],
@@ -69,7 +69,7 @@ describe('a mutation that cannot be applied', () => {
         /JSON Patch: error decoding patch: operation 0: unknown op "grow"/,
       ],
       [
-        'makes a value that is too large',
+        'creates a value that is too large',
         apply(
           `Object{data: {"a": "${'x'.repeat(100)}".replace("x", "${'y'.repeat(200)}").replace("y", "${'z'.repeat(200)}")}}`,
         ),
@@ -205,7 +205,7 @@ describe('mutating policies do not apply', () => {
     });
   });
 
-  it('to requests that store no object: one that a policy would change is refused, and others pass', async () => {
+  it('to requests that store no object: a request that a policy would change is rejected, and other requests are accepted', async () => {
     const accounts = '/api/v1/namespaces/default/serviceaccounts';
     assert.equal(
       (
@@ -268,7 +268,7 @@ describe('a user who may write mutating policies, but not read Secrets', () => {
   };
   const paramRef = { name: 's', namespace: 'kube-system', parameterNotFoundAction: 'Deny' };
 
-  it('cannot use them as parameters, and cannot change a policy that does', async () => {
+  it('cannot use them as parameters, and cannot change a policy that uses them', async () => {
     const rbac = '/apis/rbac.authorization.k8s.io/v1';
     const resources = ['mutatingadmissionpolicies', 'mutatingadmissionpolicybindings'];
     const rules = [{ apiGroups: ['admissionregistration.k8s.io'], resources, verbs: ['*'] }];

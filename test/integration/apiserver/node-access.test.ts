@@ -201,7 +201,7 @@ async function passedOn(kind: ResourceDefinition): Promise<string[]> {
 
 describe('a node', () => {
   for (const kind of registry) {
-    it(`may do with ${nameOf(kind)} what it needs, and nothing else`, async () => {
+    it(`has exactly the needed access to ${nameOf(kind)}`, async () => {
       assert.deepEqual(await passedOn(kind), [...(allowed[nameOf(kind)] ?? [])].sort());
     });
   }
@@ -247,7 +247,7 @@ describe('a node', () => {
     assert.equal(await read(), 403);
   });
 
-  it('reads, of a Secret and a ConfigMap with one name, only the one that its pod needs', async () => {
+  it('reads only the object that its pod needs, of a Secret and a ConfigMap with the same name', async () => {
     const collections = ['secrets', 'configmaps'] as const;
     for (const name of ['only-secret', 'only-map'])
       for (const collection of collections) await make(`${inDefault}/${collection}`, { metadata: { name } });
@@ -331,7 +331,7 @@ describe('a node whose Node was deleted', () => {
   });
 
   for (const kind of registry) {
-    it(`may do with ${nameOf(kind)} what concerns itself, and nothing else`, async () => {
+    it(`has access only to its own ${nameOf(kind)}`, async () => {
       assert.deepEqual(await passedOn(kind), [...(allowedWithoutNode[nameOf(kind)] ?? [])].sort());
     });
   }

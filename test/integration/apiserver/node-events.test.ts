@@ -12,6 +12,10 @@ const ask: NodeWorld['ask'] = (...args) => world.ask(...args);
 const make: NodeWorld['make'] = (...args) => world.make(...args);
 before(async () => {
   world = await startNodeWorld();
+  await world.make(`${inDefault}/services`, {
+    metadata: { name: 'balancer' },
+    spec: { type: 'LoadBalancer', ports: [{ port: 80 }] },
+  });
 });
 after(() => world.stop());
 
@@ -47,24 +51,54 @@ describe('events of a node', () => {
       about({ kind: 'Service', namespace: 'default', name: 'own' }),
       403,
     ],
-    ['an event in another’s name', 'POST', `${inDefault}/events`, event({ source: { host: 'n2' } }), 403],
+    [
+      'an event about a load balancer with a reason that nodes do not have',
+      'POST',
+      `${inDefault}/events`,
+      about({ kind: 'Service', namespace: 'default', name: 'balancer' }),
+      403,
+    ],
+    [
+      'an event that it announces a load balancer',
+      'POST',
+      `${inDefault}/events?dryRun=All`,
+      {
+        ...about({ kind: 'Service', namespace: 'default', name: 'balancer' }),
+        reason: 'AddressAnnounced',
+      },
+      201,
+    ],
+    [
+      'an event that it announces a Service of another type',
+      'POST',
+      `${inDefault}/events`,
+      { ...about({ kind: 'Service', namespace: 'default', name: 'own' }), reason: 'AddressAnnounced' },
+      403,
+    ],
+    [
+      'an event in the name of another node',
+      'POST',
+      `${inDefault}/events`,
+      event({ source: { host: 'n2' } }),
+      403,
+    ],
     ['an event without a source', 'POST', `${inDefault}/events`, event({ source: {} }), 403],
     [
-      'an event that another is said to report',
+      'an event with another reportingInstance',
       'POST',
       `${inDefault}/events`,
       event({ reportingInstance: 'n2' }),
       403,
     ],
     [
-      'an event about a pod that never was',
+      'an event about a pod that never existed',
       'POST',
       `${inDefault}/events`,
       about({ kind: 'Pod', namespace: 'default', name: 'never', uid: 'u' }),
       403,
     ],
     [
-      'an event about a pod of its pod’s name',
+      'an event about another pod with the name of its pod',
       'POST',
       `${inDefault}/events`,
       about({ kind: 'Pod', namespace: 'default', name: 'own', uid: 'u' }),
@@ -86,22 +120,22 @@ describe('events of a node', () => {
       403,
     ],
     [
-      'another node’s event, made its own',
+      'the event of another node, changed into its own',
       'PATCH',
       `${inDefault}/events/other`,
       { ...event({}), metadata: {} },
       403,
     ],
     [
-      'its own event, made another node’s',
+      'its own event, changed into that of another node',
       'PATCH',
       `${inDefault}/events/own`,
       { source: { host: 'n2' } },
       403,
     ],
-    ['its own event again', 'PATCH', `${inDefault}/events/own`, { count: 2 }, 200],
+    ['its own event, updated', 'PATCH', `${inDefault}/events/own`, { count: 2 }, 200],
     [
-      'an event that cannot be deleted',
+      'an event with a finalizer',
       'POST',
       `${inDefault}/events`,
       { ...event({}), metadata: { name: 'said', finalizers: ['a.b/c'] } },

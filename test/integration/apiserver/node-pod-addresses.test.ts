@@ -39,7 +39,7 @@ for (const query of [
   selector('metadata.name=rich'),
   'labelSelector=app%3Dweb',
 ]) {
-  test(`a node reads labels, addresses and ports of the pods in pods?${query}, and nothing else`, async () => {
+  test(`a node reads only labels, addresses and ports of the pods in pods?${query}`, async () => {
     const { status, text } = await world.ask('GET', `${core}/pods?${query}`);
     assert.equal(status, 200, text);
     assert.doesNotMatch(text, /hunter2/);

@@ -24,7 +24,7 @@ describe('a write of a node', () => {
   const owner = (name: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid: 'u' });
   const taint = (key: string) => ({ key, effect: 'NoSchedule' });
   const rows: readonly (readonly [string, string, string, object, number])[] = [
-    ['a label of its own', 'PATCH', node, { metadata: { labels: { disk: 'ssd' } } }, 200],
+    ['an ordinary label', 'PATCH', node, { metadata: { labels: { disk: 'ssd' } } }, 200],
     ['its zone', 'PATCH', node, { metadata: { labels: { 'topology.kubernetes.io/zone': 'z' } } }, 200],
     ['its role', 'PATCH', node, { metadata: { labels: { 'node-role.kubernetes.io/x': '' } } }, 403],
     [
@@ -35,7 +35,7 @@ describe('a write of a node', () => {
       403,
     ],
     [
-      'the same by its status',
+      'an ordinary label through the status',
       'PATCH',
       `${node}/status`,
       { metadata: { labels: { 'a.k8s.io/x': '' } } },
@@ -64,14 +64,14 @@ describe('a write of a node', () => {
       403,
     ],
     [
-      'more than a Node needs',
+      'a Node above the maximum size',
       'PATCH',
       `${node}/status`,
       { status: { images: [{ names: ['x'.repeat(300_000)] }] } },
       403,
     ],
     [
-      'as much in few characters',
+      'a Node above the maximum size in few characters',
       'PATCH',
       `${node}/status`,
       { status: { images: [{ names: ['€'.repeat(100_000)] }] } },
@@ -79,13 +79,13 @@ describe('a write of a node', () => {
     ],
     ['a finalizer', 'PATCH', node, { metadata: { finalizers: ['a.b/c'] } }, 403],
     ['a taint while it registers', 'PATCH', node, { spec: { taints: [taint('a')] } }, 200],
-    ['another in its place', 'PATCH', node, { spec: { taints: [taint('b')] } }, 403],
-    ['none while it registers', 'PATCH', node, { spec: { taints: null } }, 403],
+    ['another taint in its place', 'PATCH', node, { spec: { taints: [taint('b')] } }, 403],
+    ['no taint while it registers', 'PATCH', node, { spec: { taints: null } }, 403],
     ['two taints while it registers', 'PATCH', node, { spec: { taints: [taint('a'), taint('b')] } }, 200],
-    ['one of two taken off', 'PATCH', node, { spec: { taints: [taint('a')] } }, 403],
-    ['the other of them taken off', 'PATCH', node, { spec: { taints: [taint('b')] } }, 403],
+    ['one of two taints removed', 'PATCH', node, { spec: { taints: [taint('a')] } }, 403],
+    ['the other of two taints removed', 'PATCH', node, { spec: { taints: [taint('b')] } }, 403],
     [
-      'one of two changed',
+      'one of two taints changed',
       'PATCH',
       node,
       { spec: { taints: [taint('a'), { ...taint('b'), effect: 'NoExecute' }] } },
@@ -114,7 +114,7 @@ describe('a write of a node', () => {
       403,
     ],
     [
-      'a name for an address',
+      'a name as an address',
       'PATCH',
       `${node}/status`,
       { status: { addresses: [{ type: 'InternalIP', address: 'kubernetes.default' }] } },
@@ -128,7 +128,7 @@ describe('a write of a node', () => {
       422,
     ],
     [
-      'an address of a type of its own',
+      'an address of an unknown type',
       'PATCH',
       `${node}/status`,
       { status: { addresses: [{ type: 'Alias', address: 'n1' }] } },
@@ -143,7 +143,7 @@ describe('a write of a node', () => {
     ],
     ['its phase', 'PATCH', `${node}/status`, { status: { phase: 'Running' } }, 200],
     [
-      'what it is',
+      'the information about its machine',
       'PATCH',
       `${node}/status`,
       {
@@ -164,41 +164,41 @@ describe('a write of a node', () => {
       },
       200,
     ],
-    ['its taints later', 'PATCH', node, { spec: { taints: null } }, 403],
+    ['changed taints later', 'PATCH', node, { spec: { taints: null } }, 403],
     ['fewer taints later', 'PATCH', node, { spec: { taints: [taint('a')] } }, 403],
     ['more taints later', 'PATCH', node, { spec: { taints: [taint('a'), taint('b'), taint('c')] } }, 403],
-    ['that it has not reported', 'PATCH', `${node}/status`, { status: { nodeInfo: null } }, 403],
-    ['that it has no status', 'PATCH', `${node}/status`, { status: null }, 403],
+    ['removed conditions', 'PATCH', `${node}/status`, { status: { nodeInfo: null } }, 403],
+    ['an empty status', 'PATCH', `${node}/status`, { status: null }, 403],
     ['all addresses as its range', 'PATCH', node, { spec: { podCIDR: '0.0.0.0/0' } }, 403],
     ['the range of all pods', 'PATCH', node, { spec: { podCIDR: '10.244.0.0/16' } }, 403],
     ['a range of Services', 'PATCH', node, { spec: { podCIDR: '10.96.7.0/24' } }, 403],
-    ['the range of another', 'PATCH', node, { spec: { podCIDR: '10.244.2.128/25' } }, 403],
+    ['the range of another node', 'PATCH', node, { spec: { podCIDR: '10.244.2.128/25' } }, 403],
     ['two ranges', 'PATCH', node, { spec: { podCIDRs: ['10.244.7.0/24', 'fd00::/64'] } }, 403],
-    ['a range of another family', 'PATCH', node, { spec: { podCIDR: 'fd00::/64' } }, 403],
-    ['whether it is schedulable', 'PATCH', node, { spec: { unschedulable: true } }, 403],
+    ['a range of another address family', 'PATCH', node, { spec: { podCIDR: 'fd00::/64' } }, 403],
+    ['its cordon', 'PATCH', node, { spec: { unschedulable: true } }, 403],
     ['its range', 'PATCH', node, { spec: { podCIDR: '10.244.7.0/24', podCIDRs: ['10.244.7.0/24'] } }, 200],
     [
-      'its range to the others',
+      'the annotation of its range',
       'PATCH',
       node,
       { metadata: { annotations: { 'minik8s.io/pod-cidr': '10.244.7.0/24' } } },
       200,
     ],
     [
-      'another range to the others',
+      'the annotation of another range',
       'PATCH',
       node,
       { metadata: { annotations: { 'minik8s.io/pod-cidr': '10.244.8.0/24' } } },
       403,
     ],
     [
-      'another range by its status',
+      'the annotation of another range through the status',
       'PATCH',
       `${node}/status`,
       { metadata: { annotations: { 'minik8s.io/pod-cidr': '10.244.8.0/24' } } },
       403,
     ],
-    ['how its pod is', 'PATCH', status, { status: { phase: 'Running' } }, 200],
+    ['the status of its pod', 'PATCH', status, { status: { phase: 'Running' } }, 200],
     ['labels of its pod', 'PATCH', status, { metadata: { labels: { a: 'b' } } }, 403],
     ['annotations of its pod', 'PATCH', status, { metadata: { annotations: { a: 'b' } } }, 403],
     ['an owner of its lease', 'PATCH', lease, { metadata: { ownerReferences: [owner('n2')] } }, 403],
@@ -225,6 +225,42 @@ describe('a write of a node', () => {
       assert.equal(answer.status, code, answer.text);
     });
   }
+
+  it('of the Lease of an address is its own holder alone', async () => {
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+    const one = `${leases}/load-balancer.192.0.2.240`;
+    const metadata = {
+      name: 'load-balancer.192.0.2.240',
+      namespace: 'kube-system',
+      labels: { 'minik8s.io/load-balancer-address': '192.0.2.240' },
+      annotations: { 'minik8s.io/load-balancer-service': 'default/web' },
+    };
+    const body = (holder?: string, more: object = {}) => ({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { ...metadata, ...more },
+      spec: { leaseDurationSeconds: 2, ...(holder && { holderIdentity: holder }) },
+    });
+    const put = async (object: ReturnType<typeof body>) => {
+      const stored = (await world.server.call('GET', one)).json<KubeObject>();
+      const { resourceVersion } = stored.metadata;
+      return (await ask('PUT', one, { ...object, metadata: { ...object.metadata, resourceVersion } })).status;
+    };
+    assert.equal(await put(body('n1')), 403, 'no node creates one');
+    await world.make(leases, body('n2'));
+    assert.equal(await put(body()), 403, 'the holder is another node');
+    assert.equal(await put(body('n3')), 403, 'another holder');
+    assert.equal(await put(body('n1', { annotations: {} })), 403, 'another Service');
+    assert.equal(await put(body('n1')), 200, 'itself');
+    assert.equal(await put(body()), 200, 'releases it');
+    assert.equal((await ask('DELETE', one)).status, 403);
+    assert.equal(
+      (await ask('GET', `${leases}?labelSelector=minik8s.io%2Fload-balancer-address`)).status,
+      200,
+    );
+    assert.equal((await ask('GET', leases)).status, 403, 'other Leases of kube-system');
+    assert.equal((await ask('GET', `${leases}/minik8s-controllers`)).status, 403);
+  });
 
   it('of the owner of its pod is ignored', async () => {
     const said = await ask('PATCH', status, { metadata: { ownerReferences: [owner('n1')] } });
@@ -304,7 +340,7 @@ describe('a write of a node', () => {
     await server.stop();
   });
 
-  it('about a pod is checked against the stored pod, not an earlier one of the name', async () => {
+  it('about a pod is checked against the stored pod, not an earlier pod with its name', async () => {
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web' }, spec: { nodeName: 'n2' } };
     for (const [operation, subresource] of [
       ['delete', ''],

@@ -101,7 +101,7 @@ describe('a node’s requests for volumes', () => {
     assert.equal(await says('to-empty', done), 200);
     assert.equal(await says('to-empty', own), 403, 'the volume has been emptied already');
   });
-  it('read only volumes with the label of the node', async () => {
+  it('can read only volumes with the label of the node', async () => {
     for (const [selector, status] of [
       ['minik8s.io/node%3Dn1', 200],
       ['minik8s.io/node%3Dn2', 403],

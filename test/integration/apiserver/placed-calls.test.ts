@@ -98,7 +98,7 @@ it('a call is answered, first and again, and its place is free then', async () =
   assert.deepEqual(seen, ['0', '4.000']);
   assert.deepEqual([calls.hasRoom, calls.isIdle], [true, true]);
 });
-it('the first of an instance that is busy was certainly not made; one that is sent again may have been', async () => {
+it('the first attempt of a call to a busy instance was certainly not made; a repeated attempt may have been made', async () => {
   for (const why of ['busy', 'stopping', 'stuck']) {
     const { clock, calls, place, send } = world();
     answer = refuses(why);
@@ -108,7 +108,7 @@ it('the first of an instance that is busy was certainly not made; one that is se
     assert.deepEqual([calls.hasRoom, calls.isIdle], [true, true]);
   }
 });
-it('a call of which the instance has no record is lost, and so is one whose instance no longer exists', async () => {
+it('a call is lost if the instance has no record of it, or if the instance no longer exists', async () => {
   const { place, send, state } = world();
   answer = (_, outgoing) => outgoing.writeHead(404, { 'function-not-called': 'unknown' }).end('{}');
   assert.equal((await send(undefined)).type, 'lost');
@@ -125,7 +125,7 @@ it('the first call of a deleted function was not made, and a sent one is lost', 
   assert.equal((await send(undefined)).type, 'lost');
   assert.equal(calls.isIdle, true, 'the place is released');
 });
-it('a call that is cut off may have been made; one that takes too long is late; an aborted one has no outcome', async () => {
+it('an interrupted call may have been made; a call that takes too long is late; an aborted call has no outcome', async () => {
   const { clock, calls, place, send } = world();
   answer = (_, outgoing) => outgoing.destroy();
   assert.equal((await send(await place())).type, 'unclear');

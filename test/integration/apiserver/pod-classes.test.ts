@@ -55,7 +55,7 @@ describe('classes of pods', () => {
     assert.equal((await pod({ priorityClassName: 'system-node-critical' })).priority, 2_000_001_000);
   });
 
-  it('a pod has the priority and the policy of its class, and keeps them', async () => {
+  it('a pod gets the priority and the preemption policy of its class, and both cannot be changed', async () => {
     await make(priorities, { metadata: { name: 'calm' }, value: 500, preemptionPolicy: 'Never' });
     const { priority, preemptionPolicy } = await pod({ priorityClassName: 'calm' });
     assert.deepEqual([priority, preemptionPolicy], [500, 'Never']);
@@ -73,7 +73,7 @@ describe('classes of pods', () => {
     await refused(`${priorities}/calm`, 'PATCH', policy, 422, /field is immutable/);
   });
 
-  it('names of the system are kept for it', () =>
+  it('names of priority classes that begin with system- are reserved for the system', () =>
     refused(
       priorities,
       'POST',
@@ -97,7 +97,7 @@ describe('classes of pods', () => {
     assert.equal((await pod({})).priority, 0);
   });
 
-  it('a pod takes overhead, nodes and tolerations of its runtime class', async () => {
+  it('a pod gets the overhead, the node selector and the tolerations of its runtime class', async () => {
     const toleration = { key: 'sandboxed', operator: 'Exists', effect: 'NoSchedule' };
     await make(runtimes, {
       metadata: { name: 'heavy' },
@@ -116,7 +116,7 @@ describe('classes of pods', () => {
     );
   });
 
-  it('as many tolerations as are allowed have room for those of a class, and thousands are refused', async () => {
+  it('the maximum number of tolerations includes the tolerations of a class, and thousands are rejected', async () => {
     const tolerations = Array.from({ length: 5000 }, (_, index) => ({
       key: `k${index}`,
       operator: 'Exists',
@@ -141,7 +141,7 @@ describe('classes of pods', () => {
     }
   });
 
-  it('classes of the system cannot be deleted, alone or with all others', async () => {
+  it('classes of the system cannot be deleted, neither alone nor in a collection', async () => {
     const why = /"system-node-critical" is forbidden: this is a system priority class and cannot be deleted$/;
     await refused(`${priorities}/system-node-critical`, 'DELETE', {}, 403, why);
     await refused(`${priorities}/system-node-critical`, 'DELETE', { dryRun: ['All'] }, 403, why);

@@ -29,19 +29,19 @@ describe('a new pod', () => {
       /^pods "p\d+" is forbidden: error looking up service account default\/x: serviceaccount "x" not found/,
     ],
     [
-      'with one under the older name of the field',
+      'with a missing service account in the deprecated field',
       { serviceAccount: 'x' },
       403,
       /serviceaccount "x" not found/,
     ],
     [
-      'with a runtime class',
+      'with a runtime class that does not exist',
       { runtimeClassName: 'gvisor' },
       403,
       /is forbidden: pod rejected: RuntimeClass "gvisor" not found$/,
     ],
     [
-      'with an overhead of its own',
+      'with an overhead',
       { overhead: { cpu: '1' } },
       403,
       /pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead$/,
@@ -53,7 +53,7 @@ describe('a new pod', () => {
       /no PriorityClass with name high was found$/,
     ],
     [
-      'with a priority of its own',
+      'with a priority',
       { priority: 2_000_001_000 },
       403,
       /the integer value of priority \(2000001000\) must not be provided in pod spec/,
@@ -65,7 +65,7 @@ describe('a new pod', () => {
       /spec\.securityContext\.seccompProfile\.type: Unsupported value: "Docker"/,
     ],
     [
-      'spread without a rule',
+      'with an incomplete spread constraint',
       { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone' }] },
       422,
       /spec\.topologySpreadConstraints\[0\]\.whenUnsatisfiable: Required value/,
@@ -79,7 +79,7 @@ describe('a new pod', () => {
     });
   }
 
-  it('may name what every cluster has', async () => {
+  it('may name objects that every cluster has', async () => {
     const answer = await create({
       serviceAccountName: 'default',
       serviceAccount: 'default',
@@ -105,7 +105,7 @@ describe('a new pod', () => {
     }
   });
 
-  it('may set whether it has a token', async () => {
+  it('may decide whether it gets a token', async () => {
     for (const wanted of [undefined, true, false]) {
       const { spec } = (await create({ automountServiceAccountToken: wanted })).json<Pod>();
       // The account of the fixture requests no token volume.
@@ -114,7 +114,7 @@ describe('a new pod', () => {
     }
   });
 
-  it('is a matter of the pod, not of the template it will be made from', async () => {
+  it('is checked for the pod, not for the template of its controller', async () => {
     const labels = { app: 'a' };
     const answer = await server.call('POST', '/apis/apps/v1/namespaces/default/deployments', {
       metadata: { name: 'd' },

@@ -45,7 +45,7 @@ describe('a resize', () => {
     assert.match(answer.json<Status>().message ?? '', why);
   }
 
-  it('changes requests and limits of a container, and counts as a change of the pod', async () => {
+  it('changes requests and limits of a container, and increments the generation of the pod', async () => {
     const name = await makePod(amounts('100m', '64Mi', '200m'));
     const before = await read(name);
     const answer = await resize(name, amounts('150m', '96Mi', '300m'));
@@ -58,7 +58,7 @@ describe('a resize', () => {
     assert.deepEqual(seen.json<Pod>().spec, spec);
   });
 
-  it('takes nothing else of a whole pod', async () => {
+  it('ignores all other changes of a complete pod', async () => {
     const name = await makePod(amounts('100m', '64Mi', '200m'));
     const pod = await read(name);
     pod.metadata.labels = { taken: 'no' };
@@ -115,7 +115,7 @@ describe('a resize', () => {
     );
   });
 
-  it('is the only way', async () => {
+  it('is the only way to change resources', async () => {
     const name = await makePod(amounts('100m', '64Mi', '200m'));
     const containers = [{ name: 'main', resources: amounts('150m', '64Mi', '200m') }];
     const answer = await server.call(
@@ -176,7 +176,7 @@ describe('a resize', () => {
     }
   });
 
-  it('is held to the limits of its namespace, and counted', async () => {
+  it('is subject to the LimitRanges and quotas of its namespace', async () => {
     await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'held' } });
     await server.call('POST', '/api/v1/namespaces/held/limitranges', {
       metadata: { name: 'most' },

@@ -71,7 +71,7 @@ describe('Pod Security', () => {
     else assert.match(said, message);
   };
 
-  describe('enforced', () => {
+  describe('the mode enforce', () => {
     it('rejects a pod, with all its violations', async () => {
       await start();
       await namespace({ enforce: 'baseline', 'enforce-version': 'v1.30' });
@@ -96,7 +96,7 @@ describe('Pod Security', () => {
       assert.deepEqual(warningsOf(answer), []);
     });
 
-    it('considers volumes with their defaults: one without a source is an emptyDir', async () => {
+    it('checks volumes with their defaults: a volume without a source is an emptyDir', async () => {
       await start();
       await namespace({ enforce: 'restricted' });
       const securityContext = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
@@ -131,7 +131,7 @@ describe('Pod Security', () => {
       assert.equal((await server.call('GET', `${pods}/applied`)).status, 404);
     });
 
-    it('lets a pod that was allowed before be written, but for its image and containers', async () => {
+    it('allows changes of an existing violating pod, except for its images and containers', async () => {
       await start();
       await namespace({});
       const name = await created(onHost);
@@ -156,7 +156,7 @@ describe('Pod Security', () => {
       assert.equal((await server.call('DELETE', path)).status, 200);
     });
 
-    it('holds for ephemeral containers', async () => {
+    it('applies to ephemeral containers', async () => {
       await start();
       await namespace({ enforce: 'baseline' });
       const name = await created(own);
@@ -172,7 +172,7 @@ describe('Pod Security', () => {
       assert.equal(answer.status, 200, answer.text);
     });
 
-    it('takes invalid labels as the strictest level', async () => {
+    it('treats invalid labels as the strictest level', async () => {
       await start();
       await namespace({});
       const key = '/registry/namespaces/shop';
@@ -186,8 +186,8 @@ describe('Pod Security', () => {
     });
   });
 
-  describe('warned and audited', () => {
-    it('warns of a pod that it lets through, and once', async () => {
+  describe('the modes warn and audit', () => {
+    it('warns about a pod that it allows, once', async () => {
       await start();
       await namespace({ warn: 'baseline' });
       const answer = await createPod(onHost);
@@ -286,7 +286,7 @@ describe('Pod Security', () => {
       await created(onHost);
     });
 
-    it('let a user, a namespace and a runtime class through', async () => {
+    it('exempt a user, a namespace and a runtime class', async () => {
       await start({ podSecurity: strict });
       await namespace({});
       const made = await createPod(onHost, { user: ann });
@@ -321,7 +321,7 @@ describe('Pod Security', () => {
   });
 
   describe('the labels of a namespace', () => {
-    it('have to be a policy', async () => {
+    it('must be a valid policy', async () => {
       await start();
       const answer = await createNamespace({ enforce: 'strict', 'warn-version': '1.32' });
       assert.equal(answer.status, 422, answer.text);

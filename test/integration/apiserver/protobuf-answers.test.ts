@@ -83,7 +83,7 @@ describe('answers in protobuf', () => {
     readAnswer(await server.handlerFor(admin)(request(...wanted)));
   const json = async (path: string) => (await server.call('GET', path)).json<Record<string, unknown>>();
 
-  it('an object that is created, read, changed and deleted is the one that JSON shows', async () => {
+  it('an object that is created, read, changed and deleted equals the object in JSON', async () => {
     const created = await call('POST', deployments, deployment);
     assert.equal(created.status, 201);
     const shown = await json(`${deployments}/d`);
@@ -168,7 +168,7 @@ describe('answers in protobuf', () => {
     assert.deepEqual(Object.keys(items[0] ?? {}), ['metadata']);
   });
 
-  it('a watch: events with their object, and a bookmark', async () => {
+  it('a watch has events with their object, and a bookmark', async () => {
     const path = `${configMaps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&fieldSelector=metadata.name=l1`;
     const response = await server.handlerFor(admin)(request('GET', path));
     assert.equal(response.headers.get('content-type'), `${protobufType};stream=watch`);
@@ -192,7 +192,7 @@ describe('answers in protobuf', () => {
     await next.cancel();
   });
 
-  it('watches of several versions each get an event in their own', async () => {
+  it('watches in several versions each get an event in their version', async () => {
     const accept = (version: string) => `${protobufType};as=PartialObjectMetadata;g=meta.k8s.io;v=${version}`;
     const from = ((await json(configMaps)) as { metadata: { resourceVersion: string } }).metadata;
     const path = `${configMaps}?watch=1&resourceVersion=${from.resourceVersion}`;
@@ -254,7 +254,7 @@ describe('answers in protobuf', () => {
     }
   });
 
-  it('of several types that a client accepts the first one is answered that the kind has', async () => {
+  it('the first of several accepted types that the kind supports is used', async () => {
     const dns = '/apis/minik8s.io/v1/namespaces/default/dnses';
     for (const [path, accept, type] of [
       [configMaps, `${protobufType},application/json`, protobufType],

@@ -69,7 +69,7 @@ describe('PUT', () => {
     assert.equal((await put(role, { metadata: { name: 'r' }, rules: [] })).status, 201);
   });
 
-  it('makes nothing that was another object, that is wrong, or of another kind', async () => {
+  it('creates nothing for another uid, from an invalid object, or from another kind', async () => {
     for (const [path, body, status] of [
       [`${leases}/gone`, lease('gone', { uid: 'x' }), 409],
       [`${leases}/gone`, lease('other'), 400],

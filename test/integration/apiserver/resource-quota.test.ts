@@ -61,7 +61,7 @@ const podsIn = async ({ store }: TestServer) =>
   (await store.list(storagePrefix(podResource, 'default'))).items.length;
 
 describe('a quota', () => {
-  it('gets back at once the charge of a write that is refused later', async (t) => {
+  it('releases the charge of a write at once if the write is rejected later', async (t) => {
     const server = await start(t);
     await quota(
       server,
@@ -109,7 +109,7 @@ describe('a quota', () => {
     assert.deepEqual(await usedOf(server, 'q'), { pods: '2', 'requests.cpu': '1' });
   });
 
-  it('without a counted use rejects every object', async (t) => {
+  it('without a computed usage rejects every object', async (t) => {
     const server = await start(t);
     await quota(server, 'q', { pods: '2', 'count/pods': '2' }, { pods: '0' });
     assert.deepEqual(message(await pod(server, 'a')), [
@@ -168,7 +168,7 @@ describe('a quota', () => {
     assert.equal(await podsIn(server), 0, 'what was taken for the first stands for none that exists');
   });
 
-  it('is taken from by every node port that a load balancer gets', async (t) => {
+  it('is charged for every node port of a load balancer', async (t) => {
     const server = await start(t);
     await quota(server, 'q', { 'services.nodeports': '1' }, { 'services.nodeports': '0' });
     const ports = ['a', 'b', 'c'].map((name, index) => ({ name, port: 1 + index }));
@@ -182,7 +182,7 @@ describe('a quota', () => {
     );
   });
 
-  it('is taken from by a Service that gets ports, and by a claim that grows', async (t) => {
+  it('is charged for added ports of a Service and for the growth of a claim', async (t) => {
     const server = await start(t);
     const hard = { services: '5', 'services.nodeports': '3', 'requests.storage': '3Gi' };
     await quota(server, 'q', hard, { services: '0', 'services.nodeports': '0', 'requests.storage': '0' });
@@ -222,7 +222,7 @@ describe('a quota', () => {
     assert.deepEqual(await usedOf(server, 'best'), { pods: '1' });
   });
 
-  it('may be wanted by the configuration of the server', async (t) => {
+  it('may be required by the configuration of the server', async (t) => {
     const limited = { apiGroup: '', resource: 'pods', matchContains: ['requests.cpu'], matchScopes: [] };
     const server = await start(t, { limitedResources: [limited] });
     const asked = { requests: { cpu: '1' } };
@@ -284,7 +284,7 @@ describe('a cache that is behind', () => {
     return lagging.store;
   };
 
-  it('lets nothing pass that does not fit, and refuses nothing that does', async (t) => {
+  it('accepts no object beyond the quota, and refuses none within it', async (t) => {
     const server = await start(t, { wrapStore: lagged });
     await quota(server, 'q', { pods: '2' }, { pods: '0' });
     lagging.holdEvents();
@@ -347,7 +347,7 @@ describe('an update charged to a quota that loses against another writer', () =>
     await isUsed(used);
   });
 
-  it('has taken once, when it is tried again and stored', async (t) => {
+  it('is charged once if it is retried and stored', async (t) => {
     const { server, used, isUsed } = await overtaken(t);
     const spec = { type: 'NodePort', ports: [...ports, { name: 'c', port: 3 }] };
     assert.equal((await server.call('PATCH', path, { spec }, merge)).status, 200);

@@ -33,9 +33,9 @@ describe('a SelfSubjectAccessReview', () => {
     ['nobody, pods', bob, { resourceAttributes: { ...listPods, namespace: 'default' } }, false],
     ['nobody, discovery', bob, { nonResourceAttributes: { verb: 'get', path: '/apis' } }, true],
     ['nobody, metrics', bob, { nonResourceAttributes: { verb: 'get', path: '/metrics' } }, false],
-    ['nobody, an empty question', bob, { resourceAttributes: {} }, false],
+    ['an anonymous user, an empty review', bob, { resourceAttributes: {} }, false],
     [
-      'nobody, this review',
+      'an anonymous user, this review',
       bob,
       {
         resourceAttributes: {
@@ -53,7 +53,7 @@ describe('a SelfSubjectAccessReview', () => {
       true,
     ],
     [
-      'a node, the status of another',
+      'a node, the status of another node',
       node,
       { resourceAttributes: { verb: 'patch', resource: 'nodes', subresource: 'status', name: 'n2' } },
       false,
@@ -65,7 +65,7 @@ describe('a SelfSubjectAccessReview', () => {
       true,
     ],
     ['a node, all pods', node, { resourceAttributes: listPods }, true],
-    ['a node before its Node, all pods', early, { resourceAttributes: listPods }, false],
+    ['a node without its Node, all pods', early, { resourceAttributes: listPods }, false],
     ['a node, every single pod', node, { resourceAttributes: { verb: 'get', resource: 'pods' } }, false],
     [
       'a node, deleting the pods of a namespace',
@@ -74,19 +74,19 @@ describe('a SelfSubjectAccessReview', () => {
       false,
     ],
     [
-      'a node before its Node, its own pods',
+      'a node without its Node, its own pods',
       early,
       { resourceAttributes: { ...listPods, fieldSelector: { requirements: [ownPods] } } },
       true,
     ],
     [
-      'a node before its Node, its own pods in one text',
+      'a node without its Node, its own pods by rawSelector',
       early,
       { resourceAttributes: { ...listPods, fieldSelector: { rawSelector: 'spec.nodeName=n2' } } },
       true,
     ],
     [
-      'a node before its Node, its own pods and others',
+      'a node without its Node, its own pods and others',
       early,
       {
         resourceAttributes: {
@@ -98,14 +98,14 @@ describe('a SelfSubjectAccessReview', () => {
       'spec.resourceAttributes.fieldSelector ignored due to parse error',
     ],
     [
-      'a node before its Node, a selector that cannot be read',
+      'a node without its Node, an invalid selector',
       early,
       { resourceAttributes: { ...listPods, fieldSelector: { rawSelector: 'spec.nodeName~n2' } } },
       false,
       'spec.resourceAttributes.fieldSelector ignored due to parse error',
     ],
     [
-      'a node before its Node, its own pods, of a version and with a label',
+      'a node without its Node, its own pods with a further requirement',
       early,
       {
         resourceAttributes: {
@@ -118,7 +118,7 @@ describe('a SelfSubjectAccessReview', () => {
       true,
     ],
     [
-      'a node before its Node, all pods but those of one node',
+      'a node without its Node, all pods except those of one node',
       early,
       {
         resourceAttributes: {
@@ -130,7 +130,7 @@ describe('a SelfSubjectAccessReview', () => {
       false,
     ],
     [
-      'a node before its Node, selectors that can be read in part, or not at all',
+      'a node without its Node, partly and completely invalid selectors',
       early,
       {
         resourceAttributes: {
@@ -166,7 +166,7 @@ describe('a SelfSubjectAccessReview', () => {
     assert.deepEqual(answer.json<SelfSubjectAccessReview>().status, { allowed: false });
   });
 
-  it('contains exactly one question', async () => {
+  it('contains exactly one of resource and non-resource attributes', async () => {
     const both = { resourceAttributes: listPods, nonResourceAttributes: { verb: 'get', path: '/' } };
     for (const [body, message] of [
       [{}, 'spec.resourceAttributes: Invalid value: "null": exactly one of nonResourceAttributes or'],
@@ -192,7 +192,7 @@ describe('a SelfSubjectAccessReview', () => {
       'fieldSelector.rawSelector: Invalid value: "spec.nodeName=n2": may not specified at the same time as requirements',
     ],
     [
-      'in no form',
+      'in neither form',
       { rawSelector: '' },
       'fieldSelector.requirements: Required value: when spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required',
     ],
@@ -227,7 +227,7 @@ describe('a SelfSubjectAccessReview', () => {
       'labelSelector.rawSelector: Invalid value: "a=b": may not specified at the same time as requirements',
     ],
     [
-      'in no form',
+      'in neither form',
       {},
       'labelSelector.requirements: Required value: when spec.resourceAttributes.labelSelector is specified, requirements or rawSelector is required',
     ],

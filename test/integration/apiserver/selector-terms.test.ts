@@ -42,7 +42,7 @@ test('a ReplicationController selects by 1,000 labels at most', async () => {
   assert.match(answer.text, /spec\.selector: Too many: 1001/);
 });
 
-test('the long selectors of one kind in a namespace have at most 50,000 terms, and short selectors do not count', async () => {
+test('the long selectors of one kind in a namespace have at most 50,000 terms; short selectors are not counted', async () => {
   for (let index = 0; index < 50; index++)
     assert.equal((await server.call('POST', budgets, budget(`b${index}`, 1000))).status, 201);
   const answer = await server.call('POST', budgets, budget('last', 11));

@@ -63,7 +63,7 @@ describe('the HTTPS listener', () => {
     assert.equal(await fetchStatus('/livez'), 200);
   });
 
-  it('answers an unauthenticated client at once and closes, however much of the body is missing', async () => {
+  it('answers an unauthenticated client at once and closes the connection, even if the body is incomplete', async () => {
     const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
     for (const [asked, size, status] of [
       [`POST ${path}`, 'Content-Length: 100000000', 401],
@@ -275,7 +275,7 @@ describe('the HTTPS listener', () => {
     agent.destroy();
   });
 
-  it('frees a watch whose client hung up', async () => {
+  it('releases a watch whose client disconnected', async () => {
     const timers = new Set<symbol>();
     const emptied = Promise.withResolvers<void>();
     const clock: Clock = {

@@ -77,7 +77,7 @@ describe('an autoscaler in two versions', () => {
     }
   });
 
-  it('written in v1, it is read, patched, listed and deleted in v2', async () => {
+  it('is read, patched, listed and deleted in v2 after it was written in v1', async () => {
     const created = await call('POST', path('v1'), named('a', inV1({ targetCPUUtilizationPercentage: 50 })));
     assert.equal(created.apiVersion, 'autoscaling/v1');
     assert.equal(created.spec.targetCPUUtilizationPercentage, 50);
@@ -100,7 +100,7 @@ describe('an autoscaler in two versions', () => {
     assert.equal((await server.call('GET', `${path('v1')}/a`)).status, 404);
   });
 
-  it('written in v2 loses no field when a client reads, patches and replaces it in v1', async () => {
+  it('loses no field of v2 when a client reads, patches and replaces it in v1', async () => {
     const created = await call('POST', path('v2'), named('b', inV2({ metrics: [pods, cpu], behavior })));
     const withStatus = await call('PUT', `${path('v2')}/b/status`, { ...created, status });
     assert.deepEqual(withStatus.status?.conditions, status.conditions);
@@ -133,7 +133,7 @@ describe('an autoscaler in two versions', () => {
     );
   });
 
-  it('is watched in each version, whichever version it is written in', async () => {
+  it('is watched in each version, written in any version', async () => {
     const { metadata } = await call('GET', path('v2'));
     const query = `watch=1&resourceVersion=${metadata.resourceVersion}`;
     const inFirst = await openTestWatch(server, `${path('v1')}?${query}`);

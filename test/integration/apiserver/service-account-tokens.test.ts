@@ -26,7 +26,7 @@ describe('a token of a service account', () => {
   });
   afterEach(() => world.server.stop());
 
-  it('is its account, in the groups of accounts', async () => {
+  it('authenticates its account, with the groups of accounts', async () => {
     const token = await world.token();
     assert.deepEqual(await world.whoIs(`Bearer ${token}`), {
       username: 'system:serviceaccount:default:app',
@@ -53,7 +53,7 @@ describe('a token of a service account', () => {
     assert.match(await answer.text(), /User \\"system:serviceaccount:default:app\\" cannot list resource/);
   });
 
-  it('ends with its time, a minute later at most', async () => {
+  it('expires at its time, or at most a minute later', async () => {
     const token = await world.token({ expirationSeconds: 600 });
     await world.server.clock.advance(10 * minute + 59_000);
     assert.equal(await isGood(token), true);
@@ -61,7 +61,7 @@ describe('a token of a service account', () => {
     assert.equal(await isGood(token), false);
   });
 
-  it('is not good before its time, and not for another audience', async () => {
+  it('is invalid before its time, and for another audience', async () => {
     const { accountKeys, clock } = world.server;
     const claims = claimsOf(await world.token());
     const now = Math.floor(clock.now() / 1000);
@@ -74,18 +74,18 @@ describe('a token of a service account', () => {
       ['over', { exp: now - 61 }],
       ['for another audience', { aud: ['vault'] }],
       ['of another issuer', { iss: 'https://example.com' }],
-      ['of no issuer', { iss: undefined }],
+      ['without an issuer', { iss: undefined }],
       ['of another subject', { sub: 'system:serviceaccount:kube-system:app' }],
-      ['without an end', { exp: undefined }],
-      ['with an end that is no number', { exp: '9999999999' }],
+      ['without an expiration', { exp: undefined }],
+      ['with an expiration that is not a number', { exp: '9999999999' }],
       ['without a time of issue', { iat: undefined }],
-      ['of no account', { 'kubernetes.io': { namespace: 'default' } }],
+      ['without an account', { 'kubernetes.io': { namespace: 'default' } }],
       [
         'of an account without a uid',
         { 'kubernetes.io': { namespace: 'default', serviceaccount: { name: 'app' } } },
       ],
       ['of an invalid account', { 'kubernetes.io': { namespace: 'default', serviceaccount: 'app' } }],
-      ['without what is ours', { 'kubernetes.io': undefined }],
+      ['without the claims of Kubernetes', { 'kubernetes.io': undefined }],
     ] as const)
       assert.equal(await isGood(await signed(change)), false, what);
   });
@@ -122,7 +122,7 @@ describe('a token of a service account', () => {
     ['Node', '/api/v1/nodes/n1', () => ({ metadata: { name: 'n1' } })],
   ];
   for (const [kind, path, again] of bound)
-    it(`ends with the ${kind} it is bound to, also when that is made again`, async () => {
+    it(`becomes invalid with the ${kind} that it is bound to, even if that is created again`, async () => {
       const [collection = '', name = ''] = path.split(/\/(?=[^/]*$)/);
       if (kind === 'Secret') await world.make(collection, again());
       const token = await world.token(bindTo(kind, name));
@@ -135,7 +135,7 @@ describe('a token of a service account', () => {
       assert.equal(await isGood(free), true, 'one that is bound to nothing');
     });
 
-  it('ends with its account, also when that is made again', async () => {
+  it('becomes invalid with its account, even if that is created again', async () => {
     const path = `${inDefault}/serviceaccounts/app`;
     const token = await world.token();
     assert.equal(await isGood(token), true);
@@ -258,7 +258,7 @@ describe('a token of a service account', () => {
     assert.ok(!(await kids()).includes(kid(token)));
   });
 
-  it('ends with the keys, when they are removed from the store', async () => {
+  it('becomes invalid when the keys are removed from the store', async () => {
     const { store, clock } = world.server;
     const token = await world.token();
     const { revision = 0 } = (await store.get(accountKeysKey)) ?? {};
@@ -339,7 +339,7 @@ describe('discovery of the issuer', () => {
     }
   });
 
-  it('is of the cluster that the settings describe', async () => {
+  it('has the addresses of the settings', async () => {
     const names = ['https://new.example.com', 'https://old.example.com'];
     const other = await startAccountWorld({
       issuer: { issuers: names, jwksURI: 'https://keys.example.com/k' },
@@ -358,7 +358,7 @@ describe('discovery of the issuer', () => {
   });
 });
 
-describe('a server that finds keys it cannot read', () => {
+describe('a server with unreadable stored keys', () => {
   it('does not start if it cannot read the keys, and reports the remedy', async () => {
     const damaged = startAccountWorld({
       wrapStore: (store) => {

@@ -39,7 +39,7 @@ test('external IPs are refused with the name of the flag if no range is allowed'
   }
 });
 
-test('an external IP in an allowed range is accepted, and one outside of it is refused', async () => {
+test('an external IP in an allowed range is accepted, and an external IP outside of it is rejected', async () => {
   assert.equal((await create('inside', '203.0.113.8')).status, 201);
   assert.equal((await create('outside', '203.0.113.8', '198.51.100.1')).status, 403);
 });

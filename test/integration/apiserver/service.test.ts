@@ -46,7 +46,7 @@ describe('services', () => {
     assert.equal(stored.spec.clusterIP, spec.clusterIP);
   });
 
-  it('get none when they are headless or elsewhere', async () => {
+  it('get no address if they are headless or external names', async () => {
     const headless = await made('headless', { clusterIP: 'None' });
     assert.deepEqual(headless.spec.clusterIPs, ['None']);
     const external = await made('external', { type: 'ExternalName', externalName: 'example.com', ports: [] });
@@ -188,7 +188,7 @@ describe('services', () => {
     await own.stop();
   });
 
-  it('never share an address, however many are created at once', async () => {
+  it('never share an address, even if many are created at the same time', async () => {
     const own = await startTestServer({
       serviceCIDR: '10.96.0.0/26',
       random: { next: () => 0.3, uuid: () => crypto.randomUUID() },
@@ -223,7 +223,7 @@ describe('services', () => {
 });
 
 describe('bootstrap', () => {
-  it('makes what every cluster has, once', async () => {
+  it('creates the Services of every cluster, once', async () => {
     const server = await startTestServer({ bare: true, bareNamespaces: true });
     await bootstrapObjects(server, objectsAt(6443));
     const before = await server.store.list('/registry/');

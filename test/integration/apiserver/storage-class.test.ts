@@ -64,7 +64,7 @@ describe('a claim', () => {
     assert.equal(await classOf({}, { [older]: 'plain' }), undefined);
   });
 
-  it('gets the newest default class; among those of one second, the first by name', async () => {
+  it('gets the newest default class; among classes of the same second, the first by name', async () => {
     await makeClass('also', true);
     assert.equal(await classOf(), 'also');
     await server.clock.advance(60_000);

@@ -293,7 +293,7 @@ describe('reviews of identities', () => {
       assert.deepEqual((await server.store.list(`/registry/${kind}`)).items, []);
   });
 
-  it('is in discovery as what can only be created', async () => {
+  it('is in discovery with the verb create alone', async () => {
     for (const [path, expected] of [
       [authentication, ['selfsubjectreviews', 'tokenreviews']],
       [

@@ -34,7 +34,7 @@ describe('a TokenRequest', () => {
     boundObjectRef: { apiVersion: 'v1', kind, name, ...more },
   });
 
-  it('is answered with a token for this server, good for an hour', async () => {
+  it('is answered with a token for this server, valid for an hour', async () => {
     const answer = await world.request({});
     assert.equal(answer.status, 201, answer.text);
     const { kind, apiVersion, metadata, spec, status } = answer.json<TokenRequest>();
@@ -75,7 +75,7 @@ describe('a TokenRequest', () => {
     assert.deepEqual(((await own(bindTo('Pod', 'lost'))) as { node: object }).node, { name: 'n9' });
   });
 
-  it('of an agent on behalf of admission is for a program that may read it once', async () => {
+  it('of an agent for an injected volume has a longer validity, for programs that read the token once', async () => {
     const asked = { expirationSeconds: 3607 };
     const answer = await world.request({ ...asked, ...bindTo('Pod', 'p1') });
     const { status } = answer.json<TokenRequest>();
@@ -102,19 +102,24 @@ describe('a TokenRequest', () => {
   });
 
   const refused: readonly [string, object, number, RegExp][] = [
-    ['too short a time', { expirationSeconds: 599 }, 422, /may not specify a duration less than 10 minutes/],
-    ['too long a time', { expirationSeconds: 2 ** 32 + 1 }, 422, /larger than 2\^32 seconds/],
-    ['an invalid time', { expirationSeconds: 'soon' }, 400, /expirationSeconds/],
-    ['audiences that are no list', { audiences: 'a' }, 400, /audiences/],
+    [
+      'too short a validity',
+      { expirationSeconds: 599 },
+      422,
+      /may not specify a duration less than 10 minutes/,
+    ],
+    ['too long a validity', { expirationSeconds: 2 ** 32 + 1 }, 422, /larger than 2\^32 seconds/],
+    ['an invalid validity', { expirationSeconds: 'soon' }, 400, /expirationSeconds/],
+    ['audiences that are not a list', { audiences: 'a' }, 400, /audiences/],
     ['a pod that does not exist', bindTo('Pod', 'none'), 404, /pods "none" not found/],
     [
-      'a pod of another uid',
+      'a pod with another uid',
       bindTo('Pod', 'p1', { uid: 'other' }),
       409,
       /the UID in the bound object reference/,
     ],
-    ['a secret of another uid', bindTo('Secret', 's1', { uid: 'other' }), 409, /the UID/],
-    ['a node of another uid', bindTo('Node', 'n1', { uid: 'other' }), 409, /the UID/],
+    ['a Secret with another uid', bindTo('Secret', 's1', { uid: 'other' }), 409, /the UID/],
+    ['a node with another uid', bindTo('Node', 'n1', { uid: 'other' }), 409, /the UID/],
     ['another kind', bindTo('ConfigMap', 'a'), 400, /cannot bind token to object of type/],
     [
       'another group',
@@ -155,7 +160,7 @@ describe('a TokenRequest', () => {
     assert.match(answer.text, /^k8s.*TokenRequest.*eyJ[\w-]+\.[\w-]+\.[\w-]+/s);
   });
 
-  it('of a node is for a pod that it runs', async () => {
+  it('of a node must name a pod that the node runs', async () => {
     await world.make('/api/v1/nodes', { metadata: { name: 'n2' } });
     const p1 = ref(pod);
     const ask = async (who: string, spec: object, account = 'app') => {

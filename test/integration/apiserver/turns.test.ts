@@ -116,7 +116,7 @@ describe('an answer of thousands of objects', () => {
     assert.ok(looked.most <= 250, `${looked.most} rows were made at once`);
   });
 
-  it('is a Table that is made only as it is read', async () => {
+  it('is a Table that is encoded as it is read', async () => {
     Object.assign(looked, { total: 0, now: 0, most: 0 });
     const { reader } = await open(maps, table);
     await reader.read();

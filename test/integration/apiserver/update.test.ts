@@ -82,7 +82,7 @@ describe('update', () => {
     assert.equal(patched.json().metadata.resourceVersion, made.metadata.resourceVersion);
   });
 
-  it('counts a generation for a change of the specification alone', async () => {
+  it('increments the generation only for a change of the spec', async () => {
     const made = await createDeployment('generations');
     const path = `${deployments}/generations`;
     const labelled = { ...made, metadata: { ...made.metadata, labels: { x: 'y' } } };
@@ -170,7 +170,7 @@ describe('update', () => {
     assert.equal((await server.call('GET', `${deployments}/rescaled`)).json<Deployment>().spec.replicas, 6);
   });
 
-  it('refuses what may not change, naming the field', async () => {
+  it('refuses changes of immutable fields, with the field', async () => {
     const made = await createDeployment('immutable');
     const selector = { matchLabels: { app: 'other' } };
     const answer = await server.call('PUT', `${deployments}/immutable`, {
@@ -216,7 +216,7 @@ describe('update', () => {
     assert.equal(stored.spec.replicas, 5);
   });
 
-  it('takes a resourceVersion in a patch as a condition, and refuses an invalid result', async () => {
+  it('treats a resourceVersion in a patch as a precondition, and refuses an invalid result', async () => {
     const made = await createMap('condition', { a: '1' });
     const patch = (body: unknown) =>
       server.call('PATCH', `${configMaps}/condition`, body, {
@@ -230,7 +230,7 @@ describe('update', () => {
     assert.equal(stored?.metadata.resourceVersion, made.metadata.resourceVersion);
   });
 
-  it('lets all concurrent patches of one object succeed, and only one of concurrent puts of one version', async () => {
+  it('accepts all concurrent patches of one object, but only one of concurrent PUTs of the same version', async () => {
     const made = await createMap('race', { n: '0' });
     const headers = { 'content-type': 'application/merge-patch+json' };
     const keys = Array.from({ length: 20 }, (_, i) => `k${i}`);

@@ -46,7 +46,7 @@ class Reader implements Sink {
   }
 }
 
-it('is written to some of them in each turn of the loop, to each whole and in order', async () => {
+it('a large event is written to a part of the watches in each turn of the event loop, completely and in order', async () => {
   const readers = Array.from({ length: watchers }, () => new Reader());
   const { resourceVersion } = (await server.call('GET', maps)).json().metadata;
   const sources: Source[] = [];

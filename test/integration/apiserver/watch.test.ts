@@ -77,7 +77,7 @@ describe('watch', () => {
     });
   }
 
-  it('shows objects coming into and going out of a selector', async () => {
+  it('reports objects that enter or leave a selector', async () => {
     const watch = await openTestWatch(
       server,
       `${configMaps}?watch=true&labelSelector=on%3Dyes&resourceVersion=${await now()}`,
@@ -148,7 +148,7 @@ describe('watch', () => {
     await own.stop();
   });
 
-  it('of a node ends after ten minutes, whatever timeout it requests, since its Node may have been deleted', async () => {
+  it('of a node ends after ten minutes for any requested timeout, since its Node may have been deleted', async () => {
     const own = await startTestServer();
     const user = { name: 'system:node:n1', groups: ['system:nodes'] };
     await own.call('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
@@ -261,7 +261,7 @@ describe('watch', () => {
     await own.stop();
   });
 
-  describe('by a client that does not read', () => {
+  describe('a watch of a client that does not read', () => {
     const open = async () => {
       const own = await startTestServer();
       const hungUp = { times: 0 };
@@ -313,7 +313,7 @@ describe('watch', () => {
       await own.stop();
     });
 
-    it('is kept when it reads, however late, and holds no timer then', async () => {
+    it('is kept when it reads late, and then has no timer', async () => {
       const { own, reader, hungUp, write } = await open();
       const waiting = own.clock.pending;
       for (let number = 0; number < 5; number++) {

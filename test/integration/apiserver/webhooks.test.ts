@@ -61,7 +61,7 @@ describe('a webhook', () => {
     server.call('POST', `${maps}${query}`, { metadata: { name: `map-${++count}` }, ...body });
   const messageOf = async (answer: ReturnType<typeof create>) => (await answer).json<Status>().message;
 
-  it('rejects a create with its own status', async () => {
+  it('rejects a create with the status of its answer', async () => {
     await configure('validating', {});
     hook.answer(() => ({ allowed: false, status: { code: 403, message: 'not today', reason: 'Forbidden' } }));
     const answer = await create();

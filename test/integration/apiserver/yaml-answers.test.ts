@@ -62,7 +62,7 @@ describe('answers in YAML', () => {
     assert.equal(page.status, 200);
   });
 
-  it('are written in turns of their users, and few at once for one', async () => {
+  it('are written in turns of the users, and only a few at once for one user', async () => {
     const write = createYamlWriter(new FakeClock());
     const order: string[] = [];
     const long = JSON.stringify({ a: 'x'.repeat(70_000) });

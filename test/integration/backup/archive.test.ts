@@ -90,7 +90,7 @@ test('an unencrypted backup is refused if a passphrase is given', async () => {
   );
 });
 
-test('a file that changes its size while it is stored makes no backup', async () => {
+test('a file that changes its size while it is stored makes the backup fail', async () => {
   await writeFile(files.get('pki/ca.key') ?? '', 'longer than before\n');
   await assert.rejects(
     writeArchive(pathOf(), { manifest, files }, undefined),
@@ -99,7 +99,7 @@ test('a file that changes its size while it is stored makes no backup', async ()
   assert.ok(!(await readdir(directory)).includes('backup'));
 });
 
-test('drafts of killed processes are removed, and those of this process are kept', async () => {
+test('drafts of killed processes are removed, and drafts of this process are kept', async () => {
   await writeFile(pathOf('minik8s-x.tar.zst.minik8s-4194305-0'), 'left');
   await writeFile(pathOf(`minik8s-y.tar.zst.minik8s-${process.pid}-99999`), 'used');
   await writeArchive(pathOf(), { manifest, files }, undefined);
@@ -150,7 +150,7 @@ test('a changed byte anywhere is noticed', async () => {
   }
 });
 
-test('a member too many, twice, missing or of other content is refused', async () => {
+test('an additional, repeated, missing or changed member is refused', async () => {
   const { 'pki/front.key': key, ...others } = manifest.members;
   await writeArchive(
     pathOf(),

@@ -185,7 +185,7 @@ test('existing data stay, unless they are to be replaced: then they are moved as
   assert.equal(await readFile(join(target, 'etc/master.yaml'), 'utf8'), 'port: 1\n');
 });
 
-test('each restoration continues above the one before, also with the same backup', async () => {
+test('each restoration continues above the revisions of the previous one, also with the same backup', async () => {
   await write(0, 3);
   const { path } = await backUp();
   const written: number[] = [];

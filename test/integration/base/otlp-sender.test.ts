@@ -51,7 +51,7 @@ describe('sending spans to a collector', { timeout: 60_000 }, () => {
       assert.deepEqual([count, why.replace(/:\d+ /, ' ')], [2, `http://127.0.0.1 answered ${code}`]);
     });
 
-  it('is not led to another place', async () => {
+  it('follows no redirect', async () => {
     status(307, { location: '/elsewhere' });
     asked = 0;
     await assert.rejects(send(), { message: /^no answer from .*: / });

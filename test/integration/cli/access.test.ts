@@ -108,7 +108,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       steps: [manifest: Record<string, unknown> & { metadata: object }, ...args: string[]][],
     ][] = [
       [
-        'rules come together, and go where that is asked for',
+        'rules are added, and removed on request',
         [
           [role('Role', [rule('get list', 'pods secrets')]), '--dry-run=client'],
           [role('Role', [rule('get list', 'pods secrets')])],
@@ -120,7 +120,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
         ],
       ],
       [
-        'subjects come together, and go where that is asked for',
+        'subjects are added, and removed on request',
         [
           [binding('r', 'alice', 'bob')],
           [binding('r', 'carol')],
@@ -130,10 +130,10 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
         ],
       ],
       [
-        'what opted out stays',
+        'protected objects are unchanged',
         [[role('Role', [rule('get', 'pods')], opted)], [role('Role', [rule('list', 'pods')], opted)]],
       ],
-      ['other objects are passed over', [[{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }]]],
+      ['other objects are skipped', [[{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c' } }]]],
     ];
     for (const [index, [what, steps]] of sequences.entries())
       it(what, async () => {

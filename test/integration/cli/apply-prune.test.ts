@@ -217,7 +217,7 @@ describe('ctl apply --prune beside kubectl 1.32', { timeout: 600_000, skip: unle
       assert.equal(await left('set-c'), 'configmap/other\n');
     });
 
-    it('prune after an interrupt what the interrupted command left', async () => {
+    it('prune the remaining objects after an interrupted command', async () => {
       await makeNamespace('stopped');
       const flags = '--prune --applyset=set -n stopped';
       await applyWith(ctl, [map('a'), secret('b')], flags);

@@ -55,7 +55,7 @@ describe('ctl apply --server-side', { timeout: 300_000 }, () => {
     assert.deepEqual((await get('two')).data, { a: '2' });
   });
 
-  it('continues from what was applied without it, and keeps the annotation for the way back', async () => {
+  it('takes over the fields of a client-side apply, and keeps its annotation for a later client-side apply', async () => {
     assert.equal((await apply('three', { a: '1', b: '1' })).status, 0);
     assert.deepEqual(managersOf(await get('three')), ['minik8s-ctl Update']);
     const moved = await apply('three', { a: '2' }, '--server-side');

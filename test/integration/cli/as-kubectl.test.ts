@@ -31,7 +31,7 @@ describe('the client as kubectl', () => {
     assert.match((await ctlFor(undefined)(['get', '--help'])).out, /minik8s ctl get/);
   });
 
-  it('does not rename what it prints of objects', async () => {
+  it('does not rename texts of objects', async () => {
     const args = 'create configmap a --dry-run=client -o yaml --from-literal=x=ctl\u00a0get'.split(' ');
     const text = args.map((word) => word.replace('\u00a0', ' '));
     assert.match((await asKubectl(text)).out, /^ {2}x: ctl get$/m);

@@ -103,13 +103,13 @@ export const manifests: readonly Mistake[] = [
     says: [/STDIN:13: \S+limits\.cpu: .*did you mean 2\?/],
   },
   {
-    what: 'a port of nodes that is taken',
+    what: 'a node port in use',
     command: apply,
     input: service('{type: NodePort, ports: [{port: 80, nodePort: 30080}]}'),
     says: [/spec\.ports\[0\]\.nodePort: Invalid value: 30080: provided port is already allocated/],
   },
   {
-    what: 'a port of nodes out of range',
+    what: 'a node port out of range',
     command: apply,
     input: service('{type: NodePort, ports: [{port: 80, nodePort: 80}]}'),
     says: [/nodePort: Invalid value: 80: .* The range of valid ports is 30000-32767/],
@@ -201,7 +201,7 @@ export const commands: readonly Mistake[] = [
     says: [/serviceaccounts\/token "default" is forbidden: User "eve" cannot create/],
   },
   {
-    what: 'a token that is not one',
+    what: 'an invalid token',
     command: 'get pods --token nonsense',
     says: [/the server does not accept the token of context \S+: it is not this cluster's/],
   },

@@ -59,7 +59,7 @@ describe('a kubeconfig that', () => {
       assert.equal(status, 1);
     });
 
-  it('$KUBECONFIG names and that does not exist is not passed over', async () => {
+  it('$KUBECONFIG names but that does not exist is reported', async () => {
     const { err } = await ctlFor(undefined)(['get', 'pods'], { env: { KUBECONFIG: '/nonexistent' } });
     assert.match(err, /\$KUBECONFIG: \/nonexistent does not exist; correct it, or unset KUBECONFIG/);
   });

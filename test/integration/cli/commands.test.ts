@@ -79,7 +79,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.match(asked.out, new RegExp(`${words} "a\\^\\[\\[2J\\\\u009bb" deleted\\n$`));
   });
 
-  it('every error is reported in a line, and everything else is applied', async () => {
+  it('every error is reported in one line, and all other objects are applied', async () => {
     const file = join(server.directory, 'mixed.yaml');
     const documents = [
       configMap('m-a'),
@@ -148,7 +148,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     );
   });
 
-  it('an object made without apply is taken over, with a warning', async () => {
+  it('an object created without apply is adopted, with a warning', async () => {
     await ctl(['create', '-f', '-'], { stdin: configMap('taken', '{a: "1", b: "2"}') });
     const { status, out, err } = await ctl(['apply', '-f', '-'], { stdin: configMap('taken', '{a: "3"}') });
     assert.deepEqual([status, out], [0, 'configmap/taken configured\n']);
@@ -177,7 +177,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.match(out, /^NAME +DATA +AGE\nwatched +0 +\d+s\nwatched +0 +\d+s\n/);
   });
 
-  it('a field that no object has, or that has no order, is rejected for sorting', async () => {
+  it('sorting by a field that no object has, or that has no order, is rejected', async () => {
     const unsorted = (field: string) => ctl(['get', 'pods', '--sort-by', field]);
     assert.deepEqual(await unsorted('.spec.nosuch'), {
       status: 1,
@@ -296,7 +296,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     assert.match((await ctl(['scale', 'cm/twice', '--replicas=1'])).err, /^error: cannot scale configmaps/);
   });
 
-  it('autoscale creates an autoscaler for kinds with replicas, and for no others', async () => {
+  it('autoscale creates an autoscaler only for kinds with replicas', async () => {
     const made = await ok('autoscale', 'deployment', 'web', '--min=2', '--max=5', '--cpu-percent=60');
     assert.equal(made, 'horizontalpodautoscaler.autoscaling/web autoscaled\n');
     assert.equal(

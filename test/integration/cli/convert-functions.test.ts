@@ -62,7 +62,7 @@ async function answers(
   }
 }
 
-test('a file with def NAME(event, context), and a list of libraries', async () => {
+test('a file with def NAME(event, context) and a list of libraries is converted', async () => {
   await place({
     'a/fn.yaml':
       'apiVersion: v1\nkind: Function\nmetadata:\n  name: add_up\nfunctionPath: ./src/add.py\nrequirementPath: req.txt\n',
@@ -82,7 +82,7 @@ test('a file with def NAME(event, context), and a list of libraries', async () =
   );
 });
 
-test('a folder with main(params) in func.py', async () => {
+test('a folder with main(params) in func.py is converted', async () => {
   await place({
     'b/fn.yaml':
       'apiVersion: v1\nkind: Function\nmetadata:\n  name: up\n  namespace: shop\nspec:\n  userUploadFilePath: up\n',
@@ -96,7 +96,7 @@ test('a folder with main(params) in func.py', async () => {
   assert.deepEqual(await answers(spec, { body: { text: 'hi' } }), [{ text: 'HI' }]);
 });
 
-test('an activity, which gets the query and the body', async () => {
+test('an activity is converted, and gets the query and the body', async () => {
   await place({
     'c/fn.yaml': 'kind: activity\nname: who\nversion: 3\nfunction: who.py\n',
     'c/who.py': 'def handler(env):\n    return [env.uri.get("name"), env.body["n"]]\n',
@@ -106,7 +106,7 @@ test('an activity, which gets the query and the body', async () => {
   assert.deepEqual(await answers(spec, { path: '/?name=me', body: { n: 7 } }), [['me', 7]]);
 });
 
-test('a command with an argument, whose output is the answer', async () => {
+test('a command with an argument is converted, and its output is the answer', async () => {
   await place({
     'd/fn.json': JSON.stringify({
       name: 'half',
@@ -126,12 +126,12 @@ test('a command with an argument, whose output is the answer', async () => {
 for (const [what, manifest, files, message] of [
   ['a file that does not exist', 'functionPath: none.py', {}, /there is no file or folder .*none\.py/],
   [
-    'a file without such a function',
+    'a file without a function of the configured name',
     'functionPath: f.py',
     { 'f.py': 'x = 1\n' },
     /functionPath: there is no def f\(event, context\) in it/,
   ],
-  ['nothing that is a program', 'replicas: 1', {}, /nothing says what the program is/],
+  ['a manifest that names no program', 'replicas: 1', {}, /nothing says what the program is/],
   ['a folder without func.py', 'userUploadFilePath: up', { 'up/x.py': '' }, /there is no func\.py in it/],
 ] as const)
   test(`${what} is not converted`, async () => {

@@ -259,8 +259,8 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     const lines = (text: string) => text.replaceAll(/^(diff|---|\+\+\+) .*$/gm, '$1');
     for (const [what, object, status] of [
       ['nothing', configMap({ a: '1', b: '2' }), 0],
-      ['a value, and one that goes', configMap({ a: '2' }), 1],
-      ['one that does not exist', configMap({ a: '2' }, { name: 'fresh' }), 1],
+      ['a changed and a removed value', configMap({ a: '2' }), 1],
+      ['an object that does not exist', configMap({ a: '2' }, { name: 'fresh' }), 1],
     ] as const)
       it(`diff: ${what}`, async () => {
         await write(configMap({ a: '1', b: '2' }));

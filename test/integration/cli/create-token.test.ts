@@ -74,7 +74,7 @@ describe('tokens of service accounts', () => {
     assert.equal(claimsOf(answer.token).sub, 'system:serviceaccount:default:app');
   });
 
-  it('authenticate the caller, whatever certificate the kubeconfig has', async () => {
+  it('authenticate the caller, even if the kubeconfig has a certificate', async () => {
     const { out: token } = await ctl(['create', 'token', 'app']);
     assert.equal((await ctl(['get', 'nodes'])).status, 0);
     const { status, err } = await ctl(['get', 'nodes', '--token', token]);

@@ -47,7 +47,7 @@ const scenarios: Scenario[] = [
   { what: 'only comments', objects: 'cm/one', scripts: ['1i # a note'] },
   { what: 'one of two objects', objects: 'cm/one cm/two', scripts: ['0,/v: first/s//v: second/'] },
   {
-    what: 'a container taken out',
+    what: 'a removed container',
     objects: 'deploy/web',
     scripts: ['/image: b:1/,/terminationMessagePolicy/d'],
   },

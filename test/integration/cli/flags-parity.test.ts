@@ -131,7 +131,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     assert.deepEqual(ours, theirs);
   });
 
-  it('--warnings-as-errors fails a command that made the server warn, and no other', async () => {
+  it('--warnings-as-errors fails only a command that caused a warning of the server', async () => {
     const stdin = JSON.stringify({ ...configMap({}, { name: 'warned' }), dta: 1 });
     for (const [args, input] of [
       [['get', 'configmaps', '-o', 'name', '--warnings-as-errors'], ''],

@@ -46,7 +46,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
   };
 
   sequences.forEach(({ what, resource, manifests, meanwhile }, index) => {
-    it(`apply leaves the same: ${what}`, async () => {
+    it(`apply has the same result: ${what}`, async () => {
       const [ours, theirs] = [`ours-${index}`, `theirs-${index}`];
       for (const name of [ours, theirs])
         await server.call('POST', '/api/v1/namespaces', { metadata: { name } });

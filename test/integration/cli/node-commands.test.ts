@@ -85,7 +85,7 @@ const scenarios: Scenario[] = [
     ],
   },
   {
-    what: 'pods that have ended go whatever they are',
+    what: 'completed pods of any owner',
     pods: [
       { ...bare, phase: 'Succeeded' },
       { ...data, phase: 'Failed' },

@@ -56,7 +56,7 @@ export const sequences: Sequence[] = [
     meanwhile: '{"spec":{"template":{"spec":{"containers":[{"name":"x","image":"x:1"}]}}}}',
   },
   {
-    what: 'variables and ports come and go',
+    what: 'variables and ports are added and removed',
     resource: 'deployments/web',
     manifests: [
       deployment({}, [

@@ -92,12 +92,12 @@ describe('output to a pipe', { timeout: 300_000, concurrency: 3 }, () => {
       assert.equal(slow.err, `${said}status ${status}\n`);
     });
 
-  it('has the whole log', async () => {
+  it('contains the whole log', async () => {
     assert.equal((await shell('ctl logs p', slowly)).out, logs);
   });
 
   for (const args of ['"$LONG"', 'ctl "$LONG"'])
-    it(`has an error message whole, as of ${args.replace('$LONG', 'an unknown command')}`, async () => {
+    it(`contains the whole error message of ${args.replace('$LONG', 'an unknown command')}`, async () => {
       const { out, err } = await shell(args, `2>&1 >/dev/null ${slowly}`);
       assert.match(out, /^error: [^\n]*unknown command x{100000}[^\n]*\n$/);
       assert.match(err, /^status [12]\n$/);

@@ -121,7 +121,7 @@ async function until(what: string, condition: () => boolean): Promise<void> {
   }
 }
 
-test('the first server is used, and kept after it was left for another', async () => {
+test('the first server is used; after a failure the next server is used from then on', async () => {
   assert.deepEqual([await send(), await send('POST')], ['one', 'one']);
   await one.stop();
   assert.deepEqual([await send(), await send('POST')], ['two', 'two']);

@@ -276,7 +276,7 @@ function suite(connect: Connect): void {
     await assert.rejects(get(connect()), { failure: 'reset' });
   });
 
-  test('an answer that does not begin in time is given up; a stream that has begun is not', async () => {
+  test('an answer that does not begin in time is aborted; a stream that has begun has no timeout', async () => {
     const seen = Promise.withResolvers<void>();
     handler = () => seen.resolve();
     const waiting = assert.rejects(get(connect()), { failure: 'timeout', message: /no answer within 65 s$/ });

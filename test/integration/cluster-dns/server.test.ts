@@ -149,7 +149,7 @@ describe('the server', () => {
       assert.deepEqual(shown(await byUdp(question(web), address)), ['10.96.0.20']);
   });
 
-  it('answers queries of one connection in order, however they are split', async () => {
+  it('answers queries of one connection in order, for any division of their bytes', async () => {
     const socket = connect(port, addresses[0]);
     const frames = new Frames();
     const answers: Packet[] = [];
@@ -174,7 +174,7 @@ describe('the server', () => {
     assert.deepEqual(shown(await byUdp(question('long.example'))), ['192.0.2.9']);
   });
 
-  it('takes no answer but the one to its question', async () => {
+  it('accepts only the answer to its question', async () => {
     assert.deepEqual(shown(await byUdp(question('forged.example'))), ['192.0.2.9']);
   });
 
@@ -219,7 +219,7 @@ describe('the server', () => {
     socket.close();
   });
 
-  it('does not take an address in use', async () => {
+  it('does not start on an address in use', async () => {
     await assert.rejects(listen(), /port \d+ of 127\.10\.0\.1 is taken by another process/);
     assert.deepEqual(shown(await byUdp(question(web))), ['10.96.0.20']);
   });

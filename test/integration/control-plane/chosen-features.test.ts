@@ -23,7 +23,7 @@ for (const features of [
   ['functions', 'workflows'],
   featureNames,
 ] as (readonly FeatureName[])[]) {
-  test(`a master with ${features.join(', ') || 'no feature'} serves the kinds of these features and no others`, async () => {
+  test(`a master with ${features.join(', ') || 'no feature'} serves only the kinds of these features`, async () => {
     const clock = new FakeClock();
     const log = new RecordingLogger();
     const plane = await createTestPlane(clock, { features, kinds: new KindSet(kindsWith(features)), log });

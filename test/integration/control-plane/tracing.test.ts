@@ -143,7 +143,7 @@ test('the write of a Deployment, its reconciles and the binding of its pod are o
   assert.equal(set.spec.template?.metadata?.annotations?.[traceAnnotation], undefined);
 });
 
-test('the annotation has no owner: no manager, no conflict, no change, no rollout; the one of a writer is dropped', async (context) => {
+test('the annotation has no manager and causes no conflict, no change and no rollout; a value from a client is dropped', async (context) => {
   const plane = await start(context);
   const { send, clock, client } = plane;
   const path = `${deployments}/web?fieldManager=me`;
@@ -178,7 +178,7 @@ test('the annotation has no owner: no manager, no conflict, no change, no rollou
   assert.deepEqual(
     new Set(pods.map((pod) => traceNoteOf(pod)?.slice(3, 35))),
     new Set([traceId, second]),
-    'a pod is of the trace that made it',
+    'a pod belongs to the trace that created it',
   );
   assert.equal((await client.resource(replicaSetResource).list({ namespace: 'default' })).items.length, 1);
   const labels = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', labels: { a: 'b' } } };
@@ -217,7 +217,7 @@ test('a write whose trace is not recorded removes the annotation; a dry run and 
   assert.equal(traceNoteOf(labelled), undefined);
 });
 
-test('without a tracer the annotation is one like any other', async (context) => {
+test('without a tracer the annotation is an ordinary one', async (context) => {
   const { send, client, spans } = await start(context, 1, false);
   const sent = {
     apiVersion: 'v1',

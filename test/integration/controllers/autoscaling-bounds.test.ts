@@ -14,7 +14,7 @@ import type { Draft, KubeObject } from '../../../src/apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../../../src/apimachinery/resource-definition.ts';
 import { startCluster } from './cluster.ts';
 
-test('an autoscaler brings its target into its bounds, whatever the kind of the target', async (t) => {
+test('an autoscaler scales a target of any kind into its limits', async (t) => {
   const cluster = await startCluster({ nodeGracePeriodMs: 3_600_000 });
   t.after(() => cluster.stop());
   await cluster.addNode('n1');

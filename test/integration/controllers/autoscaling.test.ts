@@ -183,7 +183,7 @@ describe('autoscalers with metrics of Prometheus', { skip: unlessPrometheus, tim
     await has('web', 3);
   });
 
-  it('scale by a query of the administrator, by an object, and from outside; the highest counts', async () => {
+  it('scale by a query of the administrator, by an object metric and by an external metric; the highest result is used', async () => {
     await target('shop', 1);
     const [pod] = await pods('shop');
     await prometheus.says([
@@ -211,7 +211,7 @@ describe('autoscalers with metrics of Prometheus', { skip: unlessPrometheus, tim
     );
   });
 
-  it('send no query beyond their rights, whatever the name of the metric', async () => {
+  it('send no query beyond their rights for any name of the metric', async () => {
     await target('hostile', 1);
     const hostile = ['x"} or vector(1e9) or {a="', 'x\\', '\n', '`', '\u0000', '{{', '$selector', '.*', 'é'];
     await prometheus.says(['jobs{namespace="other",queue="a"} 3']);

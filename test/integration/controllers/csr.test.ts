@@ -247,7 +247,7 @@ describe('joining at once', () => {
     });
     await rig.cluster.client.resource(nodeResource).delete('brief');
     await rig.cluster.eventually(
-      'the request to go',
+      'the deletion of the request',
       async () => (await rig.cluster.get(requests, name)) === undefined,
     );
   });
@@ -312,7 +312,7 @@ describe('joining by approval of an administrator', () => {
     await api.updateSubresource(request, 'approval');
   }
 
-  it('shows the machine as a pending node, and lets it in when it is approved', async () => {
+  it('shows the machine as a Pending node, and admits it when it is approved', async () => {
     const name = await ask(rig, joiner, nodeSubject('a'));
     await pending('a');
     assert.equal((await rig.cluster.client.resource(requests).get(name)).status?.conditions, undefined);
@@ -353,7 +353,7 @@ describe('joining by approval of an administrator', () => {
     });
     await rig.cluster.client.resource(nodeResource).delete('c');
     await rig.cluster.eventually(
-      'the request to go',
+      'the deletion of the request',
       async () => (await rig.cluster.get(requests, first)) === undefined,
     );
     assert.equal(await rig.cluster.get(nodeResource, 'c'), undefined);

@@ -73,7 +73,7 @@ describe('DaemonSets', () => {
       );
     });
 
-  it('run a pod on each node, also on one that comes later, and none on one that went', async () => {
+  it('run a pod on each node, including added nodes, and none on removed nodes', async () => {
     await create(daemonSet());
     await rolledOut(4);
     assert.deepEqual((await pods()).map(({ spec }) => spec.nodeName).sort(), nodes);

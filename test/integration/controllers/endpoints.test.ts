@@ -139,7 +139,7 @@ describe('endpoints', () => {
     await cluster.client.resource(podResource).delete(pods[0]?.metadata.name ?? '', 'default');
     const [gone] = [pods[0]?.status?.podIP ?? ''];
     await cluster.eventually(
-      'the pod that ends is out',
+      'the terminating pod is removed',
       async () => !addressesOf(await endpoints()).includes(gone),
     );
     await services().delete('web', 'default');
@@ -201,7 +201,7 @@ describe('endpoints', () => {
     await shows();
   });
 
-  it('that a user writes are mirrored whichever comes first, and are deleted with the Service', async () => {
+  it('that a user writes are mirrored, whether the Service or the Endpoints are created first, and are deleted with the Service', async () => {
     await api().create(custom('192.0.2.1'));
     await services().create(service({}));
     await shows('192.0.2.1');
@@ -210,7 +210,7 @@ describe('endpoints', () => {
     await cluster.eventually('they are gone', async () => (await endpoints()) === undefined);
   });
 
-  it('with the label that forbids it are not mirrored, and stop being mirrored once they have it', async () => {
+  it('with the label skip-mirror are not mirrored, and stop being mirrored when they get it', async () => {
     await services().create(service({}));
     const skip = { labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } };
     await api().create(custom('192.0.2.1', skip));
@@ -320,7 +320,7 @@ it('Endpoints of a Service deleted while no controller ran are deleted; Endpoint
       (await cluster.list(endpointsResource, 'default')).map(({ metadata }) => metadata.name).join();
     await cluster.eventually('they are gone', async () => (await names()) === 'kubernetes,mine');
     await cluster.eventually(
-      'the slice too',
+      'the slice is deleted too',
       async () => !(await cluster.get(endpointSliceResource, 'mirrored-x')),
     );
     assert.equal(await names(), 'kubernetes,mine');
@@ -364,7 +364,7 @@ it('a client creates, changes, patches and deletes Endpoints without a Service',
     assert.equal(
       (await cluster.list(endpointSliceResource, 'default')).length,
       1,
-      'only that of the masters',
+      'only the slice of the masters is left',
     );
   } finally {
     stop.abort();

@@ -85,7 +85,7 @@ describe('Jobs', () => {
     assert.equal((await pods())[0]?.spec.hostname, `work-${indexOf((await pods())[0] as Pod)}`);
   });
 
-  it('fails at its limit and takes the other pods with it', async () => {
+  it('fails at its limit, and its other pods are deleted', async () => {
     cluster.agent.outcome = (pod) => (indexOf(pod) === '0' ? 'Failed' : undefined);
     await create({ completions: 2, parallelism: 2, completionMode: 'Indexed', backoffLimit: 0 });
     const { status } = await ended();
@@ -139,7 +139,7 @@ describe('Jobs', () => {
     await cluster.pass(19_000);
     assert.equal((await pods()).length, 1);
     await cluster.eventually(
-      'it is gone, and its pods',
+      'the Job and its pods are deleted',
       async () => !(await job()) && (await pods()).length === 0,
     );
   });

@@ -120,7 +120,7 @@ async function everMade(store: Store, app: string): Promise<number> {
   return names.size;
 }
 
-test('a frozen leader writes nothing twice once another leads', async (context) => {
+test('a frozen leader repeats no write after another one leads', async (context) => {
   const memory = createMemoryStore();
   const store: Store = { ...memory, close: async () => undefined };
   const a = await startMaster(context, store);
@@ -181,7 +181,7 @@ test('a master that was alone takes part in elections from the time at which the
   assert.equal(await everMade(memory, 'before'), 2);
 });
 
-test('writes that a leader had sent before it was deposed, and that arrive after, do not happen', async (context) => {
+test('writes that a leader sent before it lost the leadership, and that arrive later, are rejected', async (context) => {
   const memory = createMemoryStore();
   const store: Store = { ...memory, close: async () => undefined };
   const gate = { held: false, waiting: 0, open: Promise.withResolvers<void>() };

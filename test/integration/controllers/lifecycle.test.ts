@@ -71,7 +71,7 @@ describe('deletion and cleaning up', () => {
       .resource(configMapResource)
       .update({ ...held, metadata: { ...held.metadata, finalizers: [] } });
     await cluster.eventually(
-      'the namespace is gone',
+      'the namespace is deleted',
       async () => !(await cluster.get(namespaceResource, 'team')),
     );
     for (const kind of storedKinds.filter(({ namespaced }) => namespaced))
@@ -110,7 +110,7 @@ describe('deletion and cleaning up', () => {
     assert.ok(await cluster.get(configMapResource, 'owner'));
     await maps.update({ ...held, metadata: { ...held.metadata, finalizers: [] } });
     await cluster.eventually(
-      'the owner is gone',
+      'the owner is deleted',
       async () => !(await cluster.get(configMapResource, 'owner')),
     );
   });
@@ -149,7 +149,7 @@ describe('deletion and cleaning up', () => {
     await running(2, 'default');
     await cluster.client.resource(replicaSetResource).delete(set.metadata.name, 'default');
     await cluster.eventually(
-      'pods are gone',
+      'the pods are deleted',
       async () => (await cluster.list(podResource, 'default')).length === 0,
     );
   });
@@ -166,7 +166,7 @@ describe('deletion and cleaning up', () => {
     });
     await maps.delete('b', 'default');
     await cluster.eventually(
-      'the child is gone',
+      'the dependent is deleted',
       async () => !(await cluster.get(configMapResource, 'child')),
     );
   });
@@ -178,7 +178,7 @@ describe('deletion and cleaning up', () => {
     await maps.create(configMap('kept', [unknown]));
     await maps.create(configMap('lost', [{ ...ownerOf(other), uid: 'another' }]));
     await cluster.eventually(
-      'the lost one is gone',
+      'the object without an owner is deleted',
       async () => !(await cluster.get(configMapResource, 'lost')),
     );
     assert.ok(await cluster.get(configMapResource, 'kept'));

@@ -45,7 +45,7 @@ test('a master that stops before it was announced removes nothing and logs nothi
   await server.stop();
 });
 
-test('the Service lists the masters that are alive, and no other', async () => {
+test('the Service lists exactly the live masters', async () => {
   const store = sharedStore();
   await firstServer(store);
   const a = await startMaster(store, '192.0.2.11');
@@ -138,7 +138,7 @@ test('changes by other clients to the endpoints of the Service are reverted', as
   await a.stop();
 });
 
-test('two servers that allocate at once never give out one address, port or name twice', async () => {
+test('two servers that allocate at the same time never allocate an address, port or name twice', async () => {
   const store = sharedStore();
   await firstServer(store);
   const servers = [await startServer(store), await startServer(store)];
@@ -173,7 +173,7 @@ test('two servers that allocate at once never give out one address, port or name
   }
 });
 
-test('no write of a controller whose term is over takes effect', async () => {
+test('no write of a controller whose term has ended takes effect', async () => {
   const store = sharedStore();
   await firstServer(store);
   const { server } = await startServer(store);

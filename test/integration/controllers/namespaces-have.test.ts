@@ -30,7 +30,7 @@ describe('a namespace', () => {
   const isPublished = (namespace: string) => async () =>
     (await published(namespace))?.data?.['ca.crt'] === pem;
 
-  it('has both, if it was there from the beginning or was made later', async () => {
+  it('has both, whether it exists from the beginning or is created later', async () => {
     await cluster.client
       .resource(namespaceResource)
       .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } });

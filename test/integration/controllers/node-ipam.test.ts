@@ -49,7 +49,7 @@ it('assigns ranges, keeps the ranges that nodes already have, and assigns a free
   assert.equal(await rangeOf('next'), '10.244.0.0/24');
 });
 
-it('leaves a Node that no machine has taken yet without one: the machine may come with its own', async () => {
+it('assigns no range to a Node without a machine, because the machine may have its own range', async () => {
   const nodes = cluster.client.resource(nodeResource);
   const made = await nodes.create({
     apiVersion: 'v1',

@@ -190,7 +190,7 @@ describe('one of three nodes stops sending heartbeats', () => {
     assert.equal((await podsOn('n1')).length, 2);
   });
 
-  it('is lost after the grace period and not before: its endpoints are removed at once, its pods after their toleration', async () => {
+  it('is lost exactly after the grace period: its endpoints are removed at once, its pods after their toleration time', async () => {
     await pass(35_000, alive);
     assert.equal(await ready('n1'), 'True');
     assert.deepEqual(await taints('n1'), []);
@@ -256,7 +256,7 @@ describe('one of three nodes stops sending heartbeats', () => {
     assert.equal((await allPods()).length, 6);
   });
 
-  it('its pods are removed without an answer of the node if it is marked out of service', async () => {
+  it('its pods are removed without an answer of the node if it has the taint out-of-service', async () => {
     await pass(40_000, alive);
     await eventually('n1 is tainted', async () => (await taints('n1')).length === 2);
     await pass(25_000, alive);
@@ -347,7 +347,7 @@ it('a node without any heartbeat gets no pods, and is Unknown after a minute', a
   await eventually('it is Unknown', async () => (await ready('mute')) === 'Unknown');
 });
 
-it('a node that waits for its approval is not taken for lost', async () => {
+it('a node that waits for its approval does not count as lost', async () => {
   await addNode('n2');
   await client
     .resource(nodeResource)

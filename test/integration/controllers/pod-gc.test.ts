@@ -134,7 +134,7 @@ for (const ready of ['False', 'Unknown'] as const) {
   });
 }
 
-it('leaves the deletions to the agent of a ready node, whatever the taints of the node', async () => {
+it('leaves the deletions to the agent of a ready node with any taints', async () => {
   await outOfService('True');
   assert.deepEqual(await podNames(), ['leaving', 'stays']);
 });

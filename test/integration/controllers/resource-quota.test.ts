@@ -87,7 +87,7 @@ describe('the status of a quota', () => {
     await shows('life', { pods: '2', 'limits.ephemeral-storage': '0' }, 1_000);
   });
 
-  it('does not count a pod that has ended, and counts it as an object', async () => {
+  it('does not count the resources of an ended pod, but counts it as an object', async () => {
     await quota('objects', { 'count/pods': '9' });
     await shows('objects', { 'count/pods': '2' });
     await editStatus('one', (found) => {
@@ -157,7 +157,7 @@ describe('the status of a quota', () => {
   });
 });
 
-describe('a kind that comes while the controllers run', () => {
+describe('a kind that is added while the controllers run', () => {
   it('is counted when it is created', async () => {
     const hard = { 'count/widgets.example.com': '1' };
     await quota('widgets', hard);

@@ -92,7 +92,7 @@ describe('StatefulSets', () => {
         status.availableReplicas === replicas,
     );
 
-  it('make their pods one after the other, each with its name, and remove them in the reverse', async () => {
+  it('create their pods one after the other, each with its name, and remove them in reverse order', async () => {
     const order: string[] = [];
     let most = 0;
     cluster.agent.mayBeReady = (pod) => {

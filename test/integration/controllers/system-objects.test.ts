@@ -73,7 +73,7 @@ describe('the objects of every cluster', () => {
     await listsBoth();
   });
 
-  it('restores what sorts requests', async () => {
+  it('restores the FlowSchemas and priority levels', async () => {
     for (const [ref, name] of [
       [flowSchemaResource, 'exempt'],
       [priorityLevelConfigurationResource, 'catch-all'],
@@ -124,7 +124,7 @@ describe('the objects of every cluster', () => {
     ['a selector', { selector: { app: 'mine' } }],
     ['other ports', { ports: [{ name: 'https', port: 8443 }] }],
     [
-      'one port more',
+      'an additional port',
       {
         ports: [
           { name: 'https', port: 443 },
@@ -160,7 +160,7 @@ describe('the objects of every cluster', () => {
     await isRight();
   });
 
-  it('keeps what people add to the Service of the API', async () => {
+  it('keeps additions of users to the Service of the API', async () => {
     const spec = { type: 'NodePort', sessionAffinity: 'ClientIP', selector: { app: 'mine' } };
     await services().patch('kubernetes', 'default', 'merge', { metadata: { labels: { a: 'b' } }, spec });
     await eventually(async () => {

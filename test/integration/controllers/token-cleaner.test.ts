@@ -71,7 +71,7 @@ const at = (ms: number) => new Date(clock.now() + ms).toISOString();
 const armed = (ms: number) =>
   eventually(server.clock, `a timer in ${ms} ms`, async () => clock.nextIn === ms);
 
-it('deletes a token when its time is over, and no other', async () => {
+it('deletes only the token that has expired', async () => {
   await token('forevr', {});
   await token('opaque', { expiration: at(-hour) }, 'Opaque');
   await token('inhour', { expiration: at(hour) });
@@ -89,7 +89,7 @@ it('deletes at once tokens that have expired, or whose expiration cannot be read
   await token('noread', { expiration: 'tomorrow' });
   await eventually(
     server.clock,
-    'both to go',
+    'both tokens are deleted',
     async () => !(await there('isover')) && !(await there('noread')),
   );
 });

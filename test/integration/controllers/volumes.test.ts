@@ -174,7 +174,7 @@ describe('volumes of the cluster', () => {
     });
   const nodeOf = async (name: string) => (await cluster.get(podResource, name))?.spec.nodeName;
 
-  it('are chosen with the node, one for each of two pods that come at once', async () => {
+  it('are chosen together with the node, one for each of two pods that are created at the same time', async () => {
     await addClass('disks', { provisioner: 'kubernetes.io/no-provisioner' });
     for (const name of ['n1', 'n2', 'n3']) {
       await cluster.addNode(name);
@@ -211,7 +211,7 @@ describe('volumes of the cluster', () => {
     await until('it has a node', async () => (await nodeOf('c')) === 'n3');
   });
 
-  it('are made on the node of the pod, and are deleted when their agent has removed the folder', async () => {
+  it('are provisioned on the node of the pod, and are deleted when the agent has removed the folder', async () => {
     await cluster.addNode('n1');
     await label('n1');
     const { storageClassName: _, ...spec } = (await addClaim('old')).spec;
@@ -326,7 +326,7 @@ describe('volumes of the cluster', () => {
     assert.equal(await volumePhase(await volumeOf('b')), 'Bound');
   });
 
-  it('on a share are not made if the class is invalid', async () => {
+  it('on a share are not provisioned if the class is invalid', async () => {
     const wrong = {
       option: { server: 'server -o suid', path: '/all' },
       none: { path: '/all' },

@@ -174,7 +174,7 @@ describe('workloads', () => {
     assert.equal(current.status?.availableReplicas, 4);
   });
 
-  it('thirty replicas come, are scaled down and adopted pods count', async () => {
+  it('thirty replicas start and are scaled down, and adopted pods are included', async () => {
     await cluster.client.resource(deploymentResource).create(deployment(30));
     await rolledOut(30);
     await cluster.edit(deploymentResource, 'web', (target) => {

@@ -1,6 +1,6 @@
 /** Sessions of browsers: how they begin and end, and what does not pass for one. */
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
 import { bearerTokenAuthenticator } from '../../../src/apiserver/authentication/bearer-token.ts';
 import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
@@ -10,6 +10,36 @@ import { ask, keep, login, messageOf, noFiles, origin } from './browser.ts';
 
 const hour = 3_600_000;
 const peer = { commonName: 'alice', organizations: ['team'] };
+
+describe('a client certificate in a browser', () => {
+  let world: AccountWorld;
+  before(async () => {
+    world = await startAccountWorld({ authenticate: clientCertificateAuthenticator });
+  });
+  after(() => world.server.stop());
+  const env = { peer: { commonName: 'alice', organizations: ['system:masters'] } };
+  const bare = { 'sec-fetch-site': undefined, origin: undefined };
+
+  for (const [what, headers, status] of [
+    ['a program', {}, 200],
+    ['an address that the user has typed', { 'sec-fetch-site': 'none' }, 200],
+    ['a page of this server', { 'sec-fetch-site': 'same-origin', origin }, 200],
+    ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 401],
+    ['a page of another port', { 'sec-fetch-site': 'same-site' }, 401],
+    ['a form of another site in an old browser', { origin: 'https://evil.example' }, 401],
+    ['a WebSocket of Python', { origin: 'http://apiserver:6443' }, 200],
+    ['a file or a frame in a sandbox', { origin: 'null' }, 401],
+    [
+      'a page that kubectl proxy serves',
+      { origin: 'http://localhost:8001', 'x-forwarded-for': '127.0.0.1' },
+      200,
+    ],
+  ] as const)
+    it(`${status === 200 ? 'authenticates' : 'does not authenticate'} a request of ${what}`, async () => {
+      const answer = await ask(world.server, '/api/v1/nodes', { env, headers: { ...bare, ...headers } });
+      assert.equal(answer.status, status);
+    });
+});
 
 describe('a session', () => {
   let world: AccountWorld;

@@ -52,7 +52,7 @@ describe('while no API server answers', () => {
     assert.deepEqual(await node.running('never'), []);
   });
 
-  it('an agent that starts adopts what runs and starts what does not, from its checkpoint', async () => {
+  it('an agent that starts with its checkpoint adopts running containers and starts the others', async () => {
     const [stays, ends] = [await run('stays'), await run('ends')];
     node.cutOff();
     await node.stop();

@@ -106,7 +106,7 @@ test('a card is allocated again after a reload of its driver, or after it was re
   assert.deepEqual(healthy(), [one, two]);
 });
 
-test('the log of the kernel is not opened on a machine without cards, and is when the first card comes', async (context) => {
+test('the log of the kernel is opened when the first card is found, not on a machine without cards', async (context) => {
   const { machine, cards, run, logs, clock, counted, log } = machineOf(context);
   run();
   await cards.look();

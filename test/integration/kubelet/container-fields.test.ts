@@ -31,7 +31,7 @@ describe('the environment of a program in a container', { timeout: 300_000 }, ()
     );
   }
 
-  it('is its directory, its own arguments, and the file of its last words', async () => {
+  it('has its directory, its own arguments, and the file of its termination message', async () => {
     const told = await said('fields', [
       shell('directory', 'pwd >/dev/termination-log', { workingDir: '/tmp' }),
       shell('arguments', 'echo "$0 $1" >/dev/termination-log', { args: ['one', 'two'] }),
@@ -65,7 +65,7 @@ describe('the environment of a program in a container', { timeout: 300_000 }, ()
     assert.deepEqual(await said('unlinked', list, { enableServiceLinks: false }), { main: '<>\n' });
   });
 
-  it('is the end of its input, when the first who attached has left', async () => {
+  it('has the end of its input after the first attached client has left', async () => {
     const reads = (more: object) => [
       shell('main', 'read line; echo "$line" >/dev/termination-log', { stdin: true, ...more }),
       shell('goes', 'while read line; do :; done; echo over >/dev/termination-log', { stdin: true, ...more }),

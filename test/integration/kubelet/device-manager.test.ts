@@ -77,7 +77,7 @@ test('a device that returned and disappears again has five minutes from then', a
   assert.deepEqual(manager.allocatable(), {});
 });
 
-test('the later of two sources counts, however the other changes', async (context) => {
+test('the later of two sources is used, even if the other one changes', async (context) => {
   const { manager, give, count } = start(context);
   const [first, second] = [new Source('a'), new Source('x', 'y')];
   manager.set(first);
@@ -87,7 +87,7 @@ test('the later of two sources counts, however the other changes', async (contex
   assert.deepEqual(await give('one'), ['x']);
 });
 
-test('concurrent requests get different devices, and a failing one delays no other', async (context) => {
+test('concurrent requests get different devices, and a failing request delays no other', async (context) => {
   const { manager, give } = start(context);
   const source = new Source('a', 'b', 'c');
   manager.set(source);
@@ -189,7 +189,7 @@ test('the latest devices are on disk, and are missing after a restart without th
   }
 });
 
-test('a source whose devices change all the time has the newest written, and not each change', async (context) => {
+test('for a source whose devices change all the time only the newest state is stored', async (context) => {
   const file = join(directoryOf(), 'file');
   writeFileSync(file, '');
   // Each write fails and logs that.

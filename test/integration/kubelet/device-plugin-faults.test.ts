@@ -133,7 +133,7 @@ test('a device whose plugin refuses it, fails or loses its answer is not allocat
     }
 });
 
-test('a plugin that does not answer delays a container for half a minute, and no other for longer', async (context) => {
+test('a plugin that does not answer delays each container for at most half a minute', async (context) => {
   const { plugin, counted, give, clock, sees } = await start(context);
   const one = await plugin('one.sock', 'a');
   await one.register(resource);
@@ -216,7 +216,7 @@ test('a plugin whose list ends or cannot be read is unavailable until it registe
   assert.deepEqual(await give('one'), ['a']);
 });
 
-test('one of several plugins that register at once is registered in the end, and the others do not remove it', async (context) => {
+test('of several plugins that register at the same time, one is registered in the end and is not removed by the others', async (context) => {
   const { plugin, counted, give } = await start(context);
   const all = await Promise.all(
     ['a', 'b', 'c'].map((name) => plugin(`${name}.sock`, `${name}1`, `${name}2`)),
@@ -230,7 +230,7 @@ test('one of several plugins that register at once is registered in the end, and
   await counted(2, 2);
 });
 
-test('the last list of a plugin is on disk, however often it sends one', async (context) => {
+test('the last list of a plugin is on disk, even if it sends lists often', async (context) => {
   const { plugin, counted, sees, base } = await start(context);
   const one = await plugin('one.sock', 'a');
   await one.register(resource);

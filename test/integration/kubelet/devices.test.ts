@@ -152,8 +152,9 @@ test('device files are checked again before the allocation, and a missing file i
 test('a device plugin registers, lists its devices, and is called', { skip: unlessGo }, async (context) => {
   const directory = makeDirectory();
   const { give, counted, count, pluginDirectory } = await start(context, directory);
-  // The socket gets its mode right after it was made.
-  await becomes(() => assert.equal(statSync(join(pluginDirectory, 'kubelet.sock')).mode & 0o777, 0o600));
+  const kubeletSocket = join(pluginDirectory, 'kubelet.sock');
+  await becomes(() => assert.ok(existsSync(kubeletSocket)));
+  assert.equal(statSync(kubeletSocket).mode & 0o777, 0o600);
   assert.equal(count(), undefined);
   const devices = join(directory, 'list');
   writeFileSync(devices, 'a Healthy\nb Healthy\nc Healthy\n');
@@ -188,7 +189,7 @@ test('a device plugin registers, lists its devices, and is called', { skip: unle
   assert.deepEqual((await give('two', 1)).ids, { [resource]: ['a'] });
 });
 
-test('after a restart of the agent a resource is not given until its plugin is back', {
+test('after a restart of the agent a resource is not allocated until its plugin has registered again', {
   skip: unlessGo,
 }, async (context) => {
   const directory = makeDirectory();
@@ -204,7 +205,7 @@ test('after a restart of the agent a resource is not given until its plugin is b
   await assert.rejects(second.give('one', 1), /its device plugin is not registered/);
 });
 
-test('one of another version, or of no good name, is refused', { skip: unlessGo }, async (context) => {
+test('a plugin with another version or an invalid name is rejected', { skip: unlessGo }, async (context) => {
   const directory = makeDirectory();
   const { pluginDirectory, count } = await start(context, directory);
   await becomes(() => assert.ok(existsSync(join(pluginDirectory, 'kubelet.sock'))));
@@ -227,7 +228,7 @@ test('one of another version, or of no good name, is refused', { skip: unlessGo 
   assert.equal(count(), undefined);
 });
 
-test('a plugin that registers again replaces its predecessor, whatever the predecessor sends afterwards', {
+test('a plugin that registers again replaces its predecessor, and later messages of the predecessor are ignored', {
   skip: unlessGo,
 }, async (context) => {
   const directory = makeDirectory();

@@ -179,7 +179,7 @@ describe('a node whose Docker engine, with live-restore, is killed', () => {
 });
 
 describe('an engine of these tests', () => {
-  it('leaves no process behind when its containers run on after it was killed', async () => {
+  it('leaves no process behind when its containers keep running after it was killed', async () => {
     const docker = new OwnDocker(makeDirectory('minik8s-dockerd-'), []);
     try {
       await docker.start();

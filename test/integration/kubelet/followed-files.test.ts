@@ -128,7 +128,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
       );
   });
 
-  it('has the time of a line once, and leaves out lines before the requested time', async () => {
+  it('has the time of each line once, and leaves out lines before the requested time', async () => {
     const engine = new Engine(folder);
     engine.write('old\n', { time: '2026-01-02T03:04:04.999999999Z' });
     engine.write('x'.repeat(16_384));

@@ -161,7 +161,7 @@ describe('containers with init containers, sidecars and hooks', () => {
       return (server.address() as AddressInfo).port;
     };
 
-    it('run them as requests, whatever the server answers', async () => {
+    it('run them as requests with any answer of the server', async () => {
       requests.length = 0;
       const plain = await listen(createServer());
       const { key, certificate: cert } = await testAuthority();

@@ -22,7 +22,7 @@ describe('the record of images', () => {
   const fresh = () => new ImageRecord({ dataDir, clock, log });
   const images = async (record = fresh()) => Object.fromEntries(await record.images());
 
-  it('outlives the agent, also one that ended in the middle of a pull', async () => {
+  it('outlives the agent, also an agent that ended during a pull', async () => {
     const first = fresh();
     await first.pulling('a:1');
     await first.pulled('a:1', 'A');

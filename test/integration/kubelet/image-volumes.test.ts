@@ -197,7 +197,7 @@ describe('a volume that is an image', () => {
     await end('part');
   });
 
-  it('that cannot be pulled delays the containers that mount it, and no others', async () => {
+  it('that cannot be pulled delays only the containers that mount it', async () => {
     const mount = { name: 'data', mountPath: '/data' };
     const missing = `${registry.address}/team/missing:1`;
     await node.createPod(

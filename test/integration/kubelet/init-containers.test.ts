@@ -146,7 +146,7 @@ describe('a pod with init containers', () => {
     await node.stop();
   });
 
-  it('runs each once and in order, and leaves nothing behind, wherever the agent is killed', async () => {
+  it('runs each once and in order, and leaves nothing behind, for any moment at which the agent is killed', async () => {
     let act = 0;
     while (await killAt(act, 'before')) {
       assert.ok(await killAt(act, 'after'));

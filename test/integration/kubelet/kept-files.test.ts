@@ -59,7 +59,7 @@ describe('the present part of a log in its files', { timeout: 120_000 }, () => {
     await settled(0);
   });
 
-  it('has neither a line that is written later, nor loses one that is rotated away later', async () => {
+  it('has no line that is written later, and no line is lost by a later rotation', async () => {
     const engine = new Engine(folder, 3);
     engine.lines(0, 10);
     engine.rotate();

@@ -40,7 +40,7 @@ function begin(context: TestContext, file = 'kmsg') {
   };
 }
 
-test('each record of the log is read once, although its reader begins with the oldest again', async (context) => {
+test('each record of the log is read once, although its reader begins again with the oldest record', async (context) => {
   const { path, clock, records, warned, run, waits, over, isOver } = begin(context);
   writeFileSync(path, '6,10,100,-;one\n DEVICE=x\n6,11,200,-;two\n');
   run();

@@ -184,7 +184,7 @@ describe('folders of local volumes', () => {
       rmSync(folder, { recursive: true });
       writeFileSync(folder, '');
     },
-    'with mounts of what is others’': async (folder) => {
+    'with mounts of other folders': async (folder) => {
       mkdirSync(join(folder, 'bound'));
       mkdirSync(join(folder, 'tmp'));
       await systemExec('mount', ['--bind', outside(), join(folder, 'bound')]);
@@ -196,7 +196,7 @@ describe('folders of local volumes', () => {
     },
   };
   for (const [what, make] of Object.entries(hostile))
-    it(`a folder ${what} is removed, and nothing else`, async () => {
+    it(`only a folder ${what} is removed`, async () => {
       const kept = await folderOf('pvc-kept');
       writeFileSync(join(kept, 'data'), '');
       const folder = await folderOf('pvc-2');
@@ -239,17 +239,18 @@ describe('folders of local volumes', () => {
 
   const path = (name: string) => ({ spec: { local: { path: name } } });
   const others: Readonly<Record<string, () => PersistentVolume>> = {
-    'is not to go': () => made('pvc-5'),
+    'is not being deleted': () => made('pvc-5'),
     'is bound': () => asGoing(made('pvc-5', { status: { phase: 'Bound' } })),
-    'is to be kept': () => asGoing(made('pvc-5', { spec: { persistentVolumeReclaimPolicy: 'Retain' } })),
-    'is another node’s': () => asGoing(made('pvc-5', { metadata: { labels: { 'minik8s.io/node': 'n2' } } })),
-    'a person has made': () => asGoing(made('pvc-5', { metadata: { annotations: {} } })),
+    'has the policy Retain': () =>
+      asGoing(made('pvc-5', { spec: { persistentVolumeReclaimPolicy: 'Retain' } })),
+    'is on another node': () => asGoing(made('pvc-5', { metadata: { labels: { 'minik8s.io/node': 'n2' } } })),
+    'a user has created': () => asGoing(made('pvc-5', { metadata: { annotations: {} } })),
     'lies elsewhere': () => asGoing(made('pvc-5', path(outside()))),
     'lies above': () => asGoing(made('pvc-5', path(join(folders(), 'pvc-5', '..', '..')))),
-    'lies below another': () => asGoing(made('pvc-5', path(join(folders(), 'pvc-kept', 'pvc-5')))),
+    'is below another volume': () => asGoing(made('pvc-5', path(join(folders(), 'pvc-kept', 'pvc-5')))),
   };
   for (const [what, one] of Object.entries(others))
-    it(`that of a volume that ${what} stays`, async () => {
+    it(`the folder of a volume that ${what} stays`, async () => {
       const folder = await folderOf('pvc-5');
       writeFileSync(join(folder, 'data'), '');
       await folderOf('pvc-last');

@@ -76,7 +76,7 @@ test('a node without settings of devices forgets the devices of an earlier agent
   await end();
 });
 
-test('present devices are found before the first status of the Node, and recorded for root alone', async () => {
+test('present devices are found before the first status of the Node, and are recorded in a file of root', async () => {
   const base = directoryOf();
   mkdirSync(join(base, 'dev'));
   mknod(join(base, 'dev/gpu0'), 'c', 1, 3);
@@ -227,7 +227,7 @@ test('the absence of devices is reported once', async () => {
   assert.equal(count, 1);
 });
 
-test('a device includes the files that all of its kind share, and is missing without one of them', async () => {
+test('a device includes the shared files of its resource, and is missing if one of them is missing', async () => {
   const base = directoryOf();
   const [device, shared] = [join(base, 'x1'), join(base, 'ctl')];
   mknod(device, 'c', 1, 3);

@@ -164,7 +164,7 @@ describe('the life of a node', () => {
     assert.deepEqual(await node.running('old'), [container]);
   });
 
-  it('evicts one pod after the other until the shortage ends, with events', async () => {
+  it('evicts one pod after the other with events until the shortage ends', async () => {
     const names = ['a', 'b', 'c'];
     const running = async () => (await Promise.all(names.map((name) => node.running(name)))).flat().length;
     let enough = names.length;

@@ -56,7 +56,7 @@ describe('node agent on Docker', () => {
     assert.equal(await inside(server, 'sh', '-c', 'echo $HOSTNAME'), 'server');
   });
 
-  it('brings a container back that was killed, and counts it', async () => {
+  it('restarts a killed container, and counts the restart', async () => {
     await node.createPod('phoenix', { containers: [shell('exec sleep 1000')] });
     const before = await node.waitFor('phoenix', isReady);
     await systemExec('docker', ['kill', '-s', 'KILL', containerId(before)]);
@@ -107,7 +107,7 @@ describe('node agent on Docker', () => {
     assert.equal(pod.status?.phase, 'Running');
   });
 
-  it('ends a pod that is done, keeps its log and gives its address back', async () => {
+  it('ends a completed pod, keeps its log and releases its address', async () => {
     await node.createPod('job', { restartPolicy: 'Never', containers: [shell('echo result')] });
     const pod = await node.waitFor('job', ({ status }) => status?.phase === 'Succeeded');
     assert.equal(pod.status?.containerStatuses?.[0]?.state?.terminated?.reason, 'Completed');
@@ -311,7 +311,7 @@ describe('node agent on Docker', () => {
     assert.deepEqual(await unassigned(), []);
   });
 
-  it('uses the address range it was given and no address twice', async () => {
+  it('uses the assigned address range, and no address twice', async () => {
     const { json } = await node.server.call('GET', '/api/v1/pods');
     const used = json<{ items: Pod[] }>()
       .items.filter(({ status }) => status?.phase === 'Running')

@@ -81,7 +81,7 @@ test("the manager determines whether the engine itself can provide NVIDIA's card
   assert.deepEqual([given.nvidia, given.nodes, given.env], [[one], [], {}]);
 });
 
-test('an NVIDIA driver folder that describes no card is ignored, and hides no other', async (context) => {
+test('an NVIDIA driver folder that describes no card is ignored, and other cards are still found', async (context) => {
   const { manager } = start(context);
   const machine = nvidiaDriver(directoryOf());
   mkdirSync(join(machine.directory, '0000:09:00.0'), { recursive: true });
@@ -103,7 +103,7 @@ test("a card of NVIDIA's that the driver no longer has is not allocated", async 
   await assert.rejects(cards.give([one, 'GPU-none']), /the driver has no card GPU-none any more/);
 });
 
-test("cards that NVIDIA's own plugin offers are left to it, and not taken back", async (context) => {
+test("cards that NVIDIA's own plugin offers are left to the plugin permanently", async (context) => {
   const { manager } = start(context);
   const machine = nvidiaDriver(directoryOf());
   const clock = new FakeClock();

@@ -114,7 +114,7 @@ describe('the files of a pod', () => {
     await filesWith(systemExec).remove('uid-2');
   });
 
-  it('are removed, however deep their folders are', async () => {
+  it('are removed with folders of any depth', async () => {
     makeDeepTree(volume());
     makeDeepTree(inPod('volumes', 'm'));
     await filesWith(systemExec).remove(uid);

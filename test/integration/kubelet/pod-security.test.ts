@@ -205,7 +205,7 @@ describe('the security of a pod on Docker', () => {
     await remove('rights');
   });
 
-  it('gives a privileged container all that this machine may give', async () => {
+  it('gives a privileged container all rights that this machine has', async () => {
     const last = Number(await readFile('/proc/sys/kernel/cap_last_cap', 'utf8'));
     const everything = (1n << BigInt(last + 1)) - 1n;
     const bounds = BigInt(`0x${/^CapBnd:\s+(\w+)$/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1]}`);
@@ -225,7 +225,7 @@ describe('the security of a pod on Docker', () => {
     await remove('privileged');
   });
 
-  it('does not start as root what must not be', async () => {
+  it('does not start a container as root with runAsNonRoot', async () => {
     await node.createPod('root', {
       securityContext: { runAsNonRoot: true },
       containers: [sleeper('main'), sleeper('zero', { securityContext: { runAsUser: 0 } })],
@@ -239,7 +239,7 @@ describe('the security of a pod on Docker', () => {
     await remove('root');
   });
 
-  it('confines a container by rules of the machine’s own, and starts none without them', async () => {
+  it('confines a container by a seccomp profile of the machine, and starts no container whose profile does not exist', async () => {
     const rules = { defaultAction: 'SCMP_ACT_ALLOW', syscalls: [] as object[] };
     rules.syscalls.push({ names: ['mkdir', 'mkdirat'], action: 'SCMP_ACT_ERRNO' });
     await mkdir(join(node.dataDir, 'seccomp/team'), { recursive: true });
@@ -296,7 +296,7 @@ describe('the security of a pod on Docker', () => {
     await remove('looked');
   });
 
-  it('sets kernel parameters that the administrator has allowed, and no others', async () => {
+  it('sets only kernel parameters that the administrator has allowed', async () => {
     await node.stopAgent();
     await node.startAgent({ allowedUnsafeSysctls: parseUnsafeSysctls('kernel.msg*,net.core.somaxconn') });
     const sysctls = (...names: string[]) => ({ sysctls: names.map((name) => ({ name, value: '4321' })) });
@@ -307,7 +307,11 @@ describe('the security of a pod on Docker', () => {
     const pod = await node.waitFor('tuned', isReady);
     assert.equal(await fileOf(pod, 'main', '/proc/sys/kernel/msgmax'), '4321');
     assert.equal(await fileOf(pod, 'main', '/proc/sys/net/core/somaxconn'), '4321');
-    assert.notEqual((await readFile('/proc/sys/kernel/msgmax', 'utf8')).trim(), '4321', 'of the pod alone');
+    assert.notEqual(
+      (await readFile('/proc/sys/kernel/msgmax', 'utf8')).trim(),
+      '4321',
+      'only the parameter of the pod is set',
+    );
     await node.createPod('harmful', {
       securityContext: sysctls('kernel.shmmax'),
       containers: [sleeper('main')],

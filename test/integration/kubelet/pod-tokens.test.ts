@@ -76,7 +76,7 @@ describe('a volume or variable from the API', () => {
     assert.equal((statSync(join(access, 'token')).mode & 0o777).toString(8), '644');
   });
 
-  it('is its only reader’s', async () => {
+  it('belongs to the user that alone reads it', async () => {
     const securityContext = { runAsUser: 1234, fsGroup: 99 };
     await node.createPod('own', { serviceAccountName: 'app', securityContext });
     const pod = await started('own');
@@ -153,7 +153,7 @@ describe('a volume or variable from the API', () => {
     await eventually(async () => assert.equal(colour(), 'blue'));
   });
 
-  it('is enough to bring back what ends, by an agent that starts while no master answers', async () => {
+  it('is sufficient for restarts by an agent that starts while no master answers', async () => {
     const [id = ''] = await node.running('lives');
     const token = readFileSync(join(accessOf(await node.pod('lives')), 'token'), 'utf8');
     await node.stop();

@@ -154,7 +154,7 @@ describe('the node agent on Docker', () => {
     );
   });
 
-  it('gives parts of volumes: made, by name of a variable, read-only, of the host, a file', async () => {
+  it('mounts subPaths of volumes: created, with a variable, read-only, of the host, and a file', async () => {
     const host = join(node.dataDir, 'host-parts');
     await mkdir(join(host, 'given'), { recursive: true });
     await writeFile(join(host, 'given', 'file'), 'of the host');
@@ -195,7 +195,7 @@ describe('the node agent on Docker', () => {
     assert.equal(await readFile(join(host, 'given', 'file'), 'utf8'), 'of the host');
   });
 
-  it('does not start a container whose part of a volume there cannot be', async () => {
+  it('does not start a container with an impossible subPath', async () => {
     const host = join(node.dataDir, 'host-links');
     await mkdir(host);
     await symlink('/etc', join(host, 'out'));
@@ -226,7 +226,7 @@ describe('the node agent on Docker', () => {
     );
   });
 
-  it('mounts paths of the host whose type is the declared one', async () => {
+  it('mounts paths of the host that have the declared type', async () => {
     const path = join(node.dataDir, 'host');
     const volumes = (type: string) => [{ name: 'h', hostPath: { path, type } }];
     const mounts = { volumeMounts: [{ name: 'h', mountPath: '/h' }] };

@@ -200,7 +200,7 @@ describe('httpGet', () => {
     });
   });
 
-  it('ends at once when it is not wanted any more', async () => {
+  it('ends at once when it is aborted', async () => {
     const stop = new AbortController();
     const { port, requests } = await serve(() => stop.abort());
     const { result } = await ask({ httpGet: { port } }, 600_000, stop.signal);
@@ -236,7 +236,7 @@ describe('httpGet', () => {
     });
   });
 
-  it('names this machine by its file of hosts', async () => {
+  it('resolves names by the hosts file of this machine', async () => {
     const { port } = await serve((_, response) => response.end());
     assert.equal((await ask({ httpGet: { port, host: 'localhost' } })).result, 'success');
   });
@@ -260,7 +260,7 @@ describe('tcpSocket', () => {
     assert.equal(result, 'failure');
   });
 
-  it('ends at once when it is not wanted any more', async () => {
+  it('ends at once when it is aborted', async () => {
     const stop = new AbortController();
     const asked = ask({ tcpSocket: { port: 9, host: '192.0.2.1' } }, 600_000, stop.signal);
     stop.abort();
@@ -367,7 +367,7 @@ describe('grpc', () => {
     assert.equal((await asked).result, 'success');
   });
 
-  it('ends at once when it is not wanted any more', async () => {
+  it('ends at once when it is aborted', async () => {
     const stop = new AbortController();
     const silent = await listen(createTcp((socket) => socket.on('error', () => undefined)));
     const asked = ask({ grpc: { port: silent } }, 600_000, stop.signal);

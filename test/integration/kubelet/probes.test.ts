@@ -61,7 +61,7 @@ describe('probes of a pod', () => {
     assert.equal((await node.pod('web')).metadata.resourceVersion, pod.metadata.resourceVersion);
   });
 
-  it('hold a container back until it has started, and start it again when it does not live', async () => {
+  it('delay readiness until the container has started, and restart it when its liveness probe fails', async () => {
     answers.set('started', 1);
     await create({
       startupProbe: probe('started', { failureThreshold: 100 }),
@@ -92,7 +92,7 @@ describe('probes of a pod', () => {
     assert.equal(of(pod).lastState?.terminated?.exitCode, 137);
   });
 
-  it('end a pod that restarts nothing', async () => {
+  it('end a pod with the restart policy Never', async () => {
     answers.set('alive', 1);
     await create({ livenessProbe: probe('alive', { failureThreshold: 1 }) }, { restartPolicy: 'Never' });
     const pod = await node.waitFor('web', ({ status }) => status?.phase === 'Failed');

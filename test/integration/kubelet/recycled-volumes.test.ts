@@ -155,7 +155,7 @@ describe('volumes to be emptied', () => {
       assertOthersKept();
     });
 
-  it('hard links take nothing with them', async () => {
+  it('removed hard links leave their other names', async () => {
     linkSync(join(outside(), 'inner', 'file'), join(folder(), 'same'));
     await run(isEmptied);
     assertOthersKept();
@@ -203,7 +203,7 @@ describe('volumes to be emptied', () => {
     ['the same file system', () => systemExec('mount', ['--bind', outside(), join(folder(), 'in')])],
     ['another file system', () => systemExec('mount', ['-t', 'tmpfs', 'tmpfs', join(folder(), 'in')])],
   ] as const) {
-    it(`keep a mount of ${what} inside, with an error`, async () => {
+    it(`keep a mount of ${what} inside them, with an error`, async () => {
       mkdirSync(join(folder(), 'in'));
       writeFileSync(join(folder(), 'own'), '');
       await mount();
@@ -257,7 +257,7 @@ describe('volumes to be emptied', () => {
     assertOthersKept();
   });
 
-  it('keep the folders of the system and of this node, whatever path a volume has', async () => {
+  it('keep the folders of the system and of this node for any path of a volume', async () => {
     for (const path of [
       '/',
       '/etc',
@@ -282,7 +282,7 @@ describe('volumes to be emptied', () => {
     assert.equal(asked, 4);
   });
 
-  it('are taken over from a killed agent', async () => {
+  it('are continued after the agent was killed', async () => {
     const target = join(dataDir(), 'emptied', 'v');
     mkdirSync(target, { recursive: true });
     await systemExec('mount', ['--bind', folder(), target]);

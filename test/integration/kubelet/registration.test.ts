@@ -79,7 +79,7 @@ describe('node agent', () => {
   }
 
   const condition = (node: Node) => node.status?.conditions?.find(({ type }) => type === 'Ready');
-  it('reports at once that it is back after it was considered lost', async () => {
+  it('reports at once that it is available after it was considered lost', async () => {
     // No heartbeat comes meanwhile.
     start('lost-and-found', { heartbeatMs: 3_600_000 });
     const { status } = await until('lost-and-found', 'True');
@@ -205,7 +205,7 @@ describe('node agent', () => {
     }
   });
 
-  it('takes over an existing Node with its labels and taints, and leaves later changes of the taints to others', async () => {
+  it('takes over an existing Node with its labels and taints, and leaves later changes of the taints to other clients', async () => {
     const made = {
       metadata: { name: 'made', labels: { rack: 'r' } },
       spec: { taints: [{ key: 'k', effect: 'NoExecute' }] },
@@ -293,7 +293,7 @@ describe('node agent', () => {
     });
   });
 
-  it('waits for its podCIDR when it was given none', async () => {
+  it('waits for its podCIDR if none is configured', async () => {
     start('b', { podCIDR: undefined });
     const waiting = await until('b', 'False');
     assert.match(condition(waiting)?.message ?? '', /podCIDR|has not answered/);

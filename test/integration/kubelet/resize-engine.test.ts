@@ -49,7 +49,7 @@ describe('a resize on Docker', { timeout: 300_000 }, () => {
   const limitOf = ({ status }: Pod, what: string) =>
     status?.containerStatuses?.[0]?.resources?.limits?.[what];
 
-  it('is the kernel’s, and the program runs on', async () => {
+  it('is applied in the kernel, and the program keeps running', async () => {
     await create('web', amounts('500m', '32Mi'));
     const before = await containerOf('web');
     await resize('web', amounts('900m', '64Mi'));

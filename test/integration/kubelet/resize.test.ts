@@ -92,7 +92,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     assert.deepEqual(has(later)?.resources, amounts('1', '96Mi'));
   });
 
-  it('restarts the container if its resize policy requires it, whatever the restart policy', async () => {
+  it('restarts the container if its resize policy requires it, with any restart policy', async () => {
     const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
     await create('web', amounts('500m', '64Mi'), { resizePolicy }, { restartPolicy: 'OnFailure' });
     const first = await containerOf('web');
@@ -108,7 +108,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     assert.equal((await containerOf('web')).resources?.memory, 96 * 2 ** 20);
   });
 
-  it('waits while the node has too little, and is done when it has', async () => {
+  it('waits while the node has too few resources, and is applied when it has enough', async () => {
     await create('big', amounts('1500m', '64Mi'));
     await create('web', amounts('250m', '64Mi'));
     await resize('web', amounts('1', '64Mi'));
@@ -174,7 +174,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     );
   });
 
-  it('holds for the container that is started after a crash', async () => {
+  it('applies to the container that is started after a crash', async () => {
     await create('web', amounts('500m', '64Mi'));
     await resize('web', amounts('1', '96Mi'));
     await node.waitFor('web', (now) => given(now)?.limits?.cpu === '1');

@@ -154,7 +154,7 @@ describe('node agent server', () => {
     }
   });
 
-  it('answers holders of a token with what a role allows, and nothing else', async () => {
+  it('gives a client with a token only the access of its role', async () => {
     assert.equal((await get('/metrics/resource', holding('metrics'))).status, 200);
     assert.equal((await get('/metrics', holding('metrics'))).status, 200);
     assert.deepEqual(await get('/stats/summary', holding('metrics')), {
@@ -171,7 +171,7 @@ describe('node agent server', () => {
     assert.equal((await get('/metrics', holding('proxy'))).status, 403);
   });
 
-  it('takes no path for another by how it is written', async () => {
+  it('does not confuse paths that are spelled differently', async () => {
     for (const path of [
       '/metrics/../pods',
       '/metrics/%2e%2e/pods',
@@ -183,7 +183,7 @@ describe('node agent server', () => {
     assert.deepEqual(await get('/%', own), { status: 400, text: 'the URL cannot be read' });
   });
 
-  it('reviews each token and access once by the API server', async () => {
+  it('sends one review of each token and each access to the API server', async () => {
     const before = api.asked();
     for (let times = 0; times < 5; times++) await get('/metrics/resource', holding('often'));
     assert.deepEqual(api.asked() - before, 2, 'who it is, and whether he may');
@@ -204,7 +204,7 @@ describe('node agent server', () => {
     assert.equal((await get('/metrics/resource', holding('late'))).status, 200);
   });
 
-  it('refuses certificates with an ambiguous name, whatever the group', async () => {
+  it('rejects certificates with an ambiguous name in any group', async () => {
     const masters = attribute('O', 'system:masters');
     const status = async (commonName: string) => {
       const key = newKey();

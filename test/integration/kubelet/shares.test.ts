@@ -113,7 +113,7 @@ describe('folders of a share', () => {
   });
 
   for (const [what, fill] of Object.entries(hostileTrees(outside)))
-    it(`${what} are removed, and nothing else`, async () => {
+    it(`only ${what} are removed`, async () => {
       await fill(await mountOn('n1'));
       await unmountUnder(join(root, 'n1'), systemExec);
       await stepsOf('n2').remove(made(), never);

@@ -150,7 +150,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     await mirror();
   });
 
-  it('with errors are reported once each, and disturb no other', async () => {
+  it('with errors are reported once each, and do not affect other pods', async () => {
     const bad: Readonly<Record<string, string>> = {
       'a-broken.yaml': 'kind: Pod: {',
       'b-nothing.yaml': '# nothing\n',
@@ -192,7 +192,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     assert.deepEqual(await node.running('web-node-1'), running, 'the same text is the same pod');
   });
 
-  it('are found in a directory that comes later', async () => {
+  it('are found in a directory that is created later', async () => {
     await rm(directory, { recursive: true });
     const clock = new FakeClock();
     const wanted: string[] = [];

@@ -60,7 +60,7 @@ describe('a part of a volume', () => {
     assert.ok((await stat(inVolume('..new', 'below'))).isDirectory());
   });
 
-  it('is never outside the volume, whatever links the volume has', async () => {
+  it('is never outside the volume, even if the volume contains links', async () => {
     await symlink(join(root, 'outside'), inVolume('out'));
     await symlink('../outside', inVolume('up'));
     await symlink('../not-there', inVolume('dangling'));
@@ -133,7 +133,7 @@ describe('a part of a volume', () => {
     }
   });
 
-  it('is the directory that was found, even if another has its name at the mount', async () => {
+  it('is the directory that was found, even if another directory has its name at the time of the mount', async () => {
     await mkdir(inVolume('late'));
     await writeFile(inVolume('late', 'mine'), '');
     const target = join(targets, 'v', 'late', '0');

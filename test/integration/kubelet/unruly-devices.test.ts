@@ -236,7 +236,7 @@ async function scenario(node: UnrulyDevices): Promise<void> {
   assert.deepEqual(node.devicesOf('late'), freed);
 }
 
-it('no device is allocated twice and each pod gets its own, whatever requests fail', async () => {
+it('no device is allocated twice and each pod gets its own if any requests fail', async () => {
   const run = async (manner?: Manner, at?: number) => {
     const node = await UnrulyDevices.start(manner, at);
     try {

@@ -143,7 +143,7 @@ test('members of etcd join, keep strangers out, and one continues alone', {
     );
   });
 
-  await context.test('without the first one the others continue', async () => {
+  await context.test('the other members continue without the first one', async () => {
     stop.abort();
     await promoting;
     await store.create('/registry/shared', Buffer.from('2'));

@@ -209,7 +209,7 @@ describe('rules of Prometheus', { skip: unlessPrometheus, timeout: 300_000 }, ()
     await promtool('check', 'rules', '--lint=all', '--lint-fatal', ...files);
   });
 
-  it('fire when it is so, and only then', async () => {
+  it('fire only under their conditions', async () => {
     const { files, rules: all } = await shipped();
     const known = all.filter(({ alert }) => alert !== undefined);
     assert.deepEqual(known.map(({ alert }) => alert).sort(), Object.keys(alerts).sort());

@@ -137,7 +137,7 @@ test('the pod network of a node', async (context) => {
   const atStranger = await listen(stranger, outside, [stranger.address], 'stranger');
   const atNode = await listen(node, onHost(node), [node.address, '127.0.0.1'], 'node');
 
-  await context.test('hears no machine beside it that sends under an address of a pod', async () => {
+  await context.test('accepts no packets of another machine with the address of a pod', async () => {
     // Addresses of a pod here, of a pod of another node, and of no pod.
     const addresses = [second.ip, '10.244.9.9', '10.244.3.99'];
     for (const address of addresses) {
@@ -152,7 +152,7 @@ test('the pod network of a node', async (context) => {
     assert.deepEqual(await atNode.until(honest(node.address)), [honest(node.address)]);
   });
 
-  await context.test('hears no pod that sends under an address that is not its own', async () => {
+  await context.test('accepts no packets of a pod with an address that is not its own', async () => {
     for (const address of [second.ip, '10.244.9.9', stranger.address, '192.0.2.77']) {
       await first.exec('ip', ['address', 'add', `${address}/32`, 'dev', 'eth0']);
       await send(first.exec, address, node.address, 'as another');
@@ -198,7 +198,7 @@ test('the pod network of a node', async (context) => {
   });
 
   await context.test(
-    'lets nothing reach a closed pod that the kernel does not follow as a connection',
+    'drops packets to a closed pod that the kernel does not track as a connection',
     async () => {
       const count = async () => (await third.exec('nft', ['list', 'counter', 'ip', 'seen', 'came'])).stdout;
       const load = ({ exec }: Pick<Place, 'exec'>, table: string, chain: string, more = '') =>
@@ -240,7 +240,7 @@ test('the pod network of a node', async (context) => {
   });
 
   await context.test(
-    'leads a port of the machine into a pod, that of its loopback too, and the answer back',
+    'forwards a port of the machine, on its loopback too, to a pod, and the answer back',
     async () => {
       const ask = async ({ exec }: Pick<Place, 'exec'>, to: string) =>
         (await exec(process.execPath, ['-e', askProgram(to, hostPort.hostPort)])).stdout.trim();

@@ -39,7 +39,7 @@ test('three nodes over VXLAN', async (context) => {
     assert.equal(await first.host.run('ip', '-json', 'link', 'show', 'type', 'vxlan'), '[]');
   });
 
-  await context.test('routes follow those that join', async () => {
+  await context.test('routes follow joining nodes', async () => {
     await second.register();
     second.start();
     await untilRoutes(first.host, [refusal, overLink(1)]);
@@ -57,7 +57,7 @@ test('three nodes over VXLAN', async (context) => {
   serve(far, second.host);
   serve(pod, first.host);
 
-  await context.test('a pod reaches one of another node under its own address', async () => {
+  await context.test('a pod reaches a pod of another node with its own address', async () => {
     await waitFor('an answer', async () => (await ask(pod, far.ip)) === pod.ip);
     await waitFor('an answer back', async () => (await ask(far, pod.ip)) === far.ip);
   });
@@ -123,7 +123,7 @@ test('three nodes over VXLAN', async (context) => {
   });
 
   await context.test(
-    'with externalTrafficPolicy Local the caller is seen, and only where a pod is',
+    'with externalTrafficPolicy Local the pod sees the caller, and only nodes with a pod accept',
     async () => {
       await first.serve(rulesFor([far.ip], first, true));
       await second.serve(rulesFor([far.ip], second, true));
@@ -151,7 +151,7 @@ test('three nodes over VXLAN', async (context) => {
     },
   );
 
-  await context.test('only nodes get packets in', async () => {
+  await context.test('only packets of nodes are accepted', async () => {
     // This machine is on the link; it encapsulates a ping as a node would, with its own address as the
     // source. The node's rule must drop the ping until the address is added to the nodes.
     const { outside } = hosts;
@@ -198,7 +198,7 @@ test('three nodes over VXLAN', async (context) => {
     assert.ok(await pings(pod, first.host.address));
   });
 
-  await context.test('an agent that starts again takes over what is there', async () => {
+  await context.test('a restarted agent takes over the existing links and routes', async () => {
     const linkOf = () => first.host.run('ip', '-json', 'link', 'show', 'dev', 'minik8s.vxlan');
     const index = JSON.parse(await linkOf())[0].ifindex;
     await first.stop();
@@ -222,15 +222,18 @@ test('three nodes over VXLAN', async (context) => {
     );
   });
 
-  await context.test('a host that was cut off is reached again as soon as it is back', async () => {
-    await hosts.cut(second.host);
-    assert.equal(await pings(pod, far.ip), false);
-    await hosts.heal(second.host);
-    await waitFor('the pod behind it', () => pings(pod, far.ip));
-  });
+  await context.test(
+    'a host that was cut off is reached again as soon as its connection is restored',
+    async () => {
+      await hosts.cut(second.host);
+      assert.equal(await pings(pod, far.ip), false);
+      await hosts.heal(second.host);
+      await waitFor('the pod behind it', () => pings(pod, far.ip));
+    },
+  );
 
   await context.test(
-    'a node that leaves is removed from the routes of others, and keeps none itself',
+    'a node that leaves is removed from the routes of other nodes, and keeps no routes itself',
     async () => {
       await node(2).unregister();
       await untilRoutes(first.host, [refusal, overLink(1)]);
@@ -248,29 +251,32 @@ test('three nodes over VXLAN', async (context) => {
     },
   );
 
-  await context.test('a node that claims what belongs to another is left out, with a log line', async () => {
-    // The node's agent would correct the annotations.
-    await node(2).stop();
-    await node(2).register();
-    const annotations = {
-      [modeAnnotation]: 'vxlan',
-      [macAnnotation]: '0a:58:0a:f4:01:00',
-      [podCIDRAnnotation]: node(2).podCIDR,
-      [nodeIPAnnotation]: node(2).host.address,
-    };
-    await node(2).patch({ metadata: { annotations } });
-    await waitFor('the line', () =>
-      first.log
-        .of('warn')
-        .some(({ message }) =>
-          /^node node-2: node node-1 already has its address .* or its MAC/.test(message),
-        ),
-    );
-    await untilRoutes(first.host, [refusal, overLink(1)]);
-    await node(2).unregister();
-  });
+  await context.test(
+    'a node that claims an address of another node is left out, with a log line',
+    async () => {
+      // The node's agent would correct the annotations.
+      await node(2).stop();
+      await node(2).register();
+      const annotations = {
+        [modeAnnotation]: 'vxlan',
+        [macAnnotation]: '0a:58:0a:f4:01:00',
+        [podCIDRAnnotation]: node(2).podCIDR,
+        [nodeIPAnnotation]: node(2).host.address,
+      };
+      await node(2).patch({ metadata: { annotations } });
+      await waitFor('the line', () =>
+        first.log
+          .of('warn')
+          .some(({ message }) =>
+            /^node node-2: node node-1 already has its address .* or its MAC/.test(message),
+          ),
+      );
+      await untilRoutes(first.host, [refusal, overLink(1)]);
+      await node(2).unregister();
+    },
+  );
 
-  await context.test('reset takes all of it away', async () => {
+  await context.test('reset removes links, routes and rules', async () => {
     for (const each of nodes) {
       await each.stop();
       await removeServiceRules(each.exec);

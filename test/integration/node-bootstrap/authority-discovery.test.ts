@@ -7,7 +7,7 @@ import { discoverAuthority } from '../../../src/node-bootstrap/authority-discove
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { never, type Rig, rejectsInOneLine, startRig } from './join-rig.ts';
 
-describe('finding the authority', () => {
+describe('the search for the authority', () => {
   let rig: Rig;
   const warnings: string[] = [];
   before(async () => {

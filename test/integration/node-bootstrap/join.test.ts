@@ -149,7 +149,7 @@ describe('joining at once', () => {
     assert.ok(new X509Certificate(client.certificate).validToDate.getTime() > Date.now());
   });
 
-  it('refuses a token that is wrong, and one that is over, in one line without the token', async () => {
+  it('refuses a wrong and an expired token in one line without the token', async () => {
     const over = await makeToken(rig, 'bbbbbb', Date.now() - 1000);
     for (const bad of [over, `cccccc.${secret}`, 'aaaaaa.fedcba9876543210']) {
       await rejectsInOneLine(
@@ -161,7 +161,7 @@ describe('joining at once', () => {
     await joinCluster(options(rig, { token, nodeName: 'c' }), never);
   });
 
-  it('reports what is missing', async () => {
+  it('reports missing settings', async () => {
     await rejectsInOneLine(joinCluster(options(rig, {}), never), /has not joined yet and no token is given/);
     await rejectsInOneLine(
       joinCluster(options(rig, { token, hash: undefined }), never),
@@ -287,7 +287,7 @@ describe('joining by approval', () => {
     await assert.rejects(again, { name: 'AbortError' });
   });
 
-  it('reports it also if it happens between the read of the request and its watch', async () => {
+  it('reports the denial even if it happens between the read of the request and its watch', async () => {
     const token = await makeToken(rig, 'ffffff');
     const connect: JoinOptions['connect'] = (ca, credentials) => {
       const transport = createHttpsTransport({ server: rig.url, ca, ...credentials, clock: systemClock });

@@ -29,7 +29,7 @@ after(() => systemExec('ip', ['netns', 'delete', namespace]));
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('the monitor reports deleted rules, and no rules that are written again at once', async (context) => {
+test('the monitor reports deleted rules, but not rules that are written again at once', async (context) => {
   const args = ['netns', 'exec', namespace, process.execPath, '--input-type=module', '-e', program];
   const child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] });
   context.after(() => child.stdin.end());

@@ -52,7 +52,7 @@ describe('roles', () => {
   });
   after(() => world.stop());
 
-  test('a role is for its namespace, its verbs and its subjects', async () => {
+  test('a role applies to its namespace, its verbs and its subjects', async () => {
     for (const who of [named('ann'), named('x', 'readers')]) {
       assert.equal(await ask(who, 'GET', pods('a')), 200);
       assert.equal(await ask(who, 'GET', `${pods('a')}/none`), 404);
@@ -72,7 +72,7 @@ describe('roles', () => {
     assert.match(`${await ask(account('bot', 'c'), 'GET', pods('a'))}`, /cannot list/);
   });
 
-  test('a ClusterRole is for the cluster by a ClusterRoleBinding, and for a namespace by a RoleBinding', async () => {
+  test('a ClusterRole applies to the cluster by a ClusterRoleBinding, and to a namespace by a RoleBinding', async () => {
     for (const who of [named('cid'), account('bot', 'b')]) {
       for (const path of ['/api/v1/pods', pods('a'), pods('none')])
         assert.equal(await ask(who, 'GET', path), 200);
@@ -110,7 +110,7 @@ describe('roles', () => {
     assert.match(`${await ask(named('fay'), 'DELETE', maps)}`, /cannot deletecollection/);
   });
 
-  test('a role that does not exist is the reason of the refusal, and counts once it comes', async () => {
+  test('a missing role is the reason of the denial, and applies once it is created', async () => {
     const gus = named('gus');
     await world.make(roleBindingsIn('a'), binding('Role/late', 'late', user('gus')));
     await world.make(clusterRoleBindings, binding('ClusterRole/later', 'later', user('gus')));
@@ -150,7 +150,7 @@ describe('roles', () => {
     assert.match(`${await ask(named('ida'), 'GET', '/api/v1/secrets')}`, /cannot list/);
   });
 
-  test('administrators need no role, and no other name helps', async () => {
+  test('administrators need no role, and no similar name has their rights', async () => {
     await world.server.call('DELETE', `${clusterRoleBindings}/cluster-admin`);
     assert.equal(await ask(named('root', 'system:masters'), 'GET', '/api/v1/secrets'), 200);
     for (const who of [named('system:masters'), named('x', 'system:Masters'), named('x', 'system:masters ')])

@@ -117,7 +117,7 @@ test('a pod that fits nowhere, and then somewhere', async () => {
     .resource(nodeResource)
     .patch('n2', '', 'merge', { metadata: { labels: { disk: 'fast' } } });
   await cluster.eventually(
-    'it is placed',
+    'the pod is scheduled',
     async () => (await cluster.get(podResource, 'picky'))?.spec.nodeName,
   );
   none();
@@ -202,7 +202,7 @@ test('a namespace with all its objects', async () => {
     );
   });
   await cluster.eventually(
-    'the right one',
+    'the expected namespace is deleted',
     async () => (await cluster.get(configMapResource, 'kube-root-ca.crt', 'team'))?.data?.['ca.crt'],
   );
   await make(deploymentResource, deployment('team'));
@@ -262,7 +262,7 @@ test('a machine that joins, waits, is let in, and gets its certificates', async 
     .updateSubresource({ ...request, status: { conditions } } as typeof request, 'approval');
   await signed('join');
   await cluster.eventually(
-    'the Node is in',
+    'the Node is admitted',
     async () => !(await cluster.get(nodeResource, 'new'))?.status?.phase,
   );
   await ask('system:node:new', 'system:nodes', 'serve', 'kubelet-serving', 'server auth', ['new']);
@@ -272,7 +272,7 @@ test('a machine that joins, waits, is let in, and gets its certificates', async 
   none();
 });
 
-test('a token that is over', async () => {
+test('an expired token', async () => {
   await make(secretResource, {
     metadata: { name: 'bootstrap-token-abcdef', namespace: 'kube-system' },
     type: 'bootstrap.kubernetes.io/token',

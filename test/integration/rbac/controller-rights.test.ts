@@ -24,7 +24,7 @@ async function declared(account: string, ...all: readonly AccountRights[]) {
   return clientOf(serviceAccountUser('kube-system', account));
 }
 
-test('a request without a declared right is answered with 403, one with a right is served', async () => {
+test('a request without a declared right gets 403, and a request with a declared right is served', async () => {
   const client = await declared('sample-controller', { own: [['list', 'core', 'pods']] });
   assert.deepEqual((await client.resource(podResource).list({})).items, []);
   await assert.rejects(client.resource(podResource).delete('p', 'default'), isForbidden);

@@ -84,14 +84,14 @@ describe('a role', () => {
     ['every verb', [rule('* pods')]],
     ['every group', [{ verbs: ['get'], apiGroups: ['*'], resources: ['pods'] }]],
     ['a subresource', [rule('get pods/log')]],
-    ['a subresource of all', [rule('get */log')]],
+    ['one subresource of all resources', [rule('get */log')]],
     ['another group', [rule('get pods', 'apps')]],
     ['one secret', [rule('get secrets one')]],
-    ['what makes more roles', [rule('escalate roles', group)]],
-    ['what binds more roles', [rule('bind clusterroles', group)]],
-    ['what acts as others', [rule('impersonate users')]],
+    ['the right to create roles', [rule('escalate roles', group)]],
+    ['the right to bind roles', [rule('bind clusterroles', group)]],
+    ['the right to impersonate others', [rule('impersonate users')]],
   ] as const)
-    test(`does not grant ${what}, however it is written`, async () => {
+    test(`does not grant ${what} in any notation`, async () => {
       const greedy = role('fine', ...rules);
       const add = [{ op: 'add', path: '/rules/-', value: rules[0] }];
       const more = { rules: [rule('get pods'), ...rules] };
@@ -124,7 +124,7 @@ describe('a role', () => {
       for (const name of ['other', 'applied']) assert.equal(await as(bob, 'GET', `${roles}/${name}`), 404);
     });
 
-  test('that is stronger than he may lose its owners and nothing else by him', async () => {
+  test('with more rights than its writer has may only lose its owners by the writer', async () => {
     const strong = `${roles}/strong`;
     const change = (metadata: object) => as(bob, 'PATCH', strong, { metadata }, patchOf('merge-patch+json'));
     for (const metadata of [{ labels: { x: 'y' } }, { annotations: { x: 'y' } }])
@@ -161,7 +161,7 @@ describe('a role', () => {
     );
   });
 
-  test('of lists that multiply is refused before they do', async () => {
+  test('with lists that would multiply is refused without expanding them', async () => {
     const words = (letter: string) => Array.from({ length: 3000 }, (_, i) => `${letter}${i}`);
     const huge = { verbs: words('v'), apiGroups: ['x'], resources: words('r'), resourceNames: words('n') };
     assert.match(
@@ -170,7 +170,7 @@ describe('a role', () => {
     );
   });
 
-  test('grants rights in its namespace only: rights elsewhere do not count', async () => {
+  test('grants rights only in its namespace, without rights from other namespaces', async () => {
     await world.make(roleBindingsIn('b'), binding('ClusterRole/view', 'bob', user('bob')));
     await world.grant('b', 'maker', [rule('create roles', group)], user('bob'));
     assert.match(`${await as(bob, 'POST', rolesIn('b'), role('x', rule('get pods')))}`, refused);
@@ -208,7 +208,7 @@ describe('a ClusterRole', () => {
       );
   });
 
-  test('is created to aggregate others only by a user with all rights', async () => {
+  test('with an aggregation rule may be created only by a user with all rights', async () => {
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { gather: 'true' } }] };
     const gathers = clusterRole('gathers', [], { aggregationRule });
     const need = `clusterroles.${group} "gathers" is forbidden: must have cluster-admin privileges to use the aggregationRule`;
@@ -351,7 +351,7 @@ describe('a binding', () => {
   });
 });
 
-test('the group of administrators alone passes by, and no name like it', async () => {
+test('only the group of administrators is exempt, and no similar name', async () => {
   const greedy = role('anything', rule('* *'));
   for (const who of [
     named('system:masters'),

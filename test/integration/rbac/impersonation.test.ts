@@ -84,14 +84,14 @@ const ask = async (who: string, ...headers: string[]) => {
 const known = 'system:authenticated';
 
 describe('the right to impersonate', () => {
-  test('is answered as the other, with the rights of the other alone', async () => {
+  test("is answered as the impersonated user, with that user's rights alone", async () => {
     assert.deepEqual(await ask('actor', 'Impersonate-User: reader'), { username: 'reader', groups: [known] });
     assert.equal((await get('actor', pods)).status, 403);
     assert.equal((await get('actor', pods, 'Impersonate-User: reader')).status, 200);
     assert.equal(
       (await get('root', pods, 'Impersonate-User: nobody')).status,
       403,
-      'an administrator sees what another may not',
+      'an administrator may read what the user may not',
     );
     assert.match((await get('root', pods, 'impersonate-USER: nobody')).text, /User \\"nobody\\" cannot list/);
     assert.deepEqual(
@@ -106,7 +106,7 @@ describe('the right to impersonate', () => {
     );
   });
 
-  test('allows acting as an account of its namespace, and of no other', async () => {
+  test('allows acting only as an account of its own namespace', async () => {
     const account = (namespace: string) => `Impersonate-User: system:serviceaccount:${namespace}:default`;
     assert.deepEqual(await ask('keeper', account('a')), {
       username: 'system:serviceaccount:a:default',
@@ -119,7 +119,7 @@ describe('the right to impersonate', () => {
     );
   });
 
-  test('counts connections for the sender, whichever user is impersonated', async () => {
+  test('counts connections for the sender, not for the impersonated user', async () => {
     const counted: string[] = [];
     const belongsTo = (name: string) => counted.push(name) > 1;
     const headers = { 'Impersonate-User': 'reader' };
@@ -133,7 +133,7 @@ describe('the right to impersonate', () => {
     assert.deepEqual(counted, ['actor', 'actor']);
   });
 
-  test('writes with the rights of the other', async () => {
+  test('writes with the rights of the impersonated user', async () => {
     const body = JSON.stringify({ metadata: { name: 'x' } });
     const lines = ['POST /api/v1/namespaces HTTP/1.1', 'Impersonate-User: reader'];
     const { status, text } = await raw('root', lines, body);
@@ -145,16 +145,16 @@ describe('the right to impersonate', () => {
 
 describe('impersonation grants no further rights', () => {
   const cases: readonly [title: string, who: string, headers: readonly string[], status: number][] = [
-    ['a user that he may not', 'actor', ['Impersonate-User: root'], 403],
+    ['a user without the right to impersonate that one', 'actor', ['Impersonate-User: root'], 403],
     ['administrators', 'actor', ['Impersonate-User: reader', 'Impersonate-Group: system:masters'], 403],
     [
-      'administrators, after a group that he may',
+      'administrators, after an allowed group',
       'actor',
       ['Impersonate-User: reader', 'Impersonate-Group: team', 'impersonate-group: system:masters'],
       403,
     ],
     [
-      'administrators in one line with another',
+      'administrators in one header with another group',
       'actor',
       ['Impersonate-User: reader', 'Impersonate-Group: team, system:masters'],
       403,
@@ -166,21 +166,21 @@ describe('impersonation grants no further rights', () => {
       403,
     ],
     [
-      'administrators in percent codes',
+      'administrators in percent-encoding',
       'actor',
       ['Impersonate-User: reader', 'Impersonate-Group: system%3Amasters'],
       403,
     ],
     [
-      'administrators in other letters',
+      'administrators in other Unicode letters',
       'actor',
       ['Impersonate-User: reader', 'Impersonate-Group: system\uFF1Amasters'],
       403,
     ],
-    ['another by the case of his name', 'actor', ['Impersonate-User: Reader'], 403],
+    ['another user by a name in another case', 'actor', ['Impersonate-User: Reader'], 403],
     ['a node', 'actor', ['Impersonate-User: system:node:n1', 'Impersonate-Group: system:nodes'], 403],
     [
-      'the nodes by his own name',
+      'the group of nodes with an allowed name',
       'actor',
       ['Impersonate-User: actor', 'Impersonate-Group: system:nodes'],
       403,
@@ -200,7 +200,7 @@ describe('impersonation grants no further rights', () => {
       403,
     ],
     [
-      'one more value of an extra field',
+      'an additional value of an extra field',
       'actor',
       ['Impersonate-User: reader', 'Impersonate-Extra-scopes: read', 'Impersonate-Extra-SCOPES: write'],
       403,
@@ -212,13 +212,13 @@ describe('impersonation grants no further rights', () => {
       ['Impersonate-User: reader', 'Impersonate-Extra-scopes%2fx: read'],
       403,
     ],
-    ['without any right to', 'reader', ['Impersonate-User: actor'], 403],
-    ['as oneself, without the right to', 'reader', ['Impersonate-User: reader'], 403],
+    ['without any right to impersonate', 'reader', ['Impersonate-User: actor'], 403],
+    ['as oneself, without the right to impersonate', 'reader', ['Impersonate-User: reader'], 403],
     ['a group alone', 'actor', ['Impersonate-Group: team'], 400],
     ['no name', 'actor', ['Impersonate-User:'], 400],
-    ['a name of spaces', 'actor', ['Impersonate-User:   '], 400],
+    ['a name that consists of spaces', 'actor', ['Impersonate-User:   '], 400],
     ['two users', 'actor', ['Impersonate-User: reader', 'Impersonate-User: root'], 400],
-    ['a header that is not known', 'actor', ['Impersonate-Usr: reader'], 400],
+    ['an unknown header', 'actor', ['Impersonate-Usr: reader'], 400],
     ['unknown', '', ['Impersonate-User: reader'], 401],
   ];
   for (const [title, who, headers, status] of cases)
@@ -250,7 +250,7 @@ describe('impersonation grants no further rights', () => {
   });
 });
 
-test('a connection that leaves HTTP is the other’s', async () => {
+test('an upgraded connection belongs to the impersonated user', async () => {
   const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Impersonate-User: reader'];
   assert.equal(
     (await get('actor', `${pods}/x/exec?command=y`, ...upgrade)).status,

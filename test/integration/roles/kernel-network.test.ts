@@ -42,7 +42,7 @@ describe('requirements of a node, checked in the real kernel', () => {
       /^a vxlan link cannot be used on this machine .*Error: Unknown device type\..*; load its kernel module \(modprobe vxlan\), or set overlay: host-routes on all nodes$/,
     ],
     ['no right to change the network', without('net_admin'), permission],
-    ['no right to make a network', without('sys_admin'), permission],
+    ['no right to create a network namespace', without('sys_admin'), permission],
   ] as const) {
     it(`${what} is reported in one line`, async () => {
       await assert.rejects(requireKernelNetwork(exec, 'vxlan'), ({ message: said }: Error) => {

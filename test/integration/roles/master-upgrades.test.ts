@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { masterLabel } from '../../../src/api/coordination/v1/master-lease.ts';
 import {
@@ -48,6 +49,7 @@ async function world(context: TestContext) {
   };
   for (const address of ['10.1.0.1', '10.1.0.2', '10.1.0.3']) await create(address);
   const commands: string[] = [];
+  let readings = 0;
   const client = createClient(inProcessTransport(server.handlerFor(admin)));
   const stop = new AbortController();
   const running = followMasterOrders(
@@ -62,7 +64,10 @@ async function world(context: TestContext) {
       lease: 'm-10.1.0.1',
       directory,
       executable: '/usr/local/bin/minik8s',
-      ownDigest: async () => 'f'.repeat(64),
+      ownDigest: async () => {
+        readings++;
+        return 'f'.repeat(64);
+      },
       connect: (url) =>
         inProcessTransport((others.find(([other]) => other === url)?.[1] ?? server).handlerFor(admin)),
     },
@@ -82,6 +87,14 @@ async function world(context: TestContext) {
     directory,
     annotations,
     create,
+    readings: () => readings,
+    async renew(times: number) {
+      for (let n = 0; n < times; n++) {
+        const patch = { spec: { leaseTransitions: n } };
+        assert.equal((await server.call('PATCH', `${leases}/m-10.1.0.1`, patch, { headers })).status, 200);
+        await pause(5);
+      }
+    },
     async order(id: string, wanted: string) {
       const text = JSON.stringify({ id, version: '1.1.0', sha256: wanted, timeoutSeconds: 60 });
       const patch = { metadata: { annotations: { [upgradeAnnotation]: text } } };
@@ -90,13 +103,24 @@ async function world(context: TestContext) {
   };
 }
 
-test('a master installs the executable of the other master that has the ordered one', async (context) => {
+test('a master installs the ordered executable from the other master that has it', async (context) => {
   const { order, commands, directory, annotations } = await world(context);
   await eventually(systemClock, 'the announcement', async () => (await annotations())[upgradableAnnotation]);
   await order('1', sha256);
   await eventually(systemClock, 'the unit', () => commands.length > 0);
   assert.equal(readFileSync(join(directory, 'minik8s'), 'utf8'), 'the next version');
   assert.match(commands[0] ?? '', /^systemd-run .* upgrade --yes --no-backup --file .* --sha256 /);
+});
+
+test('a master reads its executable once for all orders, and not at all before the first', async (context) => {
+  const { order, commands, annotations, renew, readings } = await world(context);
+  await eventually(systemClock, 'the announcement', async () => (await annotations())[upgradableAnnotation]);
+  await renew(10);
+  assert.equal(readings(), 0);
+  await order('1', sha256);
+  await eventually(systemClock, 'the unit', () => commands.length > 0);
+  await renew(10);
+  assert.equal(readings(), 1);
 });
 
 test('an executable that no other master serves is not installed, and the reasons are reported', async (context) => {

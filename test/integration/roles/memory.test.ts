@@ -13,7 +13,7 @@ async function hoard(mode: string): Promise<{ most: number; left: number }> {
   return JSON.parse(stdout);
 }
 
-test('freed memory is returned to the system, even if some above it is still in use', async () => {
+test('freed memory is returned to the system, even if memory at higher addresses is still in use', async () => {
   const without = await hoard('leave');
   assert.ok(
     without.most - without.left < 50,

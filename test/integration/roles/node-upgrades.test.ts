@@ -1,4 +1,4 @@
-/** The agent's part of an ordered upgrade, with a node's identity, against an API server. */
+/** Work of the agent for an ordered upgrade; it calls an API server with the identity of a node. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -154,7 +154,7 @@ test('an agent with the ordered executable does nothing', async (context) => {
   assert.deepEqual([commands, (await annotations())[upgradeResultAnnotation]], [[], undefined]);
 });
 
-test('an order is not carried out again after a way back', async (context) => {
+test('an order that was carried out is not carried out again after the former executable was restored', async (context) => {
   const { start, order, commands, become, annotations, directory, annotate } = await world(context);
   let end = start();
   await order('1');
@@ -165,7 +165,7 @@ test('an order is not carried out again after a way back', async (context) => {
   await eventually(systemClock, 'the end of the order', () => !existsSync(join(directory, 'minik8s')));
   await end();
   become('f'.repeat(64));
-  // The turn that announces looks at the order too.
+  // The turn of the loop that writes the annotation also reads the order.
   await annotate(upgradableAnnotation, null);
   end = start();
   await eventually(systemClock, 'a turn', async () => (await annotations())[upgradableAnnotation]);

@@ -119,7 +119,7 @@ describe('the reader of a log file', { timeout: 180_000 }, () => {
     assert.ok(performance.now() - from < 30_000, `${performance.now() - from} ms`);
   });
 
-  it('finds the lines before a rotation for a tail, and has nothing to read without a file', async () => {
+  it('finds the lines before a rotation for a tail, and fails without a file', async () => {
     await assert.rejects(read(), /there is no log at /);
     const file = writer(50);
     for (let number = 0; number < 12; number++) file.write(`line ${number} ${'y'.repeat(8)}\n`);

@@ -129,7 +129,7 @@ describe('the masters of a machine', { timeout: 480_000 }, () => {
     assert.equal(ofFile.out, readFileSync(join(parent, 'second.log'), 'utf8'));
   });
 
-  it('answer any word after logs with the command for the logs of pods', async () => {
+  it('have no logs for a word after the command, whose error names the command for logs of pods', async () => {
     const { code, err } = await run(['logs', 'web']);
     assert.equal(code, 2);
     assert.match(err, /did you mean minik8s ctl logs web\?/);

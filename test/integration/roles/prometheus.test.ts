@@ -19,7 +19,7 @@ const answers: [string, (answer: ServerResponse) => void, boolean, RegExp][] = [
     ...([true, /does not answer: nothing within 5 s$/] as const),
   ],
   [
-    'that ends in the middle',
+    'that ends early',
     (answer) => void answer.write('{', () => answer.destroy()),
     ...([true, /does not answer: the connection was lost$/] as const),
   ],

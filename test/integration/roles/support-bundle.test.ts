@@ -203,7 +203,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
       for (const line of [data, ...lines]) assert.ok(!read(name).includes(line), name);
   });
 
-  it('has what helps', () => {
+  it('has the data for diagnosis', () => {
     assert.match(read('about.txt'), /^minik8s \d/);
     assert.match(read('minik8s/minik8s.log'), /the last line of the log/);
     assert.match(read('cluster/pods.yaml'), /name: GREETING\n +value: \(left out\)/);
@@ -219,14 +219,14 @@ describe('a support bundle', { timeout: 120_000 }, () => {
     assert.ok(JSON.parse(read('cluster/version.json')).gitVersion);
   });
 
-  it('names what could not be had, with the reason', () => {
+  it('names missing parts, with the reason', () => {
     const missing = read('missing.txt');
     assert.match(missing, /^minik8s\/command-line\.txt: minik8s does not run in /m);
     assert.equal(ended.err, missing.replaceAll(/^(?=.)/gm, 'not in it: '));
     assert.match(read('metrics/nodes.txt'), /n1: \/metrics\n# .*(has not reported|not connected)/);
   });
 
-  it('is made while the API server is down, with the log before and after its rotation, without secrets', async () => {
+  it('is created while the API server is down, with the log before and after its rotation, without secrets', async () => {
     const dataDir = join(server.directory, 'down');
     mkdirSync(join(dataDir, 'etcd'), { recursive: true });
     const log = join(dataDir, 'own.log');

@@ -221,9 +221,9 @@ describe('a bootstrap token', () => {
   });
 
   for (const [title, change] of [
-    ['is not for authentication', { data: { 'usage-bootstrap-authentication': null } }],
-    ['has another id inside', { stringData: { 'token-id': 'zzzzzz' } }],
-    ['has a time that cannot be read', { stringData: { expiration: 'tomorrow' } }],
+    ['does not allow authentication', { data: { 'usage-bootstrap-authentication': null } }],
+    ['contains another id', { stringData: { 'token-id': 'zzzzzz' } }],
+    ['has an invalid expiration', { stringData: { expiration: 'tomorrow' } }],
     [
       'has a group outside of system:bootstrappers:',
       { stringData: { 'auth-extra-groups': 'system:masters' } },
@@ -249,7 +249,7 @@ describe('a bootstrap token', () => {
     assert.equal((await ask(whole, 'GET', '/api')).status, 401);
   });
 
-  it('may request a certificate and read the result, and nothing else', async () => {
+  it('may only request a certificate and read the result', async () => {
     const whole = await created();
     const other = await created();
     assert.equal((await ask(whole, 'POST', requests, await certificateRequest('mine'))).status, 201);

@@ -123,7 +123,7 @@ describe('minik8s user', () => {
     assert.equal((await user('delete', 'carol')).out, `${title} deleted\n`);
   });
 
-  it('grants no role that does not exist, none without a name and none without --role', async () => {
+  it('rejects a role that does not exist, a missing name and a missing --role', async () => {
     for (const [args, message] of [
       [['carol', '--role', 'nosuch'], /^error: there is no ClusterRole "nosuch"\n$/],
       [['carol'], /--role is required/],

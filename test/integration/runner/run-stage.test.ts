@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
+import type { FlakeEntry } from '../../runner/flake-record.ts';
 import { runStage, type StageResult } from '../../runner/run-stage.ts';
 import type { Stage } from '../../runner/stages.ts';
 
@@ -84,6 +85,9 @@ async function run(context: TestContext, texts: Readonly<Record<string, string>>
     flaky: read('results/flaky-sample.txt'),
     log: read('results/sample.log') ?? '',
     result: JSON.parse(read('results/sample.json') ?? '{}') as StageResult,
+    runs: (read('results/runs-sample.jsonl') ?? '')
+      .split('\n')
+      .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as FlakeEntry])),
     order: (read('order') ?? '').trim().split(' '),
     times: JSON.parse(read('times.json') ?? '{}') as Record<string, number>,
   };
@@ -118,7 +122,7 @@ describe('a stage of tests', () => {
   });
 
   it('passes with a file that fails once, prints its first failure as FLAKY and keeps it', async (context) => {
-    const { passed, printed, flaky, result, order } = await run(context, {
+    const { passed, printed, flaky, result, order, runs } = await run(context, {
       a: `${once('a', 'assert.equal(1, 2);')}\n${passes}`,
       b: passes,
     });
@@ -131,6 +135,14 @@ describe('a stage of tests', () => {
     assert.ok(printed.endsWith(last), printed);
     assert.deepEqual(result.flaky, ['tests/all/a.test.mjs']);
     assert.deepEqual(order.toSorted(), ['a', 'a', 'b']);
+    assert.deepEqual(
+      runs.map(({ file, runs: count, failures }) => [file, count, failures]),
+      [
+        ['tests/all/a.test.mjs', 2, 1],
+        ['tests/all/b.test.mjs', 1, 0],
+      ],
+    );
+    assert.match(runs[0]?.first ?? '', /^fails once: AssertionError/);
   });
 
   it('fails with a file that fails again', async (context) => {

@@ -51,7 +51,7 @@ describe('preemption', () => {
   const placed = ({ eventually, get }: Cluster, name: string) =>
     eventually(`${name} has a node`, async () => (await get(podResource, name))?.spec.nodeName);
 
-  it('deletes the less important pod, reserves its node for the other, and has events for both', async () => {
+  it('deletes the pod of lower priority, reserves its node for the pod of higher priority, and has events for both', async () => {
     const made = await start({ n1: '1' });
     made.agent.mayEnd = () => false;
     await create(made, 'victim', '1', 'low');

@@ -34,7 +34,7 @@ describe('scheduler', () => {
       return pods.length === count && pods;
     });
 
-  it('never puts more on a node than its capacity, however many pods arrive at once', async () => {
+  it('never exceeds the capacity of a node, even if many pods arrive at once', async () => {
     const { client, list } = await start({ n1: '1', n2: '1', n3: '1' });
     await Promise.all(
       Array.from({ length: 60 }, (_, index) => client.resource(podResource).create(draft(`p${index}`))),
@@ -79,7 +79,7 @@ describe('scheduler', () => {
     assert.equal(placed.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.status, 'True');
   });
 
-  it('a node that comes takes the pods that wait; cordoning and room are noticed', async () => {
+  it('an added node takes waiting pods, and so does an uncordoned one or free room', async () => {
     const { client, list, get, edit, addNode } = await start({});
     await client.resource(podResource).create(draft('p1', '3'));
     await eventually('it waits', async () =>

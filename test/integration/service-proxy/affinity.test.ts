@@ -81,7 +81,7 @@ let server: ReturnType<typeof spawn>;
 /** Writes the whole table, with the clients that the kernel remembers. */
 async function writeAll(ips: readonly string[], seconds: number): Promise<void> {
   elements.replace('web', elementsOf([rule(ips, seconds)]));
-  const kept = await readStickyClients(exec, table);
+  const kept = await readStickyClients(exec, table, (error) => assert.fail(String(error)));
   await run('nft', ['-f', '-'], renderTable('10.96.0.0/16', elements.all(), kept));
   elements.commit();
 }
@@ -117,7 +117,7 @@ for (const [what, address, port] of [
   ['the cluster IP', '10.96.0.10', 80],
   ['a node port', machine, 30080],
 ] as const) {
-  test(`each client of ${what} keeps its endpoint while others come and go and the table is written again`, async () => {
+  test(`each client of ${what} keeps its endpoint while other clients connect and the table is written again`, async () => {
     await writeAll(endpoints, 60);
     const first = await endpointsOf(address, port);
     assert.ok(new Set(first).size > 1, 'the endpoints of twelve clients are not all the same');
@@ -136,7 +136,8 @@ for (const [what, address, port] of [
   });
 }
 
-const remembered = async () => (await readStickyClients(exec, table))['sticky-clients'];
+const remembered = async () =>
+  (await readStickyClients(exec, table, (error) => assert.fail(String(error))))['sticky-clients'];
 
 /** Resolves to the milliseconds after which the kernel forgets the first client. */
 async function timeLeftMs(): Promise<number> {
@@ -162,7 +163,7 @@ test('a client that opens no connection is forgotten after the timeout', async (
   assert.deepEqual(await remembered(), []);
 });
 
-test('another timeout holds from the next connection on', async () => {
+test('a changed timeout applies from the next connection on', async () => {
   await writeAll(endpoints, 3600);
   const first = await endpointsOf('10.96.0.10', 80, 1);
   await change(endpoints, 600);

@@ -122,7 +122,7 @@ const answeredBy = (ip: string) =>
     return true;
   });
 
-test('the older Service serves the address, whatever the names; the younger does when it is deleted', async () => {
+test('the older Service serves the address for any names; after its deletion the younger Service serves it', async () => {
   await answeredBy(machine);
   offer('alice', '2026-01-01T00:00:02Z');
   await answeredBy(pods.alice);

@@ -108,7 +108,7 @@ test('a node answers whether it has a ready pod of the Service, and stops when t
   await says(/closed/);
 });
 
-test('a port that another process has is said by an event, and served once it is free', async () => {
+test('a port that another process has is reported by an event, and is served once it is free', async () => {
   const other = createServer().listen(port, '127.0.0.1');
   await once(other, 'listening');
   offer();

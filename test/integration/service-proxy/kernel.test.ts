@@ -137,7 +137,7 @@ test('the table can be written over itself', async () => {
   assert.deepEqual(await call('10.96.0.10', 80, 1), new Set(['ECONNREFUSED']));
 });
 
-test('a node port is one of this machine alone: to other machines the packets pass', async () => {
+test('node port rules apply only to packets for this machine; packets for other machines pass', async () => {
   const elements = new ElementTable();
   const nodePort = { port: 30080, masquerade: true, endpoints: rule('', endpoints).endpoints };
   elements.replace('web', elementsOf([rule('10.96.0.10', endpoints, { nodePort })]));

@@ -124,7 +124,7 @@ for (const [from, address, port] of [
   [40000, serviceIP, 53],
   [40001, '192.0.2.1', 30053],
 ] as const) {
-  test(`a flow to ${address}:${port} ends with its endpoint, and one that began without finds the first`, async () => {
+  test(`a flow to ${address}:${port} ends with its endpoint, and a flow that began without an endpoint reaches the first one`, async () => {
     const informers = new ScriptedInformers();
     const proxier = createProxier({
       informers,

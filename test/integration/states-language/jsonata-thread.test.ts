@@ -27,7 +27,7 @@ test('the thread gives the same answers as this one', async () => {
     );
 });
 
-test('many questions at once are all answered, each with its own answer', async () => {
+test('many concurrent requests each get their own answer', async () => {
   const asked = Array.from({ length: 50 }, (_, index) => thread.evaluate(question(`${index} + 1`)));
   assert.deepEqual(
     await Promise.all(asked),
@@ -83,7 +83,7 @@ test('namespaces take turns', async () => {
   assert.deepEqual(answered, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
 });
 
-test('a thread that is stopped refuses what waits, and a later question begins a new one', async () => {
+test('a stopped thread rejects waiting requests, and a later request starts a new thread', async () => {
   const own = createExpressionThread(systemClock);
   const waiting = [own.evaluate(question('1')), own.evaluate(question('2'))];
   const settled = Promise.allSettled(waiting);

@@ -59,7 +59,7 @@ class World extends ProgramWorld {
   }
 }
 
-test('the first start ends when it has answered: from then on its data are kept', limit, async () => {
+test('the first start ends when etcd has answered; from then on its data are kept', limit, async () => {
   await using world = new World();
   mkdirSync(world.dataDir, { mode: 0o755 });
   chmodSync(world.dataDir, 0o755);
@@ -253,7 +253,7 @@ test('a program that cannot be run is reported before any data are created', lim
   assert.equal(existsSync(world.dataDir), false);
 });
 
-test('data that cannot be taken over end the start, and nothing stays open', limit, async () => {
+test('data that cannot be taken over make the start fail, and nothing stays open', limit, async () => {
   await using world = new World();
   mkdirSync(join(world.dataDir, 'data'), { recursive: true });
   writeFileSync(join(world.dataDir, 'data/what'), '');

@@ -52,7 +52,7 @@ describe('with several endpoints', () => {
     assert.equal(one.calls.length, before);
   });
 
-  it('stays with one that rejects a call, and after the end of a watch', async () => {
+  it('keeps an endpoint that rejects a call, also after the end of a watch', async () => {
     await using world = new WireWorld();
     const { one, other, store, watch } = await two(world);
     one.answer = () => {

@@ -67,7 +67,7 @@ test('etcd serves on a socket in its directory, and ends on request', limit, asy
   assert.equal(isRunning(await pid), false);
 });
 
-test('etcd starts despite the sockets that a killed one left', limit, async () => {
+test('etcd starts although a killed etcd left its sockets', limit, async () => {
   await using world = new ProgramWorld();
   mkdirSync(world.dataDir);
   for (const name of ['client:0', 'peer:0']) writeFileSync(join(world.dataDir, name), '');
@@ -160,7 +160,7 @@ test('etcd ends when the process that started it is killed', limit, async () => 
   assert.deepEqual(world.runs('etcd').at(-1), { pid, heard: 'SIGTERM' });
 });
 
-test('an etcd that does not end is killed, and not before the timeout', limit, async () => {
+test('an etcd that does not end is killed at the timeout', limit, async () => {
   await using world = new ProgramWorld();
   const clock = new FakeClock();
   const { abort, ended, pid } = begin(world, { clock, behaviour: { version, deaf: true } });
@@ -243,7 +243,7 @@ test('a start that is aborted ends etcd', limit, async () => {
 });
 
 test(
-  'output is kept until the next run, private to its user, without harm on a full disk',
+  'the output of etcd is kept until the next run, only its user can read it, and a full disk does not stop etcd',
   limit,
   async () => {
     await using world = new ProgramWorld();

@@ -143,7 +143,7 @@ describe('a call of gRPC', () => {
 });
 
 describe('a connection of gRPC', () => {
-  it('is made once for all waiting calls, and again only after the backoff when it failed', async () => {
+  it('is opened once for all waiting calls, and after a failure again only after the backoff', async () => {
     await using world = new World();
     const { count } = await world.sockets((socket) => socket.destroy());
     const client = world.client();

@@ -66,7 +66,7 @@ test('a process of another mount namespace has a separate directory at the same 
   await rm(directory, { recursive: true });
 });
 
-test('a process of another user is never ended, whatever its arguments', async () => {
+test('a process of another user is never ended, for any arguments', async () => {
   const name = `--name=${randomUUID()}`;
   const theirs = spawn('sh', ['-c', 'echo; read line', 'sh', name], {
     uid: nobody,

@@ -254,7 +254,7 @@ test('a start that was killed while the data were swapped is completed', limit, 
   assert.deepEqual(world.steps(), []);
 });
 
-test('data that other take-overs kept stay', limit, async () => {
+test('data that other take-overs have kept stay', limit, async () => {
   await using world = new World();
   for (const name of ['data.earlier', 'data.earlier.2']) mkdirSync(world.at(name));
   await world.takeOver();
@@ -287,7 +287,7 @@ test("an abort rejects with the signal's reason and leaves the data unchanged", 
   await assert.rejects(world.takeOver(), reason);
 });
 
-test('an etcd that does not begin to serve is given up after the timeout', limit, async () => {
+test('the take-over fails if an etcd does not begin to serve before the timeout', limit, async () => {
   await using world = new World();
   world.program('earlier-etcd', { ...earlier, leaderless: true });
   const clock = new FakeClock();

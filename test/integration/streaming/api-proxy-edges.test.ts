@@ -183,7 +183,7 @@ describe('the proxy of the API server', () => {
       proxied.backend.removeAllListeners('upgrade');
     });
 
-    it('passes the answer of a backend back that does not agree', async () => {
+    it('passes on the answer of a backend that rejects the upgrade', async () => {
       proxied.handle = (_, response) =>
         response.writeHead(426, { 'set-cookie': ['a=1', 'b=2'] }).end('use something else');
       const refusing = { headers: { connection: 'Upgrade', upgrade: 'teletype' } };

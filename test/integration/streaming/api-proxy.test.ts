@@ -77,7 +77,7 @@ describe('the proxy of the API server', () => {
     assert.deepEqual(certificates, [{}], 'it asked for a certificate and got none');
   });
 
-  it('finds a service by name and number of its port, plain and encrypted', async () => {
+  it('reaches a Service by name and number of its port, plain and encrypted', async () => {
     proxied.handle = (request, response) => response.end(`encrypted: ${'encrypted' in request.socket}`);
     const answers = ['web:http', 'web:80', 'http:web:http', 'https:web:tls', 'https:web:443'].map((id) =>
       proxied.ask(`${namespace}/services/${id}/proxy/`),

@@ -216,7 +216,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
 
   const portIn = (text: string) => Number(/127\.0\.0\.1:(\d+) -> 8080/.exec(text)?.[1] ?? 0);
 
-  it('port-forward carries connections at once, of a service too, until it is interrupted', async () => {
+  it('port-forward carries concurrent connections, also to a Service, until it is interrupted', async () => {
     for (const target of ['pod/web', 'svc/front']) {
       const child = start(ctl, ['port-forward', target, target === 'pod/web' ? ':8080' : ':80']);
       const text = said(child);

@@ -95,8 +95,8 @@ describe('a log that', () => {
   }
 
   for (const [title, reason, status] of [
-    ['the engine does not answer for is an error of the server', 'Unavailable', 500],
-    ['belongs to a container that the engine has removed is not found', 'NotFound', 404],
+    ['the engine cannot read causes an error of the server', 'Unavailable', 500],
+    ['belongs to a container that the engine has removed causes 404', 'NotFound', 404],
   ] as const)
     it(title, async () => {
       cluster.runtime.logs = () => Promise.reject(new RuntimeError(reason, 'Docker cannot read logs'));
@@ -118,7 +118,7 @@ describe('a log that', () => {
     ['breaks off before its first byte', ''],
     ['breaks off later', printed],
   ] as const)
-    it(`${title} does not end like a whole one, nothing is added to it, and no bare stack is printed`, async (t) => {
+    it(`${title} is cut without an end of the answer, an added text or a printed stack`, async (t) => {
       const { mock } = t.mock.method(console, 'error');
       cluster.runtime.logs = async () => cut(sent);
       const answer = await read();
@@ -138,7 +138,7 @@ describe('a log that', () => {
     ['ctl', [process.execPath, main, 'ctl']],
     ...kubectlsOf(['1.32']).map((each) => ['kubectl', [each.path]] as const),
   ] as const)
-    it(`breaks off is an error for ${name}, after what could be read, and not one of reaching the API server`, async () => {
+    it(`breaks off makes ${name} print the received part and an error, which does not mention the connection to the API server`, async () => {
       cluster.runtime.logs = async () => cut('said\n');
       const { code, stdout, stderr } = await run([...program, 'logs', '-f', 'web']);
       assert.deepEqual([code, stdout], [1, 'said\n']);
@@ -149,7 +149,7 @@ describe('a log that', () => {
       assert.match(refused.stderr, /^Error from server.*Docker cannot read logs\n$/);
     });
 
-  it('ends ends like a whole one', async () => {
+  it('ends completes the answer', async () => {
     cluster.runtime.logs = async () =>
       (async function* () {
         yield Buffer.from(printed);

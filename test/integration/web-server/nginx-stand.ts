@@ -63,6 +63,8 @@ export class NginxStand {
   readonly #engine: ReturnType<typeof processEngine>;
   readonly #nginx: Nginx;
   readonly #backends: Server[] = [];
+  /** Headers of the requests that backends have received, in their order. */
+  readonly received: IncomingHttpHeaders[] = [];
 
   private constructor(directory: string, ports: NginxStand['ports']) {
     this.directory = directory;
@@ -101,6 +103,7 @@ export class NginxStand {
   async backend(name: string): Promise<string> {
     const server = createServer(async (incoming, response) => {
       const { url, headers } = incoming;
+      this.received.push(headers);
       const shown = [headers.host, headers['x-forwarded-prefix'] ?? '-', headers['x-forwarded-host']];
       const body = await text(incoming);
       response.setHeader('X-Received', JSON.stringify({ headers, bytes: body.length }));

@@ -102,8 +102,8 @@ export const featureParts: readonly Equivalent[] = [
   ),
   ...of('workflows/server/strangers-runs', 'it is the name of an index that only this file uses', [
     [
-      "name: 'runs under way that strangers have begun, by workflow',",
-      "'runs under way that strangers have begun, by workflow' → ''",
+      "name: 'runs in progress that anonymous users have started, by workflow',",
+      "'runs in progress that anonymous users have started, by workflow' → ''",
     ],
   ]),
   ...of('triggers/server/strangers-requests', 'it is the name of an index that only this file uses', [

@@ -171,9 +171,9 @@ export const workflowsAndFunctions: readonly Equivalent[] = [
   ),
   ...each(
     'src/features/triggers/server/strangers-requests',
-    "name: 'runs under way by the trigger that has led to them',",
+    "name: 'runs in progress by the trigger that has led to them',",
     'it is the name of an index that only this file uses',
-    "'runs under way by the trigger that has led to them' → ''",
+    "'runs in progress by the trigger that has led to them' → ''",
   ),
   ...each(
     `${triggers}body-data`,

@@ -31,7 +31,7 @@ function refusal(definition: ResourceDefinition, body: unknown): string[] {
 const container = { name: 'c', image: '', ports: [{ containerPort: 99999 }] };
 const cases: [what: string, kind: string, body: Raw, ...causes: RegExp[]][] = [
   [
-    'a choice beside broken rules',
+    'an invalid choice beside other faults',
     'Pod',
     { metadata: { name: 'Bad_Name' }, spec: { restartPolicy: 'Sometimes', containers: [container] } },
     /^spec\.restartPolicy: Unsupported value: "Sometimes"/,
@@ -40,7 +40,7 @@ const cases: [what: string, kind: string, body: Raw, ...causes: RegExp[]][] = [
     /^spec\.containers\[0\]\.ports\[0\]\.containerPort: Invalid value: 99999/,
   ],
   [
-    'a missing field beside broken rules, once for each field',
+    'missing fields beside other faults, once for each field',
     'Pod',
     { metadata: { generateName: 'web-' }, spec: { containers: [{ ...container, name: undefined }] } },
     /^spec\.containers\[0\]\.name: Required value$/,
@@ -48,7 +48,7 @@ const cases: [what: string, kind: string, body: Raw, ...causes: RegExp[]][] = [
     /^spec\.containers\[0\]\.ports\[0\]\.containerPort: Invalid value: 99999/,
   ],
   [
-    'no rule of another choice',
+    'no fault of a type that was not chosen',
     'Service',
     { metadata: { name: 'web' }, spec: { type: 'Nowhere', ports: [{ port: 80, nodePort: 30080 }] } },
     /^spec\.type: Unsupported value: "Nowhere"/,
@@ -138,7 +138,7 @@ function put(object: unknown, path: readonly (string | number)[], value: unknown
 }
 
 for (const definition of registry) {
-  test(`${definition.kind}: whatever is missing, no choice or out of limits, its name is judged too`, () => {
+  test(`${definition.kind}: missing fields, invalid choices and numbers out of limits are reported together with an invalid name`, () => {
     const type: FieldType = { kind: 'object', object: objectTypeOf(definition, kindFields) };
     const base = {
       ...(full(type) as object),

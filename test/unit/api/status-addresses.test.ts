@@ -12,10 +12,14 @@ const told = (causes: readonly StatusCause[] = []) => causes.map(({ field }) => 
 const pods: [what: string, status: PodStatus, fields: string[]][] = [
   ['none', {}, []],
   ['one', { hostIP: '192.0.2.1', podIP: '10.244.0.2', podIPs: [{ ip: '10.244.0.2' }] }, []],
-  ['one of each family', { podIPs: [{ ip: '10.244.0.2' }, { ip: 'fd00::2' }] }, []],
-  ['two of one family', { podIPs: [{ ip: '10.244.0.2' }, { ip: '10.244.0.3' }] }, ['status.podIPs']],
+  ['one address of each family', { podIPs: [{ ip: '10.244.0.2' }, { ip: 'fd00::2' }] }, []],
   [
-    'one twice, spelled otherwise',
+    'two addresses of one family',
+    { podIPs: [{ ip: '10.244.0.2' }, { ip: '10.244.0.3' }] },
+    ['status.podIPs'],
+  ],
+  [
+    'one address twice, in two spellings',
     { podIPs: [{ ip: '10.244.0.2' }, { ip: '::ffff:10.244.0.2' }] },
     ['status.podIPs'],
   ],
@@ -39,10 +43,14 @@ const balancer = (type: Service['spec']['type'], ingress: object[]): Service => 
 const services: [what: string, service: Service, field?: string][] = [
   ['an address', balancer('LoadBalancer', [{ ip: '192.0.2.1', ipMode: 'VIP' }, { hostname: 'a.example' }])],
   ['none', balancer('ClusterIP', [])],
-  ['words for nft', balancer('LoadBalancer', [{ ip: '1.1.1.1 . tcp' }]), 'status.loadBalancer.ingress[0].ip'],
+  [
+    'text that nft would interpret',
+    balancer('LoadBalancer', [{ ip: '1.1.1.1 . tcp' }]),
+    'status.loadBalancer.ingress[0].ip',
+  ],
   ['octal', balancer('LoadBalancer', [{ ip: '010.1.1.1' }]), 'status.loadBalancer.ingress[0].ip'],
   [
-    'an address as a name',
+    'an address as the host name',
     balancer('LoadBalancer', [{ hostname: '1.1.1.1' }]),
     'status.loadBalancer.ingress[0].hostname',
   ],

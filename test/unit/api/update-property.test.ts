@@ -326,7 +326,7 @@ function draft(kind: ResourceDefinition, draw: Draw): KubeObject {
 }
 
 for (const kind of storedKinds) {
-  test(`${kind.kind}: defaults are complete at once, and writing back a read object changes nothing`, () => {
+  test(`${kind.kind}: a second round of defaults changes nothing, and an update with the stored object changes nothing`, () => {
     for (let seed = 1; seed <= rounds; seed++) {
       const stored = deepFreeze(created(kind, draft(kind, new Draw(seed))));
       const again = deepCopy(stored);

@@ -20,7 +20,7 @@ const said = (status: 'True' | 'False', reason: string, seconds: number, message
   lastTransitionTime: at(seconds),
 });
 
-it('a new one comes last', () => {
+it('a new condition is added at the end', () => {
   assert.deepEqual(withCondition([other], said('True', 'A', 1)), [other, said('True', 'A', 1)]);
 });
 it('a condition with the same status and reason stays unchanged, also with another message', () => {
@@ -29,19 +29,19 @@ it('a condition with the same status and reason stays unchanged, also with anoth
     other,
   ]);
 });
-it('one of another reason takes its place, and keeps the time of the status', () => {
+it('a condition with another reason replaces it, and keeps the transition time', () => {
   assert.deepEqual(withCondition([said('True', 'A', 1), other], said('True', 'B', 2)), [
     said('True', 'B', 1),
     other,
   ]);
 });
-it('one of another status takes its place and its time, even with the same reason', () => {
+it('a condition with another status replaces it with a new transition time, even with the same reason', () => {
   assert.deepEqual(withCondition([other, said('True', 'A', 1)], said('False', 'A', 2)), [
     other,
     said('False', 'A', 2),
   ]);
 });
-it('is found by type, and taken out by type', () => {
+it('is found and removed by its type', () => {
   const both = [other, said('True', 'A', 1)];
   assert.equal(findCondition(both, 'Ready'), both[1]);
   assert.equal(findCondition(undefined, 'Ready'), undefined);
@@ -59,7 +59,7 @@ it('a timed condition has the fields that are given, and the time of its status'
   assert.deepEqual(timedCondition([other, said('True', 'A', 1)], now, at(2)), said('True', 'B', 1, 'n'));
   assert.deepEqual(timedCondition([said('False', 'A', 1)], now, at(2)), said('True', 'B', 2, 'n'));
 });
-it('a replaced condition keeps the position of the one of its type, and a new one is last', () => {
+it('a replaced condition keeps its position in the list, and a new condition is last', () => {
   const next = said('True', 'A', 3);
   assert.deepEqual(withReplaced([said('True', 'A', 1), other], next), [next, other]);
   assert.deepEqual(withReplaced([other], next), [other, next]);

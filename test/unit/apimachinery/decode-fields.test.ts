@@ -34,7 +34,7 @@ function decode(value: unknown, rules: RulesByType = {}, type = 'a.v1.Thing') {
 
 const none = { unknown: [], ignored: [], causes: [], found: 0 };
 
-test('without rules a value is given its types, and nothing else', () => {
+test('without rules, only the types of a value are set', () => {
   const value = { name: 'n', mode: 'Other', text: '', inner: {}, free: { a: [null] }, count: null };
   const { count, ...kept } = value;
   assert.deepEqual(decode(value), { ...none, object: kept });
@@ -160,7 +160,7 @@ test('choices are Kubernetes’ own or the rules’; empty choices accept any te
   assert.deepEqual(causes({ choices: { mode: [] } }), []);
 });
 
-test('a number out of its limits is named, one that is absent is not', () => {
+test('a number out of its limits is reported, and an absent number is not', () => {
   const rules = { 'a.v1.Thing': { acts: '', limits: { number: [0], count: [1, 9] } } } satisfies RulesByType;
   const causes = (value: unknown) => decode(value, rules).causes;
   for (const good of [{}, { number: 0, count: 1 }, { number: 2 ** 31 - 1, count: 9 }, { number: null }])
@@ -213,7 +213,7 @@ test('the version, the kind and the metadata of an object are acted on in any ca
   assert.deepEqual(acts, ['kind', 'apiVersion', 'metadata']);
 });
 
-test('a hundred of each are listed, and all causes counted', () => {
+test('a hundred causes of each type are listed, and all causes are counted', () => {
   const list = Array.from({ length: 150 }, () => ({ x: 1 }));
   const { unknown, causes, found } = decode({ list }, { 'a.v1.Thing': { acts: 'list' }, 'a.v1.Inner': {} });
   assert.deepEqual([unknown.length, causes.length, found], [100, 100, 150]);
@@ -223,7 +223,7 @@ test('a hundred of each are listed, and all causes counted', () => {
   assert.equal(seen.ignored.length, 100);
 });
 
-test('the fields to complete are found once for each type', () => {
+test('the fields that need defaults are determined once for each type', () => {
   const type = createTypeTable(lines, choices, { 'a.v1.Inner': { defaults: { value: 'v' } } }).typeOf(
     'a.v1.Inner',
   );

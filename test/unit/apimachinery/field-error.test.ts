@@ -18,7 +18,7 @@ test('a value is shown as JSON', () => {
   for (const value of values) assert.equal(shown(value), `Invalid value: ${JSON.stringify(value)}: why`);
 });
 
-test('a long value is shown up to a length, wherever in it that is', () => {
+test('a long value is truncated in the message, at any position within it', () => {
   const list = Array.from({ length: 5000 }, (_, i) => i % 10);
   const fields = Object.fromEntries(list.map((_, i) => [`k${i}`, { a: [i] }]));
   for (const value of ['x'.repeat(5000), list, [[list]], fields, { a: ['y'.repeat(9000)], b: 1 }])

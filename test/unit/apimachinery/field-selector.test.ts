@@ -44,7 +44,7 @@ test('a field the kind does not offer is named', () => {
   checkFieldSelector(parseFieldSelector('metadata.name=p'), (f) => f === 'metadata.name');
 });
 
-test('a required value is found, and the text form reads back', () => {
+test('the required value is returned, and the text form is parsed to the same selector', () => {
   const selector = parseFieldSelector('status.phase!=Failed,metadata.name=p');
   assert.equal(requiredFieldValue(selector, 'metadata.name'), 'p');
   assert.equal(requiredFieldValue(selector, 'status.phase'), undefined);

@@ -8,7 +8,7 @@ import { kindFields, registry } from '../../../src/features/kinds.ts';
 
 const of = (definition: unknown) => initialStatus(objectTypeOf(definition as ResourceDefinition, kindFields));
 
-test('a new status has the counts that Go always writes, and is empty for most kinds', () => {
+test('a new status has the counts that Go always writes; for most kinds it is empty', () => {
   const { deploymentResource, jobResource, resourceQuotaResource, replicaSetResource } = kinds;
   for (const kind of [deploymentResource, jobResource, resourceQuotaResource]) assert.deepEqual(of(kind), {});
   assert.deepEqual(of(replicaSetResource), { replicas: 0 });
@@ -35,7 +35,7 @@ test('two objects do not share a status', () => {
   assert.deepEqual(of(kinds.replicaSetResource), { replicas: 0 });
 });
 
-test('a kind without a status, and one of minik8s, get none', () => {
+test('a kind without a status and a kind of minik8s get no status', () => {
   assert.equal(of(kinds.configMapResource), undefined);
   const own = registry.filter(({ group }) => group.includes('minik8s'));
   assert.ok(own.length > 0);

@@ -83,7 +83,7 @@ describe('descriptions', () => {
     });
   }
 
-  it('of a field take precedence over the description of its type', () => {
+  it('of a field takes precedence over the description of its type', () => {
     const described = (type: string, field: string) =>
       inOneGo(openApiV2Document(source)).definitions[`io.k8s.api.${type}`]?.properties?.[field]
         ?.description ?? '';

@@ -12,7 +12,7 @@ for (const [what, document, patch, result] of [
   ['add replaces a member', { a: 1 }, [{ op: 'add', path: '/a', value: null }], { a: null }],
   ['insert an item', { a: [1, 3] }, [{ op: 'add', path: '/a/1', value: 2 }], { a: [1, 2, 3] }],
   ['append an item', { a: [1] }, [{ op: 'add', path: '/a/-', value: 2 }], { a: [1, 2] }],
-  ['add the whole', { a: 1 }, [{ op: 'add', path: '', value: { b: 1 } }], { b: 1 }],
+  ['add replaces the whole document', { a: 1 }, [{ op: 'add', path: '', value: { b: 1 } }], { b: 1 }],
   [
     'remove',
     { a: 1, b: [1, 2] },
@@ -33,7 +33,7 @@ for (const [what, document, patch, result] of [
     { 'c~d': 3 },
   ],
   [
-    'escapes beside one another',
+    'adjacent escapes',
     { 'a~1': 1, 'a/': 2, '~0': 3, '~': 4, '/~': 5 },
     [
       { op: 'remove', path: '/a~01' },
@@ -64,12 +64,12 @@ for (const [what, document, patch, result] of [
 }
 
 for (const [what, patch] of [
-  ['remove of nothing', [{ op: 'remove', path: '/x' }]],
-  ['replace of nothing', [{ op: 'replace', path: '/x', value: 1 }]],
-  ['add below nothing', [{ op: 'add', path: '/x/y', value: 1 }]],
+  ['remove of a missing member', [{ op: 'remove', path: '/x' }]],
+  ['replace of a missing member', [{ op: 'replace', path: '/x', value: 1 }]],
+  ['add below a missing member', [{ op: 'add', path: '/x/y', value: 1 }]],
   ['index beyond the end', [{ op: 'add', path: '/l/3', value: 1 }]],
   ['index with a leading zero', [{ op: 'replace', path: '/l/00', value: 1 }]],
-  ['remove of the end', [{ op: 'remove', path: '/l/-' }]],
+  ['remove at the index -', [{ op: 'remove', path: '/l/-' }]],
   ['failed test', [{ op: 'test', path: '/a', value: 2 }]],
   ['move into itself', [{ op: 'move', from: '/o', path: '/o/x' }]],
   ['inherited member', [{ op: 'copy', from: '/constructor', path: '/x' }]],

@@ -25,7 +25,7 @@ const types = new Map([
 
 const isRejected = (error: unknown) => error instanceof StatusError && error.status.code === 400;
 
-test('a merge equals that of kubectl 1.32, and rejects what kubectl rejects', () => {
+test('a merge has the same result and the same rejections as in kubectl 1.32', () => {
   for (const { target, patch, result } of recorded) {
     const type = kubernetesFields.typeOf(types.get(target.kind) ?? '');
     assert.ok(type);
@@ -44,7 +44,7 @@ test('an empty order of a list accepts items in any order', () => {
   assert.deepEqual(applyStrategicPatch({}, { spec }, pod), { spec: { containers: [{ name: 'a' }] } });
 });
 
-test('an object that does not exist is not created by its deletion', () => {
+test('a directive that deletes a missing object does not create the object', () => {
   const pod = kubernetesFields.typeOf('core.v1.Pod');
   assert.ok(pod);
   const patch = { spec: { securityContext: { $patch: 'delete' } } };

@@ -105,14 +105,14 @@ for (const [what, type, target, patch, result] of [
     { containers: [c('a', { env: [{ name: 'A', value: '3' }] })] },
   ],
   [
-    'an item is deleted',
+    'an item is deleted by directive',
     'core.v1.PodSpec',
     { containers: [c('a'), c('b')] },
     { containers: [{ $patch: 'delete', name: 'a' }] },
     { containers: [c('b')] },
   ],
   [
-    'deleting what is not there',
+    'deleting a missing item',
     'core.v1.PodSpec',
     { nodeName: 'n' },
     { containers: [{ $patch: 'delete', name: 'a' }, c('b')] },
@@ -161,7 +161,7 @@ for (const [what, type, target, patch, result] of [
     { finalizers: ['c', 'b'] },
   ],
   [
-    'retained keys drop the others',
+    'retained keys remove the others',
     'apps.v1.DeploymentSpec',
     { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1 } } },
     { strategy: { $retainKeys: ['type'], type: 'Recreate' } },
@@ -239,16 +239,16 @@ for (const [what, patch] of [
   ['a scalar in a list of objects', { containers: ['x'] }],
   ['an unknown directive', { securityContext: { $patch: 'frob' } }],
   [
-    'retained keys that miss one that is set',
+    'retained keys without a key that is set',
     { volumes: [{ name: 'v', $retainKeys: ['name'], emptyDir: {} }] },
   ],
   [
-    'an order that the list does not follow',
+    'an order that contradicts the list',
     { '$setElementOrder/containers': [c('a'), c('b')], containers: [c('b'), c('a')] },
   ],
-  ['an order that misses an item', { '$setElementOrder/containers': [c('a')], containers: [c('b')] }],
-  ['an order that is no list', { '$setElementOrder/containers': 'a' }],
-  ['a deletion that is no list', { '$deleteFromPrimitiveList/x': 'a' }],
+  ['an order without an item of the list', { '$setElementOrder/containers': [c('a')], containers: [c('b')] }],
+  ['an order that is not a list', { '$setElementOrder/containers': 'a' }],
+  ['a deletion that is not a list', { '$deleteFromPrimitiveList/x': 'a' }],
 ] as const) {
   test(`strategic merge patch: ${what} is a bad request`, () => {
     assert.throws(

@@ -27,15 +27,15 @@ const table: readonly [
   wanted: readonly PolicyRule[],
   string[],
 ][] = [
-  ['nothing is asked for', [], [], []],
+  ['an empty request is covered by no rules', [], [], []],
   [
-    'who has nothing gives nothing',
+    'no rules cover no request',
     [],
     [on('get', 'pods')],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
   ],
   [
-    'what one has, and part of it',
+    'a rule covers itself and parts of itself',
     [on('get list', 'pods secrets')],
     [on('list', 'pods'), on('get list', 'secrets pods')],
     [],
@@ -47,7 +47,7 @@ const table: readonly [
     [],
   ],
   [
-    'what is missing is told, by resource',
+    'missing rights are listed by resource',
     [on('get', 'pods')],
     [on('get list watch', 'pods secrets')],
     [
@@ -55,20 +55,25 @@ const table: readonly [
       '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list" "watch"]}',
     ],
   ],
-  ['all of everything', all, [on('escalate', 'x/y', 'n', ['g']), paths('get', '/x')], []],
+  ['all rights cover everything', all, [on('escalate', 'x/y', 'n', ['g']), paths('get', '/x')], []],
   [
-    '* is not the sum of all verbs',
+    'all single verbs do not cover *',
     [on('get list watch create update patch delete deletecollection', '*', undefined, ['*'])],
     [on('*', 'pods')],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["*"]}'],
   ],
   [
-    '* of resources is more than any of them',
+    'one resource does not cover * of resources',
     [on('get', 'pods */scale')],
     [on('get', '*')],
     ['{APIGroups:[""], Resources:["*"], Verbs:["get"]}'],
   ],
-  ['*/scale gives every scale', [on('get', '*/scale')], [on('get', 'deployments/scale */scale')], []],
+  [
+    '*/scale covers each scale of the rule',
+    [on('get', '*/scale')],
+    [on('get', 'deployments/scale */scale')],
+    [],
+  ],
   [
     '*/scale gives no right to the object',
     [on('get', '*/scale')],
@@ -76,38 +81,38 @@ const table: readonly [
     ['{APIGroups:[""], Resources:["deployments"], Verbs:["get"]}'],
   ],
   [
-    'scale of one is not that of all',
+    'one scale does not cover */scale',
     [on('get', 'deployments/scale')],
     [on('get', '*/scale')],
     ['{APIGroups:[""], Resources:["*/scale"], Verbs:["get"]}'],
   ],
   [
-    '* of groups is more than any',
+    'one group does not cover * of groups',
     [on('get', 'pods')],
     [on('get', 'pods', undefined, ['*'])],
     ['{APIGroups:["*"], Resources:["pods"], Verbs:["get"]}'],
   ],
   [
-    'a verb more on the same is missing',
+    'an additional verb on the same resource is missing',
     [on('get', 'pods')],
     [on('get delete', 'pods')],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["delete"]}'],
   ],
   [
-    'another group of the same is missing',
+    'another group of the same resource is missing',
     [on('get', 'pods')],
     [on('get', 'pods', undefined, ['', 'x'])],
     ['{APIGroups:["x"], Resources:["pods"], Verbs:["get"]}'],
   ],
-  ['*/scale gives one scale', [on('get', '*/scale')], [on('get', 'deployments/scale')], []],
+  ['*/scale covers one scale', [on('get', '*/scale')], [on('get', 'deployments/scale')], []],
   [
-    'a wildcard of subresources is no end of a word',
+    'a wildcard of subresources matches whole names only',
     [on('get', '*s')],
     [on('get', 'pods')],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
   ],
   [
-    'what is missing of groups, names and paths is told apart',
+    'missing groups, names and paths are listed separately',
     [],
     [
       on('get', 'pods', 'a b'),
@@ -124,12 +129,12 @@ const table: readonly [
     ],
   ],
   [
-    'a name is not all names',
+    'one name does not cover all names',
     [on('get', 'pods', 'a')],
     [on('get', 'pods')],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
   ],
-  ['all names are each', [on('get', 'pods')], [on('get', 'pods', 'a b')], []],
+  ['all names cover each name', [on('get', 'pods')], [on('get', 'pods', 'a b')], []],
   [
     'names from several rules',
     [on('get', 'pods', 'a'), on('get', 'pods', 'b')],
@@ -150,24 +155,24 @@ const table: readonly [
     ['{NonResourceURLs:["/x"], Verbs:["get"]}'],
   ],
   [
-    'a star of paths is more than a path',
+    'one path does not cover a wildcard of paths',
     [paths('get', '/x')],
     [paths('get', '/x*')],
     ['{NonResourceURLs:["/x*"], Verbs:["get"]}'],
   ],
   [
-    'resources give no path',
+    'rules of resources cover no path',
     [on('*', '*', undefined, ['*'])],
     [paths('get', '/x')],
     ['{NonResourceURLs:["/x"], Verbs:["get"]}'],
   ],
   [
-    'paths give no resource',
+    'rules of paths cover no resource',
     [paths('*', '*')],
     [on('get', 'pods')],
     ['{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'],
   ],
-  ['a rule that means nothing needs nothing', [], [on('get', 'pods', undefined, [])], []],
+  ['a rule without effect needs no rights', [], [on('get', 'pods', undefined, [])], []],
 ];
 
 describe('a role is covered', () => {
@@ -175,7 +180,7 @@ describe('a role is covered', () => {
     test(title, () => assert.deepEqual(missing(held, wanted), expected));
 });
 
-test('lists that multiply are not taken apart beyond a bound, and count as not covered', () => {
+test('rules that expand to too many combinations are not expanded, and count as not covered', () => {
   const words = (letter: string) => Array.from({ length: 3000 }, (_, i) => `${letter}${i}`).join(' ');
   const huge = on(words('v'), words('r'), words('n'));
   const { missing: some, tooMany } = coverage([on('get', 'pods')], [huge]);
@@ -202,7 +207,7 @@ const each = (letter: string, count: number, of: (word: string) => PolicyRule) =
 
 const multiplying: readonly [title: string, held: readonly PolicyRule[], wanted: readonly PolicyRule[]][] = [
   [
-    'rules of one word',
+    'rules with one word',
     [...each('h', 4000, (name) => on('get', 'pods', name)), on('get', 'pods')],
     each('w', 4000, (name) => on('get', 'pods', name)),
   ],

@@ -66,7 +66,7 @@ test('YAML names duplicates by path', () => {
   assert.deepEqual(parseYaml('a: 1\nb:\n- c: 1\n  c: 2\na: 3').duplicates, ['b[0].c', 'a']);
 });
 
-test('a merge after a key of its own is a duplicate, as readers differ; before it the own key takes precedence', () => {
+test('a merge key after the same key of the map is a duplicate, because parsers differ; before it, the key of the map takes precedence', () => {
   const base = 'base: &base {x: 1}\n';
   assert.deepEqual(parseYaml(`${base}a: {x: 2, <<: *base}`).duplicates, ['a.x']);
   assert.deepEqual(parseYaml(`${base}a: {x: 2, <<: [{y: 1}, *base]}`).duplicates, ['a.x']);
@@ -135,7 +135,7 @@ for (const [what, text, message] of [
     /100000 keys/,
   ],
 ] as const) {
-  test(`${what} is refused for little of the processor`, () => {
+  test(`${what} is rejected at little cost`, () => {
     assert.ok(text.length < 64 * 1024, String(text.length));
     const start = processorTime();
     assert.throws(

@@ -43,7 +43,7 @@ function randomValue(depth: number): unknown {
   return [1.5e3, 'a"b\\,{[:', null, true][pick];
 }
 
-test('the scan counts the nodes that the parser then creates, empty lists and objects twice', () => {
+test('the scan counts the nodes that the parser creates; empty lists and objects count twice', () => {
   const empties = (value: unknown): number => {
     if (typeof value !== 'object' || value === null) return 0;
     const inner = Object.values(value);
@@ -69,7 +69,7 @@ test('as many values and levels as may be, and one more', () => {
   assert.throws(() => countValues(value), hasCode(400));
 });
 
-test('a text is refused before it is read', () => {
+test('a text is rejected before it is parsed', () => {
   // The parser would report the syntax error at the end of the text.
   assert.throws(() => parseJson(`[${'0,'.repeat(maxValues)}`, false), hasCode(413));
 });
@@ -83,7 +83,7 @@ const times = (count: number, field: readonly number[]) => Uint8Array.from(Array
 
 for (const [what, field] of [
   ['entries of a map', [0x12, 0]],
-  ['one part again and again', [0x0a, 0]],
+  ['one field repeated many times', [0x0a, 0]],
   ['fields without a name', [0x78, 0]],
   ['groups', tag(15, 3)],
 ] as const)
@@ -94,7 +94,7 @@ for (const [what, field] of [
     );
   });
 
-test('protobuf: values count inside an entry, and in JSON inside', () => {
+test('protobuf: values within map entries and embedded JSON are counted', () => {
   const entry = lengthDelimited(2, Array(maxValues).fill(text(1, '')).flat());
   assert.throws(() => decodeMessage(Uint8Array.from(entry), message('core.v1.ConfigMap')), hasCode(413));
   const json = `[${Array(maxValues / 2)

@@ -131,7 +131,7 @@ describe('the log has', () => {
       assert.deepEqual(linesOf(error).lines, []);
   });
 
-  test('no errors of a request whose client has left', () => {
+  test('errors of a request whose client has disconnected are not logged', () => {
     const { lines, status } = linesOf(new TypeError('inside'), AbortSignal.abort());
     assert.deepEqual([lines, status.code], [[], 504]);
   });

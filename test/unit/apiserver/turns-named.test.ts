@@ -6,7 +6,7 @@ import { LoopMeter } from '../../../src/base/event-loop/loop-meter.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 
-test('work that holds the event loop in a later turn is logged by its own name', async () => {
+test('work that blocks the event loop in a later turn is logged by its own name', async () => {
   const clock = new FakeClock();
   const log = new RecordingLogger();
   const meter = new LoopMeter({ clock, log });

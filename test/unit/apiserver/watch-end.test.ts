@@ -66,7 +66,7 @@ describe('a watch', () => {
     await assertOver(watch, 'ended');
   });
 
-  it('ends with the server, after what waits has been written', async () => {
+  it('ends when the server stops, after the queued frames have been written', async () => {
     const { line, writeTurns } = waitingTurns();
     const stopping = new AbortController();
     const watch = open([], { shutdown: stopping.signal, writeTurns });
@@ -92,7 +92,7 @@ describe('a watch', () => {
     await assertOver(watch, 'ended');
   });
 
-  it('holds nothing when its client has left', async () => {
+  it('holds no resources after its client has left', async () => {
     const { line, writeTurns } = waitingTurns();
     const stopping = new AbortController();
     const watch = open([], { writeTurns, shutdown: stopping.signal });
@@ -238,7 +238,7 @@ describe('frames are sent', () => {
   });
 });
 
-it('an event that comes after one that waits waits too', () => {
+it('an event that follows a waiting event waits as well', () => {
   const { line, writeTurns } = waitingTurns();
   let mayWrite = false;
   const { client, hand } = open([], { writeTurns: Object.assign(writeTurns, { mayWrite: () => mayWrite }) });

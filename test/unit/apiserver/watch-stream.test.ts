@@ -67,7 +67,7 @@ describe('the body of a watch', () => {
 });
 
 describe('a client that reads slowly', () => {
-  it('is cut off by what waits for the end of the objects', () => {
+  it('is cut off for events that are queued during the initial objects', () => {
     const { client, hand } = open(two);
     for (let i = 0; i < 9; i++) hand(changed('a', 11 + i, megabyte));
     assert.equal(client.state, 'open');
@@ -84,7 +84,7 @@ describe('a client that reads slowly', () => {
     assert.equal(client.state, 'cut');
   });
 
-  it('is not cut off for bytes that it has read since', async () => {
+  it('is not cut off for bytes that it has read in the meantime', async () => {
     const { clock, client, hand } = open(two);
     for (let i = 0; i < 8; i++) hand(changed('a', 11 + i, megabyte));
     client.makeRoom();
@@ -95,7 +95,7 @@ describe('a client that reads slowly', () => {
     assert.equal(client.state, 'open');
   });
 
-  it('is kept while it reads a quarter of the queued bytes, however many are added', async () => {
+  it('is kept as long as it reads a quarter of the queued bytes in time, even if more bytes are added', async () => {
     const { clock, client, hand } = open([], { bookmarks: false });
     hand(changed('a', 11, 1000));
     for (let i = 0; i < 5; i++) {

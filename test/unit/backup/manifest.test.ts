@@ -84,7 +84,7 @@ test('names of members stay within their folders', () => {
     assert.ok(!isMemberName(name), name);
 });
 
-test('the name of a file says when it was made, and whether it is encrypted', () => {
+test('the name of a file contains its creation time, and shows whether it is encrypted', () => {
   const [plain, locked] = [false, true].map((encrypted) => backupFileName('2026-11-29T09:17:29Z', encrypted));
   assert.equal(plain, 'minik8s-2026-11-29T09-17-29Z.tar.zst');
   assert.deepEqual(readFileName(plain ?? ''), { created: '2026-11-29T09:17:29Z', isEncrypted: false });

@@ -16,7 +16,7 @@ test('the first backup is due at once', () => {
   assert.ok(dueInMs(others, at('29T09:00:00'), day) <= 0);
 });
 
-test('the next one is due an interval after the newest, whatever the order of the names', () => {
+test('the next backup is due an interval after the newest, for any order of the names', () => {
   assert.equal(dueInMs([third, ...others, first, second], at('29T15:00:00'), day), 18 * 3_600_000);
   assert.ok(dueInMs([first], at('29T15:00:00'), day) <= 0, 'it was missed');
 });
@@ -39,6 +39,6 @@ test('the oldest backups are removed, and nothing else', () => {
   assert.deepEqual(outdatedNames(names, now, 10), []);
 });
 
-test('after the clock was set back a new backup is not taken for the oldest one', () => {
+test('after the clock was set back, a new backup does not count as the oldest', () => {
   assert.deepEqual(outdatedNames([second, third, first], at('27T10:00:00'), 1), []);
 });

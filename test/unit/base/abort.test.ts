@@ -30,7 +30,7 @@ test('a closed terminal is reported, and ends nothing', () => {
   assert.equal(notified, 1);
 });
 
-test('onAbort runs once, at once when late, and never once undone', async () => {
+test('onAbort runs its function once: at once if the signal has aborted already, and never after it was undone', async () => {
   const controller = new AbortController();
   const calls: string[] = [];
   onAbort(controller.signal, () => calls.push('early'));

@@ -268,7 +268,7 @@ test('CIDRs of both families', () => {
     assert.ok(!isCIDR(bad), bad);
 });
 
-test('a range is in another if it begins there and is smaller, whatever the bits after its prefix', () => {
+test('a range is within another if its first address is and its prefix is longer, whatever the bits after the prefix are', () => {
   const inside: [outer: string, inner: string][] = [
     ['10.0.0.0/8', '10.1.0.0/16'],
     ['10.255.0.0/8', '10.1.2.3/32'],

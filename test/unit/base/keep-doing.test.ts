@@ -29,7 +29,7 @@ function world() {
 const backoff = () => new Backoff({ initialMs: 100, maxMs: 400 });
 
 describe('keepDoing', () => {
-  it('begins at once and rests between the end of a turn and the next', async () => {
+  it('begins at once, and pauses between the end of a turn and the next turn', async () => {
     const { clock, stop, turns, given } = world();
     const over = keepDoing({ ...given, restMs: 1000 }, async () => {
       turns.push(clock.now());
@@ -49,7 +49,7 @@ describe('keepDoing', () => {
     assert.deepEqual(turns, []);
   });
 
-  it('rests before the first turn if asked to, until the wake is called or the signal aborts', async () => {
+  it('pauses before the first turn if requested, until the wake is called or the signal aborts', async () => {
     const { clock, stop, turns, given, turn } = world();
     const wake = new Wake();
     const over = keepDoing({ ...given, wake, restMs: 1000, restsFirst: true }, turn);
@@ -282,7 +282,7 @@ describe('retry', () => {
     assert.deepEqual(delays, [100, 200]);
   });
 
-  it('begins the delay once onError has ended', async () => {
+  it('begins the delay after onError has ended', async () => {
     const { clock, stop, turns } = world();
     const onError = () => sleep(clock, 50);
     const options = { clock, signal: stop.signal, backoff: backoff(), onError };

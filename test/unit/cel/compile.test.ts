@@ -91,7 +91,7 @@ test('compares and adds sets, and lists with keys, in any order', () => {
   assert.equal(evaluate('(self.ports + oldSelf.ports).size()', typed, variables), 'int:2');
 });
 
-test('keeps the keys of objects apart from those of their prototype', () => {
+test('distinguishes the keys of objects from properties of their prototype', () => {
   const variables = { self: { labels: JSON.parse('{"__proto__": "x", "constructor": "y"}') } };
   assert.equal(evaluate('self.labels.size()', typed, variables), 'int:2');
   assert.equal(evaluate('has(self.labels.toString)', typed, variables), false);
@@ -114,7 +114,7 @@ const faults: readonly (readonly [expression: string, fault: string])[] = [
   ['"a\nb" + 1', 'token recognition error'],
 ];
 
-test('refuses what the types do not allow, in the words of upstream', () => {
+test("rejects expressions with wrong types, with upstream's messages", () => {
   for (const [expression, fault] of faults) {
     assert.throws(
       () => compile(expression, typed),

@@ -62,7 +62,7 @@ const long: readonly string[] = [
 
 describe('an evaluation in steps', () => {
   for (const expression of long)
-    test(`has the outcome and the cost of one without pauses: ${expression}`, () => {
+    test(`has the same result and cost as an evaluation without pauses: ${expression}`, () => {
       const { pauses, budget, ...result } = inSteps(expression);
       const { budget: spent, ...whole } = inOne(expression);
       assert.deepEqual(result, whole);

@@ -7,7 +7,7 @@ describe('the line to type instead of `delete`', () => {
     assert.equal(otherForm(['delete', 'shop', 'Pod', 'web']), 'minik8s ctl delete pod web -n shop');
   });
 
-  it('is absent if a word is TYPE/NAME: another object would be named than the one that was meant', () => {
+  it('is absent if a word is TYPE/NAME, because the advice would name another object than the user meant', () => {
     assert.equal(otherForm(['delete', 'pod', 'web', 'svc/web']), undefined);
   });
 });

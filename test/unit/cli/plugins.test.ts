@@ -14,7 +14,7 @@ const program = (name: string, text = 'exit 0') => {
   return join(directory, name);
 };
 
-test('the plugin with the longest name is found, and gets the words behind its name', () => {
+test('the plugin with the longest name is found, and gets the words after its name', () => {
   program('kubectl-one');
   const file = program('kubectl-one-two_words');
   const found = findPlugin(directory, ['one', 'two-words', 'three', '--flag']);

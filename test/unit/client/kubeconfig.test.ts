@@ -27,7 +27,7 @@ for (const [text, error] of [
   });
 }
 
-test('fields that a merge brings in are those of the entry, as for kubectl', () => {
+test('fields from a YAML merge belong to the entry, as in kubectl', () => {
   const text = `
 shared: &shared {server: https://a, certificate-authority: ca.crt}
 clusters:

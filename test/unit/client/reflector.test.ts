@@ -120,7 +120,7 @@ test('a watch that ends at once without an event is a failure, and delayed', asy
   assert.ok(second >= 800 && third - second >= 1600, `opened at ${opened}`);
 });
 
-test('a watch that lasted, or had an event, is opened again at once', async () => {
+test('a watch that lasted for a while or delivered an event is opened again at once', async () => {
   assert.deepEqual(await openings({ lastsMs: 1_000, says: false }), [0, 1000, 2000, 3000, 4000, 5000]);
   assert.deepEqual(await openings({ lastsMs: 999, says: true }), [0, 999, 1998, 2997, 3996, 4995]);
 });

@@ -6,7 +6,7 @@ import type { Transport } from '../../../src/client/transport.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { samplesOf } from '../../fixtures/samples-of.ts';
 
-it('requests are counted by how they end, and timed until the answer begins', async () => {
+it('requests are counted by their result, and measured until the answer begins', async () => {
   const clock = new FakeClock();
   const counts = new RequestCounts(clock);
   let closed = false;

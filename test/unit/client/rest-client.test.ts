@@ -145,7 +145,7 @@ for (const [body, text] of [
   });
 }
 
-test('a successful response that is not JSON is rejected with that reason', async () => {
+test('a successful response that is not JSON is rejected with an error that reports it', async () => {
   const { client } = scripted([new Response('<html>')]);
   await assert.rejects(
     client.resource(podResource).get('web', 'default'),
@@ -280,10 +280,10 @@ for (const { what, text, error } of [
   { what: 'an ERROR event', text: line('ERROR', newExpired('too old').status), error: isExpired },
   { what: 'an ERROR event without a Status', text: line('ERROR', 'bad'), error: /answered 500: "bad"/ },
   { what: 'half an event', text: '{"type":"ADDED","obj', error: /middle of an event/ },
-  { what: 'something else than JSON', text: 'hello\n', error: /not JSON/ },
+  { what: 'text that is not JSON', text: 'hello\n', error: /not JSON/ },
   { what: 'an unknown type', text: line('RENAMED', pod('a')), error: /unknown type "RENAMED"/ },
 ]) {
-  test(`a watch that sends ${what} fails after what came before`, async () => {
+  test(`a watch that sends ${what} fails after delivering the earlier events`, async () => {
     const { client } = scripted([streamed(line('ADDED', pod('a')) + text, 16)]);
     const seen: string[] = [];
     const reading = (async () => {

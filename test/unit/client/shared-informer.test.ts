@@ -45,7 +45,7 @@ test('handlers are called in order, and a late one gets all current objects', as
   await end();
 });
 
-test('a handler that throws stops neither the others nor later events', async () => {
+test('a handler that throws affects neither other handlers nor later events', async () => {
   const { server, clock, log, informer, start, end } = setUp();
   informer.addEventHandler({
     onAdd() {

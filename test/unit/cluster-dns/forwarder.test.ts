@@ -70,7 +70,7 @@ class Upstream {
 }
 
 describe('the forwarder', () => {
-  it('queries a kept name once, until its time is over', async () => {
+  it('queries a cached name once, until its TTL has expired', async () => {
     const upstream = new Upstream();
     upstream.answers['192.0.2.53'] = reply('NOERROR', [a(10), a(30)]);
     const forwarder = upstream.forwarder();
@@ -151,7 +151,7 @@ describe('the forwarder', () => {
     assert.match(String(upstream.log.of('warn')[0]?.fields.servers), /192\.0\.2\.53:53, 192\.0\.2\.54:53/);
   });
 
-  it('passes on that all refuse', async () => {
+  it('forwards REFUSED if all servers refuse', async () => {
     const upstream = new Upstream();
     upstream.answers = { '192.0.2.53': reply('REFUSED'), '192.0.2.54': reply('REFUSED') };
     assert.equal((await upstream.forwarder().resolve(asking('x.example'))).rcode, 'REFUSED');
@@ -189,14 +189,14 @@ describe('the cache', () => {
     return { clock, cache };
   };
   for (const [what, answer, seconds] of [
-    ['an answer for the shortest time in it', reply('NOERROR', [a(30), a(10)]), 10],
+    ['an answer for the shortest TTL of its records', reply('NOERROR', [a(30), a(10)]), 10],
     ['no answer for longer than an hour', reply('NOERROR', [a(1_000_000)]), 3600],
-    ['that there is no name for as long as its zone says', reply('NXDOMAIN', [], [soa(60, 20)]), 20],
-    ['that there is no record no longer than the SOA lives', reply('NOERROR', [], [soa(15, 20)]), 15],
+    ['NXDOMAIN for the time that its zone gives', reply('NXDOMAIN', [], [soa(60, 20)]), 20],
+    ['an empty answer no longer than the TTL of the SOA', reply('NOERROR', [], [soa(15, 20)]), 15],
     ['no denial for longer than five minutes', reply('NXDOMAIN', [], [soa(86_400, 86_400)]), 300],
     ['no denial without SOA', reply('NXDOMAIN'), 0],
     ['no failure', reply('SERVFAIL', [a(60)]), 0],
-    ['nothing that lives no time', reply('NOERROR', [a(0), a(60)]), 0],
+    ['nothing with a TTL of 0', reply('NOERROR', [a(0), a(60)]), 0],
   ] as const) {
     it(`keeps ${what}`, async () => {
       const { clock, cache } = kept(answer);
@@ -220,7 +220,7 @@ describe('the cache', () => {
     );
   });
 
-  it('holds at most its limit of bytes', () => {
+  it('keeps at most its limit of bytes', () => {
     const cache = new AnswerCache(new FakeClock(), { entries: 100, bytes: 1000 });
     const long = (size: number) =>
       reply('NOERROR', [{ type: 'TXT', name: 'x', ttl: 60, data: Buffer.alloc(size) }]);

@@ -75,7 +75,7 @@ describe('a question', () => {
   for (const [what, bytes, rcode] of [
     ['is an answer', changed((b) => b.writeUInt8(0x81, 2)), undefined],
     ['is shorter than a header', message().subarray(0, 11), undefined],
-    ['asks for a transfer of opcode 2', changed((b) => b.writeUInt8(0x11, 2)), 'NOTIMP'],
+    ['has opcode 2', changed((b) => b.writeUInt8(0x11, 2)), 'NOTIMP'],
     ['has no question', message({ questions: [] }), 'FORMERR'],
     [
       'has two questions',
@@ -87,15 +87,15 @@ describe('a question', () => {
       }),
       'FORMERR',
     ],
-    ['says it has more than it has', changed((b) => b.writeUInt16BE(9, 10)), 'FORMERR'],
-    ['ends in its name', message().subarray(0, 16), 'FORMERR'],
+    ['has a count above its number of questions', changed((b) => b.writeUInt16BE(9, 10)), 'FORMERR'],
+    ['ends within its name', message().subarray(0, 16), 'FORMERR'],
     ['has a name that is a pointer', changed((b) => b.writeUInt16BE(0xc00c, 12)), 'FORMERR'],
     [
       'is of class CHAOS',
       message({ questions: [{ name: 'version.bind', type: 'TXT', class: 'CH' }] }),
       'REFUSED',
     ],
-    ['speaks EDNS of another version', message(opt(1232, 1)), 'BADVERS'],
+    ['has another version of EDNS', message(opt(1232, 1)), 'BADVERS'],
     [
       'has two EDNS records',
       message({ additionals: [...(opt(1).additionals ?? []), ...(opt(1).additionals ?? [])] }),
@@ -130,7 +130,7 @@ describe('an answer', () => {
     assert.deepEqual([flag_aa, flag_ra, flag_rd, flag_tc], [true, true, true, false]);
   });
 
-  it('holds what fits, and is marked as truncated otherwise', () => {
+  it('contains the records that fit, and is marked as truncated if some do not', () => {
     const big = reply({ answers: addresses(200), additionals: addresses(3) });
     for (const [more, limit] of [
       [{}, 512],
@@ -185,7 +185,7 @@ describe('answers of other servers', () => {
       answers: [{ type: 'A', name: 'web.example', ttl: 60, data: '192.0.2.9' }],
       ...more,
     });
-  it('is taken when it is to the question', () => {
+  it('is accepted if it repeats the question', () => {
     const read = readReply(answer(), 7, asked.question);
     assert.equal(read?.rcode, 'NOERROR');
     assert.deepEqual(
@@ -195,13 +195,13 @@ describe('answers of other servers', () => {
   });
   for (const [what, bytes] of [
     ['has another id', answer({ id: 8 })],
-    ['is to another name', answer({ questions: [{ name: 'bad.example', type: 'A' }] })],
-    ['is to another type', answer({ questions: [{ name: 'web.example', type: 'TXT' }] })],
-    ['is to no question', answer({ questions: [] })],
+    ['repeats another name', answer({ questions: [{ name: 'bad.example', type: 'A' }] })],
+    ['repeats another type', answer({ questions: [{ name: 'web.example', type: 'TXT' }] })],
+    ['has no question', answer({ questions: [] })],
     ['is a question', answer({ type: 'query' })],
     ['is cut off', answer().subarray(0, -1)],
   ] as const) {
-    it(`is not taken when it ${what}`, () => assert.equal(readReply(bytes, 7, asked.question), undefined));
+    it(`is not accepted if it ${what}`, () => assert.equal(readReply(bytes, 7, asked.question), undefined));
   }
 
   it('are requested with an id and size of our own', () => {
@@ -229,8 +229,8 @@ describe('answers of other servers', () => {
   });
 });
 
-describe('bytes that mean harm', () => {
-  it('never throw, and the parts that can be read can be answered', () => {
+describe('hostile bytes', () => {
+  it('never cause an exception, and every question that is parsed can be answered', () => {
     const random = new SeededRandom(53);
     const good = [
       message(),

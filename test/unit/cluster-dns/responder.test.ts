@@ -51,7 +51,7 @@ async function ask(respond: ReturnType<typeof responderOf>, name: string) {
 
 describe('the responder', () => {
   const db = 'db.shop.svc.cluster.local';
-  it('gives another address first, time after time', async () => {
+  it('rotates the addresses of an answer', async () => {
     const respond = responderOf();
     const firsts = new Set();
     for (let n = 0; n < 50; n++) {
@@ -83,10 +83,10 @@ describe('the responder', () => {
   });
 });
 
-describe('the counters of questions', () => {
+describe('the counters of queries', () => {
   const from = 'server="dns://10.96.0.10:53",zone=".",view=""';
 
-  it('count by type and protocol, and by answer', async () => {
+  it('are counted by type, protocol and answer', async () => {
     const counts = new DnsCounts(new FakeClock());
     const respond = responderOf({}, counts);
     await ask(respond, 'db.shop.svc.cluster.local');

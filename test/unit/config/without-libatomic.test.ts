@@ -87,7 +87,7 @@ test('a program that binds its functions lazily is refused', async (context) => 
   await assert.rejects(edit(path, 'x64'), { message: /binds functions lazily/ });
 });
 
-test('code that does not fit is refused', async (context) => {
+test('code that does not have the expected form is rejected', async (context) => {
   const path = compile(context, x64(program), '-Wl,-z,now');
   assert.throws(() => withoutLibatomic(readFileSync(path), Buffer.alloc(5000)), {
     message: 'Node has no room for 5000 bytes behind its code',

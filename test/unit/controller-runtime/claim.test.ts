@@ -30,14 +30,18 @@ describe('claimed objects', () => {
   const going = { deletionTimestamp: at(1) };
   const table: [string, Pod['metadata'] | object, string][] = [
     ['its own', { ownerReferences: [mine] }, 'owned'],
-    ['its own, that is being deleted', { ownerReferences: [mine], ...going }, 'owned'],
-    ['its own with other labels', { ownerReferences: [mine], ...other }, 'release'],
-    ['its own with other labels, that is being deleted', { ownerReferences: [mine], ...other, ...going }, ''],
-    ['without an owner', {}, 'adopt'],
-    ['that of an owner who does not control it', { ownerReferences: [note] }, 'adopt'],
-    ['without an owner, with other labels', other, ''],
-    ['without an owner, being deleted', going, ''],
-    ['that of another', { ownerReferences: [ownedBy('ReplicaSet', 'other')] }, ''],
+    ['its own object that is being deleted', { ownerReferences: [mine], ...going }, 'owned'],
+    ['its own object with other labels', { ownerReferences: [mine], ...other }, 'release'],
+    [
+      'its own object with other labels that is being deleted',
+      { ownerReferences: [mine], ...other, ...going },
+      '',
+    ],
+    ['an object without an owner', {}, 'adopt'],
+    ['an object of an owner that is not its controller', { ownerReferences: [note] }, 'adopt'],
+    ['an object with other labels and without an owner', other, ''],
+    ['an object without an owner that is being deleted', going, ''],
+    ['an object of another controller', { ownerReferences: [ownedBy('ReplicaSet', 'other')] }, ''],
   ];
   for (const [title, metadata, expected] of table)
     it(`for ${title}: ${expected || 'none'}`, () => assert.equal(claim(pod('p', { metadata })), expected));
@@ -110,7 +114,7 @@ function serverWith(live: ReplicaSet | undefined, pods: readonly Pod[]) {
   };
 }
 
-describe('carried out', () => {
+describe('claims that are carried out', () => {
   const orphan = pod('orphan');
   const noted = pod('noted', { metadata: { ownerReferences: [note] } });
   const stray = pod('stray', { metadata: { ownerReferences: [note, mine] } });
@@ -126,7 +130,7 @@ describe('carried out', () => {
     assert.deepEqual(server.ownersOf('noted'), ['uid-note', 'uid-web']);
   });
 
-  it('a released object loses this owner, and no other', async () => {
+  it('a released object loses only this owner', async () => {
     const server = serverWith(set, [stray]);
     assert.deepEqual(await server.carryOut({ release: [stray] }), []);
     assert.deepEqual(server.ownersOf('stray'), ['uid-note']);
@@ -144,7 +148,7 @@ describe('carried out', () => {
     ['is being deleted', { ...set, metadata: { ...set.metadata, deletionTimestamp: at(1) } }],
   ];
   for (const [title, live] of refusals)
-    it(`nothing is adopted by one that ${title}`, async () => {
+    it(`nothing is adopted by an owner that ${title}`, async () => {
       const server = serverWith(live, [orphan]);
       assert.deepEqual(await server.carryOut({ owned: [pod('own')], adopt: [orphan] }), ['own']);
       assert.equal(server.ownersOf('orphan'), undefined);

@@ -155,7 +155,7 @@ test('requeueAfter enqueues a key again although nothing changed', async () => {
   await end();
 });
 
-test('a throw is tried again with growing delays and logged once each; success forgets', async () => {
+test('a reconcile that throws is retried with growing delays and logged each time; a success resets the delay', async () => {
   const { server, clock, log, manager, start, end } = setUp();
   let runs = 0;
   server.put('a');
@@ -241,7 +241,7 @@ test('a TerminalError waits for a change', async () => {
   await end();
 });
 
-test('one controller that cannot be built, or whose functions throw, leaves the others running', async () => {
+test('a controller that cannot be built, or whose functions throw, does not affect the other controllers', async () => {
   const { server, clock, log, manager, start, end } = setUp();
   let runs = 0;
   server.put('a');
@@ -327,7 +327,7 @@ test('a controller that only reads its cache lets the event loop turn', async ()
   await end();
 });
 
-test('long work is done in pieces, whichever controllers and workers have it', async () => {
+test('long work is divided into pieces, for any controllers and workers', async () => {
   const { server, manager, clock, start, end } = setUp();
   for (let i = 0; i < 40; i++) server.put(`map-${i}`);
   let passed = 0;
@@ -365,7 +365,7 @@ test('long work is done in pieces, whichever controllers and workers have it', a
   await end();
 });
 
-test('a kind that comes while the caches are read is watched as well', async () => {
+test('a kind that is added while the caches are filled is watched as well', async () => {
   const kinds = new KindSet([]);
   const { server, clock, manager, start, end } = setUp({ kinds });
   server.put('a');

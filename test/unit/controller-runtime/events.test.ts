@@ -64,7 +64,7 @@ test('an event has the fields that Kubernetes clients read', () => {
   });
 });
 
-test('the same event again is counted, another message is another event', () => {
+test('a repeated event is counted, and another message is another event', () => {
   const { see, wait } = correlator();
   const first = see('a');
   wait(5_000);
@@ -214,7 +214,7 @@ test('after events that could not be written, later ones still are', async () =>
   await recorder.stop();
 });
 
-test('stopping writes what waits, but not forever', async () => {
+test('a stop writes the waiting events within a time limit', async () => {
   const { clock, stored, recorder } = setUp();
   for (let i = 0; i < 20; i++) recorder.event(pod(`p-${i}`, 'ns'), 'Normal', 'R', 'm');
   await recorder.stop();

@@ -78,7 +78,7 @@ test('the first candidate makes the lease, renews it and releases it when it sto
   assert.equal(clock.pending, 0);
 });
 
-test('the lease is released only after what ran as the leader has ended', async () => {
+test('the Lease is released only after the work of the leader has ended', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const a = new Candidate('a', server.client(), clock);
@@ -98,7 +98,7 @@ for (const [what, isAnswered] of [
   ['that has not arrived', false],
   ['that is not answered', true],
 ] as const)
-  test(`a renewal ${what} when its candidate stops does not keep the lease`, async () => {
+  test(`a renewal that is ${what} when its candidate stops does not keep the Lease`, async () => {
     const clock = new FakeClock();
     const server = new LeaseServer();
     const gate = Promise.withResolvers<void>();
@@ -118,7 +118,7 @@ for (const [what, isAnswered] of [
     assert.equal(server.lease?.spec.holderIdentity, '');
   });
 
-test('a renewal that is never answered does not hold up who stops for long', async () => {
+test('a renewal that is never answered delays a stop only briefly', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const a = new Candidate(
@@ -137,7 +137,7 @@ test('a renewal that is never answered does not hold up who stops for long', asy
   assert.equal(server.lease?.spec.holderIdentity, '');
 });
 
-test('another takes over soon after a release, and a lease duration after a death', async () => {
+test('another candidate takes over soon after a release, and a lease duration after a crash', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   let dead = false;
@@ -275,7 +275,7 @@ test('a conflict is settled by reading again: another holder ends the leadership
   }
 });
 
-test('two that make the lease at once: one leads', async () => {
+test('one of two candidates that create the lease at once leads', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const gate = Promise.withResolvers<void>();
@@ -288,7 +288,7 @@ test('two that make the lease at once: one leads', async () => {
   for (const candidate of candidates) await candidate.stop();
 });
 
-test('a short outage costs nothing, a long one the leadership', async () => {
+test('a leader keeps its leadership during a short outage, and loses it in a long one', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const a = new Candidate('a', server.client(), clock);
@@ -308,11 +308,11 @@ test('a short outage costs nothing, a long one the leadership', async () => {
 });
 
 for (const [what, verb, answeredAt, until] of [
-  ['the taking of its lease', 'create', 9_000, 10_000],
+  ['the acquisition of its lease', 'create', 9_000, 10_000],
   // The renewal is requested after 2 s.
   ['its renewal', 'update', 9_000, 12_000],
 ] as const) {
-  test(`a leadership lasts from when ${what} was requested, however late the answer was`, async () => {
+  test(`a leadership is counted from the request of ${what}, even if the answer arrives late`, async () => {
     const clock = new FakeClock();
     const start = clock.now();
     const server = new LeaseServer();
@@ -351,7 +351,7 @@ test('a candidate that gets its lease too late does not lead by it, not even for
   await a.stop();
 });
 
-test('never do two lead at once, whatever outages happen', async () => {
+test('two candidates never lead at the same time, whatever outages happen', async () => {
   for (let seed = 1; seed <= 15; seed++) {
     const random = new SeededRandom(seed);
     const clock = new FakeClock();

@@ -66,13 +66,13 @@ describe('ObservedWrites', () => {
     w.show(version('11'));
     assert.equal(await settled(), true);
   });
-  it('waits for nothing that the cache shows already', async () => {
+  it('does not wait for a write that the cache shows already', async () => {
     w.show(version('5'));
     w.writes.written('default/web', version('5'), 0);
     w.writes.removed('default/web', version('5', 'b'), 0);
     assert.equal(await settled(), true);
   });
-  it('waits for the end of objects that its write ended, unless the answer shows it', async () => {
+  it('waits for the removal of objects that its write removed, unless the answer shows it', async () => {
     const ended = version('6', 'a', { deletionTimestamp: at(1), finalizers: [] });
     w.show(version('5', 'a', { deletionTimestamp: at(1), finalizers: ['example.com/mine'] }));
     w.writes.written('default/web', ended, 0);
@@ -121,7 +121,7 @@ describe('ObservedWrites', () => {
     w.show(version('8'));
     assert.equal(await settled(), true);
   });
-  it('waits for nothing of an object that the cache shows as replaced', async () => {
+  it('does not wait for a write to an object that was replaced in the cache', async () => {
     w.show(version('9', 'a', { uid: 'later' }));
     w.writes.removed('default/web', version('5'), 0);
     w.writes.written('default/web', version('10'), 0);
@@ -132,7 +132,7 @@ describe('ObservedWrites', () => {
     w.live.set('a', version('9', 'a', { uid: 'later' }));
     assert.equal(await settled(verifyAfter), true);
   });
-  it('keeps every write of a key apart', async () => {
+  it('tracks the writes of each key separately', async () => {
     w.writes.written('default/web', version('5', 'a'), 0);
     w.writes.written('default/web', version('6', 'b'), 0);
     w.show(version('5', 'a'));

@@ -67,7 +67,7 @@ test('a reader is not counted, and its reads do not advance the position', async
   assert.equal(sent[0]?.headers?.traceparent, undefined);
 });
 
-test('an object without a trace, and a key without an object, are reconciled just so', async () => {
+test('an object without a trace, and a key without an object, are reconciled without a span', async () => {
   const { spans, send, traces } = world();
   const { annotations: _, ...metadata } = object.metadata;
   for (const one of [undefined, { ...object, metadata }])

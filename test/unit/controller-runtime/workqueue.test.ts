@@ -6,14 +6,14 @@ import { WorkQueue } from '../../../src/controller-runtime/workqueue.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
-test('a key is queued once however often it is added, and keys are in the order in which they were added', async () => {
+test('a key that is added several times is queued once, and keys keep the order of their addition', async () => {
   const queue = new WorkQueue<string>(new FakeClock());
   for (const key of ['a', 'b', 'a', 'c', 'b']) queue.add(key);
   assert.equal(queue.length, 3);
   assert.deepEqual([await queue.get(), await queue.get(), await queue.get()], ['a', 'b', 'c']);
 });
 
-test('the most urgent keys come first, and equals in the order they were added', async () => {
+test('the most urgent keys come first, and equally urgent ones in the order of their addition', async () => {
   const urgency: Readonly<Record<string, number>> = { a: 1, b: 5, c: 1, d: -3, e: 5, f: 2 };
   const queue = new WorkQueue<string>(new FakeClock(), {}, (key) => urgency[key] ?? 0);
   const taken: (string | undefined)[] = [];
@@ -30,7 +30,7 @@ test('the most urgent keys come first, and equals in the order they were added',
   assert.deepEqual([await queue.get(), await queue.get()], ['a', 'd']);
 });
 
-test('a key added while it is worked on is handed out again only when it is done', async () => {
+test('a key that is added while it is processed is returned again only after that', async () => {
   const queue = new WorkQueue<string>(new FakeClock());
   queue.add('a');
   assert.equal(await queue.get(), 'a');
@@ -44,7 +44,7 @@ test('a key added while it is worked on is handed out again only when it is done
   assert.equal(queue.length, 0);
 });
 
-test('the shorter of two delays counts', async () => {
+test('of two delays the shorter one applies', async () => {
   const clock = new FakeClock();
   const queue = new WorkQueue<string>(clock);
   queue.addAfter('a', 1_000);
@@ -83,7 +83,7 @@ test('shutting down releases all workers and leaves no timer', async () => {
   assert.equal(clock.pending, 0);
 });
 
-test('whatever the order of adds and failures, no key runs twice at once and no change is missed', async () => {
+test('for any order of additions and failures, a key never runs twice at the same time and no change is missed', async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = new SeededRandom(seed);
     const clock = new FakeClock();

@@ -7,12 +7,12 @@ for (const [engine, ApiVersion, MinAPIVersion, expected] of [
   ['26.1', '1.45', '1.24', '1.45'],
   ['28.5', '1.51', '1.24', '1.51'],
   ['29', '1.52', '1.44', '1.51'],
-  ['one that serves only newer versions', '1.70', '1.60', '1.60'],
-  ['one of another generation', '2.0', undefined, '1.51'],
-  ['one that names no oldest version', '1.43', undefined, '1.43'],
-  ['one that names none', undefined, undefined, undefined],
-  ['one that names something else', '../1.45', '1.24', undefined],
-  ['one whose oldest version is something else', '1.45', 'x', '1.45'],
+  ['an engine that serves only newer versions', '1.70', '1.60', '1.60'],
+  ['an engine with another major version', '2.0', undefined, '1.51'],
+  ['an engine without an oldest version', '1.43', undefined, '1.43'],
+  ['an engine without a version', undefined, undefined, undefined],
+  ['an engine with an invalid version', '../1.45', '1.24', undefined],
+  ['an engine with an invalid oldest version', '1.45', 'x', '1.45'],
 ] as const) {
   test(`requests to engine ${engine} name version ${expected}`, () =>
     assert.equal(requestVersion({ ApiVersion, MinAPIVersion }), expected));

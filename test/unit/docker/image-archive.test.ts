@@ -32,7 +32,7 @@ const entry = (more: object) =>
     },
   ]);
 
-test('an archive has the announced size, and the blobs of the image once each', async () => {
+test('an archive has the announced size, and contains each blob of the image once', async () => {
   const archive = imageArchive(image.content, 'a:1', async function* ({ digest }) {
     yield image.blobs.get(digest) as Buffer;
   });
@@ -55,7 +55,7 @@ test('an archive has the announced size, and the blobs of the image once each', 
   assert.equal(read?.layers[0]?.offset, read?.layers[2]?.offset);
 });
 
-test('the ids of an image are those of its configuration and of its manifest', () => {
+test('the ids of an image are the digests of its configuration and of its manifest', () => {
   const ids = imageIds(image.content);
   assert.equal(ids[0], image.content.config.digest);
   assert.match(ids[1] ?? '', /^sha256:[0-9a-f]{64}$/);
@@ -79,7 +79,7 @@ test('a link to an existing layer is followed, as in archives of old versions of
 
 for (const [what, files, message] of [
   [
-    'a manifest that leads out',
+    'a manifest with a path out of the archive',
     [
       ['c.json', config],
       ['manifest.json', entry({ Config: '../../etc/passwd' })],
@@ -87,7 +87,7 @@ for (const [what, files, message] of [
     /it has no \.\.\/\.\.\/etc\/passwd/,
   ],
   [
-    'a link that leads out',
+    'a link out of the archive',
     [
       ['c.json', '', '../../../etc/passwd'],
       ['manifest.json', entry({})],
@@ -104,7 +104,7 @@ for (const [what, files, message] of [
     /it has no c\.json/,
   ],
   ['no manifest', [['a', 'b']], /it has no manifest\.json/],
-  ['a manifest that is no list', [['manifest.json', '{}']], /is no list of images/],
+  ['a manifest that is not a list', [['manifest.json', '{}']], /is no list of images/],
   ['a damaged manifest', [['manifest.json', '[{']], /manifest\.json is no JSON/],
   [
     'fewer layers than its configuration',
@@ -124,11 +124,11 @@ for (const [what, files, message] of [
     /is for windows, not for linux/,
   ],
 ] as const satisfies readonly (readonly [string, readonly File[], RegExp])[])
-  test(`an archive with ${what} is refused with the fault`, async () => {
+  test(`an archive with ${what} is rejected with the reason`, async () => {
     await assert.rejects(readImageArchive(tar(files)), message);
   });
 
-test('a sparse file in an archive is refused before any of it is read', async () => {
+test('a sparse file in an archive is rejected before its content is read', async () => {
   const header = Buffer.from(
     memberHeader({ name: 'big', type: 'file', mode: 0o644, uid: 0, gid: 0, modified: 0, size: 0 }),
   );

@@ -13,9 +13,12 @@ describe('the progress of a pull', () => {
   const errorDetail = { message: 'no such manifest' };
 
   for (const [what, line] of [
-    ['with the error twice, as engines of today say it', { error: errorDetail.message, errorDetail }],
-    ['without the field that newer engines leave out', { errorDetail }],
-    ['with an empty field, as they may have it too', { error: '', errorDetail }],
+    [
+      'with the error in both fields, as present engines send it',
+      { error: errorDetail.message, errorDetail },
+    ],
+    ['without the field that newer engines omit', { errorDetail }],
+    ['with an empty field, which newer engines may send', { error: '', errorDetail }],
   ] as const) {
     it(`is a failure ${what}`, async () => {
       await assert.rejects(drain(lines(progress, line), 'pull a'), failed);

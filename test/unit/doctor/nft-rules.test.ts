@@ -32,7 +32,7 @@ table inet cut { # handle 2
 }
 `;
 
-test('rules that drop packets of named addresses are found where packets enter and leave', () => {
+test('rules that drop packets of certain addresses are found in the chains for incoming and outgoing packets', () => {
   assert.deepEqual(droppingRules(ruleset), [
     {
       table: 'inet cut',

@@ -23,7 +23,7 @@ const ready = (address: string, range: string) => ({
 });
 
 describe('peers of a node', () => {
-  it('are the other Nodes, at the address and the port that they name', () => {
+  it('are the other Nodes, with their addresses and ports', () => {
     const nodes = [
       node('own', '192.0.2.1'),
       node('b', '192.0.2.2', 10251, ready('192.0.2.2', '10.244.1.0/24')),

@@ -1,4 +1,4 @@
-/** Removal of a host's containers, each of which takes an engine long. */
+/** Removal of a host's containers by an engine that needs long for each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sleep } from '../../../src/base/clock.ts';

@@ -33,7 +33,7 @@ describe('in the log of a role', () => {
       assert.deepEqual(strangeLines(`${textLine({ ...event, level: 'info' })}\n${line}\n`), [line]);
     });
 
-  test('lines of both outputs stay whole, in any order of their bytes, and half a line of a killed process is dropped', async () => {
+  test('lines of both outputs are not mixed, for any order of their bytes, and an incomplete line of a killed process is dropped', async () => {
     const log = new RoleLog('minik8s node');
     const [out, err] = [new PassThrough(), new PassThrough()];
     log.take(out);
@@ -52,7 +52,7 @@ describe('in the log of a role', () => {
     log.requireLogLines();
   });
 
-  test('strange lines are an error that names the role, once', async () => {
+  test('unexpected lines cause one error, which names the role', async () => {
     const log = new RoleLog('minik8s node on worker');
     const output = new PassThrough();
     log.take(output);

@@ -18,7 +18,7 @@ describe('the pause of a wait', () => {
     assert.equal(restMs(1, 90_000), 2_000);
   });
 
-  it('is not longer than a test needs that measures a time', () => {
+  it('is not longer than a test allows that measures a duration', () => {
     assert.equal(restMs(1, 90_000, 10), 10);
     assert.equal(restMs(120, 90_000, 10), 240);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { featureNames, readFeatures } from '../../../src/features/names.ts';
 
-test('features are read in one order, each once', () => {
+test('features are sorted and without duplicates', () => {
   assert.deepEqual(readFeatures('workflows, functions,functions'), ['functions', 'workflows']);
   assert.deepEqual(readFeatures(featureNames.join(',')), featureNames);
 });
@@ -14,7 +14,7 @@ test('the value none selects no feature', () => {
 for (const [value, message] of [
   [
     '',
-    'there is no feature : expected none, or some of functions,host-names,images,ingress,slurm,triggers,workflows',
+    'there is no feature : expected none, or some of functions,gateway,host-names,images,ingress,slurm,triggers,workflows',
   ],
   ['functons', /there is no feature functons \(did you mean functions\?\)/],
   ['none,slurm', /there is no feature none/],

@@ -67,7 +67,7 @@ describe('an object identifier', () => {
     ['an arc with zeros in front', Buffer.of(0x55, 4, 0x80, 3), /invalid object identifier/],
     ['zeros in front of the first arc', Buffer.of(0x80, 0x55, 4, 3), /invalid object identifier/],
     [
-      'an arc larger than any',
+      'an arc above the maximum',
       Buffer.concat([Buffer.alloc(9, 0xff), Buffer.of(0)]),
       /invalid object identifier/,
     ],

@@ -32,7 +32,7 @@ test('a failure is described by its innermost cause', () => {
   assert.equal(describe('a text'), 'a text');
 });
 
-test('a failure of several addresses is described by all of them, unless it has a message', () => {
+test('a failure of several addresses contains the errors of all addresses, unless it has a message', () => {
   const errors = [new Error('no route to ::1'), new Error('no route to 127.0.0.1')];
   assert.equal(describe(new AggregateError(errors)), 'no route to ::1, no route to 127.0.0.1');
   assert.equal(describe(new AggregateError(errors, 'all failed')), 'all failed');
@@ -162,7 +162,7 @@ test('a connection whose probe is not answered within half of the interval is en
   await failing;
 });
 
-test('a connection without calls is not probed, and one with a call is', async () => {
+test('only a connection with calls is probed', async () => {
   await using rig = await Rig.withServer();
   const client = rig.client({ keepaliveMs: 1000 });
   const { session } = await callAndAnswer(rig, client);

@@ -182,7 +182,7 @@ describe('a gRPC stream', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('yields messages that do not hold the memory of a larger chunk', async () => {
+  it('yields messages that do not keep the memory of a larger chunk', async () => {
     await using rig = await Rig.withServer();
     const { stream, call } = await opened(rig);
     answerWith(call.stream, [Buffer.concat([frameOf('small'), frameOf(Buffer.alloc(10_000))])]);
@@ -199,7 +199,7 @@ describe('a gRPC stream', () => {
     assert.deepEqual(failures, ['14 UNAVAILABLE: why']);
   });
 
-  it('resets its stream when it is canceled, and reports that to the reader only', async () => {
+  it('resets its stream when it is canceled, and reports that only to the reader', async () => {
     await using rig = await Rig.withServer();
     const { stream, call, failures, ended } = await opened(rig);
     call.stream.respond({ ':status': 200 });

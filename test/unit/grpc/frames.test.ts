@@ -55,7 +55,7 @@ describe('messages on a stream', () => {
     );
   });
 
-  it('are held back until their last byte, and are not given twice', () => {
+  it('are yielded when their last byte has arrived, and only once', () => {
     const reader = new FrameReader(100);
     const all = Buffer.concat([frameOf('first'), frameOf('second')]);
     assert.deepEqual(reader.push(all.subarray(0, all.length - 1)).map(String), ['first']);

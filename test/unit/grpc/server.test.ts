@@ -7,6 +7,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { GrpcClient } from '../../../src/grpc/client.ts';
 import { removeUnservedSocket, serveUnary, type UnaryMethod } from '../../../src/grpc/server.ts';
 import { GrpcError } from '../../../src/grpc/status.ts';
@@ -23,6 +24,17 @@ async function leaveSocket(path: string): Promise<void> {
   server.close();
   await once(server, 'close');
 }
+
+/** Program of a thread that waits for one file after the other, and sends the first mode of each. */
+const firstModes = `
+  const { lstatSync } = require('node:fs');
+  const { parentPort, workerData } = require('node:worker_threads');
+  for (const path of workerData) {
+    let file;
+    while (!file) file = lstatSync(path, { throwIfNoEntry: false });
+    parentPort.postMessage(file.mode & 0o777);
+  }
+`;
 
 class World implements AsyncDisposable {
   readonly path: string;
@@ -183,6 +195,21 @@ describe('the socket of a gRPC server', () => {
     await using world = new World();
     await world.serve();
     assert.equal(lstatSync(world.path).mode & 0o777, 0o600);
+  });
+
+  it('gives the socket its mode when it makes it, not afterwards', async () => {
+    await using world = new World();
+    // The thread does not run at each moment in which a socket is made.
+    const paths = Array.from({ length: 20 }, (_, index) => `${world.path}-${index}`);
+    await using stack = new AsyncDisposableStack();
+    const watcher = new Worker(firstModes, { eval: true, workerData: paths });
+    stack.defer(async () => void (await watcher.terminate()));
+    for (const path of paths) {
+      const seen = once(watcher, 'message');
+      const server = await serveUnary({ path, methods: {}, maxMessageBytes: 1000 });
+      stack.defer(() => server.close());
+      assert.deepEqual(await seen, [0o600]);
+    }
   });
 
   it('is not taken from a server that still serves it', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { failureIn, statusNames } from '../../../src/grpc/status.ts';
 
-test('an answer is a success only with grpc-status 0, whatever its HTTP status', () => {
+test('an answer is a success only with grpc-status 0, for any HTTP status', () => {
   assert.equal(failureIn({ 'grpc-status': '0' }), undefined);
   assert.equal(failureIn({ ':status': 503, 'grpc-status': '0' }), undefined);
 });

@@ -27,7 +27,7 @@ test('a connection without a stream yet is idle after ten seconds at the earlies
   assert.equal(found.idle, 1);
 });
 
-test('a longer limit holds for a connection without a stream too', async () => {
+test('a longer limit applies also to a connection without a stream', async () => {
   const { clock, found } = start(60_000);
   await clock.advance(59_999);
   assert.equal(found.idle, 0);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { systemdControl } from '../../../src/installation/systemd-control.ts';
 import type { Exec } from '../../../src/os/exec.ts';
 
-test('the state of the service is the one that systemd names', async () => {
+test('the state of the service is the state that systemd reports', async () => {
   const calls: string[] = [];
   const exec: Exec = async (file, args) => {
     calls.push([file, ...args].join(' '));

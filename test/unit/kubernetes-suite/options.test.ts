@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { moduleFile } from '../../kubernetes-suite/module-file.ts';
 import { help, optionsOf } from '../../kubernetes-suite/options.ts';
 
-test('nothing means all tests on one node, six at a time', () => {
+test('no arguments select all tests on one node, six at a time', () => {
   const { pattern, nodes, procs, again, failed, all, writeDoc, kubeconfig } = optionsOf([]);
   assert.deepEqual(
     [pattern, nodes, procs, again, failed, all, writeDoc, kubeconfig],
@@ -11,7 +11,7 @@ test('nothing means all tests on one node, six at a time', () => {
   );
 });
 
-test('each flag of the help page is taken', () => {
+test('each flag of the help page is accepted', () => {
   const values: Record<string, string[]> = { nodes: ['2'], procs: ['3'], kubeconfig: ['/x'] };
   const flags = [...help.matchAll(/^ {2,6}(?:-h, )?--([a-z-]+)/gm)].map(([, flag]) => flag ?? '');
   assert.equal(flags.length, 9);
@@ -36,7 +36,7 @@ for (const [args, message] of wrong) {
   });
 }
 
-test('the parts that Kubernetes has in its own repository are taken as published', () => {
+test('modules from Kubernetes’ own repository are replaced by the published ones', () => {
   const text = moduleFile('1.32.5', {
     Go: '1.23.0',
     Require: [

@@ -25,7 +25,7 @@ const results = new Map([
   record('[sig-b] four', 'skipped', 'asks for two nodes'),
 ]);
 
-test('tests are counted by area; what was skipped or has no result did not run', () => {
+test('tests are counted by area; skipped tests and tests without a result did not run', () => {
   assert.deepEqual(counts(names, results), [
     { area: 'sig-a', passed: 1, failed: 1, notRun: 0 },
     { area: 'sig-api-machinery', passed: 0, failed: 0, notRun: 1 },

@@ -5,7 +5,7 @@ import { fileOf, header, lineOf, type Recorded, readResults } from '../../kubern
 const one: Recorded = { name: '[sig-a] one', state: 'passed', seconds: 3, message: '', build: '0.1.0+gabc' };
 const two: Recorded = { name: '[sig-a] two', state: 'failed', seconds: 9, message: 'no pod', build: 'b' };
 
-test('written results are read, and the last line of a name counts', () => {
+test('written results are parsed, and of several lines with the same name the last is used', () => {
   const text = header + lineOf(one) + lineOf({ ...two, state: 'passed', message: '' }) + lineOf(two);
   const results = readResults(text);
   assert.deepEqual([...results.values()], [one, two]);

@@ -19,12 +19,12 @@ const result = (name: string, state: Recorded['state']): [string, Recorded] => [
 const results = new Map([result(good, 'passed'), result(bad, 'failed')]);
 
 const table: [what: string, change: Partial<Wanted>, run: string[], done: string[], left: string[]][] = [
-  ['those without a result', {}, [fresh], [good, bad], [twoNodes, others]],
+  ['the tests without a result', {}, [fresh], [good, bad], [twoNodes, others]],
   ['all again', { again: true }, [good, bad, fresh], [], [twoNodes, others]],
-  ['those that failed', { failed: true }, [bad], [good], [twoNodes, others]],
-  ['those that match', { pattern: /^\[sig-b\]/ }, [fresh], [], []],
-  ['what is not served too', { all: true }, [fresh, others], [good, bad], [twoNodes]],
-  ['with two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [others]],
+  ['the failed tests', { failed: true }, [bad], [good], [twoNodes, others]],
+  ['the matching tests', { pattern: /^\[sig-b\]/ }, [fresh], [], []],
+  ['tests of unsupported features too', { all: true }, [fresh, others], [good, bad], [twoNodes]],
+  ['the tests for two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [others]],
 ];
 for (const [what, change, run, done, left] of table) {
   test(`a run has ${what}`, () => {
@@ -34,7 +34,7 @@ for (const [what, change, run, done, left] of table) {
   });
 }
 
-test('the listing of the suite is read: conformance tests, each once', () => {
+test('the conformance tests are read from the list of the suite, without duplicates', () => {
   const listing = `Names that can be used:
     test/e2e/x.go:12: [sig-b] X should do [Conformance]
     test/e2e/x.go:12: [sig-b] X should do [Conformance]
@@ -48,7 +48,7 @@ test('the listing of the suite is read: conformance tests, each once', () => {
   assert.deepEqual(testsIn(listing, 'others'), ['[sig-a] Z does [Slow]']);
 });
 
-test('the focus is on the given tests and no others, whatever characters are in their names', () => {
+test('the focus expression selects exactly the given tests, with any characters in their names', () => {
   const strange = '[sig-a] should *not* be (here|there). $PATH + "x"';
   const focus = new RegExp(focusOf([strange, good], 'conformance'));
   assert.match(`Kubernetes e2e suite ${strange} [Conformance]`, focus);

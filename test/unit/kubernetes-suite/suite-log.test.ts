@@ -52,7 +52,7 @@ const skipped = [
 const text = (...blocks: string[][]) =>
   `${blocks.map((block) => `${[divider, ...block].join('\n')}\n`).join('')}${divider}\n`;
 
-test('passed, failed and skipped tests are read, however the log is split', () => {
+test('passed, failed and skipped tests are read for any division of the log', () => {
   const log = text(['Running Suite: all of it'], passed, failed, alone, skipped);
   const expected = [
     {
@@ -85,7 +85,7 @@ test('a test that was interrupted has no result, and neither has one under way',
   assert.deepEqual(reader.read(passed.join('\n')), []);
 });
 
-test('one that panicked or ran out of time has failed, with its message', () => {
+test('a test that panicked or timed out has failed, with its message', () => {
   for (const bad of ['PANICKED', 'TIMEDOUT']) {
     const block = [
       `• [${bad}] [1.000 seconds]`,
@@ -98,7 +98,7 @@ test('one that panicked or ran out of time has failed, with its message', () => 
   }
 });
 
-test('a test of a process that died at once has failed without a message', () => {
+test('a test whose process ended at once has failed without a message', () => {
   const [result] = new SuiteLog('conformance').read(text([...failed.slice(0, 3)]));
   assert.deepEqual([result?.state, result?.message], ['failed', 'no message']);
 });

@@ -7,7 +7,7 @@ import { isMasterName, isPeerUrl, peerUrlOf } from '../../../src/masters/member-
 const request = { name: 'm2', peerUrl: 'https://192.0.2.2:2380', settings: { port: 1 } };
 const ids = { clusterId: '1f', memberId: 'a0' };
 
-test('a whole request and a whole answer are read, without what else they contain', () => {
+test('a complete request and a complete answer are parsed, without unknown fields', () => {
   assert.deepEqual(readJoinRequest(JSON.stringify({ ...request, more: 1 })), request);
   const again = { ...request, earlier: ids };
   assert.deepEqual(readJoinRequest(JSON.stringify(again)), again);

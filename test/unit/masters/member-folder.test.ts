@@ -31,7 +31,7 @@ async function inFolder(work: (etcdDir: string) => Promise<void>): Promise<void>
 test('an etcd that is alone has no member', () =>
   inFolder(async (etcdDir) => assert.equal(await readOwnMember(etcdDir), undefined)));
 
-test('a member that was written is read, and one that is damaged is an error with advice', () =>
+test('a stored member is read, and a damaged one is an error with advice', () =>
   inFolder(async (etcdDir) => {
     await mkdir(join(etcdDir, 'peers'));
     await writeOwnMember(etcdDir, member);

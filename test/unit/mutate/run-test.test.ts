@@ -56,7 +56,7 @@ test('a test passes with the unchanged source, fails with another, and the file 
   assert.equal(readFileSync(join(directory, 'add.ts'), 'utf8'), source);
 });
 
-test('threads of a test have the other source too', async (context) => {
+test('threads of a test load the mutated source too', async (context) => {
   const { run } = await sample(context);
   const text = source.replace('a + b', 'a + b + (isMainThread ? 0 : 1)');
   const result = await run(`import { isMainThread } from 'node:worker_threads';\n${text}`);

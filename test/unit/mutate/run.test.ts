@@ -36,7 +36,7 @@ describe('the tests of a file', () => {
     );
   const tests = Object.keys(texts).filter((file) => file.startsWith('test/'));
 
-  it('are those that import it at run time, the nearest first', () => {
+  it('are the tests that import it at run time, the nearest first', () => {
     assert.deepEqual(graphOf(texts).reaching('src/f.ts', tests), ['test/near.test.ts', 'test/far.test.ts']);
   });
 
@@ -62,7 +62,7 @@ describe('the executed lines', () => {
     ],
   });
 
-  it('are those of the smallest enclosing range', () => {
+  it('are the counts of the smallest enclosing range', () => {
     const ran = coverageOf(
       [report(range(0, 100, 1), range(20, 50, 0), range(30, 40, 2), range(60, 70, 0))],
       'file:///r/',
@@ -81,7 +81,7 @@ describe('the executed lines', () => {
     assert.equal(ranAt(all, 100), false);
   });
 
-  it('is what ran in one of the processes', () => {
+  it('is the code that ran in at least one of the processes', () => {
     const all =
       coverageOf([report(range(0, 100, 1), range(20, 50, 0)), report(range(0, 100, 0))], 'file:///r/').get(
         'src/a.ts',
@@ -140,13 +140,13 @@ describe('a mutant', () => {
     assert.deepEqual(await judged(tests, [plus], () => false), { outcomes: [{ type: 'not run' }], ran: [] });
   });
 
-  it('is noticed by a test that does not end', async () => {
+  it('is killed by a test that does not end', async () => {
     const { outcomes } = await judged({ a: () => ({ type: 'timed out', ms: 1 }) }, [plus]);
     assert.deepEqual(outcomes, [{ type: 'timed out', by: 'a', test: '' }]);
   });
 });
 
-test('an outcome is valid as long as its proof, also after half a line', async (context) => {
+test('a recorded outcome is valid while its sources are unchanged, also after an incomplete line', async (context) => {
   const directory = await mkdtemp(join(tmpdir(), 'outcomes-'));
   context.after(() => rm(directory, { recursive: true }));
   const log = () => new OutcomeLog(directory, 'src/x/f.ts');
@@ -227,7 +227,7 @@ describe('the report', () => {
     },
   ];
 
-  it('counts timeouts as noticed, and omits equivalent mutants', () => {
+  it('counts timeouts as killed, and omits equivalent mutants', () => {
     const timedOut: Outcome = { type: 'timed out', by: 'a', test: '' };
     assert.deepEqual(
       countsOf([

@@ -8,7 +8,7 @@ import type { Exec } from '../../../src/os/exec.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 describe('AddressPool', () => {
-  it('hands out every address of the network but the first two and the last, then reports that none is left', () => {
+  it('allocates every address of the network except the first two and the last, then reports that none is left', () => {
     const pool = new AddressPool('10.244.3.0/29');
     assert.deepEqual(
       Array.from({ length: 5 }, () => pool.allocate()),
@@ -19,7 +19,7 @@ describe('AddressPool', () => {
     assert.equal(pool.allocate(), '10.244.3.4');
   });
 
-  it('uses an address that was given back last', () => {
+  it('allocates a released address last', () => {
     const pool = new AddressPool('10.244.3.0/24');
     const first = pool.allocate();
     pool.release(first);

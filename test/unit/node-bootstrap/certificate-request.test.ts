@@ -80,7 +80,7 @@ async function* open(signal: AbortSignal): AsyncIterable<WatchEvent<Csr>> {
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }
 
-describe('asking for a certificate', () => {
+describe('a request for a certificate', () => {
   let server: Server;
   let clock: FakeClock;
   beforeEach(() => {
@@ -106,7 +106,7 @@ describe('asking for a certificate', () => {
     assert.ok(condition());
   }
 
-  test('a decision made between two watches is found', async () => {
+  test('a decision between two watches is noticed', async () => {
     const first = new AbortController();
     const waiting = ask(first.signal);
     await until(() => server.watches === 1);

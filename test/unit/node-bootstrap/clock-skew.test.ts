@@ -20,7 +20,7 @@ const advice = (skewMs: number, reports = true) =>
 
 describe('clock advice', () => {
   for (const skew of [0, 59 * second, -59 * second]) {
-    test(`nothing is said of ${skew / second} s`, () => assert.equal(advice(skew), undefined));
+    test(`a difference of ${skew / second} s causes no warning`, () => assert.equal(advice(skew), undefined));
   }
 
   const told: readonly [number, string][] = [
@@ -49,7 +49,7 @@ describe('clock advice', () => {
     );
   });
 
-  test('a certificate that is over by both clocks is the master’s to renew', () => {
+  test('a certificate that has expired by both clocks must be renewed by the master', () => {
     const shown = { notBefore: now - day, notAfter: now - hour, serverTime: now };
     const { message = '', fatal } = clockAdvice(server, shown, now) ?? {};
     assert.equal(fatal, true);

@@ -57,7 +57,7 @@ async function rest(clock: FakeClock, ready: () => boolean): Promise<void> {
   assert.ok(ready());
 }
 
-test('due between 70 and 90 % of its life, not all at once', async () => {
+test('certificates are due between 70 and 90 % of their validity, at different times', async () => {
   const pair = await issue(start, 10 * minute);
   const random = new SeededRandom(1);
   const times = Array.from({ length: 200 }, () => (renewalTime(pair, random) - start) / (10 * minute));
@@ -80,7 +80,7 @@ test('certificates of ten minutes are renewed one after the other', async () => 
   await end();
 });
 
-test('a missing certificate is requested at once; a year is awaited in steps that timers can take', async () => {
+test('a missing certificate is requested at once; a wait of a year is divided into steps that timers support', async () => {
   const { clock, identity, times, end } = keep(undefined, 365 * day);
   await rest(clock, () => identity.value !== undefined && clock.pending === 1);
   assert.deepEqual(times, [start]);

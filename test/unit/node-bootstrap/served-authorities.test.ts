@@ -17,7 +17,7 @@ const bad: [what: string, body: unknown][] = [
   ['no authority', { trusted: '', signer: '' }],
   ['a signer that is not trusted', { trusted: first.certificate, signer: second.certificate }],
   [
-    'a certificate that is no authority',
+    'a certificate that is not an authority',
     { trusted: `${both}\n${leaf.certificate}`, signer: first.certificate },
   ],
   ['no texts', { trusted: [both], signer: 1 }],

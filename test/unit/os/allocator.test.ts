@@ -42,7 +42,7 @@ test('mapped memory is returned, and read from the file again', (context) => {
   giveBackMapped(bytes.subarray(0, 10));
 });
 
-test('the executable takes less memory once it is released, and runs on', () => {
+test('the executable uses less memory after a release, and continues', () => {
   const before = resident(process.execPath);
   giveBackExecutable();
   const after = resident(process.execPath);

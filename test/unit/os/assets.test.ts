@@ -8,7 +8,7 @@ import { extractAsset, readAsset } from '../../../src/os/assets.ts';
 /** Directory in which the build makes the assets. */
 const assets = join(import.meta.dirname, '../../../dist/assets');
 
-test('an asset is put in place whole, replaced when it differs and left when it does not', async (context) => {
+test('an asset is written atomically, replaced if it differs and otherwise unchanged', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-assets-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'deep/pause.tar');
@@ -35,7 +35,7 @@ test('an asset is put in place whole, replaced when it differs and left when it 
   await assert.rejects(extractAsset('pause.tar', join(path, 'below-a-file'), 0o600), /ENOTDIR|cannot write/);
 });
 
-test('a compressed asset is written as the program that it contains, once', async (context) => {
+test('a compressed asset is decompressed and written once', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-assets-'));
   context.after(() => rmSync(directory, { recursive: true }));
   for (const name of ['etcd', 'kustomize'] as const) {

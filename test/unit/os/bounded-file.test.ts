@@ -36,7 +36,7 @@ test('a file of exactly the maximum is read', async () => {
   });
 });
 
-test('a named pipe is read to its end, however slowly it is written', async () => {
+test('a named pipe is read to its end, even if it is written slowly', async () => {
   const path = join(directory, 'pipe');
   execFileSync('mkfifo', [path]);
   for (const read of [readBounded, async (name: string) => readBoundedSync(name)]) {

@@ -22,7 +22,7 @@ test('a failure has the command, its status and its first line', async () => {
   });
 });
 
-test('a program that does not exist, and one that reads no input', async () => {
+test('a missing program is an error, and a program need not read its input', async () => {
   await assert.rejects(systemExec('no-such-program', []), /no-such-program: not found; install it/);
   assert.equal((await systemExec('true', [], { input: 'x'.repeat(1 << 20) })).stdout, '');
 });

@@ -19,7 +19,7 @@ function scene(context: TestContext): string {
 }
 
 for (const [name, exec] of Object.entries(execs)) {
-  test(`${name}: the content of a directory is deleted, and nothing else`, async (context) => {
+  test(`${name}: only the content of a directory is deleted`, async (context) => {
     const root = scene(context);
     const tree = join(root, "-it's\na tree");
     mkdirSync(join(tree, 'kept'), { recursive: true });

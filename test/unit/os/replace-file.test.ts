@@ -26,7 +26,7 @@ describe('a file that is replaced', () => {
   });
   const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
-  it('is created and replaced with its mode, whatever the umask and the old mode', async () => {
+  it('is created and replaced with its mode, for any umask and old mode', async () => {
     const before = process.umask(0o077);
     try {
       await replaceFile(path, 'one', { mode: 0o644 });
@@ -61,7 +61,7 @@ describe('a file that is replaced', () => {
     assert.deepEqual(readdirSync(directory).sort(), ['file', `file.minik8s-${process.pid}-900`, 'other']);
   });
 
-  it('is whole when several write it at once', async () => {
+  it('is complete when several processes write it at the same time', async () => {
     const contents = Array.from({ length: 20 }, (_, n) => String(n).repeat(100_000));
     await Promise.all(contents.map((content) => replaceFile(path, content, { mode: 0o600 })));
     assert.ok(contents.includes(readFileSync(path, 'utf8')));

@@ -83,7 +83,7 @@ async function hanging(context: TestContext) {
 const gone = (pid: number) =>
   execFileSync('timeout', ['30', 'tail', '-s0.05', `--pid=${pid}`, '-f', '/dev/null']);
 
-test('if a program hangs, other programs run, equal ones wait, and it is killed after its limit', async (context) => {
+test('if a program hangs, other programs run, calls of the same program wait, and it is killed at its timeout', async (context) => {
   const clock = new FakeClock();
   const run = residentShell({ clock });
   const { command, begun } = await hanging(context);
@@ -110,7 +110,7 @@ test('if a program hangs, other programs run, equal ones wait, and it is killed 
   assert.equal(clock.pending, 0);
 });
 
-test('a limit applies to programs outside the shell, and to those that they started', async (context) => {
+test('a timeout applies to programs outside the shell, and to programs that they started', async (context) => {
   const clock = new FakeClock();
   const { command, begun } = await hanging(context);
   const hung = residentShell({ clock, limitMs: 5_000 })(...command, { cwd: '/' });

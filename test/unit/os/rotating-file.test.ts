@@ -49,7 +49,7 @@ describe('a rotated log file', () => {
     file.close();
   });
 
-  it('holds exactly as many bytes as its bound', () => {
+  it('contains exactly as many bytes as its maximum', () => {
     const file = open({ maxBytes: 2 * line(0).length });
     file.write(line(1));
     file.write(line(2));
@@ -99,7 +99,7 @@ describe('a rotated log file', () => {
     file.close();
   });
 
-  it('counts lines that find no room, and reports them before the next one that does', async () => {
+  it('counts lines that could not be written, and reports them before the next written line', async () => {
     symlinkSync('/dev/full', path);
     const file = open();
     file.write('a\n');

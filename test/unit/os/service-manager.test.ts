@@ -44,7 +44,7 @@ test('ready is sent with a status; without a watchdog nothing follows', async ()
   assert.deepEqual(sent, ['systemd-notify READY=1 STATUS=node vm1 to /run/notify']);
 });
 
-test('the watchdog hears three times within its timeout that the process is alive, until it is stopped', async () => {
+test('the watchdog is notified three times within its timeout, until it is stopped', async () => {
   const { manager, sent, clock, stop } = opened({ NOTIFY_SOCKET: '/run/notify', WATCHDOG_USEC: '120000000' });
   await clock.advance(600_000);
   assert.deepEqual(sent, [], 'a process that starts is not watched');

@@ -59,7 +59,7 @@ describe('a step', () => {
   const ready = node('ready', [former, hash], [hash]);
   const silent = node('silent', [], []);
 
-  test('says of each node how far it is', () => {
+  test('reports the progress of each node', () => {
     assert.equal(standingOf(old, hash), 'does not trust the next authority');
     assert.equal(standingOf(silent, hash), 'does not trust the next authority');
     assert.equal(standingOf(trusting, hash), 'has certificates of the former authority');
@@ -100,7 +100,7 @@ describe('a step', () => {
       else assert.equal(refusal, undefined);
     });
 
-  test('makes one authority, however often it is repeated, and another one for the next rotation', async () => {
+  test('creates one authority for all repetitions of a step, and another one for the next rotation', async () => {
     let made = 0;
     const make = async () => (made++ === 0 ? next : other);
     const first = await recordAfter('trust', undefined, own, make);

@@ -109,7 +109,7 @@ describe('an authority that was damaged', () => {
       /ca\.key is not the key/,
     ],
     [
-      'the key of another',
+      'the key of another authority',
       async () => writeFile(join(own, 'ca.key'), await another('ca.key')),
       /ca\.key is not the key/,
     ],
@@ -126,7 +126,7 @@ describe('an authority that was damaged', () => {
     ],
   ];
   for (const [what, damage, line] of damages) {
-    test(`${what}: no start, one line with the file and what to do, and nothing is replaced`, async () => {
+    test(`${what}: the start fails with one line that names the file and the remedy, and nothing is replaced`, async () => {
       await damage();
       const before_ = await readFile(join(own, 'ca.crt'), 'utf8');
       await assert.rejects(
@@ -140,7 +140,7 @@ describe('an authority that was damaged', () => {
     });
   }
 
-  test('no certificate, even if the authority has signed others: no start, and the key is kept', async () => {
+  test('without a certificate the start fails, even if the authority has signed others, and the key is kept', async () => {
     await (await openCredentials(own, () => start)).leaf(server);
     const key = await readFile(join(own, 'ca.key'), 'utf8');
     await rm(join(own, 'ca.crt'));

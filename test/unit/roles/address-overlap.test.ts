@@ -24,7 +24,7 @@ const machine = ({ routes = [], links = [] }: Partial<MachineAddresses>): Machin
 });
 
 describe('addresses of the cluster on this machine', () => {
-  test('nothing is in the way of a usual machine', () => {
+  test('a usual machine has no overlap', () => {
     assert.equal(overlap(machine({}), ranges), undefined);
   });
 
@@ -43,7 +43,7 @@ describe('addresses of the cluster on this machine', () => {
     assert.equal(overlap(own, ranges), undefined);
   });
 
-  test('a wider range around the cluster’s is not: packets for pods take the narrower way', () => {
+  test("a wider route that contains the cluster's range is no overlap, since packets for pods take the narrower route", () => {
     assert.equal(overlap(machine({ routes: [{ dst: '10.0.0.0/8', dev: 'tun0' }] }), ranges), undefined);
   });
 
@@ -70,7 +70,7 @@ describe('addresses of the cluster on this machine', () => {
     ],
   ];
   for (const [what, more, message] of refused) {
-    test(`${what} is in the way`, () => assert.equal(overlap(machine(more), ranges), message));
+    test(`${what} is an overlap`, () => assert.equal(overlap(machine(more), ranges), message));
   }
 
   test('pods and Services cannot share addresses', () => {

@@ -42,7 +42,7 @@ test('minik8s nodes, without ctl, suggests the whole command', async () => {
   assert.equal(await errorOf('nodes -o wide'), of('minik8s', 'nodes') + advice);
 });
 
-test('a command of another client is answered with the one that does the same', async () => {
+test('for a command of another client the equivalent command is advised', async () => {
   assert.match(await errorOf('ctl ps'), /unknown command ps: minik8s ctl get pods -A lists the pods/);
   assert.match(
     await errorOf('ctl stop web'),

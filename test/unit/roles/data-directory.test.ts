@@ -55,7 +55,7 @@ test('the owner is named although its id is not written yet', async () => {
 });
 
 for (const [what, content] of [
-  ['a process that is gone', '4194304 1\n'],
+  ['a process that has ended', '4194304 1\n'],
   ['a process id that another process has now', `${process.pid} 1\n`],
   ['nothing readable', 'x\n'],
 ] as const) {

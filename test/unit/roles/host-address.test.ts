@@ -7,7 +7,7 @@ import { addressTowards, hostAddress } from '../../../src/roles/host-address.ts'
 const own = () =>
   Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
 
-test('towards a name that cannot be resolved it is an address of this machine, not 0.0.0.0', async () => {
+test('for a name that cannot be resolved it is an address of this machine, not 0.0.0.0', async () => {
   const address = await addressTowards('no-such-host.invalid');
   assert.equal(address, await hostAddress());
   assert.ok(own().includes(address), address);

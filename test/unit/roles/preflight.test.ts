@@ -32,7 +32,7 @@ describe('requirements of a node', () => {
     ],
   ];
   for (const [what, exec, message] of lacking) {
-    test(`${what} is said in one line`, async () => {
+    test(`${what} is reported in one line`, async () => {
       await assert.rejects(requireKernelNetwork(exec, 'vxlan'), (error: Error) => {
         assert.match(error.message, message);
         assert.doesNotMatch(error.message, /\n/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type FlakeEntry, owedRuns } from '../../runner/flake-record.ts';
+import { type FlakeEntry, owedRuns, runsOf, withRuns } from '../../runner/flake-record.ts';
 
 const entryOf = (file: string, runs: number): FlakeEntry => ({
   file,
@@ -32,5 +32,39 @@ describe('the runs that files owe', () => {
       owed.map(({ file }) => file),
       ['b', 'a', 'c'],
     );
+  });
+});
+
+describe('the runs of a stage', () => {
+  const passing = { passed: 1, failed: 0, skipped: 0, seconds: 1, processorSeconds: 1, skips: [] };
+  const resultOf = (file: string, ...texts: readonly string[]) => ({
+    ...passing,
+    file,
+    failures: texts.map((text) => ({ test: 'it works', text })),
+  });
+  const now = { date: '2026-01-02T00:00:00.000Z', commit: 'def' };
+
+  it('are one of a file that passed, two of one that passed again, and none of one that failed again', () => {
+    const files = [resultOf('a'), resultOf('b'), resultOf('c', 'no')];
+    assert.deepEqual(runsOf({ files, flaky: [resultOf('b', 'too late', 'later')] }, now), [
+      { ...entryOf('a', 1), ...now },
+      { ...entryOf('b', 2), failures: 1, first: 'it works: too late', ...now },
+    ]);
+  });
+
+  it('are added to the last entry of the file, with their date and commit', () => {
+    const more = { ...entryOf('a', 1), ...now };
+    const failed = { ...entryOf('a', 2), failures: 1, first: 'no' };
+    assert.deepEqual(withRuns([entryOf('a', 4), failed, entryOf('b', 2)], [more, more]), [
+      entryOf('a', 4),
+      { ...failed, runs: 4, ...now },
+      entryOf('b', 2),
+    ]);
+  });
+
+  it('begin an entry for another file, for another load, and for a failure', () => {
+    const record = [entryOf('a', 4)];
+    const more = [entryOf('b', 1), { ...entryOf('a', 1), load: true }, { ...entryOf('a', 2), failures: 1 }];
+    assert.deepEqual(withRuns(record, more), [...record, ...more]);
   });
 });

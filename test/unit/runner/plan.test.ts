@@ -39,8 +39,8 @@ describe('processes of a stage', () => {
   });
 
   it('have files of one folder, as many as the stage allows', () => {
-    const files = [fileAt('a/1'), fileAt('a/2'), fileAt('a/3'), fileAt('b/1')];
-    assert.deepEqual(shortNames(processesOf(stage, files)), ['a/1+a/3', 'a/2', 'b/1']);
+    const files = [fileAt('a/1', 2), fileAt('a/2', 2), fileAt('a/3', 2), fileAt('b/1', 5)];
+    assert.deepEqual(shortNames(processesOf(stage, files)), ['b/1', 'a/1+a/3', 'a/2']);
   });
 
   it('take about as long as the others of their folder', () => {
@@ -79,6 +79,12 @@ describe('processes of a stage', () => {
     assert.deepEqual(shortNames(processesOf(all, [fileAt('a/1'), fileAt('a/2'), fileAt('a/3')])), [
       'a/1+a/2+a/3',
     ]);
+  });
+
+  it('share the files of small folders, and those that are in none', () => {
+    const all = { ...stage, filesInProcess: 10 };
+    const files = [fileAt('a/1', 3), fileAt('a/2', 3), fileAt('b/1'), fileAt('c/1'), fileAt('d', 9)];
+    assert.deepEqual(shortNames(processesOf(all, files)), ['b/1+c/1+d', 'a/1+a/2']);
   });
 
   it('have one file each if the stage requires it', () => {

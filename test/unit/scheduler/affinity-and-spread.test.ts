@@ -88,37 +88,37 @@ describe('required affinity to pods', () => {
       ['a1', 'a2'],
     ],
     [
-      'on the very node',
+      'is placed on the node of a selected pod',
       near({ topologyKey: 'host', labelSelector: app('db') }),
       [on('d', 'a1', 'db')],
       ['a1'],
     ],
     [
-      'nowhere where none is',
+      'is placed nowhere without a selected pod',
       near({ topologyKey: 'zone', labelSelector: app('db') }),
       [on('d', 'a1', 'else')],
       [],
     ],
     [
-      'the first of those that want each other near goes anywhere that has the topology',
+      'the first pod of a group with affinity to itself is placed on any node with the topology',
       near({ topologyKey: 'zone', labelSelector: app('web') }),
       [],
       ['a1', 'a2', 'b1'],
     ],
     [
-      'the second no more',
+      'the second pod of the group is placed near the first',
       near({ topologyKey: 'zone', labelSelector: app('web') }),
       [on('w', 'b1', 'web')],
       ['b1'],
     ],
     [
-      'one whose like is only on a node without the topology is the first',
+      'a pod counts as the first if the others are on nodes without the topology',
       near({ topologyKey: 'zone', labelSelector: app('web') }),
       [on('w', 'x', 'web')],
       ['a1', 'a2', 'b1'],
     ],
     [
-      'all terms must mean one and the same pod',
+      'all terms must select the same pod',
       near(
         { topologyKey: 'zone', labelSelector: app('db') },
         { topologyKey: 'host', labelSelector: app('cache') },
@@ -128,25 +128,25 @@ describe('required affinity to pods', () => {
     ],
     ['a missing selector selects no pod', near({ topologyKey: 'zone' }), [on('d', 'a1', 'db')], []],
     [
-      'an empty one means all',
+      'an empty selector selects all pods',
       near({ topologyKey: 'zone', labelSelector: {} }),
       [on('d', 'b1', 'db')],
       ['b1'],
     ],
     [
-      'of its own namespace alone',
+      'selects only pods of its own namespace',
       near({ topologyKey: 'zone', labelSelector: app('db') }),
       [on('d', 'a1', 'db', {}, 'other')],
       [],
     ],
     [
-      'of a namespace that is named',
+      'selects pods of a named namespace',
       near({ topologyKey: 'zone', labelSelector: app('db'), namespaces: ['other'] }),
       [on('d', 'a1', 'db', {}, 'other')],
       ['a1', 'a2'],
     ],
     [
-      'of namespaces by their labels',
+      'selects pods of namespaces by their labels',
       near({
         topologyKey: 'zone',
         labelSelector: app('db'),
@@ -156,7 +156,7 @@ describe('required affinity to pods', () => {
       ['a1', 'a2'],
     ],
     [
-      'of all namespaces',
+      'selects pods of all namespaces',
       near({ topologyKey: 'zone', labelSelector: app('db'), namespaceSelector: {} }),
       [on('d', 'b1', 'db', {}, 'other')],
       ['b1'],
@@ -178,13 +178,13 @@ describe('required affinity to pods', () => {
 describe('required anti-affinity to pods', () => {
   const table: [string, Spec, readonly Pod[], string[]][] = [
     [
-      'keeps it from where one is',
+      'excludes the domain of a selected pod',
       away({ topologyKey: 'zone', labelSelector: app('db') }),
       [on('d', 'a1', 'db')],
       ['b1', 'x'],
     ],
     [
-      'on that node alone',
+      'excludes only the node of a selected pod',
       away({ topologyKey: 'host', labelSelector: app('db') }),
       [on('d', 'a1', 'db')],
       ['a2', 'b1', 'x'],
@@ -226,19 +226,19 @@ describe('required anti-affinity to pods', () => {
       ['b1', 'x'],
     ],
     [
-      'of one that excludes its like leaves room for one',
+      'of pods to each other allows one pod in each domain',
       away({ topologyKey: 'host', labelSelector: app('web') }),
       [on('w', 'a1', 'web'), on('v', 'x', 'web')],
       ['a2', 'b1'],
     ],
     [
-      'of one that excludes only itself does nothing',
+      'of a pod to itself has no effect',
       away({ topologyKey: 'zone', labelSelector: app('web') }),
       [],
       ['a1', 'a2', 'b1', 'x'],
     ],
     [
-      'each of its terms alone',
+      'applies each term separately',
       away(
         { topologyKey: 'zone', labelSelector: app('db') },
         { topologyKey: 'host', labelSelector: app('cache') },
@@ -253,13 +253,13 @@ describe('required anti-affinity to pods', () => {
 
 describe('preferred affinity to pods', () => {
   const db = { topologyKey: 'host', labelSelector: app('db') };
-  it('draws it to their nodes, or away', () => {
+  it('prefers their nodes, or other nodes', () => {
     const bound = [on('d', 'b1', 'db')];
     assert.equal(nodeFor(incoming(prefer(100, db, 'podAffinity')), world(bound)), 'b1');
     const rest = ['a1', 'a2', 'x'].map((name) => on(`d${name}`, name, 'db'));
     assert.equal(nodeFor(incoming(prefer(100, db, 'podAntiAffinity')), world(rest)), 'b1');
   });
-  it('of existing pods draws it as well, required or preferred', () => {
+  it('of existing pods is used as well, required or preferred', () => {
     const web = { topologyKey: 'host', labelSelector: app('web') };
     for (const spec of [prefer(50, web, 'podAffinity'), near(web)])
       assert.equal(nodeFor(incoming({}), world([on('d', 'x', 'db', spec)])), 'x');
@@ -278,8 +278,13 @@ describe('required spread', () => {
   });
   const table: [string, Spec, readonly Pod[], string[]][] = [
     ['nodes without the label take none', spread({}), [], ['a1', 'a2', 'b1']],
-    ['the emptiest domain comes next', spread({}), [web('1', 'a1')], ['b1']],
-    ['as far as the skew goes', spread({ maxSkew: 2 }), [web('1', 'a1')], ['a1', 'a2', 'b1']],
+    ['the emptiest domain is chosen next', spread({}), [web('1', 'a1')], ['b1']],
+    [
+      'domains are allowed up to the maximum skew',
+      spread({ maxSkew: 2 }),
+      [web('1', 'a1')],
+      ['a1', 'a2', 'b1'],
+    ],
     ['does not count pods that it does not select', spread({}), [on('1', 'a1', 'db')], ['a1', 'a2', 'b1']],
     [
       'does not count pods of other namespaces',
@@ -307,19 +312,19 @@ describe('required spread', () => {
       [],
     ],
     [
-      'enough domains do not',
+      'enough domains do not count as one that is empty',
       spread({ minDomains: 2 }),
       [web('1', 'a1'), web('2', 'b1')],
       ['a1', 'a2', 'b1'],
     ],
     [
-      'nodes that the pod may not have do not count',
+      "nodes that do not match the pod's affinity do not count",
       { ...spread({}), nodeSelector: { zone: 'a' } },
       [web('1', 'a1')],
       ['a1', 'a2'],
     ],
     [
-      'unless they shall',
+      "nodes that do not match the pod's affinity count with the policy Ignore",
       { ...spread({ nodeAffinityPolicy: 'Ignore' }), nodeSelector: { zone: 'a' } },
       [web('1', 'a1')],
       [],
@@ -328,7 +333,7 @@ describe('required spread', () => {
   for (const [what, spec, bound, expected] of table)
     it(what, () => assert.deepEqual(feasible(incoming(spec), world(bound)), expected));
 
-  it('tainted nodes count, unless taints are honoured', () => {
+  it('tainted nodes are included unless taints are honoured', () => {
     const tainted = node('b1', { labels: { zone: 'b' }, taints: [{ key: 'k', effect: 'NoSchedule' }] });
     const list = [...nodes.filter(({ metadata }) => metadata.name !== 'b1'), tainted];
     const bound = [web('1', 'a1')];
@@ -339,7 +344,7 @@ describe('required spread', () => {
     ]);
   });
 
-  it('matchLabelKeys: only pods with its own value count', () => {
+  it('matchLabelKeys: only pods with the same value are counted', () => {
     const keyed = (name: string, nodeName: string, version: string) => {
       const made = web(name, nodeName);
       return { ...made, metadata: { ...made.metadata, labels: { app: 'web', version } } };
@@ -352,7 +357,7 @@ describe('required spread', () => {
     assert.deepEqual(feasible(one, world([unlike])), ['a1', 'a2', 'b1']);
   });
 
-  it('counts otherwise from when a node is tainted, or loses its label', () => {
+  it('is counted differently after a node is tainted or loses its label', () => {
     const one = incoming(spread({ nodeTaintsPolicy: 'Honor' }));
     const snapshot = world([web('1', 'a1')]);
     assert.deepEqual(feasible(one, snapshot), ['b1']);
@@ -365,7 +370,7 @@ describe('required spread', () => {
     assert.deepEqual(feasible(one, snapshot), ['a1', 'a2']);
   });
 
-  it('that is only preferred keeps it from nowhere, and draws it to the emptiest', () => {
+  it('that is only preferred excludes no node, and prefers the emptiest domain', () => {
     const soft = incoming(spread({ whenUnsatisfiable: 'ScheduleAnyway' }));
     assert.equal(feasible(soft, world([web('1', 'a1')])).length, 4);
     assert.equal(nodeFor(soft, world([web('1', 'a1'), web('2', 'a2')])), 'b1');

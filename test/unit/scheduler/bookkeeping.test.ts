@@ -21,7 +21,7 @@ const [a, b] = [podInfo(wanting('a', {})), podInfo(wanting('b', {}))];
 
 describe('pods that wait for room on a node', () => {
   const on = (nominations: Nominations, name: string) => [...nominations.on(name)].map(nameOf);
-  it('wait there alone, until they wait elsewhere or no longer', () => {
+  it('wait for one node, until they wait for another one or no longer', () => {
     const nominations = new Nominations();
     nominations.set(a, 'n');
     nominations.set(b, 'n');
@@ -57,7 +57,7 @@ describe('pods that have a node', () => {
     const made = pod(name, { spec: { nodeName, volumes, priority }, metadata: { namespace } });
     return { info: podInfo(made), nodeName, assumed: false };
   };
-  it('are found by node, namespace and claim, as long as they have it', () => {
+  it('are found by node, namespace and claim', () => {
     const placed = new PlacedPods();
     const all = [
       claiming('x', 'c', 'n', 5),

@@ -34,7 +34,7 @@ function world(...objects: [resource: unknown, name: string, more: object][]) {
 const matchLabels = (labels: Record<string, string>) => ({ spec: { selector: { matchLabels: labels } } });
 const plainly = (labels: Record<string, string>) => ({ spec: { selector: labels } });
 
-describe('similar pods are those', () => {
+describe('the selectors of similar pods', () => {
   const owned = (apiVersion: string, kind: string, controller = true): OwnerReference => ({
     apiVersion,
     kind,
@@ -111,7 +111,7 @@ describe('budgets', () => {
   });
 });
 
-describe('a change among them is reported', () => {
+describe('a change of other objects is reported', () => {
   function followed() {
     const events: string[] = [];
     const made = world();
@@ -144,7 +144,7 @@ describe('a change among them is reported', () => {
         'storageChanged',
       );
     });
-  it('a namespace that comes, or has other labels', () => {
+  it('for a namespace that is created, or gets other labels', () => {
     const { told, put } = followed();
     assert.equal(
       told(() => put(namespaceResource, 'x', {})),

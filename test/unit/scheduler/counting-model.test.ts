@@ -243,7 +243,7 @@ function feasibleBy({ snapshot }: Model, one: Pod): string[] {
     .sort();
 }
 
-it('which nodes can take a pod is the same by counts that are kept and by counting', () => {
+it('cached counts give the same suitable nodes as counting anew', () => {
   let [taken, refused] = [0, 0];
   for (let seed = 1; seed <= 60; seed++) {
     const model = new Model(seed);
@@ -264,7 +264,7 @@ it('which nodes can take a pod is the same by counts that are kept and by counti
   assert.ok(taken > 1_000 && refused > 1_000, `${taken} ${refused}`);
 });
 
-it('pods that are added and removed in a simulation count like real ones', () => {
+it('pods that are added and removed in a simulation are counted like real pods', () => {
   let compared = 0;
   for (let seed = 1; seed <= 60; seed++) {
     const model = new Model(seed);

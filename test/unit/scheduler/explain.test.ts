@@ -46,13 +46,13 @@ describe('the nearest fit', () => {
     assert.equal(nearest(overfull, on('b', short('cpu', 100, 0), short('memory', 100, 99))), 'a');
   });
 
-  it('lacks the fewest things that no amount would provide', () => {
+  it('has the fewest reasons other than shortages', () => {
     const two = on('a', refused('no'), refused('neither'));
     assert.equal(nearest(two, on('b', refused('no'), short('cpu', 10, 0))), 'b');
     assert.equal(nearest(on('b', refused('no'), short('cpu', 10, 0)), on('c', refused('no'))), 'c');
   });
 
-  it('prefers shortages of several amounts to one that no amount would provide', () => {
+  it('has shortages of several resources rather than another reason', () => {
     const several = ['cpu', 'memory', 'a', 'b'].map((resource) => short(resource, 10, 0));
     assert.equal(nearest(on('a', refused('no')), on('b', ...several)), 'b');
   });

@@ -60,7 +60,7 @@ describe('filters', () => {
       [],
     ],
     [
-      'a cordoned node, tolerated in another way',
+      'a cordoned node, tolerated for another effect',
       tolerating({ key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoExecute' }),
       { unschedulable: true },
       [],
@@ -95,7 +95,13 @@ describe('filters', () => {
       [],
       [untolerated],
     ],
-    ['a taint, all tolerated', tolerating({ operator: 'Exists' }), { taints: [dedicated] }, [], []],
+    [
+      'a taint, with all taints tolerated',
+      tolerating({ operator: 'Exists' }),
+      { taints: [dedicated] },
+      [],
+      [],
+    ],
     [
       'a taint of another effect',
       tolerating({ key: 'dedicated', operator: 'Exists', effect: 'NoExecute' }),
@@ -125,50 +131,74 @@ describe('filters', () => {
       ['node(s) had untolerated taint {node.kubernetes.io/not-ready: }'],
     ],
     [
-      'a node that is silent',
+      'an unreachable node',
       plain(),
       { ready: 'Unknown' },
       [],
       ['node(s) had untolerated taint {node.kubernetes.io/unreachable: }'],
     ],
-    ['a node of its affinity', affine([{ matchExpressions: [disk('In', 'hdd', 'ssd')] }]), ssd, [], []],
-    ['a node of another kind', affine([{ matchExpressions: [disk('NotIn', 'ssd')] }]), ssd, [], [noMatch]],
     [
-      'all of a term',
+      'a node that its affinity selects',
+      affine([{ matchExpressions: [disk('In', 'hdd', 'ssd')] }]),
+      ssd,
+      [],
+      [],
+    ],
+    [
+      'a node that its affinity excludes',
+      affine([{ matchExpressions: [disk('NotIn', 'ssd')] }]),
+      ssd,
+      [],
+      [noMatch],
+    ],
+    [
+      'a node that matches only a part of a term',
       affine([{ matchExpressions: [disk('Exists'), disk('In', 'hdd')] }]),
       ssd,
       [],
       [noMatch],
     ],
-    ['one of two terms', affine([{ matchExpressions: [disk('DoesNotExist')] }, named('n')]), ssd, [], []],
+    [
+      'a node that matches one of two terms',
+      affine([{ matchExpressions: [disk('DoesNotExist')] }, named('n')]),
+      ssd,
+      [],
+      [],
+    ],
     ['a node by name', affine([named('x')]), ssd, [], [noMatch]],
     [
-      'more than a number',
+      'a label above a number',
       affine([{ matchExpressions: [disk('Gt', '9')] }]),
       { labels: { disk: '10' } },
       [],
       [],
     ],
-    ['a term of nothing', affine([{}]), ssd, [], [noMatch]],
+    ['an empty term', affine([{}]), ssd, [], [noMatch]],
     [
-      'its affinity, not its selector',
+      'a node that matches its affinity, but not its nodeSelector',
       affine([named('n')], { nodeSelector: { disk: 'hdd' } }),
       ssd,
       [],
       [noMatch],
     ],
-    ['a label it selects', plain({ nodeSelector: { disk: 'ssd' } }), { labels: { disk: 'ssd' } }, [], []],
     [
-      'a label it does not have',
+      'a node with a label of its nodeSelector',
+      plain({ nodeSelector: { disk: 'ssd' } }),
+      { labels: { disk: 'ssd' } },
+      [],
+      [],
+    ],
+    [
+      'a node without a label of its nodeSelector',
       plain({ nodeSelector: { disk: 'ssd' } }),
       { labels: { disk: 'hdd' } },
       [],
       ["node(s) didn't match Pod's node affinity/selector"],
     ],
-    ['room to the last bit', wanting('p', { cpu: '2', memory: '4Gi' }), {}, [], []],
+    ['exactly enough room', wanting('p', { cpu: '2', memory: '4Gi' }), {}, [], []],
     ['too little cpu', wanting('p', { cpu: '2001m' }), {}, [], ['Insufficient cpu']],
     [
-      'too little of both',
+      'too little cpu and memory',
       wanting('p', { cpu: '3', memory: '5Gi' }),
       {},
       [],
@@ -182,7 +212,7 @@ describe('filters', () => {
       ['Insufficient nvidia.com/gpu'],
     ],
     [
-      'what others left',
+      'too little room beside other pods',
       wanting('p', { cpu: '1' }),
       {},
       [
@@ -200,7 +230,7 @@ describe('filters', () => {
       ['Insufficient cpu'],
     ],
     [
-      'what the runtime needs counts too',
+      'the overhead of the runtime counts too',
       plain({
         containers: [container({ resources: { requests: { cpu: '1' } } })],
         overhead: { cpu: '1100m' },
@@ -210,20 +240,20 @@ describe('filters', () => {
       ['Insufficient cpu'],
     ],
     [
-      'no more pods',
+      'the maximum number of pods',
       plain(),
       { allocatable: { pods: '1' } },
       [pod('b', { spec: { nodeName: 'n' } })],
       ['Too many pods'],
     ],
     [
-      'pods that are over take nothing',
+      'ended pods use no resources',
       plain(),
       { allocatable: { pods: '1' } },
       [pod('b', { phase: 'Failed' })],
       [],
     ],
-    ['a port that is taken', port(80), {}, [boundPort(80)], [noPort]],
+    ['a port in use', port(80), {}, [boundPort(80)], [noPort]],
     ['a port of another protocol', port(80, { protocol: 'UDP' }), {}, [boundPort(80)], []],
     [
       'a port of another address',
@@ -248,23 +278,23 @@ describe('filters', () => {
     ],
     ['a port of every address, by default', port(80), {}, [boundPort(80, { hostIP: '10.0.0.2' })], [noPort]],
     [
-      'a port of one address, taken for every address',
+      'a port of one address, in use on every address',
       port(80, { hostIP: '10.0.0.2' }),
       {},
       [boundPort(80)],
       [noPort],
     ],
-    ['a container port is not one of the node', inside, {}, [boundPort(80)], []],
-    ['container ports are not those of one another', inside, {}, [boundTo(inside)], []],
+    ['a container port that is in use on the node', inside, {}, [boundPort(80)], []],
+    ['a container port that another pod has too', inside, {}, [boundTo(inside)], []],
     [
-      'a label that a node without any has not',
+      'a node without labels and DoesNotExist',
       affine([{ matchExpressions: [disk('DoesNotExist')] }]),
       {},
       [],
       [],
     ],
     [
-      'host networking takes container ports',
+      'container ports on the host network',
       plain({
         hostNetwork: true,
         containers: [container({ ports: [{ containerPort: 80, protocol: 'TCP' }] })],
@@ -277,7 +307,7 @@ describe('filters', () => {
   for (const [name, one, options, bound, expected] of table)
     it(name, () => assert.deepEqual(texts(one, [node('n', options)], bound), expected));
 
-  it('a node that has said nothing yet', () => {
+  it('a node without a status', () => {
     const mute = { ...node('n'), status: {} };
     assert.deepEqual(texts(plain(), [mute]), [
       'node(s) had untolerated taint {node.kubernetes.io/not-ready: }',

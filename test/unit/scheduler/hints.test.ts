@@ -61,11 +61,11 @@ const waiting = {
   claim: () => wanting('claim', {}, { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] }),
 };
 
-describe('an event wakes the pods that it can help, and no others', () => {
+describe('an event wakes only the pods that it can help', () => {
   const cases: [string, () => Promise<void>, string[]][] = [
-    ['a pod that goes and leaves enough', () => world.remove('holder'), ['cpu']],
-    ['a pod that goes and leaves too little', () => world.remove('small'), []],
-    ['a pod that comes', () => world.put(on('n', 'else')), []],
+    ['a deleted pod that leaves enough room', () => world.remove('holder'), ['cpu']],
+    ['a deleted pod that leaves too little room', () => world.remove('small'), []],
+    ['a created pod', () => world.put(on('n', 'else')), []],
     ['a pod that an affinity term selects', () => world.put(on('n', 'db')), ['near']],
     [
       'a label of a node',
@@ -143,7 +143,7 @@ describe('an event wakes the pods that it can help, and no others', () => {
 });
 
 describe('a pod that is tried without success', () => {
-  it('is tried again at once, then after a second, doubled up to ten', async () => {
+  it('is retried at once, then after a second, which doubles up to ten', async () => {
     assert.deepEqual([1, 2, 3, 4, 5, 6, 7].map(delayAfter), [0, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
     await begin();
     await world.addNode(node('n', room('1')));
@@ -166,7 +166,7 @@ describe('a pod that is tried without success', () => {
   });
 });
 
-describe('many that fit nowhere', () => {
+describe('many pods that fit nowhere', () => {
   it('are checked once together if their requests are equal', async () => {
     let asked = 0;
     const counting: Plugin = {
@@ -193,7 +193,7 @@ describe('Permit and Reserve', () => {
     name: 'Together',
     permit: (_pod, { podCount }) => (podCount >= count ? 'allowed' : { waitMs: 5_000 }),
   });
-  it('hold a pod back until enough are there, and then bind them all', async () => {
+  it('delay a pod until enough pods of its group exist, and then bind all of them', async () => {
     await begin(together(3));
     await world.addNode(node('n', room('9')));
     await world.put(wanting('a', {}), wanting('b', {}));

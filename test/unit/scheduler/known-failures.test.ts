@@ -40,13 +40,13 @@ describe('the failure of a pod', () => {
     ['of another namespace', first, over({ namespace: 'other' })],
     ['with other labels', first, over({ labels: { app: 'other' } })],
     [
-      'that asks for another policy',
+      'with another scheduling policy',
       first,
       over({ annotations: { 'minik8s.io/scheduling-policy': 'Random' } }),
     ],
     ['of another owner', first, over({ ownerReferences: [ownedBy('ReplicaSet', 'r')] })],
-    ['that asks for something else', first, over({}, { priority: 1 })],
-    ['with a claim of its own', over({ name: 'first' }, { volumes: volume }), over({}, { volumes: volume })],
+    ['with another specification', first, over({}, { priority: 1 })],
+    ['with a generated claim', over({ name: 'first' }, { volumes: volume }), over({}, { volumes: volume })],
   ];
   for (const [what, one, other] of others)
     it(`is not used for one ${what}`, () => {

@@ -59,7 +59,7 @@ describe('a pod that takes the place of another', () => {
     assert.deepEqual([world.nodeOf('urgent'), world.nodeOf('again')], ['n', undefined]);
   });
 
-  it('gives way to a pod of a still higher priority: its node is another then, or none', async () => {
+  it('loses its node to a pod of a higher priority, and gets another node or none', async () => {
     await world.addNode(sized('n'));
     await world.put(on('n', 'low', '2'), urgent('first', '2', 100), urgent('second', '2', 200));
     assert.equal(nominated('second'), 'n');
@@ -68,7 +68,7 @@ describe('a pod that takes the place of another', () => {
     assert.deepEqual([world.nodeOf('first'), world.nodeOf('second')], [undefined, 'n']);
   });
 
-  it('is bound to another node that is free earlier', async () => {
+  it('is bound to another node that has room earlier', async () => {
     await world.addNode(sized('n'));
     await world.put(on('n', 'low', '2'), urgent());
     await world.addNode(sized('m'));

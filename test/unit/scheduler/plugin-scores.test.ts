@@ -98,20 +98,26 @@ describe('images', () => {
   const using = (image: string, ...more: string[]) =>
     plain({ containers: [image, ...more].map((name) => container({ image: name })) });
   const table: [string, Pod, string, number, number | undefined][] = [
-    ['count by their size, and on how many nodes they are', using('app:1'), 'app:1', 1023, 50],
+    ['count by their size and the number of nodes that have them', using('app:1'), 'app:1', 1023, 50],
     [
-      'of an init container',
+      'count for init containers',
       { ...using('x:1'), spec: { ...using('x:1').spec, initContainers: [container({ image: 'app:1' })] } },
       'app:1',
       1023,
       48850 / 1977,
     ],
-    ['beside one that is nowhere', using('app:1', 'y:1'), 'app:1', 1023, 48850 / 1977],
-    ['no more than so much of each', using('app:1'), 'app:1', 9000, 100],
-    ['no less than nothing', using('app:1'), 'app:1', 40, 0],
-    ['without a tag, of a registry with a port', using('reg:5000/app'), 'reg:5000/app:latest', 1023, 50],
+    ['count beside an image that no node has', using('app:1', 'y:1'), 'app:1', 1023, 48850 / 1977],
+    ['count up to a maximum size', using('app:1'), 'app:1', 9000, 100],
+    ['count only above a minimum size', using('app:1'), 'app:1', 40, 0],
+    [
+      'count without a tag, of a registry with a port',
+      using('reg:5000/app'),
+      'reg:5000/app:latest',
+      1023,
+      50,
+    ],
     ['with a digest', using('reg:5000/app@sha256:1'), 'reg:5000/app@sha256:1', 1023, 50],
-    ['that are nowhere say nothing', using('y:1'), 'app:1', 1023, undefined],
+    ['give no score if no node has them', using('y:1'), 'app:1', 1023, undefined],
   ];
   for (const [what, one, image, size, expected] of table)
     it(what, () => {
@@ -125,15 +131,15 @@ describe('images', () => {
 describe('the balance of cpu and memory', () => {
   const table: [string, Pod, NodeOptions['allocatable'], number][] = [
     [
-      'half of one and a quarter of the other',
+      'with half of the cpu and a quarter of the memory',
       wanting('p', { cpu: '1', memory: '1' }),
       { cpu: '2', memory: '4' },
       87.5,
     ],
-    ['nothing of either', wanting('p', {}), { cpu: '1m', memory: '1' }, 100],
-    ['no more than all', wanting('p', { cpu: '8' }), { cpu: '2', memory: '4' }, 50],
-    ['no cpu to balance', wanting('p', { memory: '2' }), { memory: '4' }, 100],
-    ['no memory to balance', wanting('p', { cpu: '2' }), { cpu: '4', memory: '0' }, 100],
+    ['without requests', wanting('p', {}), { cpu: '1m', memory: '1' }, 100],
+    ['with requests above the capacity', wanting('p', { cpu: '8' }), { cpu: '2', memory: '4' }, 50],
+    ['on a node without cpu', wanting('p', { memory: '2' }), { memory: '4' }, 100],
+    ['on a node without memory', wanting('p', { cpu: '2' }), { cpu: '4', memory: '0' }, 100],
   ];
   for (const [what, one, allocatable, expected] of table)
     it(what, () =>
@@ -143,7 +149,7 @@ describe('the balance of cpu and memory', () => {
     );
 });
 
-it('PreferNoSchedule taints count, whatever other taints there are', () => {
+it('only PreferNoSchedule taints are counted, beside any other taints', () => {
   const taints = [
     { key: 'a', effect: 'NoSchedule' as const },
     { key: 'b', effect: 'PreferNoSchedule' as const },
@@ -185,19 +191,19 @@ describe('preferred affinity to pods', () => {
       { a1: 100, a2: 0, b1: 50, x: 0 },
     ],
     [
-      'by the weights of its wishes',
+      'adds up the weights of its terms',
       prefer('podAffinity', [10, 'db'], [40, 'cache']),
       [on('1', 'a1', 'db'), on('2', 'b1', 'cache')],
       { a1: 25, a2: 0, b1: 100, x: 0 },
     ],
     [
-      'against it as well',
+      'applies anti-affinity as well',
       prefer('podAntiAffinity', [10, 'db']),
       [on('1', 'a1', 'db'), on('2', 'a1', 'db'), on('3', 'b1', 'db')],
       { a1: 0, a2: 100, b1: 50, x: 100 },
     ],
     [
-      'of those that exist, by theirs',
+      'applies the terms of existing pods',
       {},
       [
         on('1', 'a1', 'db', prefer('podAffinity', [10, 'web'])),
@@ -206,13 +212,13 @@ describe('preferred affinity to pods', () => {
       { a1: 25, a2: 0, b1: 100, x: 0 },
     ],
     [
-      'says nothing where all are alike',
+      'gives no preference if all nodes have the same score',
       prefer('podAffinity', [10, 'db']),
       nodes.map(({ metadata: { name } }) => on(`d-${name}`, name, 'db')),
       { a1: 0, a2: 0, b1: 0, x: 0 },
     ],
     [
-      'no score if the term selects no pod',
+      'gives no score if the term selects no pod',
       prefer('podAffinity', [10, 'db']),
       [on('1', 'a1', 'else')],
       undefined,
@@ -243,7 +249,7 @@ describe('preferred spread', () => {
   const share = (raw: number, least: number, most: number) => (100 * (most + least - raw)) / most;
   const [two, three] = [Math.log(2 + 2), Math.log(3 + 2)];
 
-  it('draws it to the emptier zone, and never to a node of none', () => {
+  it('prefers the emptier zone, and never a node without a zone', () => {
     const found = scores('PodTopologySpread', spread(['zone', 1]), snapshotOf(nodes, bound));
     assertScores(found, { a1: 50, a2: 50, b1: 100, x: 0 });
   });
@@ -252,7 +258,7 @@ describe('preferred spread', () => {
     const [a, b] = [2 * two + 2, two + 2];
     assertScores(found, { a1: share(a, b, a), a2: share(a, b, a), b1: 100, x: 0 });
   });
-  it('by two topologies weighs the one with more domains more', () => {
+  it('by two topologies gives more weight to the topology with more domains', () => {
     const found = scores('PodTopologySpread', spread(['zone', 1], ['host', 1]), snapshotOf(nodes, bound));
     const [a1, a2, b1] = [2 * two + 2 * three, 2 * two, two + three];
     const least = Math.min(a2, b1);
@@ -267,7 +273,7 @@ describe('preferred spread', () => {
     const found = scores('PodTopologySpread', spread(['zone', 1]), snapshotOf(nodes));
     assertScores(found, { a1: 100, a2: 100, b1: 100, x: 0 });
   });
-  it('by default counts a node without a zone only by its name', () => {
+  it('by default uses only the host name of a node without a zone', () => {
     const [hostname, zone] = ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'];
     const snapshot = new Snapshot({
       namespaceLabels: () => undefined,
@@ -301,7 +307,7 @@ describe('preferred spread', () => {
   });
 });
 
-it('a pod that names its node is looked for there alone', () => {
+it('a pod that names its node is tried only there', () => {
   const many = Array.from({ length: 300 }, (_, index) => node(`n${index}`));
   const matchFields = [{ key: 'metadata.name', operator: 'In' as const, values: ['n250'] }];
   const nodeSelectorTerms = [{ matchFields }];

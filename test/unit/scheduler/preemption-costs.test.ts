@@ -8,53 +8,57 @@ import { a, b, budget, type Given, on, remedyFor, sized, told, urgent } from './
 describe('the node that costs least is', () => {
   const table: [string, Omit<Given, 'nodes'>, string][] = [
     [
-      'one where no budget is broken',
+      'a node where no budget is violated',
       { bound: [on('a', 'x', '2', 1), on('b', 'y', '2', 50)], budgets: [budget('x', 0)] },
       'b',
     ],
     [
-      'one whose budget allows it',
+      'a node whose budget allows the disruption',
       { bound: [on('a', 'x', '2', 1), on('b', 'y', '2', 50)], budgets: [budget('x', 1)] },
       'a',
     ],
     [
-      'one whose pod is counted as disrupted already',
+      'a node whose pod is already counted as disrupted',
       { bound: [on('a', 'x', '2', 1), on('b', 'y', '2', 50)], budgets: [budget('x', 0, ['x'])] },
       'a',
     ],
-    ['that of the least important victim', { bound: [on('a', 'x', '2', 9), on('b', 'y', '2', 8)] }, 'b'],
     [
-      'that of the smaller sum',
+      'the node with the victim of the lowest priority',
+      { bound: [on('a', 'x', '2', 9), on('b', 'y', '2', 8)] },
+      'b',
+    ],
+    [
+      'the node with the smaller sum of priorities',
       { bound: [on('a', 'x', '1', 9), on('a', 'z', '1', 9), on('b', 'y', '1', 9), on('b', 'w', '1', 1)] },
       'b',
     ],
     [
-      'that of fewer victims, though their priorities are negative',
+      'the node with fewer victims, although priorities are negative',
       { bound: [on('a', 'x', '1', -5), on('a', 'z', '1', -5), on('b', 'y', '2', -5)] },
       'b',
     ],
     [
-      'that whose victims have run least long',
+      'the node whose victims started last',
       { bound: [on('a', 'x', '2', 9), on('b', 'y', '2', 9, { started: 5 })] },
       'b',
     ],
     [
-      'that of less important victims, though they are more',
+      'the node with victims of lower priority, although they are more',
       { bound: [on('a', 'x', '2', 9), on('b', 'y', '1', 8), on('b', 'w', '1', 8, { started: 5 })] },
       'b',
     ],
     [
-      'that of fewer victims, however low their priorities',
+      'the node with fewer victims, however low their priorities',
       { bound: [on('a', 'x', '1', -1000), on('a', 'z', '1', -1000), on('b', 'y', '2', -1000)] },
       'b',
     ],
     [
-      'that of fewer victims, though one more adds nothing to the sum',
+      'the node with fewer victims, although another victim would not change the sum',
       { bound: [on('a', 'x', '1', 9), on('a', 'z', '1', -(2 ** 31)), on('b', 'y', '2', 9)] },
       'b',
     ],
     [
-      'that where the one that has run longest has run less long',
+      'the node whose earliest victim started later',
       {
         bound: [
           on('a', 'x', '1', 9),
@@ -66,7 +70,7 @@ describe('the node that costs least is', () => {
       'b',
     ],
     [
-      'that by the start of its most important victims only',
+      'the node by the start times of its victims of the highest priority only',
       {
         bound: [
           on('a', 'x', '1', 9, { started: 50 }),
@@ -78,7 +82,7 @@ describe('the node that costs least is', () => {
       'a',
     ],
     [
-      'one whose budget is of another namespace',
+      'a node whose budget is of another namespace',
       {
         bound: [on('a', 'x', '2', 1), on('b', 'y', '2', 50)],
         budgets: [{ ...budget('x', 0), namespace: 'other' }],
@@ -86,7 +90,7 @@ describe('the node that costs least is', () => {
       'a',
     ],
     [
-      'one whose budget has an empty selector, which protects no pod as upstream',
+      'a node whose budget has an empty selector, which protects no pod, as upstream',
       {
         bound: [on('a', 'x', '1', 1), on('a', 'z', '1', 1, { started: 5 }), on('b', 'y', '2', 50)],
         budgets: [{ ...budget('x', 1), selector: selectorFromLabelSelector({}) }],
@@ -94,7 +98,7 @@ describe('the node that costs least is', () => {
       'a',
     ],
     [
-      'one where two budgets allow it each',
+      'a node where each of two budgets allows the disruption',
       {
         bound: [on('a', 'x', '1', 1), on('a', 'z', '1', 1, { started: 5 }), on('b', 'y', '2', 50)],
         budgets: [budget('x', 1), budget('z', 1)],
@@ -102,7 +106,7 @@ describe('the node that costs least is', () => {
       'a',
     ],
     [
-      'one where a budget does not allow the second',
+      'a node where a budget allows one victim, but not two',
       {
         bound: [
           on('a', 'x', '1', 1, { labels: { app: 'x' } }),
@@ -125,7 +129,7 @@ describe('the node that costs least is', () => {
     assert.deepEqual(told(remedyFor(urgent('2'), given)), ['a', ['x']]);
   });
 
-  it('any, where pods that a budget protects are kept if possible', () => {
+  it('is any if needed, and pods that a budget protects are kept if possible', () => {
     const bound = [on('a', 'x', '1', 1), on('a', 'y', '1', 50)];
     assert.deepEqual(told(remedyFor(urgent('1'), { nodes: [a], bound, budgets: [budget('x', 0)] })), [
       'a',

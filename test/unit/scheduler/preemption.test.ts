@@ -14,19 +14,19 @@ const onTheirWay = 'wait: not eligible due to a terminating pod on the nominated
 describe('victims', () => {
   const table: [string, Pod, Given, unknown][] = [
     [
-      'are as few as may be, the least important ones',
+      'are as few as possible, with the lowest priorities',
       urgent('1'),
       { nodes: [a], bound: [on('a', 'x', '1', 10), on('a', 'y', '1', 5)] },
       ['a', ['y']],
     ],
     [
-      'of one priority those that have run least long',
+      'are the pods that started last, of equal priorities',
       urgent('1'),
       { nodes: [a], bound: [on('a', 'old', '1', 5), on('a', 'new', '1', 5, { started: 60 })] },
       ['a', ['new']],
     ],
     [
-      'all of them where it needs all',
+      'are all pods if the room of all is needed',
       urgent('2'),
       { nodes: [a], bound: [on('a', 'x', '1', 10), on('a', 'y', '1', 5)] },
       ['a', ['x', 'y']],
@@ -81,13 +81,13 @@ describe('victims', () => {
       undefined,
     ],
     [
-      'those that have not started before others of the same priority',
+      'are pods that have not started before others of the same priority',
       urgent('1'),
       { nodes: [a], bound: [on('a', 'new', '1', 5), unstarted(on('a', 'unstarted', '1', 5))] },
       ['a', ['unstarted']],
     ],
     [
-      'the most important first, though a budget protects another',
+      'are chosen by priority, although a budget protects one of them',
       urgent('2'),
       {
         nodes: [a],
@@ -103,7 +103,7 @@ describe('victims', () => {
       never,
     ],
     [
-      'are those of a port',
+      'are the pods with the requested host port',
       urgent('0', {
         containers: [container({ ports: [{ containerPort: 1, hostPort: 80, protocol: 'TCP' }] })],
       }),
@@ -122,7 +122,7 @@ describe('victims', () => {
   for (const [what, one, given, expected] of table)
     it(what, () => assert.deepEqual(told(remedyFor(one, given)), expected));
 
-  it('are those that repel the pod', () => {
+  it('are the pods whose anti-affinity rejects the pod', () => {
     const labelSelector = { matchLabels: { app: 'web' } };
     const affinity = {
       podAntiAffinity: {
@@ -183,11 +183,14 @@ describe('a pod whose victims are terminating', () => {
     assert.equal(told(remedyFor(urgent('2'), { nodes: [a, b], bound, nominated: 'a' })), onTheirWay);
   });
   const others: [string, Pod][] = [
-    ['one that goes is no less important', leaving(on('a', 'x', '2', 100))],
-    ['one goes for another reason', leaving(on('a', 'x', '2', 1), { reason: 'EvictionByEvictionAPI' })],
-    ['one goes that was not taken after all', leaving(on('a', 'x', '2', 1), { status: 'False' })],
+    ['a terminating pod has no lower priority', leaving(on('a', 'x', '2', 100))],
     [
-      'one that was asked to has not begun to',
+      'a pod terminates for another reason',
+      leaving(on('a', 'x', '2', 1), { reason: 'EvictionByEvictionAPI' }),
+    ],
+    ['a pod terminates whose preemption was revoked', leaving(on('a', 'x', '2', 1), { status: 'False' })],
+    [
+      'a preempted pod is not terminating yet',
       { ...leaving(on('a', 'x', '2', 1)), metadata: on('a', 'x', '2', 1).metadata },
     ],
   ];
@@ -220,7 +223,7 @@ describe('room that is kept for a pod', () => {
     for (const priority of [1, 100])
       assert.equal(decideWith(other(priority), snapshot()).kind, 'unschedulable');
   });
-  it('is for one of a higher priority, and for itself', () => {
+  it('is available to pods of a higher priority and to the nominated pod', () => {
     assert.equal(decideWith(other(101), snapshot()).kind, 'node');
     assert.equal(decideWith(urgent('2'), snapshot(), { nominated: 'a' }).kind, 'node');
   });

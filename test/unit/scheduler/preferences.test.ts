@@ -84,14 +84,14 @@ describe('images', () => {
     return { ...made, status: { ...made.status, images: list } };
   };
   const using = (image: string) => plain({ containers: [container({ image })] });
-  it('draw a pod to their nodes, by the requested tag', () => {
+  it('are preferred on nodes that have them, by the requested tag', () => {
     const snapshot = snapshotOf([having('a'), having('b', ['app:latest', 900e6])]);
     assert.equal(nodeFor(using('app'), snapshot), 'b');
     snapshot.setNode(having('b'));
     snapshot.setNode(having('a', ['app:latest', 900e6]));
     assert.equal(nodeFor(using('app'), snapshot), 'a');
   });
-  it('that are small do not count', () => {
+  it('that are small are ignored', () => {
     const snapshot = snapshotOf([having('a'), having('b', ['app:1', 1e6])]);
     const seen = new Set(
       Array.from({ length: 40 }, (_, seed) =>
@@ -132,7 +132,7 @@ describe('pods of one Service or set', () => {
         nodeFor(wanting('p', {}), snapshot, { random: { next: () => draw / 30, uuid: () => '' } }),
       ),
     );
-  it('are spread over nodes and zones without asking', () => {
+  it('are spread over nodes and zones by default', () => {
     assert.deepEqual([...places(snapshotWith(true))].sort(), ['a1', 'a2']);
     assert.deepEqual([...places(snapshotWith(false))].sort(), ['a1', 'a2', 'b1']);
   });
@@ -147,12 +147,12 @@ describe('the policy of a pod', () => {
     [node('a'), node('b')],
     [on('a', 'x', { cpu: '1' }), on('b', 'y', {}), on('b', 'z', {})],
   );
-  it('is the one that counts for it', () => {
+  it('is applied to the pod', () => {
     assert.equal(nodeFor(asking('LeastPod'), snapshot), 'a');
     assert.equal(nodeFor(asking('LeastCpu'), snapshot, { policy: 'LeastPod' }), 'b');
     assert.equal(nodeFor(asking('RoundRobin'), snapshot, { lastNode: 'a' }), 'b');
   });
-  it('must be there', () => {
+  it('must exist', () => {
     const decision = decideWith(asking('Fastest'), snapshot);
     assert.match(
       (decision.kind === 'unschedulable' && decision.refused?.text) || '',
@@ -161,6 +161,6 @@ describe('the policy of a pod', () => {
   });
 });
 
-it('a share of many nodes is enough', () => {
+it('only a share of many nodes is examined', () => {
   assert.deepEqual([5, 100, 101, 1_000, 5_000, 20_000].map(enoughOf), [5, 100, 100, 420, 500, 1_000]);
 });

@@ -14,7 +14,7 @@ describe('explain', () => {
   };
   const tainted = (name: string) => node(name, { taints: [{ key: 'k', value: 'v', effect: 'NoSchedule' }] });
   const big = wanting('p', { cpu: '2500m', memory: '5Gi' });
-  it('counts reasons as upstream words them and names the nearest fit', () => {
+  it("contains the number of each reason in upstream's words, and the nearest fit", () => {
     assert.equal(
       explain(
         reasons(big, [node('a', { allocatable: { cpu: '2', memory: '8Gi' } }), tainted('b'), tainted('c')]),
@@ -72,7 +72,7 @@ describe('explain', () => {
       ],
     });
   });
-  it('reports why it is not a node', () => {
+  it('reports a reason that does not depend on a node', () => {
     const refused = { plugin: 'P', text: 'because', unresolvable: true as const };
     assert.deepEqual(JSON.parse(report([], 3, refused)), {
       total: 3,

@@ -10,7 +10,7 @@ import { container, node, pod } from '../controllers/objects.ts';
 import { decideWith, nodeFor, plain, snapshotOf, wanting } from './pods.ts';
 
 describe('preferred affinity to nodes', () => {
-  it('decides between nodes that suit otherwise, by weight', () => {
+  it('decides between otherwise suitable nodes, by weight', () => {
     const term = (weight: number, value: string) => ({
       weight,
       preference: { matchExpressions: [{ key: 'disk', operator: 'In' as const, values: [value] }] },
@@ -56,7 +56,7 @@ describe('policies', () => {
     assert.equal(chosen('LeastCpu', undefined, [half, on('b', 'y', { cpu: '1' }), bound[2] ?? half]), 'b');
     assert.equal(chosen('LeastCpu', undefined, [on('a', 'x', { cpu: '1m' }), ...bound.slice(2)]), 'b');
   });
-  it('a node without cpu in its status accepts pods that request none, whatever the policy', () => {
+  it('a node without cpu in its status accepts pods without a cpu request, with any policy', () => {
     const mute = [node('n', { allocatable: { pods: '5' } })];
     for (const policy of policies) assert.equal(nodeFor(plain(), snapshotOf(mute), { policy }), 'n');
     const two = [...mute, node('m', { allocatable: { pods: '5' } })];
@@ -80,7 +80,7 @@ describe('policies', () => {
   it('Random reaches every node, be it full or empty', () => {
     assert.deepEqual(reached('Random', bound.slice(2)), ['a', 'b', 'c']);
   });
-  it('the others choose all best nodes, and no others', () => {
+  it('the other policies choose exactly among the best nodes', () => {
     for (const policy of ['Default', 'LeastPod', 'LeastCpu', 'LeastMem'] as const)
       assert.deepEqual(reached(policy, bound.slice(2)), ['a', 'b'], policy);
     const least = ['a', 'c'].map((name) => on(name, `least-${name}`, { cpu: '1m' }));
@@ -100,7 +100,7 @@ describe('many nodes', () => {
             }),
           ],
     );
-  it('are checked from the given start until enough of them can take the pod', () => {
+  it('are checked from the given start until enough of them are suitable', () => {
     const look = (free: number, begin: number) => {
       const decision = decideWith(plain(), snapshotOf(many, busy(free)), { begin });
       assert.equal(decision.kind, 'node');
@@ -112,12 +112,12 @@ describe('many nodes', () => {
     assert.deepEqual(look(93, 250), [true, enough]);
     assert.deepEqual(look(94, 250), [false, enough]);
   });
-  it('are each tried once if none fits, or by a policy that compares all', () => {
+  it('are each checked once if none is suitable, or with a policy that compares all nodes', () => {
     const large = wanting('p', { cpu: '2' });
     assert.deepEqual(nodeFor(large, snapshotOf(many, busy(299)), { begin: 7 }), 'n299');
     assert.deepEqual(nodeFor(plain(), snapshotOf(many, busy(299)), { policy: 'LeastPod' }), 'n299');
   });
-  it('a pod that names several has any of them, and one that excludes one has others', () => {
+  it('a pod that names several nodes gets one of them, and a pod that excludes a node gets another', () => {
     const asking = (...nodeSelectorTerms: object[]) =>
       plain({
         affinity: {

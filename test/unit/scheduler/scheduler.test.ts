@@ -32,7 +32,7 @@ describe('a pod without a node', () => {
     assert.equal(world.revisionOf('p'), '2');
   });
 
-  it('is bound when it was there before the scheduler', async () => {
+  it('is bound if it existed before the scheduler', async () => {
     world = new SchedulingWorld();
     await world.put(small('p'));
     await world.addNode(node('n'));
@@ -42,8 +42,8 @@ describe('a pod without a node', () => {
 
   const over = { metadata: { deletionTimestamp: at(1) } };
   for (const [what, options] of [
-    ['asks for another scheduler', { spec: { schedulerName: 'mine' } }],
-    ['is to be deleted', over],
+    ['names another scheduler', { spec: { schedulerName: 'mine' } }],
+    ['is being deleted', over],
     ['has gates', { spec: { schedulingGates: [{ name: 'a.example/b' }] } }],
     ['has failed', { phase: 'Failed' }],
     ['has succeeded', { phase: 'Succeeded' }],
@@ -72,7 +72,7 @@ describe('a pod without a node', () => {
     assert.deepEqual([world.nodeOf('own'), world.nodeOf('other')], ['n', undefined]);
   });
 
-  it('comes after the last one in turn with RoundRobin', async () => {
+  it('gets the node after the last chosen one with RoundRobin', async () => {
     await begin({ policy: 'RoundRobin' });
     await world.addNode(node('b'), node('zone'), node('a'));
     const names = ['p1', 'p2', 'p3', 'p4'];
@@ -81,7 +81,7 @@ describe('a pod without a node', () => {
   });
 });
 
-it('a policy that does not exist is refused, with the existing ones', async () => {
+it('an unknown policy is rejected with a list of the existing ones', async () => {
   await begin();
   const wrong = { policy: 'Best' } as unknown as SchedulerOptions;
   assert.throws(
@@ -91,7 +91,7 @@ it('a policy that does not exist is refused, with the existing ones', async () =
 });
 
 describe('nodes are never given more than they have', () => {
-  it('while many bindings are under way that no cache shows yet', async () => {
+  it('while the cache does not show many bindings yet', async () => {
     await begin();
     world.prompt = false;
     await world.addNode(node('n', cores('1')), node('m', cores('1')));
@@ -128,7 +128,7 @@ describe('nodes are never given more than they have', () => {
   });
 });
 
-describe('a binding that finds nothing', () => {
+describe('a binding of a missing object', () => {
   const pods = { group: '', plural: 'pods' };
 
   it('is no error when the pod is deleted', async () => {
@@ -155,7 +155,7 @@ describe('a binding that finds nothing', () => {
     await world.put(wanting('p', { cpu: '1' }));
     assert.deepEqual([world.log.lines, world.events, world.clock.pending], [[], [], 0]);
     await world.put(wanting('next', { cpu: '1' }));
-    assert.equal(world.nodeOf('next'), 'n', 'what it was to take is free');
+    assert.equal(world.nodeOf('next'), 'n', 'the resources that were meant for the deleted pod are free');
     await world.remove('p');
     assert.deepEqual([lines(), world.clock.pending], [[], 0]);
   });

@@ -40,7 +40,7 @@ describe('Snapshot', () => {
     snapshot.setPod(one);
     assert.equal(snapshot.nodes[0]?.requested.get('cpu'), 0);
   });
-  it('releases the ports of a deleted pod, and no others', () => {
+  it('releases only the ports of a deleted pod', () => {
     const withPorts = (name: string, ...hostPorts: number[]) => {
       const ports = hostPorts.map((hostPort) => ({ containerPort: 80, protocol: 'TCP' as const, hostPort }));
       return pod(name, { spec: { nodeName: 'n', containers: [container({ ports })] } });
@@ -54,7 +54,7 @@ describe('Snapshot', () => {
     snapshot.setPod({ ...second, status: { ...second.status, phase: 'Succeeded' } });
     assert.deepEqual(taken(), []);
   });
-  it('counts pods of a node that is added later, and again when it returns', () => {
+  it('includes the pods of a node that is added later or returns', () => {
     const snapshot = snapshotOf([], [pod('b', { spec: { nodeName: 'n' } })]);
     snapshot.setNode(node('n'));
     assert.equal(snapshot.nodes[0]?.podCount, 1);
@@ -76,10 +76,10 @@ describe('Snapshot', () => {
     };
     const table: [string, Pod, number][] = [
       ['counts the requested resources while fewer are allocated', sized('1500m', '1'), 1500],
-      ['counts what it has while it is to have less', sized('500m', '1'), 1000],
-      ['frees the rest when it has less', sized('500m', '500m'), 500],
+      ['counts the allocated resources while fewer are requested', sized('500m', '1'), 1000],
+      ['frees the rest when fewer are allocated', sized('500m', '500m'), 500],
       [
-        'counts what it has when its node can never give more',
+        'counts the allocated resources if the resize is infeasible',
         sized('3', '1', { resize: 'Infeasible' }),
         1000,
       ],
@@ -101,7 +101,7 @@ describe('Snapshot', () => {
   });
 });
 
-describe('never overcommits, and releases what it reserved', () => {
+describe('never overcommits, and releases reserved resources', () => {
   for (const policy of policies)
     it(policy, () => {
       for (let seed = 1; seed <= 15; seed++) fill(policy, new SeededRandom(seed));

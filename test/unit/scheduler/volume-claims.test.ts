@@ -67,34 +67,34 @@ describe('a pod with a claim', () => {
   const table: [string, string | undefined, string][] = [
     ['that does not exist waits', told(one), 'persistentvolumeclaim "c" not found'],
     [
-      'that is to be made for it',
+      'that will be created for it',
       told(ephemeral),
       'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-c"',
     ],
     ['that is not bound', told(one, claim()), 'pod has unbound immediate PersistentVolumeClaims'],
     [
-      'that is bound with its pod',
+      'of a class that waits for pods',
       told(one, claim({ storageClassName: 'late' })),
       "node(s) didn't find available persistent volumes to bind",
     ],
     [
-      'of many nodes, for which this server makes folders of one',
+      'for many nodes, of a class with folders on one node',
       told(one, claim({ storageClassName: 'local', accessModes: ['ReadWriteMany', 'ReadWriteOnce'] })),
       'node(s) didn\'t find available persistent volumes to bind (persistentvolumeclaim "c": access mode ReadWriteMany is not supported: a local volume is on one node)',
     ],
     [
-      'of one node, for which this server makes a folder',
+      'for one node, of a class with folders on one node',
       told(one, claim({ storageClassName: 'local' })),
       'n',
     ],
-    ['for which a volume is made on its node', told(one, claim({ storageClassName: 'made' })), 'n'],
+    ['whose volume is provisioned on its node', told(one, claim({ storageClassName: 'made' })), 'n'],
     [
-      'for which one is made elsewhere',
+      'whose volume is provisioned on other nodes',
       told(one, claim({ storageClassName: 'made-elsewhere' })),
       "node(s) didn't find available persistent volumes to bind",
     ],
     [
-      'that is lost',
+      'in phase Lost',
       told(one, claim({ volumeName: 'pv' }, { phase: 'Lost' })),
       'persistentvolumeclaim "c" bound to non-existent persistentvolume "pv"',
     ],
@@ -104,19 +104,19 @@ describe('a pod with a claim', () => {
       'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)',
     ],
     [
-      'of a volume that is elsewhere',
+      'of a volume on another node',
       told(one, bound, volume('b')),
       'node(s) had volume node affinity conflict',
     ],
-    ['of a volume that is here', told(one, bound, volume('a')), 'n'],
-    ['of a volume that is here or elsewhere', told(one, bound, volume('b', 'a')), 'n'],
+    ['of a volume on this node', told(one, bound, volume('a')), 'n'],
+    ['of a volume on this or another node', told(one, bound, volume('b', 'a')), 'n'],
     [
       'that names a volume, and is not bound to it yet',
       told(one, claim({ volumeName: 'pv' }, { phase: 'Pending' }), volume('a')),
       'pod has unbound immediate PersistentVolumeClaims',
     ],
     [
-      'that is bound, and does not say so in its status yet',
+      'that is bound without a status',
       told(one, { ...claim({ volumeName: 'pv' }), metadata: boundMeta }, volume('a')),
       'n',
     ],
@@ -126,17 +126,17 @@ describe('a pod with a claim', () => {
       'pod has unbound immediate PersistentVolumeClaims',
     ],
     [
-      'that is lost with a volume that it never had',
+      'in phase Lost without a volume',
       told(one, claim({}, { phase: 'Lost' })),
       'persistentvolumeclaim "c" bound to non-existent persistentvolume ""',
     ],
     [
-      'that is about to go',
+      'that is being deleted',
       told(one, { ...bound, metadata: meta('c', { deletionTimestamp: at(0) }) }, volume('a')),
       'persistentvolumeclaim "c" is being deleted',
     ],
     [
-      'that does not exist, beside one that is to be made',
+      'that does not exist, beside one that will be created',
       told(
         plain({
           volumes: [
@@ -148,7 +148,7 @@ describe('a pod with a claim', () => {
       'persistentvolumeclaim "c" not found',
     ],
     [
-      'that does not exist, and has the name that one would have that is made',
+      'that does not exist, with the name of a generated claim',
       told(
         plain({
           volumes: [
@@ -160,7 +160,7 @@ describe('a pod with a claim', () => {
       'persistentvolumeclaim "p-x" not found',
     ],
     [
-      'that is to be made for it, beside a volume without one',
+      'that will be created for it, beside a volume without a claim',
       told(
         plain({
           volumes: [
@@ -171,9 +171,9 @@ describe('a pod with a claim', () => {
       ),
       'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-c"',
     ],
-    ['of a volume that is anywhere, and used by another', told(one, bound, volume(), true), 'n'],
+    ['of a volume on all nodes that another pod uses', told(one, bound, volume(), true), 'n'],
     [
-      'of one pod alone, and used by another',
+      'with ReadWriteOncePod that another pod uses',
       told(
         one,
         claim({ volumeName: 'pv', accessModes: ['ReadWriteOncePod'] }, { phase: 'Bound' }),
@@ -186,7 +186,7 @@ describe('a pod with a claim', () => {
   for (const [what, text, expected] of table) it(what, () => assert.equal(text, expected));
 });
 
-describe('a claim of one pod alone', () => {
+describe('a claim with ReadWriteOncePod', () => {
   const exclusive = {
     metadata: meta('c', { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } }),
     spec: { accessModes: ['ReadWriteOncePod'], volumeName: 'pv', resources: {} },
@@ -220,12 +220,12 @@ describe('a claim of one pod alone', () => {
       ['b', ['user']],
     ],
     [
-      'is not taken from one of the same priority',
+      'is not taken from a pod of the same priority',
       remedy(urgent('1', using('c')), on('a', 'x', '1', 1), on('b', 'user', '0', 100, using('c'))),
       'none: No preemption victims found for incoming pod',
     ],
     [
-      'is not taken where two pods on two nodes have it',
+      'is not taken if two pods on two nodes have it',
       remedy(urgent('1', using('c')), on('a', 'one', '0', 5, using('c')), on('b', 'two', '0', 5, using('c'))),
       'none: No preemption victims found for incoming pod',
     ],

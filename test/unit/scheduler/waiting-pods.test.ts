@@ -136,9 +136,9 @@ describe('a waiting pod is tried again', () => {
     ['a node loses a taint', node('n', { ...suiting, taints: [{ key: 'k', effect: 'NoSchedule' }] })],
     ['a node is no longer cordoned', node('n', { ...suiting, unschedulable: true })],
     ['a node becomes ready', node('n', { ...suiting, ready: 'False' })],
-    ['a node has more to give', node('n', { ...suiting, ...room('500m') })],
+    ['a node has more allocatable resources', node('n', { ...suiting, ...room('500m') })],
     [
-      'a node that says only what it has grows',
+      'a node with a capacity alone grows',
       withoutAllocatable({ ...suiting, ...room('500m') }),
       withoutAllocatable(suiting),
     ],
@@ -156,9 +156,9 @@ describe('a waiting pod is tried again', () => {
 
   for (const [what, change] of [
     ['a pod is deleted', () => world.remove('holder')],
-    ['a pod has run to its end', () => world.put({ ...holder(), status: { phase: 'Succeeded' } })],
+    ['a pod has completed', () => world.put({ ...holder(), status: { phase: 'Succeeded' } })],
     [
-      'a pod of the same name is another one',
+      'a pod is replaced by another of its name',
       () => {
         const { metadata, ...rest } = pod('holder', { spec: { nodeName: 'm' } });
         return world.put({ ...rest, metadata: { ...metadata, uid: 'another' } });
@@ -175,7 +175,7 @@ describe('a waiting pod is tried again', () => {
     });
   }
 
-  it('when a binding failed that was to take the room, and its pod is bound to another node', async () => {
+  it('when another pod releases its room, because its binding failed and it was bound to another node', async () => {
     await world.addNode(node('n', { ...suiting, ...room('1') }));
     const failed = Promise.withResolvers<void>();
     world.before = (request) => (request === 'binding' ? failed.promise : undefined);

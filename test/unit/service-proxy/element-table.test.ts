@@ -60,7 +60,7 @@ test('a change that is reverted before it is applied is no change', () => {
   assert.equal(renderDifference(new Set(), table.difference()), '');
 });
 
-test('differences, applied one after the other, lead to what all services want', () => {
+test('differences, applied one after the other, lead to the elements of all services', () => {
   const random = new SeededRandom(7);
   const draw = (n: number) => random.below(n);
   const table = new ElementTable();
@@ -95,7 +95,7 @@ function ofAll(wanted: ReadonlyMap<string, Elements>): Elements {
   return all;
 }
 
-test('the table names every chain that an element goes to', () => {
+test('the table has every chain to which an element jumps', () => {
   const nodePort = {
     port: 30080,
     masquerade: true,

@@ -68,7 +68,7 @@ describe('the elements of a rule', () => {
     });
   });
 
-  it('name an endpoint alike whatever others there are', () => {
+  it('give an endpoint the same identity beside any other endpoints', () => {
     const idsOf = (...ips: readonly string[]) =>
       [
         ...elementsOf([rule({ affinitySeconds: 90, endpoints: ips.map((ip) => endpoint(ip)) })]).endpoints,
@@ -97,14 +97,14 @@ describe('the elements of a rule', () => {
     assert.deepEqual([...shown['node-port-endpoints'].keys()], [`tcp . 30080 . ${slotMark}`]);
   });
 
-  it('let an endpoint of this node reach itself, and no other', () => {
+  it('allow only endpoints of this node to reach themselves', () => {
     const { hairpin } = elementsOf([
       rule({ endpoints: [endpoint('10.244.0.2', true), endpoint('10.244.1.2')] }),
     ]);
     assert.deepEqual([...hairpin], [['10.244.0.2 . 10.244.0.2', '']]);
   });
 
-  it('are those of the first of two for one address and port', () => {
+  it('are the elements of the first rule of two for the same address and port', () => {
     const other = rule({ endpoints: [endpoint('10.244.0.9')], nodePort: nodePort(false, '10.244.0.9') });
     const { services, endpoints, ...both } = elementsOf([
       rule({ nodePort: nodePort(true, '10.244.0.2') }),

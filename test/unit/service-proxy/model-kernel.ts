@@ -46,7 +46,11 @@ export class ModelKernel {
   /** Elements of the maps that the kernel writes itself, by the name of the map. */
   readonly clients = new Map<string, readonly string[]>();
 
+  /** Error of each listing of a map. */
+  listFailure: ExecError | undefined;
+
   #listed(args: string): string {
+    if (this.listFailure) throw this.listFailure;
     const [, map] = /^list map ip minik8s-proxy (\S+)$/.exec(args) ?? [];
     assert.ok(map, args);
     if (!this.table) throw failure('nft', 1, 'No such file or directory');

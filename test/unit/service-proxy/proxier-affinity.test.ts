@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Service } from '../../../src/api/core/v1/service/service.ts';
-import { errors, freshForEachTest, kernel, put, service, slice, start } from './proxier-rig.ts';
+import { failure } from './model-kernel.ts';
+import { errors, freshForEachTest, kernel, log, put, service, slice, start } from './proxier-rig.ts';
 
 freshForEachTest();
 
@@ -15,7 +16,7 @@ const last = () => kernel.transactions.at(-1) ?? '';
 const added = () => /add element ip minik8s-proxy sticky-clients \{ (.*) \}/.exec(last())?.[1];
 
 describe('the clients that keep their endpoint', () => {
-  it('are written again with the whole table, with the time that they have left', async () => {
+  it('are written again with the whole table and their remaining time', async () => {
     kernel.clients.set('sticky-clients', [client, client.replace('10.2.0.1', '10.2.0.2')]);
     await kernel.exec('nft', ['-f', '-'], { input: 'add table ip minik8s-proxy\n' });
     await put(sticky(60), slice('web-1', 'web', ['10.244.0.2']));
@@ -31,6 +32,15 @@ describe('the clients that keep their endpoint', () => {
     await put(slice('web-1', 'web', ['10.244.0.3']));
     assert.equal(added(), undefined);
     assert.deepEqual(errors(), []);
+  });
+
+  it('are reported as unread if nft fails for another reason, and the table is written without them', async () => {
+    await kernel.exec('nft', ['-f', '-'], { input: 'add table ip minik8s-proxy\n' });
+    kernel.listFailure = failure('nft', 1, 'Operation not permitted');
+    await put(sticky(60), slice('web-1', 'web', ['10.244.0.2']));
+    await start();
+    assert.equal(log.of('warn').length, 2, 'one for each map');
+    assert.equal(kernel.elements.services?.['10.96.0.1 . tcp . 80'], 'goto sticky-60-1');
   });
 
   it('are not read before the table exists', async () => {

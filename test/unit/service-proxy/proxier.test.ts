@@ -30,7 +30,7 @@ import {
 freshForEachTest();
 
 describe('the rules in the kernel', () => {
-  it('are those of the existing objects when the proxy starts', async () => {
+  it('are made for the existing objects when the proxy starts', async () => {
     await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2', '10.244.0.3']));
     await start();
     assert.deepEqual(leads(), { '10.96.0.1': ['random-2', '10.244.0.2', '10.244.0.3'] });
@@ -38,7 +38,7 @@ describe('the rules in the kernel', () => {
     assert.deepEqual(Object.keys(kernel.elements.hairpin ?? {}).length, 2, 'both run on this node');
   });
 
-  it('replace those of an earlier run', async () => {
+  it('replace the rules of an earlier run', async () => {
     await kernel.exec('nft', ['-f', '-'], {
       input: 'add table ip minik8s-proxy\nadd element ip minik8s-proxy endpoints { left : over }\n',
     });
@@ -77,7 +77,7 @@ describe('the rules in the kernel', () => {
     assert.deepEqual(leads(), {});
   });
 
-  it('are, for a service, those of its own namespace', async () => {
+  it("use only slices of the Service's namespace", async () => {
     const other = slice('s', 'web', ['10.244.0.2']);
     await put(service('web', '10.96.0.1'), { ...other, metadata: { ...other.metadata, namespace: 'other' } });
     await start();
@@ -93,7 +93,7 @@ describe('the rules in the kernel', () => {
     assert.equal(kernel.transactions.length, 1);
   });
 
-  it('gather what changes during a transaction for one more', async () => {
+  it('collect changes during a transaction for the next one', async () => {
     await start();
     const gate = Promise.withResolvers<void>();
     kernel.before = () => gate.promise;
@@ -136,7 +136,7 @@ describe('a transaction that fails', () => {
     throw failure('nft', 1);
   };
 
-  it('is followed by one that writes everything', async () => {
+  it('is followed by a transaction that writes everything', async () => {
     await put(service('a', '10.96.0.1'), slice('a-1', 'a', ['10.244.0.2']));
     await start();
     // Any change of the table by another program.
@@ -157,7 +157,7 @@ describe('a transaction that fails', () => {
     assert.doesNotMatch(kernel.transactions.at(-1) ?? '', /add table/);
   });
 
-  it('is tried again ever more seldom, and soon after the next success', async () => {
+  it('is retried with growing delays, which a success resets', async () => {
     kernel.before = refuse;
     await start();
     await clock.advance(100 + 200 + 400);
@@ -189,7 +189,7 @@ describe('UDP flows to a deleted endpoint', () => {
   });
   const removed = '-D -p udp --orig-dst 10.96.0.53 --orig-port-dst 80 --dst-nat 10.244.0.2';
 
-  it('are deleted, once the rules lead elsewhere', async () => {
+  it('are deleted after the rules have changed', async () => {
     kernel.before = (file) => {
       if (file === 'conntrack') assert.deepEqual(leads(), { '10.96.0.53': ['random-1', '10.244.0.3'] });
     };
@@ -200,7 +200,7 @@ describe('UDP flows to a deleted endpoint', () => {
     assert.deepEqual(log.lines, []);
   });
 
-  it('are deleted after the transaction that came through in the end', async () => {
+  it('are deleted after the first successful transaction', async () => {
     kernel.table = undefined;
     await put(slice('dns-1', 'dns', ['10.244.0.3'], 'UDP'));
     assert.deepEqual(kernel.deletions, []);
@@ -235,7 +235,7 @@ describe('UDP flows to a deleted endpoint', () => {
   }
 });
 
-test('no rule is made before the nodes are known, whose addresses no Service may have', async () => {
+test('no rule is written before the addresses of nodes are known, which Services may not have', async () => {
   await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
   const nodeInformers = new ScriptedInformers('unread');
   await start(nodeInformers);
@@ -245,7 +245,7 @@ test('no rule is made before the nodes are known, whose addresses no Service may
   assert.deepEqual(leads(), { '10.96.0.1': ['random-1', '10.244.0.2'] });
 });
 
-test('all that the proxy made can be removed, and again', async () => {
+test('everything that the proxy created can be removed, repeatedly', async () => {
   await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
   await start();
   for (const _ of ['there', 'gone']) {
@@ -264,7 +264,7 @@ describe('the counters', () => {
     },
   });
 
-  it('is each change, each round, and when it was in step', async () => {
+  it('include each change and each round, and the time of the last success', async () => {
     await put(service('web', '10.96.0.1'));
     await start();
     const first = clock.now();
@@ -292,7 +292,7 @@ describe('the counters', () => {
     assert.equal(told().get('kubeproxy_sync_proxy_rules_service_changes_pending'), 0);
   });
 
-  it('have the delay of a change of a pod, once, and not of earlier objects', async () => {
+  it('contain the delay of each change of a pod once, but not of objects from before the start', async () => {
     const began = clock.now();
     await put(service('web', '10.96.0.1'), changedAt(began - 60_000, slice('web-1', 'web', ['10.244.0.2'])));
     await start();

@@ -85,7 +85,7 @@ describe('the rules of a service', () => {
     ]);
     assert.deepEqual(addresses({ type: 'NodePort' }, given), [[['10.96.0.7'], both]]);
   });
-  test('have each address once, and only IPv4: another would make the kernel refuse the whole table', () => {
+  test('contain each address once, and only IPv4: the kernel would reject the whole table with another address', () => {
     const externalIPs = ['192.0.2.1', '::ffff:192.0.2.1', '2001:db8::1'];
     const wrong = [{ ip: '::ffff:c000:205' }, { ip: 'x; flush ruleset' }];
     assert.deepEqual(addresses({ type: 'LoadBalancer', externalIPs }, wrong)[1], [
@@ -93,7 +93,7 @@ describe('the rules of a service', () => {
       both,
     ]);
   });
-  test('each policy counts for the addresses that it is about', () => {
+  test('each policy applies to its own addresses', () => {
     const external = ['192.0.2.5', '192.0.2.6'];
     assert.deepEqual(addresses({ type: 'LoadBalancer', externalTrafficPolicy: 'Local' }, given), [
       [['10.96.0.7'], both],
@@ -145,7 +145,7 @@ describe('the rules of a service', () => {
     assert.deepEqual(other?.clients, ['10.0.0.0/8', '192.0.2.1/32']);
   });
 
-  test('are the endpoints for the zone of the node, if the slices say for each one', () => {
+  test('use the endpoints for the zone of the node, if all have hints', () => {
     const hinted = (...zones: readonly (string | undefined)[]) =>
       makeSlice(
         zones.map((name, index) => ({
@@ -181,7 +181,7 @@ describe('the rules of a service', () => {
     assert.deepEqual(serviceRules(service, [two], here)[0]?.endpoints, []);
   });
 
-  test('local policies keep to endpoints of this node, and only then is the client visible', () => {
+  test("local policies use only endpoints of this node and keep the client's address", () => {
     const base = { type: 'NodePort' as const };
     const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, nodePort: 30080, targetPort: 8080 }];
     const cluster = serviceRules(makeService({ ...base, ports }), [two], here)[0];
@@ -220,11 +220,11 @@ describe('the rules of a service', () => {
     assert.equal(random?.affinitySeconds, undefined);
   });
 
-  test('a load balancer that has said nothing yet adds no address', () => {
+  test('a load balancer without a status adds no address', () => {
     assert.equal(serviceRules(makeService({ type: 'LoadBalancer' }), [two], here).length, 1);
   });
 
-  test('no ports, no rules', () => {
+  test('a service without ports has no rules', () => {
     assert.deepEqual(serviceRules(makeService({ ports: undefined }), [two], here), []);
   });
 
@@ -292,7 +292,7 @@ describe('the endpoints of a port', () => {
   });
 });
 
-test('an external address that is not served leads nowhere, the others of the Service do', () => {
+test('an external address that is not served has no rule; the other addresses of the Service have rules', () => {
   const service = makeService({ externalIPs: ['10.96.0.1', '203.0.113.8'] });
   const isServed = (address: string) => address !== '10.96.0.1';
   const addresses = serviceRules(service, [two], here, isServed).map((rule) => rule.addresses);

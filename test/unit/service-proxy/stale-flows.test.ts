@@ -30,7 +30,7 @@ function forgotten(before: ServicePortRules, after: ServicePortRules): readonly 
 }
 
 describe('UDP flows are forgotten', () => {
-  it('to a deleted endpoint, by whatever address it was reached', () => {
+  it('to a deleted endpoint are deleted for every address of the Service', () => {
     assert.deepEqual(forgotten(rule(['10.244.0.2', '10.244.0.3']), rule(['10.244.0.2'])), [
       '-D -p udp --orig-dst 10.96.0.53 --orig-port-dst 53 --dst-nat 10.244.0.3',
       '-D -p udp --orig-dst 192.0.2.1 --orig-port-dst 53 --dst-nat 10.244.0.3',

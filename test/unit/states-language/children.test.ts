@@ -11,7 +11,7 @@ const parallel = (more: object = {}) => ({
   ...more,
 });
 
-test('Parallel starts all branches at once, and gives their outputs in their order', async () => {
+test('Parallel starts all branches at once, and its output has their outputs in order', async () => {
   const run = await WorkflowRun.start(alone(parallel()), { x: 1 });
   assert.deepEqual(
     run.tasks.map(({ id, state, input }) => [id, state, input]),
@@ -49,7 +49,7 @@ test('Parallel: its fields', async () => {
   );
 });
 
-test('when a branch fails, the others are cancelled and the Parallel has its error', async () => {
+test('when a branch fails, the other branches are cancelled and the Parallel fails with its error', async () => {
   const run = await WorkflowRun.start(alone(parallel()));
   await run.send({ type: 'TaskFailed', id: '0-0.1.0-0', error: 'Mine', cause: 'why' });
   assert.equal(run.error, 'Mine');
@@ -100,7 +100,7 @@ test('a Parallel that fails is caught', async () => {
   assert.deepEqual(run.cancelled, ['0-0.0.0-0', '0-0.2.0-0']);
 });
 
-test('an error that is caught in a branch is the branch’s own matter', async () => {
+test('an error that is caught in a branch does not affect the Parallel', async () => {
   const branch = {
     StartAt: 'X',
     States: {
@@ -131,7 +131,7 @@ test('a Fail in a branch fails the Parallel', async () => {
   assert.deepEqual(run.tasks, [], 'B was not entered, or is not asked for');
 });
 
-test('branches have waits and times of their own; the earliest is the timer', async () => {
+test('branches have separate waits and timeouts, and the earliest sets the timer', async () => {
   const wait = (name: string, Seconds: number) => ({
     StartAt: name,
     States: { [name]: { Type: 'Wait', Seconds, End: true } },
@@ -146,7 +146,7 @@ test('branches have waits and times of their own; the earliest is the timer', as
   assert.deepEqual(run.output, [{}, {}]);
 });
 
-test('variables of a branch: outer ones are visible, and its own end with it', async () => {
+test('a branch sees outer variables, and its own variables end with it', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'P',
     States: {

@@ -47,7 +47,7 @@ for (const [type, middle, below, above, same] of samples)
       assert.equal(holds(middle), whenSame);
       assert.equal(holds(above), whenAbove);
     });
-    test(`${type}${name} of another type does not hold`, () => {
+    test(`${type}${name} is false for a value of another type`, () => {
       for (const other of others)
         if (type === 'Timestamp' || typeof other !== typeof middle)
           assert.equal(holds(other), false, JSON.stringify(other));
@@ -91,7 +91,7 @@ for (const [rule, input, expected] of single)
   test(`${JSON.stringify(rule)} of ${JSON.stringify(input)} ${expected ? 'holds' : 'does not hold'}`, () =>
     assert.equal(holdsRule({ Variable: '$', ...rule }, { input }), expected));
 
-test('there are 39 comparisons', () => assert.equal(choiceOperators.size, 39));
+test('the comparisons are the 39 of the language', () => assert.equal(choiceOperators.size, 39));
 
 const big = { Variable: '$.n', NumericGreaterThan: 10 };
 const even = { Variable: '$.even', BooleanEquals: true };

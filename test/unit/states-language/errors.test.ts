@@ -30,7 +30,7 @@ const matching: [names: string[], error: string, expected: boolean][] = [
   [['States.BranchFailed'], 'Mine', false],
 ];
 for (const [names, error, expected] of matching)
-  test(`${names.join(', ')} ${expected ? 'is' : 'is not'} about ${error || 'an error without a name'}`, () =>
+  test(`${names.join(', ')} ${expected ? 'matches' : 'does not match'} ${error || 'an error without a name'}`, () =>
     assert.equal(matchesError(names, { error, cause: '' }), expected));
 
 test('States.BranchFailed matches every failure in a branch', () => {
@@ -110,7 +110,7 @@ test('MaxAttempts 0 permits no retry', async () => {
   assert.deepEqual([at, run.error], [[0], 'A']);
 });
 
-test('each retrier counts separately, and the first that matches the error is used', async () => {
+test('each retrier has its own count, and the first retrier that matches the error is used', async () => {
   const retry = [
     { ErrorEquals: ['A'], IntervalSeconds: 10, MaxAttempts: 2, BackoffRate: 2 },
     { ErrorEquals: ['B'], IntervalSeconds: 100, MaxAttempts: 1 },
@@ -121,12 +121,12 @@ test('each retrier counts separately, and the first that matches the error is us
   assert.equal(run.error, 'B');
 });
 
-test('an error that no retrier is about is not tried again', async () => {
+test('an error that no retrier matches is not retried', async () => {
   const { at, run } = await attempts([{ ErrorEquals: ['A'] }], 'B');
   assert.deepEqual([at, run.error], [[0], 'B']);
 });
 
-test('counts start again when the state is entered again, and RetryCount has them', async () => {
+test('retries are counted anew when the state is entered again, and RetryCount contains the count', async () => {
   const definition = {
     StartAt: 'T',
     States: {
@@ -209,7 +209,7 @@ test('Catch assigns from the error', async () => {
   assert.deepEqual(run.output, { e: 'Mine' });
 });
 
-test('the first catcher that is about the error is taken; without one the run fails', async () => {
+test('the first matching catcher is used; without one the run fails', async () => {
   const definition = alone(
     {
       ...task,
@@ -234,7 +234,7 @@ test('a catcher whose output is too large fails the state', async () => {
   assert.equal(run.error, 'States.DataLimitExceeded');
 });
 
-test('retriers come before catchers', async () => {
+test('retriers are used before catchers', async () => {
   const run = await WorkflowRun.start(
     alone(
       {
@@ -269,7 +269,7 @@ test('failures before and after the task are retried and caught too', async () =
   );
 });
 
-test('a time that is over is tried again with a new time', async () => {
+test('a timeout is retried with a new deadline', async () => {
   const run = await WorkflowRun.start(
     alone({ ...task, TimeoutSeconds: 10, Retry: [{ ErrorEquals: ['States.Timeout'], IntervalSeconds: 5 }] }),
   );

@@ -84,7 +84,7 @@ test('a choice with Not, with And over a range, and by time', async () => {
   assert.equal(await end({ type: 'Private', at: '2001-01-01T12:00:00Z' }), 'Record');
 });
 
-test('an order whose items are validated one by one, with a part of the delivery beside each', async () => {
+test('an order whose items are validated one after the other, each with a part of the delivery', async () => {
   const run = await WorkflowRun.start(
     {
       StartAt: 'Validate All',
@@ -142,7 +142,7 @@ test('sum and difference of two numbers, side by side', async () => {
   assert.deepEqual(run.output, [5, 1]);
 });
 
-test('two retriers of one state: each error has its interval, and its count', async () => {
+test('two retriers of one state have separate intervals and counts for their errors', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'X',
     States: {

@@ -164,7 +164,7 @@ test('the longest list that ArrayRange makes', () =>
 test('a text of the maximum length may be hashed', () =>
   assert.match(String(call(`States.Hash('${'x'.repeat(1900)}', 'MD5')`)), /^[0-9a-f]{32}$/));
 
-test('a path that looks at too much fails the function', () => {
+test('a path that visits too many values fails the function', () => {
   const wide = { input: Array.from({ length: 400 }, () => Array.from({ length: 400 }, () => 1)) };
   assert.throws(
     () => evaluateCall(parseIntrinsic('States.Array($..*)'), wide, new SeededRandom(1)),
@@ -220,5 +220,5 @@ for (const [text, problem] of broken)
       (error) => error instanceof SyntaxProblem && problem.test(error.message),
     ));
 
-test('calls in one another, as deep as they may be', () =>
+test('nested calls of the maximum depth are evaluated', () =>
   assert.deepEqual(call('States.Array('.repeat(10) + ')'.repeat(10)), [[[[[[[[[[]]]]]]]]]]));

@@ -95,7 +95,7 @@ const outputs: [name: string, state: object, output: Json][] = [
     { x: 2, y: [[3, 4], 'plain'] },
   ],
   ['Output as one expression', { Type: 'Pass', Output: '{%$states.input.list[0]%}', End: true }, 3],
-  ['Output of other data', { Type: 'Pass', Output: 7, End: true }, 7],
+  ['Output that is not an expression', { Type: 'Pass', Output: 7, End: true }, 7],
   [
     'the context',
     { Type: 'Pass', Output: '{% $states.context.State.Name & $states.context.Execution.Id %}', End: true },
@@ -273,14 +273,14 @@ const failing: [name: string, state: object, error: string][] = [
     'States.QueryEvaluationError',
   ],
   [
-    'a Condition that is no boolean',
+    'a Condition that is not a boolean',
     { Type: 'Choice', Choices: [{ Condition: '{% 1 %}', Next: 'E' }], Default: 'E' },
     'States.QueryEvaluationError',
   ],
   ['invalid Seconds', { Type: 'Wait', Seconds: '{% "1" %}', End: true }, 'States.Runtime'],
   ['an invalid Timestamp', { Type: 'Wait', Timestamp: '{% "x" %}', End: true }, 'States.Runtime'],
   [
-    'Items that are no list',
+    'Items that are not a list',
     {
       Type: 'Map',
       Items: '{% 5 %}',

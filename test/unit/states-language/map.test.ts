@@ -7,7 +7,7 @@ import { map, one } from './children-world.ts';
 
 const echo = ({ input }: { input: Json }) => ({ output: input });
 
-test('Map: each item goes through, outputs in the order of the items', async () => {
+test('Map processes each item, and its outputs are in the order of the items', async () => {
   const run = await WorkflowRun.start(alone(map({ ItemsPath: '$.list' })), { list: ['x', null, 3] });
   assert.deepEqual(
     run.tasks.map(({ id, input }) => [id, input]),
@@ -33,7 +33,7 @@ const maps: [name: string, state: object, input: Json, output: Json][] = [
   ['Iterator', { Type: 'Map', Iterator: one('A') }, [1], [1]],
   ['ProcessorConfig', map({}, { ...one('A'), ProcessorConfig: { Mode: 'INLINE' } }), [1], [1]],
   ['InputPath and ItemsPath', map({ InputPath: '$.a', ItemsPath: '$.b' }), { a: { b: [7] } }, [7]],
-  ['ItemsPath of many', map({ ItemsPath: '$.a[*].b' }), { a: [{ b: 1 }, { b: 2 }] }, [1, 2]],
+  ['ItemsPath with several matches', map({ ItemsPath: '$.a[*].b' }), { a: [{ b: 1 }, { b: 2 }] }, [1, 2]],
   ['ItemsPath into the context', map({ ItemsPath: '$$.Execution.Input.l' }), { l: [3] }, [3]],
   [
     'ItemSelector',
@@ -81,7 +81,7 @@ for (const [name, state, input, output] of maps)
     assert.deepEqual(await outputOf(state as Record<string, unknown>, input, echo), output));
 
 const mapFails: [name: string, state: Record<string, unknown>, input: Json, error: string][] = [
-  ['what is no list', map(), { a: 1 }, 'States.Runtime'],
+  ['a value that is not a list', map(), { a: 1 }, 'States.Runtime'],
   ['ItemsPath finds nothing', map({ ItemsPath: '$.l' }), {}, 'States.Runtime'],
   [
     'ItemSelector finds nothing',
@@ -90,7 +90,7 @@ const mapFails: [name: string, state: Record<string, unknown>, input: Json, erro
     'States.ParameterPathFailure',
   ],
   [
-    'MaxConcurrencyPath is no number',
+    'MaxConcurrencyPath that is not a number',
     map({ ItemsPath: '$.l', MaxConcurrencyPath: '$.n' }),
     { l: [1], n: 'x' },
     'States.Runtime',
@@ -106,7 +106,7 @@ const mapFails: [name: string, state: Record<string, unknown>, input: Json, erro
 for (const [name, state, input, error] of mapFails)
   test(`Map fails: ${name}`, async () => assert.equal(await errorOf(state, input), error));
 
-test('MaxConcurrency: as many at a time, the next as soon as one has ended', async () => {
+test('MaxConcurrency limits concurrent iterations, and the next starts as soon as one has ended', async () => {
   for (const limit of [{ MaxConcurrency: 2 }, { MaxConcurrencyPath: '$.n' }]) {
     const run = await WorkflowRun.start(alone(map({ ItemsPath: '$.l', ...limit })), {
       l: [1, 2, 3, 4],
@@ -121,7 +121,7 @@ test('MaxConcurrency: as many at a time, the next as soon as one has ended', asy
   }
 });
 
-test('MaxConcurrency 1 is one after the other', async () => {
+test('MaxConcurrency 1 runs one iteration after the other', async () => {
   const run = await WorkflowRun.start(alone(map({ MaxConcurrency: 1 })), [1, 2, 3]);
   let most = 0;
   await run.finish((task, { outstanding }) => {
@@ -141,7 +141,7 @@ test('without MaxConcurrency, or with a larger one, there are at most forty at a
   }
 });
 
-test('iterations that never wait are taken a hundred states at a time', async () => {
+test('iterations that never wait run a hundred states at a time', async () => {
   const processor = {
     StartAt: 'A',
     States: { A: { Type: 'Pass', Next: 'B' }, B: { Type: 'Pass', End: true } },
@@ -156,7 +156,7 @@ test('iterations that never wait are taken a hundred states at a time', async ()
   assert.equal(calls, 3);
 });
 
-test('a Map that fails in an iteration aborts its own iterations, and that one has failed', async () => {
+test('a Map that fails within an iteration aborts its iterations, and fails the outer iteration', async () => {
   const inner = { StartAt: 'M', States: { M: map({}, one('B')) } };
   const run = await WorkflowRun.start(alone(map({}, inner)), [[1, 2]]);
   await run.send({ type: 'TaskFailed', id: '0-0.0.0-0.0.0-0', error: 'Mine', cause: '' });
@@ -172,7 +172,7 @@ test('a Map that fails in an iteration aborts its own iterations, and that one h
   );
 });
 
-test('States.BranchFailed is not about a Map', async () => {
+test('States.BranchFailed does not match the failure of a Map', async () => {
   const definition = alone(map({ Catch: [{ ErrorEquals: ['States.BranchFailed'], Next: 'C' }] }), {
     C: { Type: 'Succeed' },
   });
@@ -236,13 +236,16 @@ for (const [state, failing, expected] of tolerant)
     else assert.deepEqual(run.output, expected);
   });
 
-test('the cause has the number of failures, and the last one', async () => {
+test('the cause contains the number of failures and the last failure', async () => {
   const run = await WorkflowRun.start(alone(map({ ToleratedFailureCount: 1 })), [1, 2, 3]);
   await run.finish(() => ({ error: 'Mine', cause: 'why' }));
-  assert.equal(run.state.failure?.cause, '2 of 3 iterations have failed, and 1 may; the last one: Mine: why');
+  assert.equal(
+    run.state.failure?.cause,
+    '2 of 3 iterations have failed, more than the tolerated 1; the last failure: Mine: why',
+  );
 });
 
-test('a run that holds more than can be stored fails, and its tasks are cancelled', async () => {
+test('a run that becomes too large to be stored fails, and its tasks are cancelled', async () => {
   const run = await WorkflowRun.start(alone(map({ ItemSelector: { 'all.$': '$' } })), [
     'x'.repeat(100_000),
     1,

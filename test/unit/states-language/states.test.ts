@@ -14,7 +14,7 @@ const passes: [name: string, state: object, output: Json][] = [
   ['Result with ResultPath null', { Result: 9, ResultPath: null }, input],
   ['InputPath', { InputPath: '$.b' }, input.b],
   ['InputPath null', { InputPath: null }, {}],
-  ['InputPath of many', { InputPath: '$.b.c[1:]' }, [2, 3]],
+  ['InputPath with several matches', { InputPath: '$.b.c[1:]' }, [2, 3]],
   ['InputPath with ResultPath', { InputPath: '$.b.c', ResultPath: '$.a' }, { ...input, a: [1, 2, 3] }],
   ['OutputPath', { OutputPath: '$.b.c[0]' }, 1],
   ['OutputPath null', { OutputPath: null }, {}],
@@ -35,7 +35,7 @@ const passes: [name: string, state: object, output: Json][] = [
     { Parameters: { 'x.$': "States.Format('{}!', $.text)" } },
     { x: 'x!' },
   ],
-  ['Parameters of many', { Parameters: { 'x.$': '$..c' } }, { x: [[1, 2, 3]] }],
+  ['Parameters with several matches', { Parameters: { 'x.$': '$..c' } }, { x: [[1, 2, 3]] }],
   ['a field that ends in .$ within a text', { Parameters: { 'a.$b': 1 } }, { 'a.$b': 1 }],
   [
     'the context',
@@ -48,7 +48,7 @@ const passes: [name: string, state: object, output: Json][] = [
     { i: 1, id: 'runs/one' },
   ],
   [
-    'times in the context',
+    'the start times in the context',
     { Parameters: { 's.$': '$$.Execution.StartTime', 'e.$': '$$.State.EnteredTime' } },
     { s: '2026-03-14T01:59:00.000Z', e: '2026-03-14T01:59:00.000Z' },
   ],
@@ -145,7 +145,7 @@ for (const [state, given, ms] of waits)
     assert.deepEqual(run.output, given);
   });
 
-test('a Wait that is over at once does not wait', async () => {
+test('a Wait of 0 seconds does not wait', async () => {
   for (const state of [
     { Seconds: 0 },
     { Timestamp: '2026-03-14T01:59:00Z' },
@@ -192,7 +192,7 @@ const ends = {
   No: { Type: 'Pass', Result: 'no', End: true },
 };
 
-test('Choice takes the first rule that holds, or Default', async () => {
+test('Choice uses the first rule that matches, or Default', async () => {
   const definition = alone(
     { Type: 'Choice', Choices: [rule, { ...rule, NumericEquals: 2 }], Default: 'No' },
     ends,
@@ -206,14 +206,14 @@ test('Choice takes the first rule that holds, or Default', async () => {
   assert.equal((await WorkflowRun.start(second, { a: 2 })).output, 'no');
 });
 
-test('Choice without Default fails when no rule holds', async () => {
+test('Choice without Default fails when no rule matches', async () => {
   const run = await WorkflowRun.start(alone({ Type: 'Choice', Choices: [rule] }, { Yes: ends.Yes }), {
     a: 2,
   });
   assert.equal(run.error, 'States.NoChoiceMatched');
 });
 
-test('Choice: its paths, and what is assigned by the rule or by the state', async () => {
+test('Choice: its paths, and the variables that the rule or the state assigns', async () => {
   const show = { Type: 'Pass', Parameters: { 'in.$': '$', 'v.$': '$v' }, End: true };
   const definition = alone(
     {
@@ -276,7 +276,7 @@ test('a state that fails assigns nothing', async () => {
   );
 });
 
-test('states that never wait are taken a hundred at a time, and the run fails when its history is full', async () => {
+test('states that never wait run a hundred at a time, and the run fails when its history is full', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'A',
     States: {

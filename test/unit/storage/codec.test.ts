@@ -13,7 +13,7 @@ import {
 const metadata = { name: 'a', uid: 'u', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' };
 const pod = { kind: 'Pod', spec: { note: '"metadata":{"x"' }, metadata, apiVersion: 'v1' } as KubeObject;
 
-test('stored bytes carry no resourceVersion and are read back with the one of the store', () => {
+test('stored bytes have no resourceVersion, and are read with the revision of the store', () => {
   const bytes = encodeObject(pod);
   assert.ok(!bytes.includes('resourceVersion'));
   assert.deepEqual(decodeObject(bytes, 12), { ...pod, metadata: { ...metadata, resourceVersion: '12' } });
@@ -22,8 +22,8 @@ test('stored bytes carry no resourceVersion and are read back with the one of th
 
 const stored: [name: string, bytes: Buffer][] = [
   ['as encoded', encodeObject(pod)],
-  ['with a resourceVersion of its own', withRevision(encodeObject(pod), 3)],
-  ['written by someone else: other order', Buffer.from(JSON.stringify(pod))],
+  ['with another resourceVersion', withRevision(encodeObject(pod), 3)],
+  ['with fields in another order', Buffer.from(JSON.stringify(pod))],
   [
     'a template before the metadata',
     Buffer.from(JSON.stringify({ spec: { template: { metadata: { labels: { a: 'b' } } } }, ...pod })),
@@ -114,7 +114,7 @@ test('managedFields outside of metadata are decoded', () => {
   assert.deepEqual(decodeUnowned(Buffer.from(JSON.stringify(object)), 7), object);
 });
 
-test('managedFields that are given as text are those of the object', () => {
+test('managedFields that are passed as text become those of the object', () => {
   const managedFields = owners('kubectl', 'f:a');
   const whole = { ...pod, metadata: { ...metadata, managedFields } };
   assert.deepEqual(encodeObject(pod, JSON.stringify(managedFields)), encodeObject(whole));

@@ -6,7 +6,7 @@ import { CompactedError } from '../../../src/storage/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { createMemoryStore } from '../../fixtures/memory-store.ts';
 
-test('history is kept for its age, and compacted at most a fifth of it later', async () => {
+test('history is compacted when it is older than the configured age by at most a fifth of that age', async () => {
   const clock = new FakeClock();
   const store = createMemoryStore();
   const abort = new AbortController();
@@ -55,7 +55,7 @@ test('a store that does not answer is queried again later, and logged once', asy
   await run;
 });
 
-test('history older than five minutes is compacted by default, and none after the start', async () => {
+test('by default, history older than five minutes is compacted, and nothing is compacted at the start', async () => {
   const clock = new FakeClock();
   const memory = createMemoryStore();
   const compacted: unknown[] = [];

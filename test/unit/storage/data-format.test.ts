@@ -65,7 +65,7 @@ test('an older version refuses newer data in one line, and leaves them', async (
   assert.equal((await keysIn(store)).length, 4);
 });
 
-test('a step that fails leaves the mark of the step before, and is repeated', async () => {
+test('a failed step leaves the mark of the previous step, and is repeated', async () => {
   const store = createMemoryStore();
   const failing: DataStep = { ...(steps[1] as DataStep), up: () => Promise.reject(new Error('no disk')) };
   const broken = { version: '1.1.0', steps: [steps[0] as DataStep, failing] };
@@ -75,7 +75,7 @@ test('a step that fails leaves the mark of the step before, and is repeated', as
   assert.deepEqual(await markIn(store), { format: 3, version: '1.1.1' });
 });
 
-test('two masters that start at once take each step, and agree on the mark', async () => {
+test('two masters that start at the same time both take each step, and agree on the mark', async () => {
   const store = createMemoryStore();
   await Promise.all(['a', 'b'].map((version) => raiseData(store, { version, steps })));
   assert.equal((await keysIn(store)).length, 4);

@@ -40,7 +40,7 @@ for (const [what, parts, expected] of [
     else assert.match(found ?? '', expected);
   });
 
-test('the parts are read from the directory, and other files do not count', async () => {
+test('the parts are read from the directory, and other files are ignored', async () => {
   const data = mkdtempSync(join(tmpdir(), 'data-parts-'));
   try {
     assert.deepEqual(await readParts(data, true), {

@@ -261,7 +261,7 @@ test('the error of an unanswered call names what was requested', async () => {
   await refused;
 });
 
-test('an error that is not from etcd does not count as a lost answer', async () => {
+test('an error that is not from etcd is not treated as a lost answer', async () => {
   const etcd = new ModelEtcd();
   const store = await open(etcd);
   const mistake = new TypeError('a mistake');

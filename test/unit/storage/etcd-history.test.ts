@@ -77,52 +77,52 @@ async function find(wanted: MarkedWrite, responses: readonly Partial<WatchRespon
 
 describe('a write', () => {
   const table: readonly (readonly [string, MarkedWrite, readonly Event[], number | undefined])[] = [
-    ['is known by its bytes', write(), [event('/r/a', 15, 'ours')], 15],
-    ['never was when the fence came first', write(), [], undefined],
-    ['is not what was written to another key', write(), [event('/r/b', 15, 'ours')], undefined],
-    ['is not one of other bytes', write(), [event('/r/a', 15, 'theirs')], undefined],
-    ['is not a creation when it was an update', write(), [event('/r/a', 15, 'ours', 1)], undefined],
+    ['is recognized by its bytes', write(), [event('/r/a', 15, 'ours')], 15],
+    ['has not happened if only the fence is found', write(), [], undefined],
+    ['is not an event of another key', write(), [event('/r/b', 15, 'ours')], undefined],
+    ['is not an event with other bytes', write(), [event('/r/a', 15, 'theirs')], undefined],
+    ['is not a creation if it is an update', write(), [event('/r/a', 15, 'ours', 1)], undefined],
     [
-      'is not in what came after the first change of what it expected',
+      'is not an event after another change of the expected revision',
       write(),
       [event('/r/a', 14, 'theirs'), event('/r/a', 15, 'ours')],
       undefined,
     ],
-    ['that creates is known by its bytes', creation, [event('/r/a', 15, 'ours', 1)], 15],
-    ['that creates is no update', creation, [event('/r/a', 15, 'ours')], undefined],
+    ['that creates is recognized by its bytes', creation, [event('/r/a', 15, 'ours', 1)], 15],
+    ['that creates is not an update', creation, [event('/r/a', 15, 'ours')], undefined],
     [
-      'that creates may come after the end of what was there',
+      'that creates may follow the deletion of the former object',
       creation,
       [event('/r/a', 13, undefined), event('/r/a', 15, 'ours', 1)],
       15,
     ],
     [
-      'of no bytes is no deletion',
+      'without bytes is not a deletion',
       write({ value: Buffer.alloc(0), expected: 0 }),
       [{ ...event('/r/a', 15, undefined), kv: { ...event('/r/a', 15, '', 1).kv } }],
       undefined,
     ],
     [
-      'that deletes is known by the mark beside it',
+      'that deletes is recognized by the mark in its transaction',
       deletion,
       [event('/r.gone', 15, 'mark'), event('/r/a', 15, undefined)],
       15,
     ],
-    ['that deletes is none without a mark', deletion, [event('/r/a', 15, undefined)], undefined],
+    ['that deletes is not a deletion without a mark', deletion, [event('/r/a', 15, undefined)], undefined],
     [
-      'that deletes is none with the mark of another',
+      "that deletes is not a deletion with another writer's mark",
       deletion,
       [event('/r.gone', 15, 'theirs'), event('/r/a', 15, undefined)],
       undefined,
     ],
     [
-      'that deletes is none with its mark elsewhere',
+      'that deletes is not a deletion with its mark at another key',
       deletion,
       [event('/r.b', 15, 'mark'), event('/r/a', 15, undefined)],
       undefined,
     ],
     [
-      'that deletes is none with its mark at another time',
+      'that deletes is not a deletion with its mark at another revision',
       deletion,
       [event('/r.gone', 14, 'mark'), event('/r/a', 15, undefined)],
       undefined,
@@ -141,7 +141,7 @@ describe('a write', () => {
     assert.equal(await find(write(), [{ events: late }]), undefined);
   });
 
-  it('is not found in a deletion, whatever its bytes', async () => {
+  it('is not found in a deletion with any bytes', async () => {
     const deletion = { ...event('/r/a', 15, 'ours'), type: 'delete' } as const;
     assert.equal(await find(write(), [{ events: [deletion, raised] }]), undefined);
   });

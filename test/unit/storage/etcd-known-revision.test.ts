@@ -49,7 +49,7 @@ test('the only writer has the latest revision without a request', async () => {
   await end();
 });
 
-test('no revision is known once others may write', async () => {
+test('no revision is known once other processes may write', async () => {
   let alone = true;
   const { etcd, store, end } = await watching(() => alone);
   assert.equal(store.knownRevision?.(), etcd.revision);

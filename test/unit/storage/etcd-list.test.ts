@@ -110,7 +110,7 @@ describe('a list', () => {
     assert.ok(limits.length > 50);
   });
 
-  it('ends at its limit, whatever the size of its pages', async () => {
+  it('ends at its limit for any size of pages', async () => {
     const { limits, ...found } = await listed(many(70, 1 << 20), (store) =>
       store.list('/r/', { limit: 67, startAfter: '/r/00001' }),
     );

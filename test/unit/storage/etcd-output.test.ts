@@ -15,9 +15,9 @@ const stack = [
 
 for (const [what, lines, expected] of [
   ['nothing', [''], { line: '' }],
-  ['the last line, when nothing reports more', [warning, 'killed', ''], { line: 'killed' }],
+  ['the last line, without a better one', [warning, 'killed', ''], { line: 'killed' }],
   [
-    'a warning about damage is none: it was mended',
+    'no warning about damage that etcd has repaired',
     [
       '{"level":"warn","msg":"ignored file in WAL directory","path":"0.wal.broken","error":"unexpected EOF"}',
       'x',
@@ -30,34 +30,34 @@ for (const [what, lines, expected] of [
     { line: 'failed to save Raft entries: write 0.wal: no space left on device', trouble: 'full' },
   ],
   [
-    'a full disk, which has cut the line too',
+    'a full disk, with a line that was cut',
     [
       '{"level":"fatal","msg":"failed to commit \\"tx\\"","error":"write db: no space left on device","stacktrace":"go.et',
     ],
     { line: 'failed to commit "tx": write db: no space left on device', trouble: 'full' },
   ],
   [
-    'a panic that was caught to be told',
+    'a panic that etcd has logged',
     ['{"level":"panic","msg":"execute job failed","job":"x","panic":"not implemented"}'],
     { line: 'execute job failed: not implemented' },
   ],
   [
-    'a byte of the log that was changed',
+    'a changed byte in the log',
     [entry('fatal', 'failed to read WAL, cannot be repaired', 'walpb: crc mismatch'), warning],
     { line: 'failed to read WAL, cannot be repaired: walpb: crc mismatch', trouble: 'damaged' },
   ],
   [
-    'a database that was cut, behind which Go writes its stack',
+    'a truncated database, followed by a stack of Go',
     [warning, 'unexpected fault address 0x7f09b00d1000', 'fatal error: fault', '[signal SIGBUS]', ...stack],
     { line: 'fatal error: fault', trouble: 'damaged' },
   ],
   [
-    'a log that is shorter than what was agreed',
+    'a log that is shorter than the committed entries',
     [entry('panic', 'tocommit(9) is out of range [lastIndex(4)]. Was the raft log corrupted?'), ...stack],
     { line: 'tocommit(9) is out of range [lastIndex(4)]. Was the raft log corrupted?', trouble: 'damaged' },
   ],
   [
-    'that of several which reports of the disk',
+    'the line about the disk, of several',
     [entry('fatal', 'failed to listen'), entry('fatal', 'failed to save', 'disk quota exceeded')],
     { line: 'failed to save: disk quota exceeded', trouble: 'full' },
   ],
@@ -102,12 +102,12 @@ for (const [what, lines, expected] of [
   ['a last line that only resembles damage', ['page 4: read'], { line: 'page 4: read' }],
   ['the last line that is not blank', ['killed', '   '], { line: 'killed' }],
   [
-    'words that are no JSON',
+    'text that is not JSON',
     ['{"level":"fatal","msg":"the path C:\\x is wrong"}'],
     { line: '"the path C:\\x is wrong"' },
   ],
   [
-    'that the others have removed the member, whatever follows',
+    'the removal of the member, whatever follows',
     [
       '{"level":"warn","msg":"data-dir used by this member must be removed"}',
       entry('fatal', 'discovery failed'),
@@ -115,7 +115,7 @@ for (const [what, lines, expected] of [
     { line: 'the member was removed', trouble: 'removed' },
   ],
   [
-    'a failure that is neither',
+    'any other failure',
     [entry('fatal', 'failed to listen', 'address in use'), ...stack],
     { line: 'failed to listen: address in use' },
   ],

@@ -87,7 +87,7 @@ test('members are queried at once when the bytes sent since the last query leave
   await kept;
 });
 
-test('sent bytes count for two seconds, after which etcd reports them', async () => {
+test('sent bytes are counted for two seconds, after which etcd reports them', async () => {
   const { clock, room } = world();
   await room.look();
   await room.during(750 * mega, async () => {});

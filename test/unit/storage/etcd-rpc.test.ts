@@ -9,7 +9,7 @@ import {
   targetValue,
 } from '../../../src/storage/etcd-rpc.ts';
 
-test('the range of a prefix contains the keys that start with it, and no others', () => {
+test('the range of a prefix contains exactly the keys that start with it', () => {
   for (const [prefix, end] of [
     ['/registry/', '/registry0'],
     ['/r/a', '/r/b'],

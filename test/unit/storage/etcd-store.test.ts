@@ -112,7 +112,7 @@ describe('a read without an answer', () => {
     assert.deepEqual([limits[0], limits.at(-1)], [1000, 100]);
   });
 
-  it("fails at once with an administrator's task", async () => {
+  it("fails at once while an administrator's task is pending", async () => {
     const self = world();
     const store = await self.open();
     self.trouble = 'the disk is full';
@@ -186,7 +186,7 @@ test('the store is created once etcd answers, and rejected when it never does', 
   assert.ok(never.error instanceof StoreUnavailableError);
 });
 
-test('a list of many keys is one snapshot, whatever is written while it is read', async () => {
+test('a list of many keys is one snapshot, even if keys are written in the meantime', async () => {
   const { etcd, open } = world();
   const store = await open();
   const names = Array.from({ length: 6001 }, (_, at) => `/r/${String(at).padStart(4, '0')}`);
@@ -219,7 +219,7 @@ test('an update or a deletion at a revision below 1 is rejected', async () => {
   assert.deepEqual(etcd.keys, []);
 });
 
-test('progress is requested from etcd if its answer is in order with the events, else by a key below the prefix', async () => {
+test('progress is requested from etcd if its answers are ordered with the events, otherwise by a write of a key below the prefix', async () => {
   for (const [version, keys] of [
     ['3.5.13', []],
     ['3.5.12', ['/r.progress']],
@@ -357,7 +357,7 @@ describe('a write', () => {
     assert.equal(self.clock.pending, 0);
   });
 
-  it("is rejected at once with an administrator's task", async () => {
+  it("is rejected at once while an administrator's task is pending", async () => {
     const self = world();
     self.trouble = 'the disk is full';
     const seen = await never(self);

@@ -142,7 +142,7 @@ test('a stream that opens after the abort is canceled without a request', async 
   assert.deepEqual([sent, canceled], [[], [1]]);
 });
 
-test('a short outage is not logged as a warning, a longer one is once, and the next one again', async () => {
+test('a short outage is not logged as a warning; a longer outage is logged once, and the next one again', async () => {
   const { etcd, watch, log, abort, clock } = bound();
   const told = () => log.lines.filter(({ level }) => level !== 'debug').map(({ level }) => level);
   const openedAt: number[] = [];

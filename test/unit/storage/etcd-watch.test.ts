@@ -45,13 +45,17 @@ const summary = (step: ReturnType<WatchAssembler['take']>) =>
   step.type === 'batch' ? [step.batch.events.map((e) => e.revision), step.batch.revision] : step.type;
 
 const cases: [name: string, responses: WatchResponse[], expected: unknown[]][] = [
-  ['what has been delivered is left out', [response([event('/r/a', 5), event('/r/b', 6)])], [[[6], 6]]],
-  ['only what was delivered', [response([event('/r/a', 5)])], ['nothing']],
-  ['a header ahead of the events says nothing', [response([event('/r/a', 6)], { revision: 50 })], [[[6], 6]]],
+  ['delivered events are left out', [response([event('/r/a', 5), event('/r/b', 6)])], [[[6], 6]]],
+  ['only delivered events', [response([event('/r/a', 5)])], ['nothing']],
+  [
+    'a header ahead of the events is not progress',
+    [response([event('/r/a', 6)], { revision: 50 })],
+    [[[6], 6]],
+  ],
   ['progress', [response([], { revision: 9 }), response([], { revision: 8 })], [[[], 9], 'nothing']],
   ['progress for all watches of the stream', [response([], { revision: 9, watch_id: -1 })], [[[], 9]]],
   ['an unknown watch', [response([event('/r/a', 7)], { watch_id: 4 })], ['nothing']],
-  ['creation is no progress', [response([], { created: true, revision: 9 })], ['created']],
+  ['a created watch is not progress', [response([], { created: true, revision: 9 })], ['created']],
   ['the marker below the prefix counts but is not shown', [response([event('/r.progress', 7)])], [[[], 7]]],
   ['a progress notification without events', [response([], { revision: 5 })], [[[], 5]]],
   [
@@ -63,7 +67,7 @@ const cases: [name: string, responses: WatchResponse[], expected: unknown[]][] =
     ],
   ],
   [
-    'an empty part of a response says nothing',
+    'an empty part of a response is not progress',
     [response([], { fragment: true, revision: 9 }), response([], { revision: 9 })],
     ['nothing', [[], 9]],
   ],
@@ -71,7 +75,7 @@ const cases: [name: string, responses: WatchResponse[], expected: unknown[]][] =
   ['compacted at the very beginning', [response([], { canceled: true, compact_revision: 1 })], ['compacted']],
   ['canceled', [response([], { canceled: true, cancel_reason: 'no leader' })], ['canceled']],
   [
-    'a revision in fragments is delivered whole, progress meanwhile is not believed',
+    'a revision in fragments is delivered whole, and progress meanwhile is ignored',
     [
       response([event('/r/a', 6), event('/r/a', 7)], { fragment: true }),
       response([], { revision: 9 }),

@@ -32,12 +32,12 @@ describe('the history of events', () => {
     [4, 30],
   ] as const;
   for (const [what, limits, left] of [
-    ['all within the limits', {}, [1, 2, 3, 4]],
-    ['as many as may be', { maxEvents: 3 }, [2, 3, 4]],
-    ['as many bytes as may be', { maxBytes: 30 }, [2, 3, 4]],
-    ['one whatever its size', { maxBytes: 5 }, [4]],
-    ['what is not too old', { maxAgeMs: 20 }, [2, 3, 4]],
-    ['what is too old, as long as it is not more than so many', { maxAgeMs: 5, minEvents: 3 }, [2, 3, 4]],
+    ['all events within the limits', {}, [1, 2, 3, 4]],
+    ['the maximum number of events', { maxEvents: 3 }, [2, 3, 4]],
+    ['the maximum number of bytes', { maxBytes: 30 }, [2, 3, 4]],
+    ['one event of any size', { maxBytes: 5 }, [4]],
+    ['events within the age', { maxAgeMs: 20 }, [2, 3, 4]],
+    ['older events up to the minimum number', { maxAgeMs: 5, minEvents: 3 }, [2, 3, 4]],
   ] as const) {
     it(`keeps ${what}`, () => {
       const history = historyOf(limits, ...events);

@@ -48,7 +48,7 @@ describe('the data of an etcd', () => {
       assert.equal(await isUnfinished(directory), true);
     }));
 
-  it('are kept once it has served, whatever happens later', () =>
+  it('are kept for ever once it has served', () =>
     withDirectory(async (directory, handle, syncs) => {
       await prepareData(directory, handle);
       await write(directory);
@@ -77,7 +77,7 @@ describe('the data of an etcd', () => {
       await assert.rejects(prepareData(join(directory, 'file'), handle), { code: 'ENOTDIR' });
     }));
 
-  it('that are deleted already count as removed', () =>
+  it('that are already missing count as removed', () =>
     withDirectory(async (directory, handle) => {
       await prepareData(directory, handle);
       await prepareData(directory, handle);

@@ -10,7 +10,7 @@ const waiting = { line: 'x', trouble: 'waiting' } as const;
 const warning =
   '{"level":"warn","msg":"failed to publish local member to cluster through raft","error":"timed out"}\n';
 
-test('a log that ends before its database is damaged; one that is as long, or longer, is not', () => {
+test('only a log that ends before its database is damaged', () => {
   const behind = endOfWaiting(waiting, { log: 25, database: 203 });
   assert.equal(behind.trouble, 'damaged');
   assert.match(behind.line, /log ends at entry 25, and the database at entry 203/);
@@ -42,7 +42,7 @@ test('a log that cannot be read is damaged, with the reason of the program', asy
   assert.equal(end.line, 'wal: file not found');
 });
 
-test('the wait is found in the log of a running etcd, and the signal ends the search', async () => {
+test('the message about the wait is found in the log of a running etcd, and the signal ends the search', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'lost-entries-'));
   const file = join(directory, 'etcd.log');
   writeFileSync(file, '\n\n');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NamespaceBytes } from '../../../src/storage/namespace-bytes.ts';
 
-test('objects of all kinds count for their namespace, and objects without one for none', () => {
+test('objects of all kinds are counted in their namespace, and cluster-scoped objects in none', () => {
   const bytes = new NamespaceBytes();
   bytes.change('/registry/configmaps/a/one', 0, 100);
   bytes.change('/registry/deployments.apps/a/two', 0, 30);
@@ -12,7 +12,7 @@ test('objects of all kinds count for their namespace, and objects without one fo
   assert.deepEqual([bytes.of('a'), bytes.of('b'), bytes.of('c'), bytes.of('')], [130, 5, 0, 0]);
 });
 
-test('a changed object counts once, and a deleted one not at all', () => {
+test('a changed object is counted once, and a deleted object not at all', () => {
   const bytes = new NamespaceBytes();
   bytes.change('/registry/configmaps/a/one', 0, 100);
   bytes.change('/registry/configmaps/a/two', 0, 10);

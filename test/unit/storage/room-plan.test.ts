@@ -19,12 +19,12 @@ const usage = (size: number, inUse = size, more: Partial<MemberUsage> = {}): Mem
 });
 
 describe('room in etcd', () => {
-  it('is scarce from four fifths of the quota, and critical before the rest is used', () => {
+  it('is scarce from four fifths of the quota on, and critical before the quota is used up', () => {
     const levels = [0, 799, 800, 929, 930, 964, 965, 1000].map((size) => levelOf(usage(size), 0));
     const full = ['exhausted', 'exhausted'];
     assert.deepEqual(levels, ['free', 'free', 'scarce', 'scarce', 'critical', 'critical', ...full]);
   });
-  it('counts the bytes written since, which use free pages first', () => {
+  it('includes the bytes written since the report, which use free pages first', () => {
     assert.equal(levelOf(usage(700), 99 * mega), 'free');
     assert.equal(levelOf(usage(700), 100 * mega), 'scarce');
     assert.equal(levelOf(usage(700, 500), 100 * mega), 'free');
@@ -99,7 +99,7 @@ describe('the room of the store', () => {
     assert.deepEqual(lacking({ before: 200_000, after: 150_000 }), ['scarce', 'critical', 'exhausted']);
     assert.deepEqual(lacking({ before: 0, after: 10 }), ['scarce', 'critical', 'exhausted']);
   });
-  it('critical, statuses of small objects that hardly grow are allowed, and not when it is exhausted', () => {
+  it('statuses of small objects that hardly grow are allowed when room is critical, but not when it is exhausted', () => {
     const status = { isStatus: true };
     assert.deepEqual(lacking(status), ['exhausted']);
     assert.deepEqual(lacking({ ...status, after: 1000 + 2048 }), ['exhausted']);

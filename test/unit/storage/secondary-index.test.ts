@@ -23,7 +23,7 @@ const cached = (at: string, note: unknown): CachedObject => ({
 const found = (index: CacheIndex, word: string) => index.get(word).map((object) => object.key);
 
 describe('an index', () => {
-  it('finds objects created, changed and deleted before and after it, of its kind only', () => {
+  it('contains objects of its kind that were created, changed or deleted before and after its creation', () => {
     const objects = new ObjectIndex(assert.fail);
     objects.set(cached(key('a'), 'red blue'));
     objects.set(cached('/registry/podtemplates/default/a', 'red'));

@@ -37,7 +37,7 @@ test('an older term cannot begin after a newer one, in any order', async () => {
   await assert.rejects(beginTerm(store, 'lock', 10), ClaimLostError);
 });
 
-test('a term whose key was removed is over: nothing is written until another begins', async () => {
+test('a term whose key was removed has ended: nothing is written until another term begins', async () => {
   const store = createMemoryStore();
   const over: string[] = [];
   const leader = duringTerm(store, await beginTerm(store, 'lock', 7), (why) => over.push(why));
@@ -60,7 +60,7 @@ test('the leader’s own claims are kept with the term', async () => {
   });
 });
 
-test('the later of two terms that begin at once is stored', async () => {
+test('the later of two terms that begin at the same time is stored', async () => {
   const store = createMemoryStore();
   const [early, late] = await Promise.allSettled([beginTerm(store, 'lock', 1), beginTerm(store, 'lock', 2)]);
   assert.deepEqual([early.status, late.status], ['fulfilled', 'fulfilled']);

@@ -38,7 +38,7 @@ test('five thousand readers that wait for one event resume in many turns of the 
     assert.equal(clock.pending, 0, 'nothing asks for progress any more');
   }));
 
-test('a reader that aborts before its turn is rejected with its reason, and the others resume', () =>
+test('a reader that aborts before its turn is rejected with its reason, and the other readers continue', () =>
   withCache(async ({ store, cache }) => {
     const wanted = (await store.currentRevision()) + 1;
     const leaving = new AbortController();

@@ -60,7 +60,7 @@ function watching(cache: Cache, prefix: string, after = cache.revision) {
   return seen;
 }
 
-test('after the store was wiped every watch expires, and revisions are those of the new store', async () => {
+test('after the store was wiped, every watch expires and the revisions of the new store are used', async () => {
   const old = createMemoryStore();
   let revision = await old.create(key('a'), body('a'));
   for (let i = 0; i < 20; i++) revision = await old.update(key('a'), body('a', String(i)), revision);

@@ -72,7 +72,7 @@ test('all watchers of an event share one frame, and the object shares its bytes'
     assert.equal(cache.get(key('a'))?.bytes.buffer, frame.buffer);
   }));
 
-test('the first event is sent at once, those that follow within the window together', () =>
+test('the first event is sent at once, and the events within the window after it together', () =>
   withCache(async ({ store, watch, clock }) => {
     const seen = watch('/registry/');
     await store.create(key('a'), body('a'));
@@ -123,7 +123,7 @@ test('a watch that starts at a future revision gets no earlier events', () =>
     assert.deepEqual(shape(seen.events), [`ADDED b@${second}`]);
   }));
 
-test('an ended watch gets no events, and a watch that fails does not disturb the others', () =>
+test('an ended watch gets no events, and a watch that fails does not affect other watches', () =>
   withCache(async ({ store, watch, clock, cache }) => {
     const ended = watch('/registry/');
     const self = watch('/registry/');
@@ -152,7 +152,7 @@ test('an ended watch gets no events, and a watch that fails does not disturb the
     assert.equal(other.events.length, 2);
   }));
 
-test('a watch from before the kept history is rejected, one within it is not', () =>
+test('a watch from before the kept history is rejected, and a watch within it is accepted', () =>
   withCache(
     async ({ store, watch, clock }) => {
       const revisions: number[] = [];
@@ -199,7 +199,7 @@ test('a watch from before the bytes of the kept history is rejected', () =>
     { history: { minEvents: 100, maxEvents: 1000, maxAgeMs: 1_000_000, maxBytes: 4000 } },
   ));
 
-test('waiting for a revision: at once when it is here, by progress when no event brings it', () =>
+test('a wait for a revision ends at once if the cache has it, and by a progress report if no event follows', () =>
   withCache(async ({ store, cache, clock, state }) => {
     await cache.waitUntil(cache.revision);
     const held = Promise.withResolvers<void>();

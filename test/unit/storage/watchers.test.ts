@@ -34,7 +34,7 @@ function world() {
   return { clock, log, watchers, add };
 }
 
-test('a watch gets the events that it missed before later ones, each once', async () => {
+test('a watch gets each missed event once, before later events', async () => {
   const { watchers, add, clock } = world();
   const { told } = add('/registry/', 0, [event(1), event(2)]);
   watchers.publish([event(3)], 3);
@@ -138,7 +138,7 @@ test('watchers are served in turns, and each gets every event in order', async (
   assert.deepEqual(late.told, [[2, 3]]);
 });
 
-test('a watch with many queued events gets few at once', async () => {
+test('a watch with many queued events gets a few at a time', async () => {
   const { add, clock } = world();
   const { told } = add(
     '/registry/',
@@ -182,7 +182,7 @@ test('a watch with too many queued events expires', async () => {
   assert.equal(log.lines[0]?.level, 'warn');
 });
 
-test('a watch that holds the event loop with its events is logged by its prefix', async () => {
+test('a watch whose events block the event loop is logged with its prefix', async () => {
   const { watchers, add, clock, log } = world();
   add('/registry/pods/');
   add('/registry/', 0, [], () => void clock.spend(150));

@@ -143,7 +143,7 @@ describe('SPDY connection', () => {
     await client.running;
   });
 
-  it('holds a ping back behind a full stream, until the stream is destroyed', async () => {
+  it('does not read a ping after a full stream until the stream is destroyed', async () => {
     const client = new Client();
     client.open(1, {});
     await client.until(() => client.opened.length === 1);
@@ -157,7 +157,7 @@ describe('SPDY connection', () => {
     await client.running;
   });
 
-  it('ends its streams with the connection, also one that waits to be read', async () => {
+  it('ends its streams with the connection, also a stream that waits for its reader', async () => {
     const client = new Client();
     client.open(1, {});
     await client.until(() => client.opened.length === 1);
@@ -167,7 +167,7 @@ describe('SPDY connection', () => {
     await closed;
   });
 
-  it('rejects when the client speaks something else', async () => {
+  it('rejects when the client uses another protocol', async () => {
     const client = new Client();
     client.transport.write(Buffer.alloc(100, 0xff));
     await assert.rejects(client.running, { name: 'FrameError' });

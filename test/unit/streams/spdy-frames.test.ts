@@ -78,7 +78,7 @@ test('frames are read byte by byte, and in parts of any size', () => {
   }
 });
 
-test('data longer than a frame becomes several, and only the last one ends the stream', () => {
+test('data longer than a frame are sent in several frames, of which only the last one ends the stream', () => {
   const long = Buffer.alloc(0x100_0000 + 5, 'x');
   const frames = [...new FrameReader().push(dataFrames(9, long, true))];
   assert.equal(frames.length, 2);
@@ -94,7 +94,7 @@ test('data longer than a frame becomes several, and only the last one ends the s
 for (const [what, bytes, message] of [
   ['HTTP', Buffer.from('\xc7ET / HTTP/1.1\r\n', 'latin1'), /not SPDY/],
   ['another version', Buffer.from([0x80, 2, 0, 1, 0, 0, 0, 10]), /not SPDY/],
-  ['a control frame without end', Buffer.from([0x80, 3, 0, 1, 0, 0xff, 0xff, 0xff]), /too long/],
+  ['a control frame of unlimited length', Buffer.from([0x80, 3, 0, 1, 0, 0xff, 0xff, 0xff]), /too long/],
   ['a stream without a number', Buffer.from([0x80, 3, 0, 1, 0, 0, 0, 2, 0, 1]), /too short/],
 ] as const) {
   test(`${what} is not a frame`, () => {
@@ -102,13 +102,13 @@ for (const [what, bytes, message] of [
   });
 }
 
-test('the dictionary is the one of SPDY/3', () => {
+test('the dictionary is that of SPDY/3', () => {
   assert.equal(dictionary.length, 1423);
   assert.equal(dictionary.toString('latin1', 4, 11), 'options');
   assert.match(dictionary.toString('latin1'), /200 OK.*enq=0\.$/s);
 });
 
-test('header blocks of one direction share their compression, both ways', async () => {
+test('header blocks of the same direction share a compression context', async () => {
   const [encoder, decoder] = [new HeaderEncoder(), new HeaderDecoder()];
   const blocks: Record<string, string>[] = [{ streamtype: 'error' }, {}, { port: '80', requestid: '0' }];
   for (const headers of blocks) {

@@ -29,7 +29,7 @@ describe('the lines', () => {
     }
   });
 
-  it('are few: a number stands for the rest', () => {
+  it('are limited, and a number is shown for the rest', () => {
     const lines = progressLines(
       Array.from({ length: 20 }, (_, index) => work(`pod/p${index}`)),
       0,
@@ -65,7 +65,7 @@ describe('a terminal', () => {
     screen.write(text);
   };
 
-  it('shows nothing that ends at once', async () => {
+  it('shows no work that ends at once', async () => {
     const short = live.begin('pod/short');
     await clock.advance(200);
     short[Symbol.dispose]();
@@ -74,7 +74,7 @@ describe('a terminal', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('shows work in progress below the printed lines, and nothing of it in the end', async () => {
+  it('shows work in progress below the printed lines, and removes it at the end', async () => {
     print('before\n');
     const first = live.begin('pod/a');
     const second = live.begin('pod/b');

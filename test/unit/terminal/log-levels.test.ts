@@ -22,7 +22,7 @@ test('the longest matching path decides the level of a component', () => {
   );
 });
 
-test('without a level for all it is info', () => {
+test('without a level for all components the level is info', () => {
   assert.deepEqual(parseLogLevels('debug'), { others: 'debug', components: new Map() });
   assert.equal(parseLogLevels('dns=debug').others, 'info');
 });

@@ -36,11 +36,11 @@ const seen = (changed: readonly SeenEvent[]): History => ({
   sights: [{ watcher: 'first', from: 9, events: changed }, ...correct.sights.slice(1)],
 });
 
-test('a history in which every write has its event, and an unknown one took effect, has no fault', () => {
+test('a history has no fault if every acknowledged write has its event and a write with unknown outcome took effect', () => {
   assert.deepEqual(faultsOf(correct), []);
 });
 
-test('an event that one watch lacks is missed, and one that it has twice is repeated', () => {
+test('an event that a watch did not deliver is reported as missed, and a repeated event as repeated', () => {
   assert.deepEqual(faultsOf(seen(events.filter(({ revision }) => revision !== 12))), [
     'first: missed: MODIFIED a a2 at 12',
   ]);
@@ -56,7 +56,7 @@ test('an event after a bookmark of a higher revision is late', () => {
   assert.deepEqual(faultsOf(seen(early)), ['first: repeated or late: ADDED b b1 at 17, after revision 20']);
 });
 
-test('an acknowledged write without an event of its revision is lost, and so is a deletion', () => {
+test('an acknowledged write or deletion without an event at its revision is reported as lost', () => {
   const without = (revision: number): History => ({
     ...correct,
     sights: correct.sights.map((sight) => ({
@@ -69,7 +69,7 @@ test('an acknowledged write without an event of its revision is lost, and so is 
   assert.deepEqual(faultsOf({ ...without(17), lists: [new Map()] }), [], 'an unknown write may be lost');
 });
 
-test('a write that took effect twice, or although it was refused, is a fault', () => {
+test('a write that took effect twice and a refused write that took effect are faults', () => {
   const again = (revision: number): SeenEvent => ({ type: 'ADDED', name: 'b', value: 'b1', revision });
   const twice = {
     ...correct,
@@ -86,7 +86,7 @@ test('a write that took effect twice, or although it was refused, is a fault', (
   ]);
 });
 
-test('a change that does not follow the revision that it required has overwritten another', () => {
+test('an update that was applied to another revision than the required one is a fault', () => {
   const shared = (n: number, basedOn: number, revision: number): WriteRecord =>
     written({
       verb: 'update',
@@ -115,7 +115,7 @@ test('a change that does not follow the revision that it required has overwritte
   ]);
 });
 
-test('a read that does not see what was acknowledged before it is stale', () => {
+test('a read that lacks an earlier acknowledged write is stale', () => {
   const reading = (revision: number | undefined, sentAt: number) =>
     faultsOf({ ...correct, reads: [{ name: 'a', sentAt, answeredAt: sentAt, revision }] });
   assert.deepEqual(reading(10, 4.5), ['stale read: a at 10, acknowledged before: 12']);
@@ -133,7 +133,7 @@ test('a write that was sent after another was acknowledged has the higher revisi
   ]);
 });
 
-test('a list that differs from the last events names the object', () => {
+test('the fault of a list that contradicts the last events names the object', () => {
   assert.deepEqual(faultsOf({ ...correct, lists: [...correct.lists, new Map([['a', 'a2']])] }), [
     'list 1 lacks b b1',
     'list 1 has a a2, of which there was no event',

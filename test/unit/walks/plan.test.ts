@@ -24,7 +24,7 @@ test('a master that is disturbed is left alone, and no disk is emptied beside it
   assert.throws(() => nextDisturbance(new SeededRandom(7), 3, new Set([0, 1, 2])), /every master/);
 });
 
-test('most disturbances wait for the end of the one before, some do not', () => {
+test('most disturbances wait for the end of the previous one, some do not', () => {
   const random = new SeededRandom(7);
   const all = Array.from({ length: 1000 }, () => mostAtOnce(random));
   assert.ok(all.filter((most) => most === 1).length > 700);

@@ -11,6 +11,14 @@ const ownedBy = (kind: string, name: string) => ({
 const ready = { phase: 'Running', conditions: [condition('Ready', 'True')] };
 const web = { app: 'web' };
 const service = (spec: JsonObject) => object('Service', 'web', { spec });
+const balancer = (reason: string, message: string, addresses: readonly string[]) =>
+  object('Service', 'web', {
+    spec: { type: 'LoadBalancer' },
+    status: {
+      loadBalancer: { ingress: addresses.map((ip) => ({ ip, ipMode: 'VIP' })) },
+      conditions: [{ type: 'minik8s.io/LoadBalancerServed', status: 'False', reason, message }],
+    },
+  });
 const claim = (spec: JsonObject, status: JsonObject = { phase: 'Pending' }) =>
   object('PersistentVolumeClaim', 'data', { spec, status });
 const backend = (name: string, number: number) => ({ service: { name, port: { number } } });
@@ -194,7 +202,7 @@ export const otherCases: readonly Case[] = [
         object('Deployment', 'web', { spec: { replicas: 0, template: { metadata: { labels: web } } } }),
       ],
     },
-    says: /those of deployment web, which has none/,
+    says: /template of deployment web, which has no pods/,
     mend: /^scale deployment\/web -n default --replicas=1$/,
   },
   {
@@ -212,6 +220,32 @@ export const otherCases: readonly Case[] = [
     },
     says: /targetPort web is a name that no container/,
     evidence: /http/,
+  },
+  {
+    rule: 'service-pool',
+    about: about('services', 'web'),
+    objects: {
+      services: [balancer('PoolExhausted', 'none of the 3 addresses of the pool is free', [])],
+    },
+    says: /none of the 3 addresses/,
+  },
+  {
+    rule: 'service-announced',
+    about: about('services', 'web'),
+    objects: {
+      services: [balancer('NoNode', 'no node announces 192.0.2.7: there is no ready node', ['192.0.2.7'])],
+    },
+    says: /no node announces 192\.0\.2\.7/,
+  },
+  {
+    rule: 'service-announced',
+    about: about('services', 'web'),
+    objects: {
+      services: [service({ type: 'LoadBalancer' })],
+      events: [event('Service', 'web', 'AddressInUse', 'another machine (52:54:00:00:00:01) has it')],
+    },
+    says: /another machine in the local network has it/,
+    evidence: /52:54:00/,
   },
   {
     rule: 'service-balancer',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { causesPage } from '../../../config/docs/causes-page.ts';
 
-it('docs/causes.md has every rule as it is (npm run docs:causes)', () => {
+it('docs/causes.md is the output of npm run docs:causes', () => {
   const page = readFileSync(join(import.meta.dirname, '../../../docs/causes.md'), 'utf8');
   assert.equal(page, causesPage());
 });

@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { command, Words } from '../../../src/why/command.ts';
 import { explain } from '../../../src/why/explain.ts';
+import { RuleBook } from '../../../src/why/rule-book.ts';
+import { rules } from '../../../src/why/rules/index.ts';
 import { Snapshot } from '../../../src/why/snapshot.ts';
 import { now, waiting } from './why-objects.ts';
 
@@ -13,7 +15,7 @@ const read = (text: string) =>
     .split('\n');
 
 describe('a command', () => {
-  it('has each value as one word, whatever it contains', () => {
+  it('contains each value as one word with any characters', () => {
     for (const value of ['web', 'a b', "it's", '$(echo no)', '`echo no`', ';echo', '*', '{"a":1}', '~'])
       assert.deepEqual(read(command`get ${value} -n x`), ['get', value, '-n', 'x']);
   });
@@ -29,9 +31,10 @@ describe('a command', () => {
 });
 
 it('a command of an explanation does not run what an image is called', () => {
-  const web = waiting('web', 'InvalidImageName', 'bad', { image: 'x; touch /tmp/pwned' });
+  const web = waiting('web', 'ErrImagePull', 'bad', { image: 'x; touch /tmp/pwned' });
   const seen = new Snapshot({ nowMs: Date.parse(now), objects: { pods: [web] } });
-  const [step] = explain(seen, { key: 'pods', namespace: 'default', name: 'web' });
+  const book = new RuleBook(rules);
+  const [step] = explain(seen, { key: 'pods', namespace: 'default', name: 'web' }, book);
   const commands = (step?.finding.mend ?? []).flatMap((one) => ('command' in one ? [one.command] : []));
   assert.ok(commands.includes("image load 'x; touch /tmp/pwned'"), commands.join('\n'));
 });

@@ -1,23 +1,29 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { inOneGo } from '../../../src/apimachinery/steps.ts';
+import { featureRules } from '../../../src/features/why.ts';
 import { explain, explainAll } from '../../../src/why/explain.ts';
 import { type KindKey, kindKeys, type ObjectRef, whyKinds } from '../../../src/why/kinds.ts';
+import { RuleBook } from '../../../src/why/rule-book.ts';
 import { rules } from '../../../src/why/rules/index.ts';
 import { Snapshot } from '../../../src/why/snapshot.ts';
+import { featureCases } from './cases-of-features.ts';
+import { imageCases } from './cases-of-images.ts';
 import { otherCases } from './cases-of-others.ts';
+import { placeCases } from './cases-of-places.ts';
 import { podCases } from './cases-of-pods.ts';
 import type { Case } from './why-cases.ts';
 import { condition, node, now, object, pod } from './why-objects.ts';
 
-const cases = [...podCases, ...otherCases];
+const book = new RuleBook({ ...rules, ...featureRules });
+const cases = [...podCases, ...otherCases, ...imageCases, ...placeCases, ...featureCases];
 const web: ObjectRef = { key: 'pods', namespace: 'default', name: 'web' };
 const snapshotOf = (objects: Case['objects']) => new Snapshot({ nowMs: Date.parse(now), objects });
 
 describe('each rule', () => {
   for (const { rule, about = web, objects, says, evidence, first, mend } of cases)
     it(`names its cause: ${rule}, ${says.source}`, () => {
-      const chain = explain(snapshotOf(objects), about);
+      const chain = explain(snapshotOf(objects), about, book);
       const [step, last] = [chain[0], chain.at(-1)];
       assert.ok(step, 'nothing is found');
       assert.equal(step.rule, rule, step.finding.says);
@@ -29,15 +35,15 @@ describe('each rule', () => {
     });
 
   it('has a case, a symptom, a cause and an advice', () => {
-    assert.deepEqual(new Set(cases.map(({ rule }) => rule)), new Set(Object.keys(rules)));
-    for (const [name, { symptom, cause, advice }] of Object.entries(rules))
+    assert.deepEqual(new Set(cases.map(({ rule }) => rule)), new Set(Object.keys(book.rules)));
+    for (const [name, { symptom, cause, advice }] of Object.entries(book.rules))
       for (const text of [symptom, cause, advice]) assert.match(text, /\.$/, name);
   });
 
-  it('calls nothing missing of a kind that was not read', () => {
+  it('reports no missing object of a kind that was not read', () => {
     for (const { about = web, objects } of cases) {
       const alone = { [about.key]: objects[about.key], events: objects.events ?? [] };
-      for (const { finding } of explain(snapshotOf(alone), about))
+      for (const { finding } of explain(snapshotOf(alone), about, book))
         assert.doesNotMatch(finding.says, /does not exist(?!.*no volume has it)/);
     }
   });
@@ -47,20 +53,20 @@ describe('each rule', () => {
     for (const key of kindKeys)
       for (const shape of shapes) {
         const one = object(whyKinds[key].kind, 'web', { spec: shape, status: shape } as never);
-        explain(snapshotOf({ [key]: [one] }), { key, namespace: 'default', name: 'web' });
+        explain(snapshotOf({ [key]: [one] }), { key, namespace: 'default', name: 'web' }, book);
       }
   });
 });
 
-test('an object as wished has no chain', () => {
+test('an object without a fault has no chain', () => {
   const running = pod('web', {
     spec: { nodeName: 'n1' },
     status: { phase: 'Running', conditions: [condition('Ready', 'True')] },
   });
-  assert.deepEqual(explain(snapshotOf({ pods: [running], nodes: [node('n1')] }), web), []);
+  assert.deepEqual(explain(snapshotOf({ pods: [running], nodes: [node('n1')] }), web, book), []);
 });
 
-test('causes in a circle end', () => {
+test('a cycle of causes ends', () => {
   const owner = (kind: string, name: string) => ({
     ownerReferences: [{ kind, name, uid: `uid-of-${kind}-${name}`, controller: true }],
   });
@@ -70,7 +76,7 @@ test('causes in a circle end', () => {
     status: { replicas: 1 },
   });
   const about: ObjectRef = { key: 'replicasets.apps', namespace: 'default', name: 'web' };
-  assert.equal(explain(snapshotOf({ 'replicasets.apps': [replicaSet] }), about).length, 1);
+  assert.equal(explain(snapshotOf({ 'replicasets.apps': [replicaSet] }), about, book).length, 1);
 });
 
 describe('the problems of a cluster', () => {
@@ -79,9 +85,9 @@ describe('the problems of a cluster', () => {
   const lost = node('n1', { status: { conditions: [condition('Ready', 'Unknown')] } });
   const on = (name: string) => pod(name, { spec: { nodeName: 'n1' }, status: { phase: 'Running' } });
 
-  it('are each named once with all their objects, the worst first', () => {
+  it('are listed once with all their objects, the worst first', () => {
     const seen = snapshotOf({ nodes: [lost], pods: [gated('waits'), on('a'), on('b')] });
-    const problems = inOneGo(explainAll(seen));
+    const problems = inOneGo(explainAll(seen, book));
     assert.deepEqual(
       problems.map(({ chain, subjects }) => [chain.at(-1)?.rule, subjects.map(({ name }) => name)]),
       [
@@ -91,9 +97,9 @@ describe('the problems of a cluster', () => {
     );
   });
 
-  it('of one namespace leave the others out', () => {
+  it('of one namespace do not include other namespaces', () => {
     const other = gated('other', { metadata: { namespace: 'other' } });
-    const problems = inOneGo(explainAll(snapshotOf({ pods: [gated('waits'), other] }), 'other'));
+    const problems = inOneGo(explainAll(snapshotOf({ pods: [gated('waits'), other] }), book, 'other'));
     assert.deepEqual(
       problems.map(({ subjects }) => subjects.map(({ name }) => name)),
       [['other']],
@@ -104,7 +110,7 @@ describe('the problems of a cluster', () => {
     const keys: readonly KindKey[] = ['deployments.apps', 'replicasets.apps', 'pods'];
     const workload = otherCases.find(({ rule }) => rule === 'workload-pods');
     assert.ok(workload && keys.every((key) => workload.objects[key]));
-    const [problem, ...more] = inOneGo(explainAll(snapshotOf(workload.objects)));
+    const [problem, ...more] = inOneGo(explainAll(snapshotOf(workload.objects), book));
     assert.deepEqual(more, []);
     assert.deepEqual(
       problem?.chain.map(({ rule }) => rule),

@@ -16,7 +16,9 @@ export const webhookDefaults = {
   timeoutSeconds: 10,
 } as const;
 
-/** Fields that the validation of webhooks requires, in its own words. */
+/**
+ * Fields that need no check here, because the validation of webhooks requires them with messages of its own.
+ */
 export const webhookMayLack = 'name clientConfig sideEffects admissionReviewVersions';
 
 export const webhookChoices = {

@@ -10,7 +10,7 @@ const types: DescribedTypes = {
   PodMetrics: {
     '': 'What the containers of a pod use now.',
     ...measuredFields('PodMetrics'),
-    'containers!:[]PodMetricsContainers': 'The containers that run, each by itself.',
+    'containers!:[]PodMetricsContainers': 'The running containers with the usage of each.',
   },
   PodMetricsContainers: {
     'name!:string': 'Name of the container.',
@@ -33,7 +33,7 @@ export const podMetricsResource: ResourceDefinition<PodMetrics> = {
     {
       name: 'Containers',
       type: 'string',
-      description: 'The CPU and the memory that each uses.',
+      description: 'The CPU and the memory that each container uses.',
       cell: ({ containers }) =>
         containers.map(({ name, usage }) => `${name} ${usage.cpu} ${usage.memory}`).join(', '),
     },

@@ -12,9 +12,7 @@ import { type WatchRequest, watchLines } from './watch-lines.ts';
 const acceptProtocol = (accept: string): string =>
   `minik8s.accept.${btoa(accept).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`;
 
-/**
- * Yields the events of a watch until the server ends it; a watch whose signal aborts ends without an error.
- */
+/** Yields a watch's events until the server ends it; if the signal aborts, it ends without an error. */
 export async function* watchSocket<T extends KubeObject>(
   request: WatchRequest,
 ): AsyncGenerator<WatchEvent<T>> {

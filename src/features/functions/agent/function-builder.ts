@@ -90,7 +90,7 @@ export class FunctionBuilder {
         return undefined;
       });
       if (theirs === undefined) return;
-      log.addLine('another node has recorded the libraries: installing those');
+      log.addLine('another node has recorded the libraries: installing the recorded ones');
       lock = theirs;
     }
   }

@@ -60,7 +60,7 @@ export class FunctionChores {
     await retry({ clock, signal, ...quiet }, () => this.#options.engine.removeLeft());
     this.#left.resolve();
     const onError = (error: unknown) =>
-      log.warn('cannot look after the images of functions; trying again later', {
+      log.warn('cannot clean up the images of functions; trying again later', {
         error: errorMessage(error),
       });
     const turns = { wake: this.#wake, restMs: periodMs, settleMs, onError };
@@ -68,9 +68,9 @@ export class FunctionChores {
   }
 
   /**
-   * Looks at each image that was built here: removes it if its FunctionVersion is gone and no container uses
+   * Checks each image that was built here. Removes it if its FunctionVersion is gone and no container uses
    * it, and reports it as built if the node could not do so after the build. A version that this node may no
-   * longer read counts as present. Rejects with the first failure after all images were looked at.
+   * longer read counts as present. Rejects with the first failure after all images were checked.
    */
   async look(): Promise<void> {
     const { engine, runtime } = this.#options;

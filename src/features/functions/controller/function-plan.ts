@@ -45,7 +45,8 @@ export function planFunction(fn: Fn, facts: FunctionFacts): FunctionPlan {
   const counts = new Map<string, number>();
   const isNew = active !== latest;
   const rest = isNew ? undefined : restsIn(fn, now);
-  // An instance that was just used to try the version is kept for the calls for which it was created.
+  // An instance that has just been created to test the version is kept for a while, because the calls come
+  // next.
   counts.set(active ?? latest, rest === undefined ? wanted : Math.max(wanted, 1));
   if (isNew) counts.set(latest, triedInstances(facts, wanted));
   const create: { version: string; count: number }[] = [];

@@ -13,9 +13,9 @@ import {
   tableLines,
 } from '../../../cli/describe/lines.ts';
 import { metadataOf, numberAt, recordAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
+import { causeLine } from '../api/failure.ts';
 import { functionLabel } from '../api/function-instance.ts';
 import { countLines } from './call-counts.ts';
-import { causeLine } from './failure.ts';
 
 export const functionDescriber: Describer = {
   needs(object) {

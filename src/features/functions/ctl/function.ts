@@ -24,8 +24,8 @@ import { printedFormat } from '../../../cli/printers/object-format.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
 import { collectionPath } from '../../../client/resource-path.ts';
 import { beginWork } from '../../../terminal/live-lines.ts';
+import { locatedCause } from '../api/failure.ts';
 import { functionTarget, printCall } from './call.ts';
-import { locatedCause } from './failure.ts';
 import { changed, functionFlags, specOf } from './function-object.ts';
 
 /** Label of an instance: the name of its Function. */

@@ -18,7 +18,7 @@ import type { FunctionFlags } from '../api/settings.ts';
 export interface HeldConnections {
   opened(port: number): void;
   closed(port: number): void;
-  /** Ends what an earlier process has begun. Must not reject. */
+  /** Removes the rule that an earlier process has left. Must not reject. */
   release(): Promise<void>;
 }
 
@@ -163,7 +163,8 @@ class GatewayPort {
   }
 
   async #close({ stop, port, closed }: OpenPort) {
-    // Without objects, connections are rejected at once. An end of the process may come before another one.
+    // Without objects, connections are rejected at once. The process may end before another object is
+    // created.
     if (!this.#isEnding) this.#options.held.closed(port);
     stop.abort();
     await closed;

@@ -71,7 +71,7 @@ function takenBy(
 ): string | undefined {
   const holder = hostHolder(byHost.get(host).map(({ object: stored }) => stored as Dns));
   if (holder !== undefined && holder !== namespace) return `belongs to the namespace ${holder}`;
-  // Nodes serve a host of both for the Dns.
+  // If a Dns and an Ingress have the same host, nodes serve the Dns.
   const other = ingresses.get(host).find(({ object: { metadata } }) => metadata.namespace !== namespace);
   return other && `an Ingress of the namespace ${other.object.metadata.namespace} has this host`;
 }

@@ -1,6 +1,6 @@
 /**
- * Images that the cluster holds, on this node: which there are, and getting them from other nodes or a master
- * for the pods that need them.
+ * Images of the cluster on this node: the list of Images, and the download of their content from other nodes
+ * or a master for pods that need it.
  */
 import { join } from 'node:path';
 import PQueue from 'p-queue';
@@ -160,7 +160,7 @@ export class HeldImages implements ClusterImages {
       } catch (error) {
         await record.gaveUp(tag);
         this.#stop.signal.throwIfAborted();
-        log.warn('an image of the cluster was not got', {
+        log.warn('an image of the cluster could not be fetched', {
           ...{ image: image.spec.image, from: source.name, error: errorMessage(error) },
         });
         problems.push(`${source.name}: ${errorMessage(error)}`);

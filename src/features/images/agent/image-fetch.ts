@@ -23,8 +23,8 @@ export interface Source {
 export type Load = (archive: Readable) => Promise<void>;
 
 /**
- * Throws an Error if the disk of the directory has no room for the image, twice: the archive and its
- * layers.
+ * Throws an Error if the disk of the directory has no room for the archive and the layers, which is twice the
+ * size of the image.
  */
 export async function requireRoom(directory: string, content: ArchiveContent): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -37,9 +37,9 @@ export async function requireRoom(directory: string, content: ArchiveContent): P
 }
 
 /**
- * Writes the source's archive into a file, and loads from it exactly the blobs of the content, under our
- * name.
- * The names in the archive have no effect. Throws an Error if a blob is missing or has another digest.
+ * Writes the source's archive into a file, and loads exactly the blobs of the content from it, under the name
+ * that the cluster gives the image. Names in the archive have no effect. Throws an Error if a blob is missing
+ * or has another digest.
  */
 export async function fetchImage(
   {

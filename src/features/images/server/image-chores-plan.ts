@@ -17,7 +17,7 @@ export interface SeenImage {
 export type ImageChore =
   /** Delete the Image: its first upload was abandoned. */
   | 'remove'
-  /** Give the spec the content that pods get: an upload of another one was abandoned. */
+  /** Restore the content that pods get in the spec: an upload of other content was abandoned. */
   | 'revert'
   /** Add this master to the status. */
   | 'keeps'

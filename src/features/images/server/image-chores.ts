@@ -1,5 +1,5 @@
 /**
- * Chores of one master: its entry in the status of Images, abandoned uploads, and blobs that nobody needs.
+ * Chores of one master: its entry in the status of Images, abandoned uploads, and blobs of no Image.
  */
 import { StatusError } from '../../../apimachinery/status-error.ts';
 import type { Clock } from '../../../base/clock.ts';
@@ -45,7 +45,7 @@ export class ImageChores {
       await this.look();
     } catch (error) {
       if (!this.#stop.signal.aborted)
-        this.#options.log.warn('cannot look after images', { error: errorMessage(error) });
+        this.#options.log.warn('cannot clean up images', { error: errorMessage(error) });
     }
   }
 
@@ -84,7 +84,7 @@ export class ImageChores {
   }
 }
 
-/** Another write has changed the Image: the next look decides anew. */
+/** Another write has changed the Image: the next round decides again. */
 async function unlessChanged(work: Promise<unknown>): Promise<void> {
   try {
     await work;

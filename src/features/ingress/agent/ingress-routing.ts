@@ -1,5 +1,4 @@
 /** Ingresses on one node: a front of the node's web server. */
-import { createHash } from 'node:crypto';
 import type { Node } from '../../../api/core/v1/node/node.ts';
 import type { Secret } from '../../../api/core/v1/secret.ts';
 import type { Service } from '../../../api/core/v1/service/service.ts';
@@ -15,6 +14,7 @@ import type { Client } from '../../../client/client.ts';
 import type { Informer, InformerFactory } from '../../../client/informer.ts';
 import type { EventRecorder } from '../../../controller-runtime/events.ts';
 import { servingCertificateProblem } from '../../../http/serving-certificate.ts';
+import { certificateFile } from '../../../web-server/certificate-file.ts';
 import { NotServedError } from '../../../web-server/not-served.ts';
 import type { Front, FrontResult } from '../../../web-server/web-server.ts';
 import { certificatesByHost, certificateUses } from '../api/certificates.ts';
@@ -161,9 +161,7 @@ class Routing {
 /** Returns the file of a usable certificate; its name is unique to the content. */
 function fileOf(secret: Secret | undefined): { readonly name: string; readonly pem: string } | undefined {
   const pair = secret && secretPair(secret);
-  if (!pair || servingCertificateProblem(pair) !== undefined) return undefined;
-  const pem = `${pair.certificate.trim()}\n${pair.key.trim()}\n`;
-  return { name: `${createHash('sha256').update(pem).digest('hex').slice(0, 32)}.pem`, pem };
+  return !pair || servingCertificateProblem(pair) !== undefined ? undefined : certificateFile(pair);
 }
 
 const serviceOfSlice = ({ metadata: { namespace, labels } }: EndpointSlice) =>

@@ -13,21 +13,24 @@ export interface IngressServed {
   readonly message: string;
 }
 
-/** Returns the condition without times; null (no condition) when there is nothing to serve. */
-export function ingressServedCondition({ reason, message }: IngressServed): Condition | null {
+/**
+ * Returns the condition of this type without times; null (no condition) when there is nothing to serve. Other
+ * objects that the web server serves have conditions of the same form.
+ */
+export function servedCondition(type: string, { reason, message }: IngressServed): Condition | null {
   if (reason === 'NothingToServe') return null;
-  return { type: ingressServedType, status: reason === 'Serving' ? 'True' : 'False', reason, message };
+  return { type, status: reason === 'Serving' ? 'True' : 'False', reason, message };
 }
 
 const isTrue = ({ status }: Node, type: string) =>
   status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
 
 /**
- * Returns the addresses at which Ingresses are served: those of the ready nodes that serve them, external
- * ones if a node has some; sorted.
+ * Returns the addresses at which Ingresses are served: those of the ready nodes with a condition of this
+ * type, external ones if a node has some; sorted.
  */
-export function servedAddresses(nodes: readonly Node[]): readonly string[] {
-  const serving = nodes.filter((node) => isTrue(node, 'Ready') && isTrue(node, ingressServedType));
+export function servedAddresses(nodes: readonly Node[], type = ingressServedType): readonly string[] {
+  const serving = nodes.filter((node) => isTrue(node, 'Ready') && isTrue(node, type));
   const addresses = serving.flatMap(({ status }) => {
     const all = status?.addresses ?? [];
     const external = all.filter(({ type }) => type === 'ExternalIP');
@@ -41,14 +44,17 @@ export function servedAddresses(nodes: readonly Node[]): readonly string[] {
  * Returns why no node serves Ingresses, in the words of the first node by name that says so; undefined while
  * one serves them, or none has tried.
  */
-export function notServedProblem(nodes: readonly Node[]): Problem | undefined {
-  if (nodes.some((node) => isTrue(node, 'Ready') && isTrue(node, ingressServedType))) return undefined;
+export function notServedProblem(
+  nodes: readonly Node[],
+  { type, objects } = { type: ingressServedType, objects: 'Ingresses' },
+): Problem | undefined {
+  if (nodes.some((node) => isTrue(node, 'Ready') && isTrue(node, type))) return undefined;
   const reports = nodes.flatMap(({ metadata: { name }, status }) => {
-    const condition = status?.conditions?.find(({ type }) => type === ingressServedType);
+    const condition = status?.conditions?.find((one) => one.type === type);
     return condition?.status === 'False' ? [`node ${name}: ${condition.message ?? ''}`] : [];
   });
   const [first] = reports.sort();
   return first === undefined
     ? undefined
-    : { reason: 'NotServed', message: `no node serves Ingresses; ${first}` };
+    : { reason: 'NotServed', message: `no node serves ${objects}; ${first}` };
 }

@@ -10,10 +10,13 @@ const maxCount = 100;
 
 /** Returns why the pattern is rejected, as a sentence without its subject; undefined if it is allowed. */
 export function patternProblem(pattern: string): string | undefined {
+  return pattern.startsWith('/') ? expressionProblem(pattern) : "must begin with '/'";
+}
+
+/** Returns why an expression for any text is rejected, in the same form. */
+export function expressionProblem(pattern: string): string | undefined {
   if (pattern.length > maxLength) return `must have no more than ${maxLength} characters`;
-  if (!pattern.startsWith('/')) return "must begin with '/'";
-  const reader = new PatternReader(pattern);
-  return reader.problem();
+  return new PatternReader(pattern).problem();
 }
 
 /** Returns the number of capturing groups of an allowed pattern. */

@@ -4,7 +4,7 @@ import { oneOf, wholeNumber } from '../../../settings/readers.ts';
 
 export const ingressSettings = define({
   'serve-ingress': {
-    about: 'serve Ingresses on this node',
+    about: 'serve Ingresses and Gateways on this node',
     hint: 'true|false',
     default: 'true',
     read: oneOf('true', 'false'),

@@ -81,7 +81,7 @@ function validateProgram(spec: Spec): StatusCause[] {
     .slice(1)
     .map(([field]) => forbiddenCause(`spec.${field}`, `a job with ${given[0]?.[0]} cannot have it`));
   if (given.length === 0)
-    causes.push(requiredCause('spec.run', 'a job has run, its commands, or script or scriptFile'));
+    causes.push(requiredCause('spec.run', 'a job has its commands in run, script or scriptFile'));
   if (run?.length === 0) causes.push(requiredCause('spec.run', 'at least one command'));
   causes.push(...commands('build', spec.build), ...commands('run', run));
   if (script !== undefined && !script.startsWith('#!'))

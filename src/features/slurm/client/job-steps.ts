@@ -268,7 +268,7 @@ export class JobSteps {
     const message =
       reason === 'Canceled'
         ? 'it was canceled'
-        : `it was not done after ${job.spec.activeDeadlineSeconds} s (activeDeadlineSeconds)`;
+        : `it had not ended after ${job.spec.activeDeadlineSeconds} s (activeDeadlineSeconds)`;
     // Nothing was submitted to Slurm if there is no folder.
     if (status.workDir !== undefined) await this.#stop(entry);
     if (status.jobID === undefined) await this.#end(entry, { type: 'Failed', reason, message });

@@ -157,7 +157,7 @@ async function entriesOf(
 }
 
 function countEntry(counts: Counts): void {
-  if (++counts.entries > maxEntries) throw tooMany(`entries; at most ${maxEntries} are looked at`);
+  if (++counts.entries > maxEntries) throw tooMany(`entries; at most ${maxEntries} are checked`);
 }
 
 const below = (path: string, name: string) => (path === '' ? name : `${path}/${name}`);

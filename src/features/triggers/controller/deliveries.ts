@@ -34,7 +34,10 @@ export interface DeliveriesOptions
   readonly onChange: (triggers: readonly ObjectKey[]) => void;
 }
 
-/** State that the cache must show before it is used: this version, or the deletion of the object. */
+/**
+ * Condition for using the cached state of an event: the cache shows this version, or the deletion of the
+ * object.
+ */
 type Expected = { readonly uid: string; readonly resourceVersion: string | undefined };
 
 export class Deliveries {

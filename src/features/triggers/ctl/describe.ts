@@ -7,14 +7,13 @@ import {
   headLines,
   none,
   optionalLine,
-  pairsText,
   reasonLines,
   shownAt,
-  stringsAt,
   tableLines,
   timeText,
 } from '../../../cli/describe/lines.ts';
 import { metadataOf, numberAt, recordAt, textAt } from '../../../cli/objects/objects.ts';
+import { triggerSource } from '../../../views/trigger-source.ts';
 
 /** Maximum number of events that each table has. */
 const maxEvents = 5;
@@ -30,7 +29,7 @@ export const triggerDescriber: Describer = {
   lines: (object, related, now) => [
     ...headLines(object),
     createdLine(object),
-    `Source:\t${sourceText(recordAt(object, 'spec'), metadataOf(object).namespace)}`,
+    `Source:\t${triggerSource(object)}`,
     `Target:\t${textAt(object, 'spec', 'target', 'kind') || 'Function'}/${textAt(object, 'spec', 'target', 'name')}`,
     ...optionalLine('Suspended', shownAt(object, 'spec', 'suspend').replace('false', '')),
     ...retryLines(recordAt(object, 'spec', 'retry')),
@@ -38,44 +37,6 @@ export const triggerDescriber: Describer = {
     ...eventTables(related('events'), now),
     ...reasonLines(object),
   ],
-};
-
-/** Returns the source in words, such as `schedule @hourly (UTC)`. */
-export function sourceText(spec: JsonObject, namespace: string): string {
-  const all = Object.entries(sources).flatMap(([field, text]) =>
-    spec[field] === undefined ? [] : [text(recordAt(spec, field), namespace)],
-  );
-  return all.join('; ') || none;
-}
-
-const sources: Readonly<Record<string, (source: JsonObject, namespace: string) => string>> = {
-  cron: (cron) => `schedule ${textAt(cron, 'schedule')} (${textAt(cron, 'timeZone') || 'UTC'})`,
-  http: (http, namespace) => {
-    const methods = stringsAt(http, 'methods').join(' or ') || 'POST';
-    const senders = http.public === true ? 'anyone' : 'who may create triggers/invoke';
-    return `${methods} /trigger/${namespace}${textAt(http, 'path')} by ${senders}`;
-  },
-  object: (object, namespace) => {
-    const types = stringsAt(object, 'types').join(', ') || 'any change';
-    const selectors = [textAt(object, 'labelSelector'), textAt(object, 'fieldSelector')].filter(Boolean);
-    const where = textAt(object, 'namespace') || namespace;
-    const which = selectors.length > 0 ? ` with ${selectors.join(' and ')}` : '';
-    const place = where === '*' ? 'all namespaces' : `namespace ${where}`;
-    return `objects ${textAt(object, 'apiVersion')}/${textAt(object, 'kind')} of ${place}${which}: ${types}`;
-  },
-  result: (result) => {
-    const outcomes = stringsAt(result, 'outcomes').join(' or ') || 'any outcome';
-    return `results of function ${textAt(result, 'function')}: ${outcomes}`;
-  },
-  file: (file) => {
-    const claim = textAt(file, 'claimName');
-    const nodes = pairsText(recordAt(file, 'nodeSelector'));
-    const folder = claim
-      ? `claim ${claim}${textAt(file, 'path') && `/${textAt(file, 'path')}`}`
-      : `${textAt(file, 'folder')} of ${nodes === none ? 'nodes that allow it' : `nodes with ${nodes}`}`;
-    const types = stringsAt(file, 'types').join(', ') || 'any change';
-    return `files ${textAt(file, 'pattern') || '*'} in ${folder}: ${types}`;
-  },
 };
 
 const retryLines = (retry: JsonObject): string[] => {

@@ -18,11 +18,12 @@ import {
 import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
 import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
-import { metadataOf, numberAt, recordsAt, textAt } from '../../../cli/objects/objects.ts';
+import { metadataOf, recordsAt, textAt } from '../../../cli/objects/objects.ts';
 import { printBody } from '../../../cli/print-body.ts';
 import { printedFormat } from '../../../cli/printers/object-format.ts';
 import type { Verb, VerbContext, VerbGroup } from '../../../cli/verb.ts';
 import { collectionPath } from '../../../client/resource-path.ts';
+import { isDeadLetter, replayPatch } from '../../../views/trigger-events.ts';
 import { triggerFlags, triggerSpec } from './trigger-object.ts';
 
 async function targetOf({ cluster }: VerbContext, type: string, name: string): Promise<ObjectTarget> {
@@ -192,17 +193,12 @@ async function deadLetters(context: VerbContext, trigger: string): Promise<reado
   const list = await context
     .cluster()
     .get(listPath({ resource, namespace, fieldSelector, labelSelector: undefined }));
-  return recordsAt(list, 'items').filter(
-    (event) =>
-      textAt(event, 'status', 'phase') === 'Failed' &&
-      numberAt(event, 'spec', 'replays') <= numberAt(event, 'status', 'replays'),
-  );
+  return recordsAt(list, 'items').filter(isDeadLetter);
 }
 
 async function setGoing(context: VerbContext, event: JsonObject): Promise<void> {
   const target = await targetOf(context, 'triggerevents', metadataOf(event).name);
-  const replays = numberAt(event, 'status', 'replays') + 1;
-  await context.cluster().send('PATCH', targetPath(target), { spec: { replays } }, patchTypes.merge);
+  await context.cluster().send('PATCH', targetPath(target), replayPatch(event), patchTypes.merge);
 }
 
 const ofTriggers = (verb: Verb, own: Pick<Verb, 'about' | 'words' | 'examples'>): Verb => ({

@@ -7,7 +7,7 @@ import { eventPhase, type TriggerEvent, triggerEventResource } from '../api/trig
 import { triggerLabel } from '../api/trigger-event-draft.ts';
 
 const runsOfTriggers: IndexDeclaration = {
-  name: 'runs under way by the trigger that has led to them',
+  name: 'runs in progress by the trigger that has led to them',
   prefix: storagePrefix(workflowRunResource),
   keysOf: (object) => {
     const { namespace, labels } = object.metadata;
@@ -33,5 +33,5 @@ const eventsOfRequests: IndexDeclaration = {
 export function checkRequestsOfStrangers(cache: Cache, namespace: string, name: string): void {
   const of = { namespace, name };
   checkRoom(cache, eventsOfRequests, of, 'requests that wait to be delivered by triggers');
-  checkRoom(cache, runsOfTriggers, of, 'runs under way to which triggers have led');
+  checkRoom(cache, runsOfTriggers, of, 'runs in progress to which triggers have led');
 }

@@ -6,7 +6,7 @@ import type { Cache, IndexDeclaration } from '../../../storage/cache.ts';
 import { callerAnnotation, hasEnded, type WorkflowRun, workflowRunResource } from '../api/workflow-run.ts';
 
 const runsOfStrangers: IndexDeclaration = {
-  name: 'runs under way that strangers have begun, by workflow',
+  name: 'runs in progress that anonymous users have started, by workflow',
   prefix: storagePrefix(workflowRunResource),
   keysOf: (object) => {
     const run = object as WorkflowRun;
@@ -18,4 +18,9 @@ const runsOfStrangers: IndexDeclaration = {
 
 /** Throws 429 if an anonymous user may not start a run of the workflow now. */
 export const checkRunsOfStrangers = (cache: Cache, namespace: string, name: string): void =>
-  checkRoom(cache, runsOfStrangers, { namespace, name }, 'runs under way that strangers have begun');
+  checkRoom(
+    cache,
+    runsOfStrangers,
+    { namespace, name },
+    'runs in progress that anonymous users have started',
+  );

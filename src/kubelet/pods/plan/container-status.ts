@@ -121,7 +121,7 @@ function stateBefore(previous: ContainerStatus | undefined, leaving: boolean): R
   return leaving && previous?.state?.running ? { terminated: unknownEnd(previous) } : undefined;
 }
 
-/** Returns the end of the container before the one that `state` describes. */
+/** Returns the last termination of the container before `state`. */
 function lastStateOf(
   input: ContainerInput,
   state: ReportedState,
@@ -183,8 +183,8 @@ const beforeStart = (pod: Pod) => ({
 const isInit = ({ pod, wanted }: ContainerInput) => initContainersOf(pod.spec).includes(wanted);
 
 /**
- * Returns why a container has not started. For a held pod the first container reports the hold; containers
- * after it wait for it, whatever the cause.
+ * Returns why a container has not started. In a held pod the first container reports the hold; the other
+ * containers report that they wait for the first.
  */
 function whyNotStarted({ pod, wanted, memory }: ContainerInput): NonNullable<ReportedState['waiting']> {
   const [first] = initContainersOf(pod.spec);

@@ -52,7 +52,7 @@ const imageVolumes = ({ spec: { volumes = [] } }: Pod) =>
     image ? [`spec.volumes[${index}].image (needs Docker 28 or newer on the node)`] : [],
   );
 
-/** Adds the reason to a field that another version of minik8s could not support either. */
+/** Adds the reason to a field that no version of minik8s can support. */
 const withReason = (path: string) =>
   path === 'spec.hostUsers' ? `${path} (Docker maps the users of all containers or of none)` : path;
 

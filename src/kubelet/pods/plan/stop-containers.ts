@@ -78,12 +78,15 @@ interface StopRequest {
     readonly name: string;
     readonly message?: string;
   };
-  /** Time of an earlier request to end, in milliseconds since the epoch. */
+  /**
+   * Time at which the stop signal was sent, in milliseconds since the epoch; undefined if it was not sent
+   * yet.
+   */
   readonly signaledAt: number | undefined;
   readonly now: number;
 }
 
-/** Plans the request to end or the kill of a container whose hook and turn need no waiting. */
+/** Plans the stop signal or the kill of a container whose preStop hook has ended and whose turn has come. */
 function planSignal(
   { id, name }: ContainerState,
   graceSeconds: number,

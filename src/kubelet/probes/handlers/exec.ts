@@ -39,7 +39,7 @@ export function execHandler(
         return { ...(status === 0 ? success(output) : failure(output)), exitCode: status };
       },
       (error): Outcome => {
-        // A deliberate end has the reason of the signal.
+        // An error other than the signal's own reason means that the program could not be ended.
         if (error !== ending.reason) problem = errorMessage(error);
         const isLost = error instanceof RuntimeError && error.reason === 'Unavailable';
         return { ...unknown(errorMessage(error)), ...(isLost && { isLost }) };

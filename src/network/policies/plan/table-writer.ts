@@ -131,7 +131,7 @@ export class TableWriter {
     });
   }
 
-  /** A block has the pods whose addresses are in it. */
+  /** An ipBlock covers the pods whose addresses are in it. */
   #namedMembers(key: string) {
     const { peer, pods, version } = this.#peers.members(key);
     if (peer.kind === 'pods') return { pods, version, accepts: () => true };

@@ -132,7 +132,7 @@ describe('Ingresses under nginx', () => {
     });
   }
 
-  it('sends the real address of the client, whatever headers the client sends', async () => {
+  it('sends the real address of the client, not the addresses in its headers', async () => {
     const headers = {
       'X-Forwarded-For': '192.0.2.9',
       'X-Forwarded-Proto': 'https',

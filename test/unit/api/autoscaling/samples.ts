@@ -16,11 +16,11 @@ export const pods = {
 
 /** Metrics of an autoscaler, by their special property. */
 export const metricLists: Readonly<Record<string, readonly object[]>> = {
-  'the share of the CPU': [cpu],
+  'the utilization of the CPU': [cpu],
   'the CPU as an amount': [
     { type: 'Resource', resource: { name: 'cpu', target: { type: 'AverageValue', averageValue: '1' } } },
   ],
-  'the share of the memory': [{ type: 'Resource', resource: { name: 'memory', target: utilization } }],
+  'the utilization of the memory': [{ type: 'Resource', resource: { name: 'memory', target: utilization } }],
   pods: [pods],
   'an object': [
     {
@@ -41,7 +41,7 @@ export const metricLists: Readonly<Record<string, readonly object[]>> = {
   'something outside': [
     { type: 'External', external: { metric: { name: 'queue' }, target: { type: 'Value', value: '30' } } },
   ],
-  'something outside, for each pod': [
+  'an external metric, for each pod': [
     {
       type: 'External',
       external: { metric: { name: 'queue', selector }, target: { type: 'AverageValue', averageValue: '3' } },
@@ -51,16 +51,16 @@ export const metricLists: Readonly<Record<string, readonly object[]>> = {
     { type: 'ContainerResource', containerResource: { name: 'cpu', container: 'app', target: utilization } },
   ],
   'many, the CPU last': [memory, pods, cpu],
-  'the share of the CPU twice': [
+  'the utilization of the CPU twice': [
     memory,
     cpu,
     { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 90 } } },
   ],
-  'the share of the CPU twice, and nothing else': [
+  'the utilization of the CPU twice, without other metrics': [
     cpu,
     { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 9 } } },
   ],
-  'types that do not suit their values': [
+  'target types that do not fit their values': [
     { type: 'Resource', resource: { name: 'cpu', target: { ...utilization, type: 'Value' } } },
     { type: 'Resource', resource: { name: 'cpu', target: { ...utilization, value: '7' } } },
     {

@@ -51,7 +51,7 @@ for (const [title, metrics] of Object.entries(metricLists))
       { status: { ...bareStatus, currentMetrics: bareStatus.currentMetrics.slice(0, 1) } },
     ],
     [
-      'with a metric that is not known',
+      'with a metric without a current value',
       { status: { ...bareStatus, currentMetrics: [{ type: '' }, ...bareStatus.currentMetrics.slice(0, 1)] } },
     ],
   ] as const)
@@ -177,7 +177,7 @@ const annotated = (annotations: Readonly<Record<string, unknown>>, spec: object 
 
 for (const [title, spec, more] of [
   ['nothing', {}, {}],
-  ['a share of the CPU', { targetCPUUtilizationPercentage: 30, minReplicas: 2 }, {}],
+  ['a utilization of the CPU', { targetCPUUtilizationPercentage: 30, minReplicas: 2 }, {}],
   [
     'a status',
     { targetCPUUtilizationPercentage: 30 },
@@ -300,11 +300,11 @@ for (const [title, name, text] of [
   ['no metric', 'metrics', '[1]'],
   ['an invalid source', 'metrics', '[{"type":"Pods","pods":"x"}]'],
   ['a wrong quantity', 'metrics', '[{"type":"Pods","pods":{"metricName":"a","targetAverageValue":"much"}}]'],
-  ['a wrong metric beside', 'metrics', '[{"type":"Pods","v2":3}]'],
+  ['a valid and an invalid metric', 'metrics', '[{"type":"Pods","v2":3}]'],
   ['an invalid behaviour', 'behavior', '{"ScaleUp":3}'],
   ['invalid conditions', 'conditions', '[true]'],
-  ['what was measured, and is none', 'current-metrics', '[{"type":1}]'],
-  ['values without end', 'metrics', `${'['.repeat(600)}${']'.repeat(600)}`],
+  ['current metrics of a wrong type', 'current-metrics', '[{"type":1}]'],
+  ['brackets nested 600 deep', 'metrics', `${'['.repeat(600)}${']'.repeat(600)}`],
 ] as const)
   test(`an annotation of v1 that cannot be read is refused: ${title}`, () => {
     assert.throws(

@@ -17,7 +17,7 @@ const failure = (...rules: object[]) => spec({ podFailurePolicy: { rules } });
 const ready = { type: 'DisruptionTarget' };
 const indexed = (fields: object) => spec({ completionMode: 'Indexed', completions: 5, ...fields });
 
-test('the selector and the labels of a job', () => {
+test('a Job gets its selector and labels', () => {
   const made = created(jobResource, job);
   const labels = { 'batch.kubernetes.io/controller-uid': uid, 'batch.kubernetes.io/job-name': 'web' };
   assert.deepEqual(made.spec.selector, { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } });
@@ -32,7 +32,7 @@ test('the selector and the labels of a job', () => {
   assert.deepEqual(bare.spec.template.metadata.labels, { ...older, ...labels });
 });
 
-test('the defaults of a job', () => {
+test('a Job gets the defaults of Kubernetes', () => {
   const rest = (patch: object) => {
     const { template: _t, selector: _s, ...fields } = created(jobResource, merge(job, patch)).spec;
     return fields;
@@ -56,7 +56,7 @@ test('the defaults of a job', () => {
   assert.deepEqual(policy.podFailurePolicy?.rules?.[0]?.onPodConditions, [{ ...ready, status: 'True' }]);
 });
 
-test('the columns of a job', () => {
+test('a Job has the columns of kubectl', () => {
   const now = Date.parse('2026-03-01T12:00:00Z');
   const texts = (patch: object, status: object = {}) => {
     const made = created(jobResource, merge(job, patch));
@@ -88,7 +88,7 @@ test('the columns of a job', () => {
   assert.equal(cells(jobResource, created(jobResource, gone), now).Status, 'Terminating');
 });
 
-test('its pods stay when a delete does not say otherwise, and it is selected by how many succeeded', () => {
+test('a delete without options orphans the pods of a Job, and status.successful is a selectable field', () => {
   assert.equal(jobResource.strategy.orphansByDefault, true);
   const made = created(jobResource, job);
   assert.equal(jobResource.selectableFields['status.successful']?.(made), '0');

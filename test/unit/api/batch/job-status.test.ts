@@ -42,14 +42,14 @@ testStatus(jobResource, job, [
     'status.succeeded: Invalid value: -1: cannot decrease the succeeded counter',
   ],
   [
-    'pods counted twice, and one without a name',
+    'uncounted pods with a duplicate and an empty uid',
     undefined,
     { uncountedTerminatedPods: { succeeded: ['a', ''], failed: ['a'] } },
     'status.uncountedTerminatedPods.succeeded[1]: Invalid value: "": must not be empty',
     'status.uncountedTerminatedPods.failed[0]: Duplicate value: "a"',
   ],
   [
-    'ends both ways',
+    'is complete and failed',
     started,
     {
       ...complete,
@@ -63,13 +63,13 @@ testStatus(jobResource, job, [
     conditionFault('cannot set SuccessCriteriaMet=True and FailureTarget=true conditions'),
   ],
   [
-    'fails without having meant to',
+    'fails without the condition FailureTarget',
     { startTime: start },
     conditions('Failed'),
     conditionFault('cannot set Failed=True condition without the FailureTarget=true condition'),
   ],
   [
-    'completes without having met what it has to',
+    'completes without the condition SuccessCriteriaMet',
     { startTime: start },
     { completionTime: end, ...conditions('Complete') },
     conditionFault('cannot set Complete=True condition without the SuccessCriteriaMet=true condition'),
@@ -89,13 +89,13 @@ testStatus(jobResource, job, [
     conditionFault('cannot disable the terminal FailureTarget=True condition'),
   ],
   [
-    'has an end without being complete',
+    'has a completion time without being complete',
     started,
     { completionTime: end },
     `status.completionTime: Invalid value: "${end}": cannot set completionTime when there is no Complete=True condition`,
   ],
   [
-    'is complete without a time',
+    'is complete without a completion time',
     { startTime: start },
     conditions('SuccessCriteriaMet', 'Complete'),
     'status.completionTime: Required value: completionTime is required for Complete jobs',
@@ -113,13 +113,13 @@ testStatus(jobResource, job, [
     'status.completionTime: Invalid value: "2026-03-01T12:06:00Z": completionTime cannot be mutated',
   ],
   [
-    'ends without having begun',
+    'ends without a start time',
     undefined,
     conditions('FailureTarget', 'Failed'),
     'status.startTime: Required value: startTime is required for finished job',
   ],
   [
-    'begins at another time',
+    'has another start time',
     started,
     { startTime: end },
     'status.startTime: Required value: startTime cannot be removed for unsuspended job',
@@ -133,20 +133,20 @@ testStatus(jobResource, job, [
     'status.uncountedTerminatedPods: Invalid value: {"failed":["a"]}: uncountedTerminatedPods needs to be empty',
   ],
   [
-    'more ready pods than there are',
+    'more ready pods than active ones',
     started,
     { ready: 2 },
     'status.ready: Invalid value: 2: cannot set more ready pods than active',
   ],
   [
-    'fewer failures and successes',
+    'decreased counts of failures and successes',
     { ...started, failed: 3, succeeded: 2 },
     { failed: 2, succeeded: 1 },
     'status.failed: Invalid value: 2: cannot decrease the failed counter',
     'status.succeeded: Invalid value: 1: cannot decrease the succeeded counter',
   ],
   [
-    'indexes where there are none',
+    'indexes of a Job that is not indexed',
     undefined,
     { completedIndexes: '0', failedIndexes: '' },
     'status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed',
@@ -164,16 +164,12 @@ testStatus(jobResource, indexed, [
     'status.failedIndexes: Invalid value: "x": error parsing failedIndexes: cannot convert string to integer for index: "x"',
   ],
   [
-    'indexes that are both',
+    'indexes that are both completed and failed',
     { completedIndexes: '0,2-5' },
     { failedIndexes: '1,4-7' },
     'status.failedIndexes: Invalid value: "1,4-7": failedIndexes and completedIndexes overlap at index: 4',
   ],
-  [
-    'indexes that end both before and after',
-    undefined,
-    { completedIndexes: '1,5', failedIndexes: '0,2-4,6' },
-  ],
+  ['disjoint completed and failed indexes', undefined, { completedIndexes: '1,5', failedIndexes: '0,2-4,6' }],
   [
     'fewer successes',
     { succeeded: 2 },
@@ -183,7 +179,7 @@ testStatus(jobResource, indexed, [
 ]);
 
 testStatus(jobResource, merge(indexed, spec({ completions: 3 })) as Record<string, unknown>, [
-  ['fewer successes of a job that was made smaller', { succeeded: 3 }, { succeeded: 2 }],
+  ['a decreased count of successes of an indexed Job', { succeeded: 3 }, { succeeded: 2 }],
 ]);
 
 testStatus(
@@ -191,7 +187,7 @@ testStatus(
   merge(indexed, spec({ successPolicy: { rules: [{ succeededCount: 1 }] } })) as Record<string, unknown>,
   [
     [
-      'complete without the policy',
+      'complete without the success policy being met',
       { startTime: start },
       { completionTime: end, ...conditions('Complete') },
       conditionFault('cannot set Complete=True condition without the SuccessCriteriaMet=true condition'),

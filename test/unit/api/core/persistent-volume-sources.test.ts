@@ -31,12 +31,12 @@ testCreate(persistentVolumeResource, disk, [
     'spec.glusterfs.path: Required value',
   ],
   [
-    'Gluster of a bad namespace',
+    'Gluster with an invalid namespace',
     source({ glusterfs: { endpoints: 'a', path: 'b', endpointsNamespace: 'A' } }),
     'spec.glusterfs.endpointsNamespace: Invalid value: "A": a lowercase RFC 1123 label holds a-z, 0-9 and \'-\', its ',
   ],
   [
-    'Gluster of no namespace',
+    'Gluster without a namespace',
     source({ glusterfs: { endpoints: 'a', path: 'b', endpointsNamespace: '' } }),
     'spec.glusterfs.endpointsNamespace: Invalid value: "": if the endpointnamespace is set, it must be a valid name',
   ],
@@ -60,7 +60,7 @@ testCreate(persistentVolumeResource, disk, [
     'spec.nfs.path: Invalid value: "": must be an absolute path',
   ],
   [
-    'NFS of a relative path',
+    'NFS with a relative path',
     source({ nfs: { server: 'a', path: 'b' } }),
     'spec.nfs.path: Invalid value: "b": must be an absolute path',
   ],
@@ -79,7 +79,7 @@ testCreate(persistentVolumeResource, disk, [
   ],
   ['Quobyte, whole', source({ quobyte: { registry: 'a:1,[::1]:2', volume: 'v', tenant: 'x'.repeat(64) } })],
   [
-    'Quobyte of a long tenant',
+    'Quobyte with a long tenant',
     source({ quobyte: { registry: 'a:1', volume: 'v', tenant: 'x'.repeat(65) } }),
     'spec.quobyte.tenant: Required value: must be a UUID and may not exceed a length of 64 characters',
   ],
@@ -108,7 +108,7 @@ testCreate(persistentVolumeResource, disk, [
     'spec.iscsi.secretRef.name: Required value',
   ],
   [
-    'iSCSI of a long portal',
+    'iSCSI with a portal above the maximum length',
     source({
       iscsi: {
         targetPortal: '111111111111111111111111111111111111111111111111111111111111',
@@ -120,7 +120,7 @@ testCreate(persistentVolumeResource, disk, [
     'spec.iscsi.targetportal: Invalid value: "111111111111111111111111111111111111111111111111111111111111": Total ',
   ],
   [
-    'iSCSI of a portal not too long',
+    'iSCSI with a portal of the maximum length',
     source({
       iscsi: {
         targetPortal: '11111111111111111111111111111111111111111111111111111111111',
@@ -132,7 +132,7 @@ testCreate(persistentVolumeResource, disk, [
     'spec.iscsi.lun: Invalid value: -1: must be between 0 and 255, inclusive',
   ],
   [
-    'iSCSI that needs a secret to be found',
+    'iSCSI with discovery authentication but without a secret',
     source({ iscsi: { targetPortal: '1.2.3.4', iqn: 'iqn.2015-02.example.com:a', chapAuthDiscovery: true } }),
     'spec.iscsi.secretRef: Required value',
   ],
@@ -149,18 +149,18 @@ testCreate(persistentVolumeResource, disk, [
     'spec.fc.targetWWNs: Required value: must specify either targetWWNs or wwids, but not both',
   ],
   [
-    'Fibre Channel, twice',
+    'Fibre Channel with targetWWNs and wwids',
     source({ fc: { targetWWNs: ['a'], wwids: ['b'] } }),
     'spec.fc.targetWWNs: Invalid value: ["a"]: targetWWNs and wwids can not be specified simultaneously',
     'spec.fc.lun: Required value: lun is required if targetWWNs is specified',
   ],
   [
-    'Fibre Channel beyond',
+    'Fibre Channel with a lun above the maximum',
     source({ fc: { targetWWNs: ['a'], lun: 256 } }),
     'spec.fc.lun: Invalid value: 256: must be between 0 and 255, inclusive',
   ],
   [
-    'Fibre Channel below',
+    'Fibre Channel with a negative lun',
     source({ fc: { targetWWNs: ['a'], lun: -1 } }),
     'spec.fc.lun: Invalid value: -1: must be between 0 and 255, inclusive',
   ],
@@ -192,12 +192,12 @@ testCreate(persistentVolumeResource, disk, [
     'spec.azureDisk.diskURI: Unsupported value: "": supported values: "https://{account-name}.blob.core.windows.net',
   ],
   [
-    'Azure disk, managed',
+    'a managed Azure disk with a wrong caching mode and URI',
     source({ azureDisk: { diskName: 'a', diskURI: 'https://b', kind: 'Managed', cachingMode: 'X' } }),
     'spec.azureDisk.cachingMode: Unsupported value: "X": supported values: "None", "ReadOnly", "ReadWrite"',
     'spec.azureDisk.diskURI: Unsupported value: "https://b": supported values: "/subscriptions/{sub-id}/resourcegro',
   ],
-  ['Azure disk, whole', source({ azureDisk: { diskName: 'a', diskURI: 'https://b' } })],
+  ['an Azure disk with all required fields', source({ azureDisk: { diskName: 'a', diskURI: 'https://b' } })],
   [
     'ScaleIO',
     source({ scaleIO: {} }),
@@ -207,7 +207,7 @@ testCreate(persistentVolumeResource, disk, [
   ],
   ['StorageOS', source({ storageos: {} }), 'spec.storageos.volumeName: Required value'],
   [
-    'StorageOS, all wrong',
+    'StorageOS with invalid names',
     source({ storageos: { volumeName: 'A', volumeNamespace: 'B', secretRef: {} } }),
     'spec.storageos.volumeName: Invalid value: "A": a lowercase RFC 1123 label holds a-z, 0-9 and \'-\', its first an',
     'spec.storageos.volumeNamespace: Invalid value: "B": a lowercase RFC 1123 label holds a-z, 0-9 and \'-\', its fir',
@@ -243,7 +243,7 @@ testCreate(persistentVolumeResource, disk, [
     'spec.csi.nodeExpandSecretRef.namespace: Required value',
   ],
   [
-    'CSI of a long name',
+    'CSI with a driver name above the maximum length',
     source({
       csi: { driver: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', volumeHandle: 'x' },
     }),

@@ -19,37 +19,37 @@ const sidecar = (amounts: Amounts): Container => ({ ...step(amounts), restartPol
 describe('the requests of a pod', () => {
   const table: [string, Partial<PodSpec>, Amounts][] = [
     [
-      'what its containers ask for together',
+      'are the sum of its containers',
       { containers: using({ cpu: '100m' }, { cpu: '1', memory: '1Gi' }) },
       { cpu: '1100m', memory: '1Gi' },
     ],
     [
-      'as much as the largest step before them',
+      'are at least those of the largest init container',
       { containers: using({ cpu: '1' }), initContainers: [step({ cpu: '2' }), step({ cpu: '3' })] },
       { cpu: '3' },
     ],
     [
-      'of each resource by itself',
+      'are computed for each resource separately',
       { containers: using({ cpu: '2' }), initContainers: [step({ cpu: '1', memory: '1Mi' })] },
       { cpu: '2', memory: '1Mi' },
     ],
     [
-      'its sidecars beside its containers',
+      'include its sidecars',
       { containers: using({ cpu: '1' }), initContainers: [sidecar({ cpu: '2' })] },
       { cpu: '3' },
     ],
     [
-      'the sidecars beside each step after them',
+      'include sidecars beside each later init container',
       { containers: using({ cpu: '1' }), initContainers: [sidecar({ cpu: '2' }), step({ cpu: '3' })] },
       { cpu: '5' },
     ],
     [
-      'no sidecar beside a step before it',
+      'include no sidecar beside an earlier init container',
       { containers: using({ cpu: '1' }), initContainers: [step({ cpu: '3' }), sidecar({ cpu: '1' })] },
       { cpu: '3' },
     ],
     [
-      'no step beside another',
+      'include only one init container at a time',
       {
         containers: using({ cpu: '1' }),
         initContainers: [

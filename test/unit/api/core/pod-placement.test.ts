@@ -32,7 +32,7 @@ describe('affinity to pods', () => {
   const cases: [string, PodSpec, string[]][] = [
     ['is fine', required(good), []],
     [
-      'of a namespace and by labels of namespaces',
+      'with a namespace and labels of namespaces',
       required({ ...good, namespaces: ['a'], namespaceSelector: {} }),
       [],
     ],
@@ -41,24 +41,24 @@ describe('affinity to pods', () => {
       required({ ...good, topologyKey: '' }),
       [`${at}.topologyKey: Required value: can not be empty`],
     ],
-    ['needs namespaces that can be', required({ ...good, namespaces: ['A'] }), [`${at}.namespace`]],
+    ['needs valid namespaces', required({ ...good, namespaces: ['A'] }), [`${at}.namespace`]],
     [
-      'needs selectors that can be',
+      'needs valid selectors',
       required({ ...good, labelSelector: { matchLabels: { 'a b': '' } } }),
       [`${at}.labelSelector.matchLabels`],
     ],
     [
-      'by label keys needs a selector',
+      'with label keys needs a selector',
       required({ topologyKey: 'a', matchLabelKeys: ['v'] }),
       [`${at}.matchLabelKeys: Forbidden: must not be specified when labelSelector is not set`],
     ],
     [
-      'by a key to match and not to match',
+      'with a key in matchLabelKeys and mismatchLabelKeys',
       required({ ...good, matchLabelKeys: ['v'], mismatchLabelKeys: ['v'] }),
       [`${at}.matchLabelKeys[0]: Invalid value: "v": exists in both matchLabelKeys and mismatchLabelKeys`],
     ],
     [
-      'by a key that the selector has',
+      'with a label key that the selector has',
       required({
         topologyKey: 'a',
         labelSelector: {
@@ -70,28 +70,28 @@ describe('affinity to pods', () => {
       [`${at}.matchLabelKeys[0]: Invalid value: "v": exists in both matchLabelKeys and labelSelector`],
     ],
     [
-      'of no weight',
+      'with a weight of 0',
       preferred(0, good),
       [
         'spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: Invalid value: 0: must be in the range 1-100',
       ],
     ],
-    ['of the least weight', preferred(1, good), []],
-    ['of the most weight', preferred(100, good), []],
+    ['with the minimum weight', preferred(1, good), []],
+    ['with the maximum weight', preferred(100, good), []],
     [
-      'that is preferred, and needs a topology as well',
+      'needs a topology key also if it is preferred',
       preferred(1, { ...good, topologyKey: '' }),
       [
         'spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.topologyKey: Required value: can not be empty',
       ],
     ],
     [
-      'by an invalid label key',
+      'with an invalid label key',
       required({ ...good, mismatchLabelKeys: ['a b'] }),
       [`${at}.mismatchLabelKeys[0]: Invalid value: "a b"`],
     ],
     [
-      'of too much weight',
+      'with a weight above the maximum',
       preferred(101, good),
       ['spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight'],
     ],
@@ -104,7 +104,7 @@ describe('affinity to pods', () => {
         assert.ok(causes[index]?.startsWith(text), causes[index] ?? '');
     });
 
-  it('gets its label keys as requirements, of the labels that the pod has', () => {
+  it("gets its label keys as requirements, with the values of the pod's labels", () => {
     const term = {
       ...good,
       labelSelector: { ...labelSelector },
@@ -138,41 +138,45 @@ describe('spreading', () => {
   const cases: [string, Partial<TopologySpreadConstraint>[], string[]][] = [
     ['is fine', [{}], []],
     [
-      'twice over one topology, one of which is only preferred',
+      'by one topology twice, once required and once preferred',
       [{}, { whenUnsatisfiable: 'ScheduleAnyway' }],
       [],
     ],
-    ['by no skew', [{ maxSkew: 0 }], [`${one}.maxSkew: Invalid value: 0: must be greater than zero`]],
+    [
+      'with a maximum skew of 0',
+      [{ maxSkew: 0 }],
+      [`${one}.maxSkew: Invalid value: 0: must be greater than zero`],
+    ],
     ['over nothing', [{ topologyKey: '' }], [`${one}.topologyKey: Required value: can not be empty`]],
     [
-      'over no domain',
+      'with minDomains of 0',
       [{ minDomains: 0 }],
       [`${one}.minDomains: Invalid value: 0: must be greater than zero`],
     ],
     [
-      'over some domains at least, which is only preferred',
+      'with minDomains although it is only preferred',
       [{ minDomains: 1, whenUnsatisfiable: 'ScheduleAnyway' }],
       [
         `${one}.minDomains: Invalid value: 1: can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ScheduleAnyway`,
       ],
     ],
     [
-      'twice the same',
+      'with the same constraint twice',
       [{}, {}],
       [`${one}.{topologyKey, whenUnsatisfiable}: Duplicate value: "{zone, DoNotSchedule}"`],
     ],
     [
-      'by keys without a selector',
+      'with label keys but without a selector',
       [{ labelSelector: undefined, matchLabelKeys: ['v'] }],
       [`${one}.matchLabelKeys: Forbidden`],
     ],
     [
-      'by a key of the selector',
+      'with a label key that the selector has',
       [{ matchLabelKeys: ['app'] }],
       [`${one}.matchLabelKeys[0]: Invalid value: "app": exists in both matchLabelKeys and labelSelector`],
     ],
     [
-      'of pods that no selector can mean',
+      'with an invalid selector',
       [{ labelSelector: { matchLabels: { 'a b': '' } } }],
       [`${one}.labelSelector.matchLabels`],
     ],

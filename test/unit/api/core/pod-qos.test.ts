@@ -11,18 +11,22 @@ const guaranteed: Resources = { requests: all, limits: { cpu: '1000m', memory: '
 
 const table: [what: string, expected: QosClass, containers: Resources[], init?: Resources[]][] = [
   ['nothing asked', 'BestEffort', [{}]],
-  ['nothing asked in so many words', 'BestEffort', [{ requests: { cpu: '0' }, limits: { memory: '0' } }]],
-  ['only what does not count', 'BestEffort', [{ requests: { 'ephemeral-storage': '1Gi' } }]],
-  ['as much as the limits', 'Guaranteed', [guaranteed]],
+  ['requests and limits of 0', 'BestEffort', [{ requests: { cpu: '0' }, limits: { memory: '0' } }]],
+  [
+    'a request of a resource that does not count',
+    'BestEffort',
+    [{ requests: { 'ephemeral-storage': '1Gi' } }],
+  ],
+  ['requests equal to the limits', 'Guaranteed', [guaranteed]],
   ['limits alone', 'Guaranteed', [{ limits: all }]],
   ['limits of each container', 'Guaranteed', [guaranteed, { limits: all }], [guaranteed]],
   ['less than the limits', 'Burstable', [{ requests: { cpu: '1', memory: '1Mi' }, limits: all }]],
-  ['no limit of one resource', 'Burstable', [{ requests: all, limits: { cpu: '1' } }]],
+  ['no limit for one resource', 'Burstable', [{ requests: all, limits: { cpu: '1' } }]],
   ['a request alone', 'Burstable', [{ requests: { cpu: '1' } }]],
-  ['nothing, with a limit', 'Burstable', [{ requests: { cpu: '0' }, limits: { cpu: '1' } }]],
-  ['nothing by one of two', 'Burstable', [guaranteed, {}]],
-  ['something before the others alone', 'Burstable', [{}], [{ requests: { memory: '1Mi' } }]],
-  ['less before the others', 'Burstable', [guaranteed], [{}]],
+  ['a request of 0 and a limit', 'Burstable', [{ requests: { cpu: '0' }, limits: { cpu: '1' } }]],
+  ['no requests in one of two containers', 'Burstable', [guaranteed, {}]],
+  ['resources in an init container alone', 'Burstable', [{}], [{ requests: { memory: '1Mi' } }]],
+  ['no resources in an init container', 'Burstable', [guaranteed], [{}]],
 ];
 
 describe('a pod is', () => {

@@ -24,7 +24,7 @@ function taken(kept: Pod, wanted: Pod): Pod {
 }
 
 describe('from the sent pod', () => {
-  it('the resources of its containers and their resize policies are taken, and nothing else', () => {
+  it('only the resources and the resize policies of its containers are used', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const old = made({}, container({ resources }), container({ name: 'two', resources, resizePolicy }));
     const sent = made(
@@ -53,7 +53,7 @@ describe('from the sent pod', () => {
       resources,
     );
   });
-  it('counts as another state of the specification', () => assert.equal(resizePart.countsGeneration, true));
+  it('increments the generation', () => assert.equal(resizePart.countsGeneration, true));
 });
 
 describe('a resize', () => {
@@ -78,15 +78,15 @@ describe('a resize', () => {
   const table: [what: string, wanted: object, old: Partial<Pod>, expected: string[]][] = [
     ['to more', amounts('2'), {}, []],
     ['to less', amounts('100m', '1Mi'), {}, []],
-    ['of a pod whose node does it', amounts('2'), running({}), []],
+    ['of a pod on a node that supports it', amounts('2'), running({}), []],
     [
-      'of a pod whose node does not',
+      'of a pod on a node that does not support it',
       amounts('2'),
       running(undefined),
       ['spec: Forbidden: Pod running on node without support for resize'],
     ],
     [
-      'to another quality of service',
+      'that would change the quality of service',
       {
         requests: { cpu: '2', memory: '128Mi', 'ephemeral-storage': '1Gi' },
         limits: { cpu: '2', memory: '128Mi' },
@@ -95,44 +95,44 @@ describe('a resize', () => {
       ['spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing'],
     ],
     [
-      'to a quality of service other than is told',
+      'of a pod whose status has another quality of service',
       amounts('2'),
       { status: { qosClass: 'BestEffort' } },
       ['spec: Invalid value: "BestEffort": Pod QOS Class may not change as a result of resizing'],
     ],
     [
-      'of what cannot change while it runs',
+      'of a resource that cannot change while the pod runs',
       { ...resources, requests: { ...resources.requests, 'ephemeral-storage': '2Gi' } },
       {},
       [`${others} ${at}.requests`],
     ],
     [
-      'to a request that is taken away',
+      'that removes a request',
       { ...resources, requests: { cpu: '1', memory: '64Mi' } },
       {},
       [`${at}.requests: Forbidden: resource requests cannot be removed`, `${others} ${at}.requests`],
     ],
     [
-      'to a request that is left to its limit',
+      'that removes a request which defaults to its limit',
       { ...resources, requests: { cpu: '1', 'ephemeral-storage': '1Gi' } },
       {},
       [],
     ],
     [
-      'to a limit that is taken away',
+      'that removes a limit',
       { ...resources, limits: { memory: '128Mi' } },
       {},
       [`${at}.limits: Forbidden: resource limits cannot be removed`],
     ],
     [
-      'of a pod that has some as a whole',
+      'of a pod with pod-level resources',
       amounts('2'),
       { spec: { resources: { limits: { cpu: '3' } } } as never },
       [': Forbidden: pods with pod-level resources cannot be resized'],
     ],
-    ['of a pod that has none as a whole', amounts('2'), { spec: { resources: {} } as never }, []],
+    ['of a pod with empty pod-level resources', amounts('2'), { spec: { resources: {} } as never }, []],
     [
-      'of a pod that its node has of its own',
+      'of a static pod',
       amounts('2'),
       { metadata: { annotations: { [mirrorAnnotation]: 'x' } } as never },
       [': Forbidden: static pods cannot be resized'],
@@ -145,7 +145,7 @@ describe('a resize', () => {
     ],
     ['of a pod for Linux', amounts('2'), { spec: { os: { name: 'linux' } } as never }, []],
     [
-      'to more than the limit',
+      'to a request above the limit',
       amounts('3'),
       {},
       [`${at}.requests: Invalid value: "3": must be less than or equal to cpu limit of 2`],

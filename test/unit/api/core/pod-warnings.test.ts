@@ -41,7 +41,7 @@ const cases: [what: string, pod: object, ...warnings: string[]][] = [
   ],
   ['whole bytes', podOf(c({ resources: { limits: { memory: '1.5Ki', cpu: '100m' } } }))],
   [
-    'variables that hide others',
+    'variables that hide earlier ones',
     podOf(
       c({
         env: [
@@ -74,7 +74,7 @@ const cases: [what: string, pod: object, ...warnings: string[]][] = [
     'spec.containers[2].ports[0]: overlapping port definition with spec.containers[1].ports[0]',
   ],
   [
-    'one port of all addresses, and of one',
+    'a host port on all addresses and on one',
     podOf(
       c({
         ports: [
@@ -93,12 +93,12 @@ const cases: [what: string, pod: object, ...warnings: string[]][] = [
     'spec.containers[0].ports[0]: hostIP set without hostPort: {Name: HostPort:0 ContainerPort:80 Protocol:TCP HostIP:1.1.1.1}',
   ],
   [
-    'less than no time to stop',
+    'a negative termination grace period',
     podOf({ terminationGracePeriodSeconds: -1 }),
     'spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1',
   ],
   [
-    'what stands twice',
+    'repeated host aliases and pull secrets',
     podOf({
       hostAliases: [
         { ip: '1.1.1.1', hostnames: ['a'] },
@@ -111,12 +111,12 @@ const cases: [what: string, pod: object, ...warnings: string[]][] = [
     'spec.imagePullSecrets[2].name: invalid empty name ""',
   ],
   [
-    'selectors by labels that have newer names',
+    'selectors with deprecated labels',
     podOf({ nodeSelector: { 'beta.kubernetes.io/arch': 'amd64' } }),
     'spec.nodeSelector[beta.kubernetes.io/arch]: deprecated since v1.14; use "kubernetes.io/arch" instead',
   ],
   [
-    'a spread that counts no pod',
+    'a spread constraint that selects no pod',
     podOf({
       topologySpreadConstraints: [
         {
@@ -130,7 +130,7 @@ const cases: [what: string, pod: object, ...warnings: string[]][] = [
     'spec.topologySpreadConstraints[0].labelSelector: a null labelSelector results in matching no pod',
   ],
   [
-    'an affinity to no pod',
+    'an affinity that selects no pod',
     podOf({
       affinity: {
         podAntiAffinity: {
@@ -145,23 +145,23 @@ const cases: [what: string, pod: object, ...warnings: string[]][] = [
     'spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.labelSelector: a null labelSelector results in matching no pod',
   ],
   [
-    'annotations that do nothing',
+    'annotations without effect',
     podOf({}, { 'scheduler.alpha.kubernetes.io/critical-pod': '' }),
     'metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',
   ],
   [
-    'volumes of drivers that are gone',
+    'volumes of removed drivers',
     podOf(volume({ rbd: { monitors: ['m'], image: 'i' } })),
     'spec.volumes[0].rbd: deprecated in v1.28, non-functional in v1.31+',
   ],
   [
-    'a volume with one file below another',
+    'a volume with a file at the path of a directory',
     podOf(volume({ configMap: { name: 'm', items: items('a', 'a/b', 'b', 'ab', 'b/') } })),
     'volume "v" (ConfigMap "m"): overlapping paths: "a/b" with "a"',
     'volume "v" (ConfigMap "m"): overlapping paths: "b" with "b"',
   ],
   [
-    'one that comes above another, too',
+    'a volume with a later file at the path of an earlier directory',
     podOf(volume({ secret: { secretName: 's', items: items('a/b/c', 'x', 'a') } })),
     'volume "v" (Secret "s"): overlapping paths: "a" with "a/b/c"',
   ],
@@ -183,7 +183,7 @@ const cases: [what: string, pod: object, ...warnings: string[]][] = [
     'volume "v" (Projected): overlapping paths: "data" (ServiceAccountToken) with "data/x" (Secret "s")',
   ],
   [
-    'a claim of its own',
+    'an ephemeral volume',
     podOf(
       volume({
         ephemeral: {

@@ -25,7 +25,7 @@ describe('a volume', () => {
     ],
     ['of a ConfigMap', { configMap: { name: 'c', defaultMode: 0o777 } }, []],
     ['of the pod', { downwardAPI: { items: [name, { path: 'cpu', resourceFieldRef: cpu }] } }, []],
-    ['of nothing yet', { projected: {} }, []],
+    ['without sources', { projected: {} }, []],
     [
       'of several',
       projected(
@@ -37,7 +37,7 @@ describe('a volume', () => {
       [],
     ],
     [
-      'of a Secret without a name, and with wrong modes',
+      'of a Secret without a name and with invalid modes',
       { secret: { defaultMode: 0o1000, items: [item('a', { mode: -1 })] } },
       [
         'v.secret.secretName: Required value',
@@ -46,7 +46,7 @@ describe('a volume', () => {
       ],
     ],
     [
-      'of a ConfigMap without a name, and with wrong modes',
+      'of a ConfigMap without a name and with invalid modes',
       { configMap: { name: '', defaultMode: -1, items: [item('a', { key: '' }), item('')] } },
       [
         'v.configMap.name: Required value',
@@ -56,7 +56,7 @@ describe('a volume', () => {
       ],
     ],
     [
-      'of the pod with wrong modes, and no path',
+      'of the pod with invalid modes and without a path',
       { downwardAPI: { defaultMode: -1, items: [{ ...name, path: '', mode: -1 }] } },
       [
         `v.downwardAPI.defaultMode: Invalid value: -1: ${modes}`,
@@ -65,7 +65,7 @@ describe('a volume', () => {
       ],
     ],
     [
-      'of the pod without a field, and with two',
+      'of the pod without a field, and with a field and a resource',
       { downwardAPI: { items: [{ path: 'a' }, { ...name, resourceFieldRef: cpu }] } },
       [
         'v.downwardAPI: Required value: one of fieldRef and resourceFieldRef is required',
@@ -95,7 +95,7 @@ describe('a volume', () => {
     ],
     ['of an invalid source', projected({}), [`${s0}: Required value: must specify a source`]],
     [
-      'of a source that is two',
+      'of a source with two types',
       projected({ configMap: { name: 'c' }, ...token() }),
       [`${s0}.serviceAccountToken: Forbidden: may not specify more than 1 volume type per source`],
     ],
@@ -120,7 +120,7 @@ describe('a volume', () => {
       [`v.projected.defaultMode: Invalid value: 512: ${modes}`],
     ],
     [
-      'of two files of one path',
+      'with two files at one path',
       projected(
         { configMap: { name: 'c', items: [item('x')] } },
         { secret: { name: 's', items: [item('y'), item('x')] } },
@@ -131,17 +131,17 @@ describe('a volume', () => {
         'v.projected.sources[2].serviceAccountToken: Invalid value: "y": conflicting duplicate paths',
       ],
     ],
-    ['of a token for ten minutes', projected(token({ expirationSeconds: 600 })), []],
-    ['of a token for long', projected(token({ expirationSeconds: 2 ** 32 })), []],
+    ['with a token valid for ten minutes', projected(token({ expirationSeconds: 600 })), []],
+    ['with a token of the maximum validity', projected(token({ expirationSeconds: 2 ** 32 })), []],
     [
-      'of a token for a moment',
+      'with a token below the minimum validity',
       projected(token({ expirationSeconds: 599 })),
       [
         `${s0}.serviceAccountToken.expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes`,
       ],
     ],
     [
-      'of a token with too long a lifetime',
+      'with a token above the maximum validity',
       projected(token({ expirationSeconds: 2 ** 32 + 1 })),
       [
         `${s0}.serviceAccountToken.expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds`,

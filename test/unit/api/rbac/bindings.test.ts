@@ -29,13 +29,13 @@ const common = [
   ['a name with colons', { metadata: { name: 'system:readers' } }],
   ['nobody', { subjects: null }],
   [
-    'a role of another group',
+    'a role of an unknown group',
     roleRef({ apiGroup: 'apps' }),
     `roleRef.apiGroup: Unsupported value: "apps": supported values: "${apiGroup}"`,
   ],
-  ['no name of a role', roleRef({ name: null }), 'roleRef.name: Required value'],
+  ['a role without a name', roleRef({ name: null }), 'roleRef.name: Required value'],
   [
-    'a role that cannot be',
+    'an invalid role name',
     roleRef({ name: 'a/b' }),
     `roleRef.name: Invalid value: "a/b": may not contain '/'`,
   ],
@@ -53,22 +53,22 @@ const common = [
     `subjects[1].kind: Unsupported value: "Node": ${subjectKinds}`,
   ],
   [
-    'a user of another group',
+    'a user with an unknown group',
     subject({ kind: 'User', name: 'ann', apiGroup: 'x' }),
     `subjects[0].apiGroup: Unsupported value: "x": supported values: "${apiGroup}"`,
   ],
   [
-    'a group of another group',
+    'a group with an unknown API group',
     subject({ kind: 'Group', name: 'staff', apiGroup: 'x' }),
     `subjects[0].apiGroup: Unsupported value: "x": supported values: "${apiGroup}"`,
   ],
   [
-    'an account of a group',
+    'an account with an API group',
     subject({ ...account, apiGroup }),
     `subjects[0].apiGroup: Unsupported value: "${apiGroup}": supported values: ""`,
   ],
   [
-    'an account that cannot be',
+    'an invalid account name',
     subject({ ...account, name: 'A' }),
     'subjects[0].name: Invalid value: "A": a lowercase RFC 1123 subdomain',
   ],
@@ -102,7 +102,7 @@ testCreate(clusterRoleBindingResource, clusterBinding, [
     'roleRef.name: Required value',
   ],
   [
-    'an account of no namespace',
+    'an account without a namespace',
     subject({ ...account, namespace: '' }),
     'subjects[0].namespace: Required value',
   ],
@@ -116,7 +116,7 @@ testUpdate(roleBindingResource, binding, [
 ]);
 testUpdate(clusterRoleBindingResource, clusterBinding, [['another role', roleRef({ name: 'other' }), moved]]);
 
-test('groups that are left out', () => {
+test('omitted groups of subjects get their default', () => {
   for (const made of [
     created(roleBindingResource, binding),
     created(clusterRoleBindingResource, clusterBinding),

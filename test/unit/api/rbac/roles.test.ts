@@ -25,13 +25,9 @@ const bothSorts =
 const common = [
   ['no rules', { rules: null }],
   ['a name with colons', { metadata: { name: 'system:Controller:x_y' } }],
+  ['a name ..', { metadata: { name: '..' } }, `metadata.name: Invalid value: "..": may not be '..'`],
   [
-    'a name that is a folder',
-    { metadata: { name: '..' } },
-    `metadata.name: Invalid value: "..": may not be '..'`,
-  ],
-  [
-    'a name that is two segments',
+    'a name with a slash',
     { metadata: { name: 'a/b%' } },
     `metadata.name: Invalid value: "a/b%": may not contain '/'`,
     `metadata.name: Invalid value: "a/b%": may not contain '%'`,
@@ -67,8 +63,8 @@ testCreate(clusterRoleResource, clusterRole, [
   ['paths and groups', rules({ ...health, apiGroups: [''] }), bothSorts],
   ['paths and resources', rules({ ...health, resources: ['pods'] }), bothSorts],
   ['paths and names', rules({ ...health, resourceNames: ['a'] }), bothSorts],
-  ['rules of others', selector({ matchLabels: { a: 'b' } })],
-  ['rules of all others', selector({})],
+  ['aggregated rules', selector({ matchLabels: { a: 'b' } })],
+  ['aggregated rules with an empty selector', selector({})],
   [
     'an aggregationRule without selectors',
     { aggregationRule: {} },
@@ -85,5 +81,5 @@ testCreate(clusterRoleResource, clusterRole, [
 testUpdate(roleResource, role, [['other rules', rules({ ...pods, verbs: ['*'] })]]);
 testUpdate(clusterRoleResource, clusterRole, [
   ['other rules', rules(health)],
-  ['rules of others', selector({ matchLabels: { a: 'b' } })],
+  ['aggregated rules', selector({ matchLabels: { a: 'b' } })],
 ]);

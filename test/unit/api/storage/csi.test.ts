@@ -40,23 +40,23 @@ testCreate(csiDriverResource, driver, [
     'spec.volumeLifecycleModes: Unsupported value: "": supported values: "Persistent", "Ephemeral"',
   ],
   [
-    'tokens for an audience twice',
+    'two tokens for one audience',
     { spec: { tokenRequests: [{}, { audience: 'a' }, {}, { audience: 'a', expirationSeconds: 1 }] } },
     'spec.tokenRequests[2].audience: Duplicate value: ""',
     'spec.tokenRequests[3].audience: Duplicate value: "a"',
   ],
   [
-    'a token for a short time',
+    'a token with too short a validity',
     { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 599 }] } },
     'spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes',
   ],
   [
-    'a token for a long time',
+    'a token with too long a validity',
     { spec: { tokenRequests: [{ audience: 'a', expirationSeconds: 4294967297 }] } },
     'spec.tokenRequests[0].expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^3',
   ],
   [
-    'tokens as short and as long as may be',
+    'tokens with the minimum and the maximum validity',
     {
       spec: {
         tokenRequests: [
@@ -69,9 +69,9 @@ testCreate(csiDriverResource, driver, [
 ]);
 
 testUpdate(csiDriverResource, driver, [
-  ['what may change', { spec: { podInfoOnMount: true, tokenRequests: [{ audience: 'a' }] } }],
+  ['all mutable fields', { spec: { podInfoOnMount: true, tokenRequests: [{ audience: 'a' }] } }],
   [
-    'what may not',
+    'immutable fields',
     { spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] } },
     'spec.attachedRequired: Invalid value: false: field is immutable',
     'spec.volumeLifecycleModes: Invalid value: ["Ephemeral"]: field is immutable',
@@ -86,7 +86,7 @@ testCreate(csiNodeResource, node, [
   ],
   ['no specification', { spec: null }],
   [
-    'a driver without anything',
+    'a driver without any field',
     { spec: { drivers: [{}] } },
     'spec.drivers[0].nodeID: Required value',
     'spec.drivers[0].name: Required value',
@@ -122,19 +122,19 @@ testCreate(csiNodeResource, node, [
     'spec.drivers[0].nodeID: Required value',
   ],
   [
-    'a node of a long name',
+    'a node ID above the maximum length',
     { spec: { drivers: [{ name: 'a', nodeID: 'y'.repeat(257) }] } },
     `spec.drivers[0].nodeID: Invalid value: "${'y'.repeat(257)}": must be 256 characters or less`,
   ],
-  ['a node of a name not too long', { spec: { drivers: [{ name: 'a', nodeID: 'y'.repeat(256) }] } }],
+  ['a node ID of the maximum length', { spec: { drivers: [{ name: 'a', nodeID: 'y'.repeat(256) }] } }],
   [
-    'fewer volumes than none',
+    'a negative number of volumes',
     { spec: { drivers: [{ name: 'a', nodeID: 'x', allocatable: { count: -1 } }] } },
     'spec.drivers[0].allocatable.count: Invalid value: -1: must be greater than or equal to 0',
   ],
   ['no volumes', { spec: { drivers: [{ name: 'a', nodeID: 'x', allocatable: { count: 0 } }] } }],
   [
-    'labels that are wrong',
+    'invalid topology keys',
     { spec: { drivers: [{ name: 'a', nodeID: 'x', topologyKeys: ['b', 'b', '', 'c d'] }] } },
     'spec.drivers[0]: Duplicate value: "b"',
     'spec.drivers[0]: Required value',
@@ -166,22 +166,22 @@ testCreate(csiStorageCapacityResource, capacity, [
     'storageClassName: Invalid value: "": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a',
   ],
   [
-    'a class that cannot be',
+    'an invalid class',
     { storageClassName: 'A' },
     'storageClassName: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of ',
   ],
   [
-    'nodes that cannot be',
+    'an invalid node selector',
     { nodeTopology: { matchLabels: { 'a b': 'c' } } },
     "nodeTopology.matchLabels: Invalid value: \"a b\": name part must consist of letters, digits, '-', '_' and '.', i",
   ],
   [
-    'less than nothing',
+    'a negative capacity',
     { capacity: '-1' },
     'capacity: Invalid value: "-1": must be greater than or equal to 0',
   ],
   ['nothing', { capacity: '0' }],
-  ['volumes of less than nothing', { maximumVolumeSize: '-1' }],
+  ['a negative maximum volume size', { maximumVolumeSize: '-1' }],
 ]);
 
 testUpdate(csiStorageCapacityResource, capacity, [
@@ -209,7 +209,7 @@ test('defaults', () => {
   assert.deepEqual(created(csiNodeResource, { ...node, spec: {} }).spec, { drivers: [] });
 });
 
-test('labels that have newer names', () => {
+test('a warning reports deprecated labels', () => {
   const made = created(csiStorageCapacityResource, {
     ...capacity,
     nodeTopology: {

@@ -26,7 +26,7 @@ describe('fields in the form of FieldsV1', () => {
     ['a field below another', [['f:a', 'f:b']], { 'f:a': { 'f:b': {} } }],
     ['both', [['f:a'], ['f:a', 'f:b']], { 'f:a': { '.': {}, 'f:b': {} } }],
     [
-      'items by key, by value and by place',
+      'items by key, by value and by index',
       [
         ['f:a', 'k:{"name":"x"}', 'f:b'],
         ['f:s', 'v:"x"'],
@@ -35,12 +35,12 @@ describe('fields in the form of FieldsV1', () => {
       { 'f:a': { 'k:{"name":"x"}': { 'f:b': {} } }, 'f:i': { 'i:3': {} }, 'f:s': { 'v:"x"': {} } },
     ],
     [
-      'names that objects have',
+      'keys such as constructor',
       [['f:__proto__', 'f:constructor']],
       JSON.parse('{"f:__proto__":{"f:constructor":{}}}'),
     ],
   ] as const satisfies readonly (readonly [string, readonly FieldPath[], object])[]) {
-    test(`${what}: written, and read back`, () => {
+    test(`${what}: a written field set is parsed to the same set`, () => {
       const set = FieldSet.of(...paths);
       assert.deepEqual(writeFields(set), written);
       assert.ok(readFields(written).equals(set));
@@ -48,7 +48,7 @@ describe('fields in the form of FieldsV1', () => {
     });
   }
 
-  test('are the same however a key was spelled', () => {
+  test('are equal for any spelling of a key', () => {
     const [set] = ['k:{"b":1,"a":"x"}', 'k:{ "a" : "x", "b": 1.0 }'].map((key) => readFields({ [key]: {} }));
     assert.ok(set?.has(['k:{"a":"x","b":1}']));
     assert.ok(readFields({ 'k:{ "a" : "x", "b": 1.0 }': {} }).equals(set ?? new FieldSet()));
@@ -106,8 +106,8 @@ describe('items with the same key names are in the order of their keys', () => {
   const ofAll = (names: readonly string[]) => inElementOrder(names.map((name) => keyElement({ name })));
   for (const [what, names] of [
     ['plain ones', ['b', 'a-b', 'a', 'a.b', 'a/b', 'A', 'a_b', 'aa', '', '0', '10', '9']],
-    ['one with a blank', ['a', 'a b', 'a!', 'a-']],
-    ['one with a quote', ['a"', 'a', 'a#', 'a\\b']],
+    ['a key with a space', ['a', 'a b', 'a!', 'a-']],
+    ['a key with a quote', ['a"', 'a', 'a#', 'a\\b']],
     ['ones beyond ASCII', ['é', 'a', '\u{ffff}', '\u{1f600}']],
   ] as const) {
     test(what, () => assert.deepEqual(ofAll(names), orderOf(names)));
@@ -130,7 +130,7 @@ test('texts have the order of their bytes in UTF-8', () => {
       );
 });
 
-test('a path reads as in messages', () => {
+test('a path is printed as in messages', () => {
   assert.equal(
     describePath(['f:spec', 'k:{"name":"a","port":80}', 'v:"x"', 'i:3']),
     '.spec[name="a",port=80][="x"][3]',
@@ -143,7 +143,7 @@ describe('any sets', () => {
   const draw = () => FieldSet.of(...Array.from({ length: random.below(7) }, path));
   const textsOf = (set: FieldSet) => new Set([...set.paths()].map((one) => one.join('/')));
 
-  test('are joined, crossed and taken from one another as sets of paths are', () => {
+  test('have the union, intersection and difference of their sets of paths', () => {
     for (let round = 0; round < 2_000; round++) {
       const [a, b, c] = [draw(), draw(), draw()];
       const [one, other] = [textsOf(a), textsOf(b)];

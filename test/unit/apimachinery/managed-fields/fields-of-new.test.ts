@@ -56,7 +56,7 @@ function samplesOf(definition: ResourceDefinition) {
   });
 }
 
-test('both ways find the same owners of a new object, of any kind', () => {
+test('both methods return the same field owners of a new object, for any kind', () => {
   let [compared, refused] = [0, 0];
   for (const definition of registry) {
     const versions = versionsOf(types, definition, '');

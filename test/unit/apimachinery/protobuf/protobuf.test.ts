@@ -71,7 +71,7 @@ function largePod(): Uint8Array {
   }
 }
 
-test('cut off anywhere, a message is read or refused, never anything else', () => {
+test('a message that is truncated at any byte is decoded or rejected without another error', () => {
   const bytes = largePod();
   let refused = 0;
   for (let length = 0; length < bytes.length; length += 1 + Math.floor(bytes.length / 2000)) {
@@ -144,7 +144,7 @@ test('embedded parts are fields of their parent', () => {
   });
 });
 
-test('repeated fields: the last scalar counts, messages merge, lists and maps grow', () => {
+test('of repeated fields the last scalar is used, messages are merged, and lists and maps are extended', () => {
   assert.deepEqual(
     decode(
       'meta.v1.ObjectMeta',
@@ -181,7 +181,7 @@ test('packed and unpacked values are equal', () => {
   assert.throws(() => decodeMessage(packed(31_000), every), tooMany);
 });
 
-test('values of JSON inside count like the values around it', () => {
+test('values of embedded JSON are counted like other values', () => {
   const fields = (json: string) => lengthDelimited(7, text(1, json));
   const half = fields(JSON.stringify(Array(16_000).fill(0)));
   assert.ok(decode('meta.v1.ManagedFieldsEntry', half));

@@ -21,9 +21,9 @@ const cases: readonly (readonly [title: string, StructuralSchema, value: unknown
     { size: null },
   ],
   ['keeps a null without a default', object({ a: { type: 'string' } }), { a: null }, { a: null }],
-  ['adds no object only for its fields', object({ inner: object({ size }) }), {}, {}],
+  ['does not add a missing object whose fields have defaults', object({ inner: object({ size }) }), {}, {}],
   [
-    'applies inside of a default',
+    'applies to the fields of an object that is itself a default',
     object({ inner: { ...object({ size }), default: {} } }),
     {},
     { inner: { size: 3 } },
@@ -71,7 +71,7 @@ describe('a default', () => {
     assert.notEqual(list[0]?.inner, list[1]?.inner);
   });
 
-  it('ends with a 413 when lists would multiply it beyond the size of an object', () => {
+  it('fails with 413 when its repetition in lists would make the object too large', () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`f${index}`, size]));
     const schema = object({ list: { type: 'array', items: object(many) } });
     const list = Array.from({ length: 1000 }, () => ({}));

@@ -18,35 +18,35 @@ const cases: readonly {
   readonly removed: readonly string[];
 }[] = [
   {
-    title: 'fields that are not specified, at all depths',
+    title: 'fields that are not specified, at each depth',
     schema: object({ a: object({ b: text }), list: { type: 'array', items: object({ c: text }) } }),
     value: { x: 1, a: { b: 'b', y: 2 }, list: [{ c: 'c', z: 3 }, 5] },
     rest: { a: { b: 'b' }, list: [{ c: 'c' }, 5] },
     removed: ['a.y', 'list[0].z', 'x'],
   },
   {
-    title: 'nothing of a map, whatever its keys',
+    title: 'no key of a map',
     schema: object({ map: { type: 'object', additionalProperties: object({ a: text }) } }),
     value: { map: { one: { a: 'a', b: 1 }, two: {} } },
     rest: { map: { one: { a: 'a' }, two: {} } },
     removed: ['map.one.b'],
   },
   {
-    title: 'what is in the values of a map without a schema',
+    title: 'all fields of map values whose schema specifies none',
     schema: object({ map: { type: 'object', additionalProperties: true } }),
     value: { map: { one: { a: 1 }, two: 'x' } },
     rest: { map: { one: {}, two: 'x' } },
     removed: ['map.one.a'],
   },
   {
-    title: 'nothing unknown of an object that preserves it, but prunes what is known there',
+    title: 'no unknown field of an object that preserves them, but fields below its known ones',
     schema: object({ free: { ...keeping, properties: { a: object({ b: text }) } } }),
     value: { free: { a: { b: 'b', c: 1 }, other: { deep: [{ x: 1 }] } } },
     rest: { free: { a: { b: 'b' }, other: { deep: [{ x: 1 }] } } },
     removed: ['free.a.c'],
   },
   {
-    title: 'nothing of the items of a list that preserves the unknown',
+    title: 'no field of items in a list that preserves unknown fields',
     schema: object({
       list: { type: 'array', 'x-kubernetes-preserve-unknown-fields': true, items: object({}) },
     }),
@@ -55,14 +55,14 @@ const cases: readonly {
     removed: [],
   },
   {
-    title: 'what is in a field whose schema has no properties',
+    title: 'all fields of a field whose schema has no properties',
     schema: object({ a: { type: 'object' } }),
     value: { a: { b: 1 } },
     rest: { a: {} },
     removed: ['a.b'],
   },
   {
-    title: 'no apiVersion, kind and metadata of an embedded resource',
+    title: 'neither apiVersion nor kind nor metadata of an embedded resource',
     schema: object({
       template: { ...object({ spec: object({}) }), 'x-kubernetes-embedded-resource': true },
     }),
@@ -71,7 +71,7 @@ const cases: readonly {
     removed: ['template.other', 'template.spec.x'],
   },
   {
-    title: 'a key named as a prototype as any other',
+    title: 'a key named __proto__ like any other',
     schema: object({ a: text }),
     value: JSON.parse('{"a":"x","__proto__":{"b":1}}'),
     rest: { a: 'x' },

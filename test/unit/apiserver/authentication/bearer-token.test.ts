@@ -77,14 +77,19 @@ describe('the subprotocols of a WebSocket', () => {
     ['a token alone', bearer('x'), undefined, []],
     ['two tokens', `${bearer('x')}, ${bearer('y')}, a`, undefined, ['a']],
     ['the same token twice', `${bearer('x')}, ${bearer('x')}, a`, undefined, ['a']],
-    ['a token and the end of its line', `${bearer('x\n')}, a`, undefined, ['a']],
-    ['a token that no header can hold', `${bearer('x\u0100')}, a`, undefined, ['a']],
+    ['a token that ends with a line break', `${bearer('x\n')}, a`, undefined, ['a']],
+    ['a token with characters that no header can contain', `${bearer('x\u0100')}, a`, undefined, ['a']],
     ['an empty token', 'base64url.bearer.authorization.k8s.io., a', undefined, ['a']],
-    ['one that is not base64url', 'base64url.bearer.authorization.k8s.io.eA==, a', undefined, ['a']],
-    ['one with other characters', 'base64url.bearer.authorization.k8s.io.e/A, a', undefined, ['a']],
+    ['a token that is not base64url', 'base64url.bearer.authorization.k8s.io.eA==, a', undefined, ['a']],
+    ['a token with invalid characters', 'base64url.bearer.authorization.k8s.io.e/A, a', undefined, ['a']],
     ['nothing', '', undefined, []],
     ['empty elements', ' ,, a,', undefined, ['a']],
-    ['a protocol that only ends so', `x${bearer('x')}, a`, undefined, [`x${bearer('x')}`, 'a']],
+    [
+      'a protocol with the name of the token protocol at its end only',
+      `x${bearer('x')}, a`,
+      undefined,
+      [`x${bearer('x')}`, 'a'],
+    ],
   ] as const) {
     test(`with ${title} show ${authorization ?? 'no token'}`, () => {
       assert.deepEqual(bearerAmongProtocols(header), { authorization, protocols });

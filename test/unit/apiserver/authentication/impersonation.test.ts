@@ -39,13 +39,13 @@ describe('a user', () => {
       { name: 'bob', groups: ['a', 'b', known] },
     ],
     [
-      'is as known as his groups say',
+      'is authenticated or anonymous depending on the named groups',
       as('User=bob', `Group=${unknown}`),
       ['users /bob', `groups /${unknown}`],
       { name: 'bob', groups: [unknown] },
     ],
     [
-      'is not known twice',
+      'has the group of authenticated users only once',
       as('User=bob', `Group=${known}`, 'Group=a'),
       ['users /bob', `groups /${known}`, 'groups /a'],
       { name: 'bob', groups: [known, 'a'] },
@@ -63,13 +63,13 @@ describe('a user', () => {
       { name: 'system:anonymous', groups: [unknown] },
     ],
     [
-      'has all bytes of his name, a mark of their order too',
+      'keeps all bytes of the name, including a byte order mark',
       as(`User=${utf8('\uFEFFbob')}`),
       ['users /\uFEFFbob'],
       { name: '\uFEFFbob', groups: [known] },
     ],
     [
-      'may be an account, with its groups',
+      'may be an account with the groups of accounts',
       as('User=system:serviceaccount:ns:bot'),
       ['serviceaccounts ns/bot'],
       {
@@ -78,13 +78,13 @@ describe('a user', () => {
       },
     ],
     [
-      'may be an account with others',
+      'may be an account with other groups',
       as('User=system:serviceaccount:ns:bot', 'Group=a'),
       ['serviceaccounts ns/bot', 'groups /a'],
       { name: 'system:serviceaccount:ns:bot', groups: ['a', known] },
     ],
     [
-      'has a uid and extra fields, each of which is asked for',
+      'has a uid and extra fields, each of which is authorized',
       as('User=bob', 'Uid=7', 'Extra-Scopes=read', 'extra-scopes=write', 'Extra-Acme.com%2FProject=x'),
       [
         'users /bob',
@@ -101,7 +101,7 @@ describe('a user', () => {
       },
     ],
     [
-      'has a key as it stands where its encoding is broken, and letters in capitals by encoding alone',
+      'keeps an extra key with broken encoding, and gets capital letters only by encoding',
       as('User=bob', 'Extra-a%zz=1', 'Extra-%41B=2', 'Extra-%ff=3'),
       ['users /bob', 'userextras/a%zz /1', 'userextras/Ab /2', 'userextras/%ff /3'],
       { name: 'bob', groups: [known], extra: { 'a%zz': ['1'], Ab: ['2'], '%ff': ['3'] } },
@@ -113,7 +113,7 @@ describe('a user', () => {
       { name: 'Jürgen', groups: ['a, b', ' ', '', known] },
     ],
     [
-      'has no field of every object by a key of that name',
+      'gets only its own extra fields, even for a key named __proto__',
       as('User=bob', 'Extra-__proto__=x'),
       ['users /bob', 'userextras/__proto__ /x'],
       { name: 'bob', groups: [known], extra: { ['__proto__']: ['x'] } },
@@ -145,7 +145,7 @@ describe('a user', () => {
     });
 });
 
-describe('it is refused', () => {
+describe('an impersonated request is refused', () => {
   const everything = as('User=bob', 'Group=a', 'Group=system:masters', 'Extra-x=1', 'Uid=7');
   for (const [part, message] of [
     [
@@ -175,7 +175,7 @@ describe('it is refused', () => {
       );
     });
 
-  test('for an account in the words of its namespace', async () => {
+  test('for an account with the namespace in the message', async () => {
     await assert.rejects(
       act(as('User=system:serviceaccount:ns:bot'), () => true),
       {
@@ -191,7 +191,7 @@ describe('it is refused', () => {
     ['an extra field without a user', as('Extra-x=1'), /without a user/],
     ['a user without a name', as('User='), /Impersonate-User must be there once, with a value/],
     ['two users', as('User=bob', 'User=root'), /must be there once/],
-    ['one user twice', as('user=bob', 'USER=bob'), /must be there once/],
+    ['two user headers', as('user=bob', 'USER=bob'), /must be there once/],
     ['two uids', as('User=bob', 'Uid=1', 'Uid=2'), /must be there once/],
     ['an extra field without a key', as('User=bob', 'Extra-=1'), /Impersonate-Extra- is not known/],
     ['a unknown header', as('User=bob', 'Groups=a'), /Impersonate-Groups is not known/],
@@ -200,11 +200,11 @@ describe('it is refused', () => {
       as('User=bob', 'Extras-of-everybody=a'),
       /Impersonate-Extras-of-everybody is not known/,
     ],
-    ['a unknown header, alone', as('Users=bob'), /Impersonate-Users is not known/],
-    ['bytes that are no text', as('User=b\xff'), /not UTF-8/],
-    ['a group of bytes that are no text', as('User=bob', 'Group=\xc3'), /not UTF-8/],
+    ['an unknown header alone', as('Users=bob'), /Impersonate-Users is not known/],
+    ['bytes that are not valid UTF-8', as('User=b\xff'), /not UTF-8/],
+    ['a group of bytes that are not valid UTF-8', as('User=bob', 'Group=\xc3'), /not UTF-8/],
   ] as const)
-    test(`as it cannot be understood: ${title}`, async () => {
+    test(`as invalid: ${title}`, async () => {
       const asked: string[] = [];
       await assert.rejects(
         act(fields, (line) => asked.push(line) < 0),
@@ -219,7 +219,7 @@ describe('it is refused', () => {
     });
 });
 
-test('headers are found in any case, in their order, and no others', () => {
+test('only impersonation headers are returned, in any case and in their order', () => {
   const raw = [
     'Host',
     'a',

@@ -60,7 +60,7 @@ test('an allowing authorizer states its reason, and a refusal has the reasons of
   assert.equal(refusal(path('/x'), both), 'User "bob" cannot get path "/x": a\nb');
 });
 
-test('a refusal states whether it is about the whole cluster or a path', () => {
+test('a denial states whether the request was for the cluster scope or for a path', () => {
   assert.equal(
     refusal(resource({ verb: 'list' }), refused),
     'User "bob" cannot list resource "pods" in API group "" at the cluster scope',
@@ -86,23 +86,23 @@ describe('a joining node', () => {
 
   for (const [title, over, allowed] of [
     ['make a request', { verb: 'create' }, true],
-    ['read his own', { verb: 'get', name: 'own' }, true],
-    ['list his own', { verb: 'list', name: 'own' }, true],
-    ['watch his own', { verb: 'watch', name: 'own' }, true],
-    ['be told that one is not there', { verb: 'get', name: 'gone' }, true],
-    ['list one that does not exist', { verb: 'list', name: 'gone' }, false],
-    ['watch one that does not exist', { verb: 'watch', name: 'gone' }, false],
+    ['read its own request', { verb: 'get', name: 'own' }, true],
+    ['list its own request', { verb: 'list', name: 'own' }, true],
+    ['watch its own request', { verb: 'watch', name: 'own' }, true],
+    ['get an answer about a missing request', { verb: 'get', name: 'gone' }, true],
+    ['list a missing request', { verb: 'list', name: 'gone' }, false],
+    ['watch a missing request', { verb: 'watch', name: 'gone' }, false],
     ['read another’s', { verb: 'get', name: 'other' }, false],
     ['watch another’s', { verb: 'watch', name: 'other' }, false],
     ['list all', { verb: 'list' }, false],
     ['read all', { verb: 'get' }, false],
     ['watch all', { verb: 'watch' }, false],
-    ['delete his own', { verb: 'delete', name: 'own' }, false],
-    ['change his own', { verb: 'update', name: 'own' }, false],
-    ['approve his own', { verb: 'update', name: 'own', resource: `${csr.resource}/approval` }, false],
-    ['approve by a new one', { verb: 'create', resource: `${csr.resource}/approval` }, false],
-    ['make something else in the group', { verb: 'create', resource: 'signers' }, false],
-    ['make something so called elsewhere', { verb: 'create', group: 'example.com' }, false],
+    ['delete its own request', { verb: 'delete', name: 'own' }, false],
+    ['change its own request', { verb: 'update', name: 'own' }, false],
+    ['approve its own request', { verb: 'update', name: 'own', resource: `${csr.resource}/approval` }, false],
+    ['create an approved request', { verb: 'create', resource: `${csr.resource}/approval` }, false],
+    ['create another kind of the group', { verb: 'create', resource: 'signers' }, false],
+    ['create a kind of the same name in another group', { verb: 'create', group: 'example.com' }, false],
   ] as const)
     test(`may ${allowed ? '' : 'not '}${title}`, async () => {
       assert.equal(await authorize(resource({ ...csr, ...over, user: joining })), allowed);

@@ -81,7 +81,7 @@ describe('takes', () => {
       assert.equal(turns, expected);
     });
 
-  test('none before the first read, and none once the reader has left', async () => {
+  test('there is no piece before the first read, and no piece after the reader has left', async () => {
     const response = await answer(10, 64 * KiB);
     assert.equal(turns, 0);
     await response.body?.cancel();
@@ -96,7 +96,7 @@ describe('is sent in pieces', () => {
   /** Answer whose first turn writes `bytes` bytes, including the head. */
   const beginning = (bytes: number, count: number) => answer(count, bytes - start.length, 64 * KiB);
 
-  test('once 64 KiB are ready and more will follow', async () => {
+  test('a piece is sent when 64 KiB are ready and more data follows', async () => {
     for (const [bytes, whole, before] of [
       // Two turns write too little for the first piece, so that a third turn comes before the piece.
       [32 * KiB, false, 2],
@@ -113,7 +113,7 @@ describe('is sent in pieces', () => {
     assert.ok(last instanceof WholeAnswer);
   });
 
-  test('one for each turn, and with what every answer carries', async () => {
+  test('one piece is sent per turn, with the usual headers of an answer', async () => {
     const response = await answer(3, 100 * KiB);
     assert.deepEqual(
       [response.status, response.headers.get('content-type'), response.headers.get('audit-id')],

@@ -6,7 +6,7 @@ import { Budget, MadeOnce } from '../../../../src/apiserver/encoding/made.ts';
 import type { CacheEvent } from '../../../../src/storage/cache.ts';
 import { changed } from '../watch-body.ts';
 
-test('an event is encoded once for all whose selection its object enters, and once for all whose it leaves', () => {
+test('an event is encoded once for all watches whose selection the object enters, and once for all watches whose selection it leaves', () => {
   const made: string[] = [];
   const frame = (type: CacheEvent['type'], { key }: { readonly key: string }, revision: number) => {
     made.push(`${type} ${key}@${revision}`);

@@ -18,7 +18,7 @@ test('the oldest entry is dropped when all entries, of all kinds, exceed the bud
   assert.equal(one.get(b)?.length, 1);
 });
 
-test('an entry above the whole budget is returned and not kept, and neither is its predecessor', () => {
+test('an entry larger than the whole budget is returned without being cached, and its predecessor is removed', () => {
   const made = new MadeOnce<object>(new Budget(10));
   const [a, b] = [{}, {}];
   made.keep(a, Buffer.alloc(10));

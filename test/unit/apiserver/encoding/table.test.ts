@@ -157,7 +157,7 @@ test('a row of an object that only resembles such a pod has no condition', () =>
   assert.equal(conditions(pod, undefined), undefined);
 });
 
-test('every stored kind has the columns by which kubectl finds an object', () => {
+test('every stored kind has the columns that kubectl needs', () => {
   for (const { kind, isReview, columns } of registry) {
     if (isReview) continue;
     assert.ok(

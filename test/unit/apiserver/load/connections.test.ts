@@ -97,7 +97,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed([...here, there]), [true, false, false, false]);
   });
 
-  it('of a user no longer count among those without a certificate', () => {
+  it('of a user are no longer counted as connections without a certificate', () => {
     const { connections, accept, destroyed } = listening();
     const own = accept();
     connections.isAnonymous(own);
@@ -107,7 +107,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed([own, ...strangers]), [false, true, false, false]);
   });
 
-  it('of a user take no place of anonymous clients if TLS is established late', () => {
+  it('of a user are not counted as anonymous if TLS is established late', () => {
     const { connections, accept, destroyed } = listening();
     const strangers = [accept(), accept()];
     for (const socket of strangers) connections.isAnonymous(socket);
@@ -116,7 +116,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed([own, ...strangers]), [false, false, false]);
   });
 
-  it('of one user are counted one by one as they end', async () => {
+  it('of one user are removed from the count one by one as they end', async () => {
     const { connections, accept } = listening();
     const own = Array.from({ length: 3 }, () => accept('192.0.2.1', 'a'));
     own[0]?.destroy();
@@ -125,7 +125,7 @@ describe('connections', () => {
     assert.equal(connections.belongsTo(accept(), 'a'), false);
   });
 
-  it('count for their first user, even if they carry requests of another', () => {
+  it('are counted for their first user, even if a later request is from another user', () => {
     const { connections, accept } = listening();
     const own = accept('192.0.2.1', 'a');
     for (let i = 0; i < 5; i++) assert.equal(connections.belongsTo(own, 'b'), true);
@@ -178,7 +178,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed(six), [true, true, false, false, false, false]);
   });
 
-  it('that are closed belong to no user, and take no place', async () => {
+  it('that are closed belong to no user, and are not counted', async () => {
     const { connections, accept } = listening();
     const gone = accept();
     connections.isAnonymous(gone);
@@ -211,7 +211,7 @@ describe('connections', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it("without a record count neither as anonymous nor as a user's", () => {
+  it('without a record are counted neither as anonymous nor for a user', () => {
     const { connections } = listening();
     const unknown = new Socket('192.0.2.9', 1);
     connections.isAnonymous(unknown);

@@ -62,7 +62,7 @@ describe('places for requests', () => {
     });
   });
 
-  it('are refused to all alike when all are taken', async () => {
+  it('are rejected for all users when the limit is reached', async () => {
     for (const [sort, of, seconds] of [
       ['request', 'requests', 1],
       ['node request', 'requests', 1],
@@ -88,7 +88,7 @@ describe('places for requests', () => {
     }
   });
 
-  it('are counted for each sort separately', () => {
+  it('are counted separately for each sort', () => {
     const inFlight = new InFlight(limits);
     for (let user = 0; user < 4; user++) assert.ok(enter(inFlight, 'request', `user-${user}`));
     for (let node = 0; node < 2; node++) assert.ok(enter(inFlight, 'node request', `node-${node}`));
@@ -151,7 +151,7 @@ describe('places for requests', () => {
     assert.ok(enter(inFlight, 'request', 'b'));
   });
 
-  it('are held until the work is done and the answer has left, whichever is later', async () => {
+  it('are counted until the work is done and the answer has been sent', async () => {
     for (const order of ['work first', 'hung up first']) {
       const inFlight = new InFlight({ ...limits, request: { all: 1, user: 1 } });
       const work = Promise.withResolvers<void>();

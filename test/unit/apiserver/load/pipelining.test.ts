@@ -32,7 +32,7 @@ describe('the line of a connection', () => {
     }
   });
 
-  it('leaves what comes behind an answer that closes the connection, and counts it', () => {
+  it('does not answer requests after an answer that closes the connection, but counts them', () => {
     const pipelining = new Pipelining<object>();
     const connection = {};
     const last = new Answer();
@@ -42,7 +42,7 @@ describe('the line of a connection', () => {
     assert.equal(pipelining.join(connection, new Answer(), false), 'ended');
   });
 
-  it('is blocked while one more waits, and does not count closed requests', () => {
+  it('is limited while another request waits, and does not count closed requests', () => {
     const pipelining = new Pipelining<object>();
     const connection = {};
     const closed = new Answer();

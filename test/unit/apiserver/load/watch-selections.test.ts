@@ -70,7 +70,7 @@ test('the terms of one user have a limit, and are released when a watch ends', (
   watches.check('alice', three);
 });
 
-test('terms count in every notation: fields, values of sets, and repetitions', () => {
+test('terms are counted in every notation: fields, values of sets, and repetitions', () => {
   const watches = new WatchSelections(100);
   const many = (item: (index: number) => string) => Array.from({ length: 101 }, (_, i) => item(i)).join();
   const selectors = [
@@ -89,7 +89,7 @@ test('terms count in every notation: fields, values of sets, and repetitions', (
     );
 });
 
-test('a selector that another user watches with too counts for both, and stays until the last has left', () => {
+test('a selector that two users share is counted for both, and is kept until the last watch ends', () => {
   const watches = new WatchSelections(5);
   const three = selecting('a=1,b in (1,2)');
   const [first, second] = ['alice', 'bob'].map((user) => watches.enter(user, podResource, three));

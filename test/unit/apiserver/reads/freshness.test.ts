@@ -69,7 +69,7 @@ describe('waiting for a revision', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('is over when it comes, and holds nothing then', async () => {
+  test('ends when the cache reaches the revision, and leaves no timer', async () => {
     const { server, clock, reach } = world();
     const waited = waitForRevision(server, 7, { signal });
     await clock.advance(2999);
@@ -78,7 +78,7 @@ describe('waiting for a revision', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('is refused after three seconds, and given up with the request', async () => {
+  test('fails after three seconds, and ends with the request', async () => {
     const { server, clock } = world();
     const refused = assert.rejects(waitForRevision(server, 7, { signal }), late);
     await clock.advance(3000);
@@ -91,7 +91,7 @@ describe('waiting for a revision', () => {
   });
 });
 
-describe('a read that must miss nothing', () => {
+describe('a linearizable read', () => {
   test('waits until the cache is as new as the store', async () => {
     const { server, clock, reach } = world();
     let done = false;
@@ -128,13 +128,13 @@ describe('a read that must miss nothing', () => {
 });
 
 describe('the current state of one object', () => {
-  test('is the cache’s when that is as new', async () => {
+  test('is read from the cache when the cache is as new as the store', async () => {
     const { server, state } = world({ cache: 7 });
     assert.equal(revisionOf(await readNow(server, key, { signal })), '7');
     assert.equal(state.reads, 0);
   });
 
-  test('is the cache’s when the event comes soon', async () => {
+  test('is read from the cache when the event arrives soon', async () => {
     const { server, clock, state, reach } = world();
     const reading = readNow(server, key, { signal });
     await clock.advance(1);
@@ -144,7 +144,7 @@ describe('the current state of one object', () => {
     assert.deepEqual([state.reads, clock.pending], [0, 0], 'the store is not asked any more');
   });
 
-  test('is the store’s when the event is late', async () => {
+  test('is read from the store when the event is late', async () => {
     const { server, clock, state } = world();
     const reading = readNow(server, key, { signal });
     await clock.advance(2);
@@ -152,7 +152,7 @@ describe('the current state of one object', () => {
     assert.equal(state.reads, 1);
   });
 
-  test('is the cache’s when the store does not answer, and else its failure', async () => {
+  test('is read from the cache when the store does not answer; if the cache is too old as well, the failure of the store is reported', async () => {
     const away = world({ answers: false });
     const reading = readNow(away.server, key, { signal });
     await away.clock.advance(2);
@@ -166,14 +166,14 @@ describe('the current state of one object', () => {
     await left;
   });
 
-  test('is the store’s if the store has lost the object that the cache shows', async () => {
+  test('is read from the store if the store has lost the object that the cache has', async () => {
     const { server, state } = world({ store: 3 });
     assert.equal(revisionOf(await readNow(server, key, { signal })), '3');
     assert.equal(state.reads, 1);
     assert.equal(await readNow(world({ store: 3, has: false }).server, key, { signal }), undefined);
   });
 
-  test('is the cache’s for other decisions, and the store’s if the cache does not have it', async () => {
+  test('is read from the cache for other decisions, and from the store if the cache does not have the object', async () => {
     const { server, state } = world();
     assert.equal((await findObject(server, ref, 'default', 'a'))?.metadata.resourceVersion, '5');
     assert.equal(state.reads, 0);

@@ -93,7 +93,7 @@ test('a reader that aborts while others continue gets its reason', async () => {
   await second;
 });
 
-test('all who come before the question is sent share its answer', async () => {
+test('all readers that arrive before the request is sent share its answer', async () => {
   const { latest, clock, questions } = asked();
   const reads = [latest.ask(signal), latest.ask(signal), Promise.resolve().then(() => latest.ask(signal))];
   await clock.settle();
@@ -136,7 +136,7 @@ test('a failed query fails for all its callers, and the next caller queries agai
   assert.equal(await later, 4);
 });
 
-test('an aborted caller leaves at once; a query without callers is not sent', async () => {
+test('an aborted reader rejects at once; a request without readers is not sent', async () => {
   const { latest, clock, questions } = asked();
   const [first, second] = [new AbortController(), new AbortController()];
   const leaving = latest.ask(first.signal);

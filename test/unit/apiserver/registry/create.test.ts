@@ -76,7 +76,7 @@ describe('a new object', () => {
     }
   });
 
-  test('has no version before it is stored, and one of a version is not new', async () => {
+  test('has no resourceVersion before it is stored; an object with a resourceVersion is rejected', async () => {
     await start();
     assert.equal((await make({ name: 'a' }, '?dryRun=All')).json().metadata.resourceVersion, '');
     assert.equal((await make({ name: 'a', resourceVersion: '1' })).status, 400);

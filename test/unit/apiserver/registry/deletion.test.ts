@@ -255,7 +255,7 @@ const cases: readonly Case[] = [
   ),
 ];
 
-test('an object without a deletion timestamp is not deleted, although nothing holds it; one without a grace period is', () => {
+test('an object without a deletion timestamp is not removable; a marked object without grace period and finalizers is removable', () => {
   assert.equal(isFullyFinalized(maps, object('ConfigMap', {})), false);
   assert.equal(isFullyFinalized(maps, object('ConfigMap', { deletionTimestamp: at(0) })), true);
   assert.equal(

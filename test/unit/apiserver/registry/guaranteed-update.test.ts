@@ -122,7 +122,7 @@ test('"nothing to do" is decided by the store alone', async () => {
   assert.deepEqual([kept.type, kept.object.metadata.resourceVersion], ['keep', String(same)]);
 });
 
-test('a refusal counts on the state of the store alone', async () => {
+test('a rejection is valid only if it was decided on the state of the store', async () => {
   await seen(1);
   await behind(2);
   const refusesOne = async (attempt: Attempt): Promise<Decision> => {

@@ -1,5 +1,5 @@
 /**
- * Hooks of a kind's strategy and the part of a write in which each is called, on a kind made for this test.
+ * Hooks of a kind's strategy that each part of a write calls; the kind is made for this test.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -115,7 +115,7 @@ describe('an update', () => {
     assert.deepEqual(next, thing({ spec: { size: 3, given: 'kept' }, status: { seen: 1 } }));
     const first = thing({ spec: {}, status: { seen: 9 } });
     prepareForUpdate(kind(), first, thing({ spec: {} }), 'main', writer);
-    assert.ok(!('status' in first), 'one that has none gets none');
+    assert.ok(!('status' in first), 'an object without a status gets none');
   });
 
   test('changes the status if it is not a subresource', () => {
@@ -124,7 +124,7 @@ describe('an update', () => {
     assert.deepEqual(next.status, { seen: 9 });
   });
 
-  test('is rejected with the faults of every write and of a change', () => {
+  test('is rejected with the faults that the checks of all writes and the checks of updates find', () => {
     const wrong = thing({
       spec: { bad: true, fixed: 'new' },
       metadata: { labels: { 'a b': '' }, finalizers: ['x/y'] },
@@ -153,7 +153,7 @@ describe('a write of the status', () => {
     metadata: { labels: { a: 'b' }, managedFields: [{ manager: 'm' }] },
   });
 
-  test('changes the status, and nothing else but metadata that the kind leaves to him', () => {
+  test('changes only the status and the metadata that the kind permits', () => {
     const next = thing({
       ...{ spec: { size: 9 }, status: { seen: 5 } },
       metadata: { labels: { a: 'c' }, annotations: { x: 'y' }, managedFields: [{ manager: 'm' }] },
@@ -170,7 +170,7 @@ describe('a write of the status', () => {
     assert.deepEqual(bare.metadata.labels, { a: 'c' });
   });
 
-  test('is rejected with the faults of that subresource', () => {
+  test('is rejected only with the faults that the check of the subresource finds', () => {
     const wrong = thing({ spec: { bad: true, fixed: 'new' }, status: { worse: true } });
     assert.deepEqual(
       problems(() => inOneGo(validateForUpdate(kind(), wrong, old, 'status', 'approval'))),
@@ -189,7 +189,7 @@ describe('the generation', () => {
     return next.metadata.generation;
   };
 
-  test('counts changes of the specification, and not those of metadata or status', () => {
+  test('counts changes of the spec, but no changes of the metadata or the status', () => {
     const old = thing({ spec: { size: 1 }, metadata: { generation: 3 } });
     assert.equal(count(kind(), thing({ spec: { size: 2 } }), old), 4);
     assert.equal(count(kind(), thing({ spec: { size: 1 }, data: 'd' }), old), 4);
@@ -197,7 +197,7 @@ describe('the generation', () => {
     assert.equal(count(kind(), same, old), 3);
   });
 
-  test('begins if there was none, and is not counted for a kind without one', () => {
+  test('begins at 1 for an object without a generation, and is not set for a kind without generations', () => {
     assert.equal(count(kind(), thing({ spec: { size: 2 } }), thing({})), 1);
     assert.equal(count(plain, thing({ spec: { size: 2 } }), thing({})), undefined);
     const unchanged = thing({});

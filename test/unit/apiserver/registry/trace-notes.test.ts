@@ -61,7 +61,7 @@ for (const [what, write, expected] of cases) {
   });
 }
 
-test('an object without annotations has none again once its note is removed', () => {
+test('an object whose only annotation was the trace has no annotations after its removal', () => {
   const object = (annotations?: Record<string, string>): KubeObject => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',

@@ -15,7 +15,7 @@ describe('the id of a request', () => {
     for (const id of ['7', 'a'.repeat(64), 'a/b:c"d']) assert.equal(idFor(id), id);
   });
 
-  test('is one of ours otherwise', () => {
+  test('is a generated id otherwise', () => {
     const ours = new SeededRandom(1).uuid();
     for (const id of ['', 'a'.repeat(65), 'two words', 'é']) assert.equal(idFor(id), ours);
   });

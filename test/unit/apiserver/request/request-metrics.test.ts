@@ -44,7 +44,7 @@ const about = (verb: string, more = '') =>
   `{verb="${verb}",dry_run="",group="",version="v1",resource="pods",subresource="${more}",scope="resource",component="apiserver"`;
 
 describe('requests', () => {
-  it('are under way until they are answered, also when they fail, and are counted once by their code', async () => {
+  it('are in flight until they are answered or fail, and are counted once by their status code', async () => {
     const { measure, linesOf } = world();
     const { promise, resolve } = Promise.withResolvers<Response>();
     const first = measure({}, () => promise);
@@ -64,7 +64,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('that are long-running count until they are closed, are not in flight, and count once', async () => {
+  it('that are long-running are counted as open until they are closed, not as in flight', async () => {
     const { measure, linesOf } = world();
     let close = () => {};
     const onClosed = (fn: () => void) => {
@@ -89,7 +89,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('take the seconds until their answer begins', async () => {
+  it('have as duration the seconds until their answer begins', async () => {
     const { measure, linesOf, clock } = world();
     await measure({}, async () => {
       clock.spend(1500);

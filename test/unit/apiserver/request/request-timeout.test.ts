@@ -75,7 +75,7 @@ test('work that is done in time is not stopped afterwards', async () => {
   assert.equal(signal?.aborted, false);
 });
 
-test('work that fails fails as it does, and holds no timer', async () => {
+test('an error of the work is passed on, and the timer is cancelled', async () => {
   const clock = new FakeClock();
   const failing = answerWithin(clock, 1000, async () => {
     throw new RangeError('its own');

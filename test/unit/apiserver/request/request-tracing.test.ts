@@ -124,7 +124,7 @@ test('a span has the route and the status of a request, without its query and th
   assert.equal(spans.at(-1)?.error, '503');
 });
 
-test('a request fails by errors of the server, from 500 on, and by nothing else', async () => {
+test('only errors of the server, from status 500 on, mark the span as failed', async () => {
   const { spans, tracer } = world();
   const request = asked('/api/v1/namespaces/default/pods/web');
   for (const status of [200, 404, 409, 499, 500, 504])

@@ -172,13 +172,13 @@ describe('an answer', () => {
     ['of bytes', () => new WholeAnswer(200, Buffer.from(whole), {})],
     ['that is read', () => new Response(whole)],
   ] as const)
-    test(`${what} comes whole`, async () => {
+    test(`${what} arrives completely`, async () => {
       answer = async () => make();
       assert.equal((await read(open({ ':path': '/' }))).text, whole);
       await Promise.all(served);
     });
 
-  test('without a body is over at once', async () => {
+  test('without a body ends the stream at once', async () => {
     answer = async () => new Response(null, { status: 204 });
     assert.deepEqual([(await read(open({ ':path': '/' }))).status, served.length], [204, 1]);
   });
@@ -257,7 +257,7 @@ describe('an answer that writes itself', () => {
     return { watch, sink: watch.sink ?? assert.fail('it has not begun'), stream, signal };
   }
 
-  test('is sent as it is written, until it ends', async () => {
+  test('is sent piece by piece as it is written, until it ends', async () => {
     const { sink, stream } = await begin();
     const ended = once(stream, 'end');
     const pieces: string[] = [];
@@ -279,7 +279,7 @@ describe('an answer that writes itself', () => {
     assert.equal(signal?.aborted, false);
   });
 
-  test('waits for a reader that does not read, and counts what waits', async () => {
+  test('waits for a client that does not read, and counts the queued bytes', async () => {
     const { sink, stream } = await begin();
     assert.equal(sink.backlog, 0);
     await sink.room();
@@ -298,7 +298,7 @@ describe('an answer that writes itself', () => {
     assert.equal(sink.backlog, 0);
   });
 
-  test('hangs up on a reader that does not keep up', async () => {
+  test('ends the connection of a client that reads too slowly', async () => {
     const { sink, stream, watch } = await begin();
     stream.resume();
     sink.write(Buffer.from('one'));

@@ -64,7 +64,7 @@ describe('written data', () => {
     assert.equal((await reader.read()).done, true);
   });
 
-  test('waits for its reader, and is counted', async () => {
+  test('queues bytes for its reader, and counts them', async () => {
     const reader = body();
     assert.equal(writer.to.backlog, 0);
     writer.to.write(Buffer.alloc(10 * KiB));
@@ -74,7 +74,7 @@ describe('written data', () => {
     assert.equal(writer.to.backlog, 20 * KiB);
   });
 
-  test('is accepted until 64 KiB wait, and again once less do', async () => {
+  test('is accepted until 64 KiB are queued, and again when fewer are queued', async () => {
     const reader = body();
     assert.equal(await isSettled(writer.to.room()), true);
     writer.to.write(Buffer.alloc(64 * KiB - 1));

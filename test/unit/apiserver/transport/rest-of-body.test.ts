@@ -56,7 +56,7 @@ describe('the rest of a body', () => {
     }
   });
 
-  it('lets the connection be used again when it has arrived', async () => {
+  it('allows the connection to be used again when it has arrived', async () => {
     const incoming = incomingOf({ headers: { 'content-length': String(32 * megabyte) } });
     const clock = new FakeClock();
     const rest = discardRest(incoming, clock, running);

@@ -132,7 +132,7 @@ describe('a connection that is agreed on', () => {
     };
   });
 
-  test('is joined to that of the agent, both ways, until one of them ends', async () => {
+  test('is joined to the connection of the agent in both directions, until one of them ends', async () => {
     for (const ends of ['client', 'agent', 'server']) {
       const client = new Client(request(attach, [bearer]));
       const head = await client.reads(/\r\n\r\n/);
@@ -206,7 +206,7 @@ describe('a connection that is agreed on', () => {
       await client.untilClosed();
     });
 
-  test('counts a header before a token among the protocols', async () => {
+  test('uses the Authorization header instead of a token among the protocols', async () => {
     const headers = ['authorization: Bearer other', `sec-websocket-protocol: ${token}, a`];
     const text = await new Client(request(attach, headers)).untilClosed();
     assert.match(text, /^HTTP\/1\.1 401 /);

@@ -29,7 +29,7 @@ describe('a connection that has left HTTP', () => {
     socket.emit('error', new Error('ECONNRESET'));
   });
 
-  it('begins with what came behind the answer', () => {
+  it('begins with the bytes that arrived after the answer', () => {
     assert.deepEqual(upgrade({}, 'early').socket.first.map(String), ['early']);
     assert.deepEqual(upgrade({}).socket.first, []);
   });

@@ -136,7 +136,7 @@ describe('pages', () => {
       assert.deepEqual(found, pages);
     });
 
-  test('have one revision, whatever happens in between', async () => {
+  test('have the same revision, also after changes between the pages', async () => {
     const first = await page('limit=2');
     await put('bb');
     await put('e');
@@ -204,7 +204,7 @@ describe('a list', () => {
     for (const name of ['a', 'b', 'c']) await put(name);
   });
 
-  test('without a version asks the store for its revision, one of any version is the content of the cache', async () => {
+  test('without a resourceVersion requests the revision of the store; a list at any version is read from the cache', async () => {
     assert.deepEqual((await page('')).names, ['a', 'b', 'c']);
     assert.equal(counts.asked, 1);
     await put('d');
@@ -251,7 +251,7 @@ describe('a list', () => {
     await assert.rejects(page(`resourceVersionMatch=Exact&resourceVersion=${before}`), /^Error: down$/);
   });
 
-  test('of 25 objects takes no turn for a selector, one of 26 does', async () => {
+  test('of 25 objects needs no turn for a selector, and a list of 26 objects does', async () => {
     for (let i = 0; i < 22; i++) await put(`n${i}`);
     await page('labelSelector=!x');
     assert.equal(counts.turns, 0);
@@ -260,7 +260,7 @@ describe('a list', () => {
     assert.equal(counts.turns, 1);
   });
 
-  test('reads no more of the past at once than it needs', async () => {
+  test('at a past revision reads only as many objects at once as it needs', async () => {
     const before = await catchUp();
     const exact = `resourceVersionMatch=Exact&resourceVersion=${before}`;
     await page(`${exact}&limit=2`);

@@ -123,7 +123,7 @@ describe('a watch begins', () => {
     }
   });
 
-  test('after a given version, without the objects that existed then', async () => {
+  test('begins after the given version, without the objects that existed at that version', async () => {
     const revision = await make('a');
     const next = await make('b');
     await server.cache.waitUntil(next);

@@ -42,7 +42,7 @@ test('texts that are not answers of S3 are rejected', () => {
     );
 });
 
-test('of an error only plain words are taken', () => {
+test('only plain words of an error are used', () => {
   const error = (more: string) => errorIn(`<Error>${more}</Error>`);
   assert.deepEqual(error('<Code>PermanentRedirect</Code><Endpoint>b.s3.eu-west-1.amazonaws.com</Endpoint>'), {
     code: 'PermanentRedirect',

@@ -56,7 +56,7 @@ test('a clock that differs says by how much', () => {
   assert.match(line(403, 'RequestTimeTooSkewed'), /differ too much: set/);
 });
 
-test('failures of TLS say whose mistake they are', () => {
+test('messages of TLS failures name the side that is at fault', () => {
   const failure = (code: string) => networkError(asked, Object.assign(new Error('x'), { code })).message;
   assert.match(
     failure('SELF_SIGNED_CERT_IN_CHAIN'),

@@ -70,7 +70,7 @@ test('a turn of more than 100 ms is logged once, with the marked work that took 
   assert.match(page(), /minik8s_event_loop_held_seconds_sum\{kind="request"\} 0.12\n/);
 });
 
-test('turns of 100 ms are not reported, however many follow one another', () => {
+test('turns of 100 ms are not reported, even if many of them follow one another', () => {
   const { meter, log, hold, turn, page } = world();
   for (let count = 0; count < 20; count++) {
     meter.mark(work('one'));
@@ -81,7 +81,7 @@ test('turns of 100 ms are not reported, however many follow one another', () => 
   assert.doesNotMatch(page(), /kind=/);
 });
 
-test('a hold by unmarked work is reported with the requests under way, and without them when they have ended', () => {
+test('a block by unmarked work is reported with the requests in progress, and without requests that have ended', () => {
   const { meter, log, hold, turn } = world();
   meter.watch(new AbortController().signal);
   const ends = ['a', 'b', 'c', 'd'].map((name) => meter.begin(work(name)));
@@ -100,7 +100,7 @@ test('a hold by unmarked work is reported with the requests under way, and witho
   assert.deepEqual(more, []);
 });
 
-test('a hold by marked work is not reported by the timer again', () => {
+test('a block by marked work is not reported again by the timer', () => {
   const { meter, log, hold, turn } = world();
   meter.watch(new AbortController().signal);
   hold(10);
@@ -114,7 +114,7 @@ test('a hold by marked work is not reported by the timer again', () => {
   );
 });
 
-test('ten lines a minute are logged, and the next line has the number of omitted holds', () => {
+test('at most ten lines a minute are logged, and the next line contains the number of omitted blocks', () => {
   const { meter, log, hold, turn, page } = world();
   const held = () => {
     meter.mark(work('one'));

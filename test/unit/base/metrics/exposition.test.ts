@@ -50,7 +50,7 @@ b 1e+21
       assert.equal(labelPairs({ x: value }), `x="${written}"`);
     });
 
-  it('counts in each bucket the observations up to its bound', () => {
+  it('counts the observations up to the bound of each bucket', () => {
     const histogram = new Histogram([1, 2.5]);
     for (const value of [0.5, 1, 2, 99]) histogram.observe(value);
     assert.equal(

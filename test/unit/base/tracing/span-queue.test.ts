@@ -130,7 +130,7 @@ test('refused spans are dropped and not sent again', async () => {
   assert.deepEqual(log.of('warn')[0]?.fields, { dropped: 2, why: 'answered 400' });
 });
 
-test('at the end what waits is sent at once; what ends later is dropped', async () => {
+test('when the queue closes, waiting spans are sent at once; spans that end later are dropped', async () => {
   const sent: string[] = [];
   const { clock, add, queue, log } = queueOf(async (spans) => {
     sent.push(...spans.map(({ name }) => name));

@@ -23,7 +23,7 @@ function world(rate = 1) {
   return { clock, spans, tracer, names: () => spans.map(({ name }) => name) };
 }
 
-test('a span has its start, its end, its parent and its error; its end counts once', async () => {
+test('a span has its start, end, parent and error; it can end only once', async () => {
   const { clock, spans, tracer } = world();
   const outer = tracer.start('a', 'outer', undefined, { kind: 'server', attributes: { x: 1 } });
   await clock.advance(10);
@@ -95,7 +95,7 @@ test('optional spans are held up to a limit', () => {
   assert.equal(spans.length, 257);
 });
 
-test('an annotation is followed while it is new, and only if it is valid', async () => {
+test('a trace annotation is used only while it is new and valid', async () => {
   const { clock, tracer } = world();
   const context = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), sampled: true };
   const note = formatTraceparent(context);
@@ -109,7 +109,7 @@ test('an annotation is followed while it is new, and only if it is valid', async
   assert.equal(tracer.follow(formatTraceparent({ ...context, sampled: false })), undefined);
 });
 
-test('code belongs to the span in which it started, also after a wait, and during others', async () => {
+test('code belongs to the span in which it started, also after a wait and beside other spans', async () => {
   const { tracer, spans } = world();
   assert.equal(currentSpan(), undefined);
   const work = async (name: string) => {

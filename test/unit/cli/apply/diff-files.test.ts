@@ -16,7 +16,7 @@ describe('the file name of an object', () => {
     const web = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'shop' } };
     assert.equal(fileNameOf(web), 'apps.v1.Deployment.shop.web');
   });
-  it('stays inside the folder, whatever the server answers', () => {
+  it('stays inside the folder for any answer of the server', () => {
     const name = '../../etc/passwd';
     assert.equal(
       fileNameOf({ apiVersion: 'v1', kind: 'A/B', metadata: { name } }),

@@ -232,7 +232,7 @@ function randomPod(random: SeededRandom): JsonObject {
 }
 
 for (const seed of [1, 2, 3, 4, 5]) {
-  test(`random manifests converge, whatever objects exist (seed ${seed})`, () => {
+  test(`random manifests converge from any existing objects (seed ${seed})`, () => {
     const random = new SeededRandom(seed);
     const schema = podSchema();
     for (let round = 0; round < 200; round++) {

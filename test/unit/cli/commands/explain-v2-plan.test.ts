@@ -44,13 +44,13 @@ test('a field has its own description and that of its type', () => {
   );
 });
 
-test('a plain field has no fields, and what follows it is ignored', () => {
+test('a plain field has no fields, and the rest of the path is ignored', () => {
   const text = `${head}FIELD:    labels <map[string]string>\n\nDESCRIPTION:\n     <empty>\n`;
   assert.equal(say(['spec', 'labels']), text);
   assert.equal(say(['any', 'more']), `${head}DESCRIPTION:\n     Any value.\n`);
 });
 
-test('--recursive lists all fields, and a type within itself once', () => {
+test('--recursive lists all fields, and a recursive type once', () => {
   assert.equal(
     say(['spec'], true),
     `${head}RESOURCE: spec <Object>\n\nDESCRIPTION:\n     What is wanted.\n\n     Spec of it.\n\nFIELDS:\n` +

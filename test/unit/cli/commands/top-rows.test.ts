@@ -7,8 +7,8 @@ import {
   podRows,
   shares,
   sorted,
-  sumOf,
 } from '../../../../src/cli/commands/top-rows.ts';
+import { sumOf } from '../../../../src/views/usage.ts';
 
 const pod = (name: string, ...containers: [string, string, string][]) => ({
   metadata: { name, namespace: 'default' },

@@ -291,7 +291,7 @@ describe('programs of functions', () => {
   };
 
   for (const named of [{ metadata: { name: 'go_now' } }, { name: 'go_now' }, { Name: 'go_now' }])
-    it(`are found by the name as written: ${JSON.stringify(named)}`, () => {
+    it(`are found by the name as it is written: ${JSON.stringify(named)}`, () => {
       const { objects, errors } = read({ ...fn, ...named }, source);
       assert.deepEqual(errors, []);
       assert.deepEqual(

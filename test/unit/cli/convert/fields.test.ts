@@ -10,7 +10,7 @@ function read(record: JsonObject) {
 }
 
 describe('fields', () => {
-  it('are present unless they are null, and are taken once', () => {
+  it('are present unless they are null, and are returned once', () => {
     const { fields, notes } = read({ a: null, b: 0, c: '', d: 'x' });
     assert.deepEqual(
       ['a', 'b', 'c', 'e'].map((name) => fields.has(name)),
@@ -72,7 +72,7 @@ describe('fields', () => {
     assert.deepEqual(notes, ['spec.a: left out: why']);
   });
 
-  it('that were not taken are returned once, null included', () => {
+  it('that were not read are returned once, including null', () => {
     const { fields, notes } = read({ a: 1, b: null, c: 2 });
     fields.take('a');
     assert.deepEqual([fields.others(), fields.others()], [{ b: null, c: 2 }, {}]);

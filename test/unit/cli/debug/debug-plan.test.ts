@@ -134,7 +134,7 @@ test('the names and states of containers of every type are found', () => {
   assert.equal(stateOf({ ...pod, status }, 'app'), undefined);
 });
 
-test('names of images are recognized, and long ones take no time', () => {
+test('names of images are recognized, and long names cost little time', () => {
   const digest = `sha256:${'0'.repeat(64)}`;
   for (const name of ['a', 'a:1', 'h.x:5000/a/b_c:v1', `a@${digest}`, `[::1]:5/a:T@${digest}`])
     assert.equal(isImageReference(name), true, name);

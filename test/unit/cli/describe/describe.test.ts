@@ -10,8 +10,8 @@ import { describerOf } from '../../../../src/cli/describe/describers.ts';
 import { generic, labelOf } from '../../../../src/cli/describe/generic.ts';
 import { annotationLines, selectorText, timeText } from '../../../../src/cli/describe/lines.ts';
 import { networkPolicy } from '../../../../src/cli/describe/network-policy.ts';
-import { podAmounts } from '../../../../src/cli/describe/pod-amounts.ts';
 import { endpointsText } from '../../../../src/cli/describe/services.ts';
+import { podAmounts } from '../../../../src/views/pod-amounts.ts';
 
 const now = Date.UTC(2026, 0, 1, 0, 2);
 const none: Found = { items: [] };
@@ -106,7 +106,7 @@ for (const [what, found, text] of [
   test(`the endpoints of a port show ${what}`, () =>
     assert.equal(endpointsText(found, 'http', 'app=web'), text));
 
-test('a pod takes the sum of its containers and sidecars, or what its largest init container takes', () => {
+test('the resources of a pod are the larger of the sum of its containers and sidecars, and its largest init container', () => {
   const of = (cpu: string, more: JsonObject = {}) => ({
     name: cpu,
     resources: { requests: { cpu } },
@@ -124,7 +124,7 @@ test('a pod takes the sum of its containers and sidecars, or what its largest in
   assert.equal(cpuOf(pod([of('50m', { restartPolicy: 'Always' }), of('280m')])), '350m');
 });
 
-test('the overhead of a pod counts for its requests, and for a limit that it has', () => {
+test('the overhead of a pod is added to its requests and its existing limits', () => {
   const container = (limits: JsonObject) => ({ resources: { requests: { cpu: '100m' }, limits } });
   const pod = (limits: JsonObject) => ({
     spec: { containers: [container(limits)], overhead: { cpu: '50m', memory: '1Mi' } },
@@ -154,7 +154,7 @@ for (const [field, label] of [
 ] as const)
   test(`the field ${field} is shown as ${label}`, () => assert.equal(labelOf(field), label));
 
-test('every describer describes an object without any field, and one whose fields have other types', async () => {
+test('every describer accepts an object without fields, and an object whose fields have wrong types', async () => {
   const kinds = [
     [
       '',

@@ -28,7 +28,7 @@ test('flags may be anywhere, may be repeated, and take their values in every for
   assert.equal(parse('-Ao', 'name').text('output'), 'name');
 });
 
-test('a flag that is on by default can be turned off; the last one counts', () => {
+test('a flag that is on by default can be turned off; of a repeated flag the last value is used', () => {
   assert.equal(
     new Flags({ 'no-headers': { type: 'boolean', about: '' } }, ['--no-headers']).on('no-headers'),
     true,

@@ -39,7 +39,7 @@ describe('propertySet', () => {
     assert.deepEqual(changed(propertySet(documents, 'clusters.a.server', 's', false)), []);
   });
 
-  it('takes the word behind the list for a name, also if it is that of a field', () => {
+  it('takes the word after the list as a name, even if a field has this name', () => {
     const [[, after] = []] = changed(propertySet(documents, 'clusters.server.server', 'x', false));
     const clusters = [{ name: 'a', cluster: { server: 's' } }];
     assert.deepEqual(after, { clusters: [...clusters, { name: 'server', cluster: { server: 'x' } }] });
@@ -57,7 +57,7 @@ describe('propertySet', () => {
     assert.equal(changed(propertySet(documents, 'current-context', 'new', false))[0]?.[0], 'one');
   });
 
-  it('refuses an unknown field, and a value that does not fit', () => {
+  it('rejects an unknown field and a value of the wrong type', () => {
     for (const [path, value] of [
       ['clusters', 'x'],
       ['clusters.a', 'x'],

@@ -24,7 +24,7 @@ const alias = {
   flags: [{ name: 'output', default: 'wide' }],
 };
 
-test('the words of an alias stand around those that are typed', async () => {
+test('the words of an alias are put before and after the typed words', async () => {
   assert.deepEqual(await expanded('g web db', { aliases: [alias] }), [
     ...['get', '--output=wide', 'pods', 'web', 'db', 'last'],
   ]);

@@ -25,7 +25,7 @@ test('each part has the line and the index at which it starts', () => {
   );
 });
 
-test('an unclosed part, and one that is not an object or list, reaches to the end', () => {
+test('an unclosed part and a part that is neither object nor list extend to the end of the text', () => {
   assert.deepEqual(textsOf('{"a":1} {"b": {'), ['{"a":1}', '{"b": {']);
   assert.deepEqual(textsOf('{"open": "text} {}'), ['{"open": "text} {}']);
   assert.deepEqual(textsOf('{} word {}'), ['{}', 'word {}']);

@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../../src/apimachinery/equality.ts';
 import { newNotFound, newStatusError } from '../../../../src/apimachinery/status-error.ts';
 import type { Cluster } from '../../../../src/cli/connection/cluster.ts';
 import type { Io } from '../../../../src/cli/io.ts';
-import { overdueAt, planDrain } from '../../../../src/cli/nodes/drain-plan.ts';
 import { evictionRefusal, removePods } from '../../../../src/cli/nodes/pod-removal.ts';
+import { overdueAt, planDrain } from '../../../../src/views/drain-plan.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
 const pod = (name: string, more: JsonObject = {}, metadata: JsonObject = {}): JsonObject => ({
@@ -176,7 +176,7 @@ describe('evictions', () => {
     assert.equal(text(), `${asked}${refused}${asked}${refused}${asked}pod/a evicted\n`);
   });
 
-  it('take a pod for gone whose name another one has by now', async () => {
+  it('treat a pod as deleted when another pod has its name', async () => {
     for (const reason of ['Conflict', 'NotFound'] as const) {
       const { clock, done, text } = scene([newStatusError(reason, 'the UID in the precondition differs')]);
       await clock.settle();

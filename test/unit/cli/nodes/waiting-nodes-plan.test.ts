@@ -39,7 +39,7 @@ describe('machines that wait for admission', () => {
     assert.deepEqual(waiting(owned), [['n1', ['r']]]);
   });
 
-  it('do not include users that are not nodes, whatever else owns the request', () => {
+  it('do not include users that are not nodes, even if a Node owns the request', () => {
     const owned = request('r', client, 'system:bootstrap:x', ownedBy('Pod', 'p', 'r'));
     assert.deepEqual(waiting(owned, request('q', client, 'system:node:')), []);
   });

@@ -28,7 +28,7 @@ describe('the progress text of an object', () => {
     assert.equal(deletionText({ metadata: { name: 'a' } }), '');
   });
 
-  it('names the remaining objects of a namespace, and whose finalizers hold it', () => {
+  it('names the remaining objects of a namespace, and the finalizers that keep it', () => {
     const condition = (type: string, message: string, status = 'True') => ({ type, status, message });
     const conditions = [
       condition('NamespaceDeletionContentFailure', 'none', 'False'),
@@ -44,14 +44,14 @@ describe('the progress text of an object', () => {
     );
   });
 
-  it('is the reason why a container waits, else the condition that is not met, else the phase', () => {
+  it('is the reason of a waiting container, otherwise the unmet condition, otherwise the phase', () => {
     assert.equal(stateText(pod('a', 'ImagePullBackOff')), 'ImagePullBackOff');
     assert.equal(stateText(pod('a', '')), 'ContainersNotReady');
     assert.equal(stateText({ status: { phase: 'Bound' } }), 'Bound');
     assert.equal(stateText({ status: { conditions: 'nonsense' } }), '');
   });
 
-  it('counts the ready pods, has the reason of the other pods, and names the images that are pulled', () => {
+  it('contains the number of ready pods, the reason of the other pods, and the images that are being pulled', () => {
     const pods = [pod('a', '', true), pod('b', 'ContainerCreating'), pod('c', 'ContainerCreating')];
     const pull = { totalBytes: 30e6, doneBytes: 12.34e6, layers: 5, doneLayers: 2 };
     const pulls = pullsIn({ pulls: [{ image: 'nginx:1', ...pull }, { image: 'other:1' }, 7] });
@@ -68,7 +68,7 @@ describe('the progress text of an object', () => {
     assert.deepEqual(waitingNodes(pods), ['node-of-b', 'node-of-c']);
   });
 
-  it('counts the pods of the newest version, and the remaining old ones', () => {
+  it('contains the number of pods of the newest version and of remaining old pods', () => {
     const of = (name: string, version: string, second: number, isReady: boolean) => {
       const one = pod(name, isReady ? '' : 'CrashLoopBackOff', isReady);
       const creationTimestamp = `2026-01-01T00:00:0${second}Z`;

@@ -51,7 +51,7 @@ test('an IPv6 host is accepted with a port, and by patterns with and without bra
   assert.equal(statusOf('/', { hosts: ['[::1]'] }, plain), 'forward');
 });
 
-test('a request is refused if its host, its origin or the host of its URL is another one', () => {
+test('a request is rejected if its host, its origin or the host of its URL is not that of the proxy', () => {
   for (const hosts of [['evil.example'], ['localhost.evil.example'], ['localhost:x'], ['']])
     assert.equal(statusOf('/', { hosts }), 403, hosts.join());
   for (const hosts of [[], ['localhost', 'localhost']]) assert.equal(statusOf('/', { hosts }), 400);
@@ -84,7 +84,7 @@ test('an expression that RE2 cannot read is an error that names the flag', () =>
   assert.deepEqual(patternsOf('accept-paths', ''), []);
 });
 
-test('headers of a connection, and those that it lists, are not passed on', () => {
+test('connection headers, and the headers that Connection lists, are not passed on', () => {
   const raw = [
     'Connection',
     'close, X-Mine',
@@ -99,7 +99,11 @@ test('headers of a connection, and those that it lists, are not passed on', () =
     'Host',
     'h',
   ];
-  assert.deepEqual({ ...requestHeaders(raw, { a: 'own', b: 'own' }) }, { a: ['1', '2'], b: 'own' });
+  const forwarded = { 'x-forwarded-for': '127.0.0.1' };
+  assert.deepEqual(
+    { ...requestHeaders(raw, { a: 'own', b: 'own' }) },
+    { a: ['1', '2'], b: 'own', ...forwarded },
+  );
   assert.deepEqual(answerHeaders(['Upgrade', 'x', 'Set-Cookie', 'a', 'Set-Cookie', 'b', '__proto__', 'c']), [
     ...['set-cookie', 'a', 'set-cookie', 'b'],
     ...['__proto__', 'c'],

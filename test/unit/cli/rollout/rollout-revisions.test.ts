@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../../src/apimachinery/equality.ts';
 import type { Cluster } from '../../../../src/cli/connection/cluster.ts';
 import type { ApiResource } from '../../../../src/cli/objects/discovery.ts';
+import { revisionsOf } from '../../../../src/cli/rollout/read-revisions.ts';
 import {
   chooseRevision,
   findRevision,
@@ -12,8 +13,7 @@ import {
   type Revision,
   revisionAnnotation,
   revisionAsObject,
-  revisionsOf,
-} from '../../../../src/cli/rollout/revisions.ts';
+} from '../../../../src/views/revisions.ts';
 
 const resource = (plural: string, kind: string): ApiResource => ({
   ...{ group: 'apps', version: 'v1', plural, kind, namespaced: true },
@@ -139,7 +139,7 @@ describe('a revision', () => {
   });
   const three = [revision(1n), revision(3n), revision(5n)];
 
-  it('is found by its number; 0 finds the one before the newest', () => {
+  it('is found by its number; 0 means the revision before the newest', () => {
     assert.equal(chooseRevision(three, 1n).number, 1n);
     assert.equal(chooseRevision(three, 0n).number, 3n);
     assert.equal(findRevision(three, 5n)?.number, 5n);

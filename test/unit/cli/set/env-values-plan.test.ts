@@ -20,7 +20,7 @@ describe('the value of a field', () => {
       assert.equal(fieldValue(object, path), value);
     });
 
-  it('is unknown for what only a running pod has', () => {
+  it('is unknown for fields that only a running pod has', () => {
     assert.throws(() => fieldValue(object, 'status.podIP'), /unsupported fieldPath: status\.podIP/);
     assert.throws(() => fieldValue(object, "spec['x']"), /"spec\['x'\]" does not support subscript/);
   });

@@ -26,7 +26,7 @@ describe('the words of set env', () => {
     ]);
   });
 
-  it('are rejected if an object comes late, a name is wrong, or a variable is set and removed', () => {
+  it('are rejected if an object follows a variable, a name is invalid, or a variable is both set and removed', () => {
     assert.throws(
       () => split('A=1 deployment/web'),
       /all resources must be specified before .*: deployment\/web/,

@@ -25,7 +25,7 @@ describe('the pod spec of an object', () => {
   };
 
   for (const object of [pod, deployment, cronJob])
-    it(`is found in a ${object.kind}, and changed there alone`, () => {
+    it(`is found in a ${object.kind}, and only the pod template is changed`, () => {
       assert.equal(podSpecOf(object), one);
       const other = spec({ name: 'b' });
       const changed = withPodSpec(object, other);

@@ -14,7 +14,7 @@ const graph = (arrows: Record<string, string[]>) =>
 describe('docs/pictures/rooms.svg', () => {
   const imports = importsIn(sourceFiles());
 
-  it('is what npm run docs:rooms writes', () => {
+  it('is the output of npm run docs:rooms', () => {
     const committed = readFileSync(join(root, 'docs/pictures/rooms.svg'), 'utf8');
     assert.ok(committed === roomsPicture(imports), 'the imports have changed: run npm run docs:rooms');
   });
@@ -41,7 +41,7 @@ describe('graph of the folders', () => {
     assert.deepEqual(graphOf(imports), graph({ base: [], kubelet: ['base'] }));
   });
 
-  it('leaves out an arrow that follows from others, however long the other path is', () => {
+  it('leaves out an arrow that follows from other arrows, even over a long path', () => {
     assert.deepEqual(
       reduced(graph({ a: ['b', 'd'], b: ['c'], c: ['d'], d: [] })),
       graph({ a: ['b'], b: ['c'], c: ['d'], d: [] }),

@@ -44,7 +44,7 @@ describe('the site of this repository', () => {
     assert.deepEqual(dead, []);
   });
 
-  it('finds a page by words of its text and of its title', () => {
+  it('finds a page by words of its text or its title', () => {
     const script = outputs.get('search-index.js') ?? '';
     const { options, index } = JSON.parse(script.replace(/^const searchIndex = |;\n$/g, ''));
     const search = MiniSearch.loadJS(index, options);

@@ -13,13 +13,13 @@ test('a picture of a terminal contains its commands and lines, and they can be r
   assert.deepEqual(recordedIn(terminalPicture('a > b', recorded)), recorded);
 });
 
-test('a picture has a title for readers who cannot see it, and no motion for those who prefer none', () => {
+test('a picture has a title for screen readers, and no motion for readers who prefer reduced motion', () => {
   const picture = terminalPicture('a > b', recorded);
   assert.match(picture, /role="img" aria-labelledby="title">\n<title id="title">a &gt; b<\/title>/);
   assert.match(picture, /@media \(prefers-reduced-motion:reduce\)\{\.l\{animation:none\}\}/);
 });
 
-test('each line appears after the one before it', () => {
+test('each line appears after the previous line', () => {
   const delays = [...terminalPicture('', recorded).matchAll(/animation-delay:([\d.]+)s/g)].map(([, one]) =>
     Number(one),
   );

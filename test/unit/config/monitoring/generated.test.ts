@@ -11,7 +11,7 @@ import { withHttpDiscovery } from '../../../../config/monitoring/http-sd.ts';
 
 const config = readFileSync(join(monitoringDirectory, 'prometheus.yml'), 'utf8');
 
-test('the files are those that node config/monitoring/generate.ts writes', async () => {
+test('the files are the output of node config/monitoring/generate.ts', async () => {
   const files = await generated();
   for (const [path, text] of files)
     assert.equal(readFileSync(join(monitoringDirectory, path), 'utf8'), text, path);
@@ -31,7 +31,7 @@ describe('the configuration for http_sd', () => {
   const jobs = (text: string) =>
     (parse(text, { merge: true }) as { readonly scrape_configs: readonly Job[] }).scrape_configs;
 
-  test('scrapes the same as the other, which finds it in another way', () => {
+  test("scrapes the same targets as the configuration with Kubernetes' discovery", () => {
     const lists: Record<string, string> = { endpointslice: 'services', node: 'nodes', pod: 'pods' };
     const expected = jobs(config).map(({ kubernetes_sd_configs: found, ...job }) => [
       job,
@@ -45,7 +45,7 @@ describe('the configuration for http_sd', () => {
     assert.ok(made.length > 8);
   });
 
-  test('is not generated from a discovery without a list in the API server, or with another meaning', () => {
+  test('is not generated for a role of the discovery that the API server has no equal list for', () => {
     assert.throws(
       () => withHttpDiscovery(config.replace('role: pod', 'role: ingress')),
       /no list .* ingress/,
@@ -75,7 +75,7 @@ describe('a board', () => {
     );
   });
 
-  test('has what Grafana needs to show a number, a table and lines', () => {
+  test('has the fields that Grafana needs for a number, a table and lines', () => {
     const [, number, table, over] = laidOut(stat, { ...stat, as: 'table' }, lines) as object[];
     const target = { refId: 'A', datasource: { type: 'prometheus', uid: '$datasource' }, expr: 'up' };
     for (const [panel, type, targets] of [

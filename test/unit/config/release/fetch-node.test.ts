@@ -16,7 +16,7 @@ test('Node has the same version for both architectures, with digests of their ow
   });
 });
 
-test('an archive whose digest is not the one of package-lock.json is refused', () => {
+test('an archive whose digest differs from package-lock.json is rejected', () => {
   const integrity =
     'sha512-sRU36Ok1DOcSWqYvA3z8E7szGJ0jPd3ewR+Oo3NRdlDSb053ZXua6gAZX/g3UdaiFCZ0yyF+PzssiRO+IXhDRA==';
   requireIntegrity('one', Buffer.from('archive'), integrity);

@@ -64,7 +64,7 @@ for (const [machine, arch] of [
   ['x86_64', 'x64'],
   ['aarch64', 'arm64'],
 ] as const)
-  test(`install.sh installs the executable for ${machine} from a directory, twice as once`, async (context) => {
+  test(`install.sh installs the executable for ${machine} from a directory, and can be run again`, async (context) => {
     const { release, bin, install } = await fixture(context);
     for (let count = 0; count < 2; count++) {
       const result = await install(machine, [release, '--bin-dir', bin]);
@@ -129,7 +129,7 @@ test('install.sh refuses a file that does not run', async (context) => {
   assert.deepEqual(readdirSync(bin), []);
 });
 
-test('install.sh requires the place of the release, and a machine that minik8s is built for', async (context) => {
+test('install.sh requires the directory or URL of the release, and a supported machine', async (context) => {
   const { release, bin, install } = await fixture(context);
   const refused = async (machine: string, args: readonly string[]) => {
     const { status, stdout, stderr } = await install(machine, [...args, '--bin-dir', bin]);

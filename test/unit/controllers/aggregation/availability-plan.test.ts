@@ -37,7 +37,7 @@ const cases: readonly (readonly [string, Service | undefined, EndpointSlice[], s
     'endpointslices for service/ext in "a" have no addresses with port name "https"',
   ],
   [
-    'endpoints of another port',
+    'endpoints for another port only',
     usual,
     [slice(true, 'metrics')],
     'MissingEndpoints',
@@ -49,7 +49,7 @@ for (const [what, found, slices, reason, message] of cases)
     assert.deepEqual(serviceProblem(apiService, found, slices), { status: 'False', reason, message });
   });
 
-test('a ready endpoint, and a Service that leads elsewhere, are probed', () => {
+test('a server with a ready endpoint, and one behind an ExternalName, are probed', () => {
   assert.equal(serviceProblem(apiService, usual, [slice(false), slice(undefined)]), undefined);
   assert.equal(serviceProblem(apiService, service({ type: 'ExternalName' }), []), undefined);
 });

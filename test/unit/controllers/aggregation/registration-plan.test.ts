@@ -31,7 +31,7 @@ test('creates a missing APIService', () => {
   assert.deepEqual(planRegistration(wanted, undefined), { type: 'create', draft: wanted.draft });
 });
 
-test('leaves a right one alone', () => {
+test('leaves a correct APIService unchanged', () => {
   assert.deepEqual(planRegistration(wanted, stored({}, managed)), { type: 'none' });
 });
 
@@ -51,7 +51,7 @@ test('leaves an extension server of a version of custom resources alone', () => 
   assert.deepEqual(planRegistration(removable, stored(claim)), { type: 'none' });
 });
 
-test('removes the APIService of a kind that no longer exists, and no other', () => {
+test('removes only the APIService of a kind that no longer exists', () => {
   assert.deepEqual(planRegistration(undefined, stored({}, managed)), { type: 'remove', uid: 'u' });
   assert.deepEqual(planRegistration(undefined, stored(claim)), { type: 'none' });
 });

@@ -135,7 +135,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.ok(turns >= 5, `${turns} turns`);
   });
 
-  it('is not reconciled again before its period is over, unless its spec changes', async () => {
+  it('is not reconciled again before the end of its period, unless its spec changes', async () => {
     load(2, 900);
     world.put(horizontalPodAutoscalerResource, hpa());
     await world.reconcile(key);
@@ -160,7 +160,7 @@ describe('a HorizontalPodAutoscaler', () => {
     }
   });
 
-  it('has another period at once', async () => {
+  it('applies a changed sync period at once', async () => {
     load(1, 500);
     const every = (seconds: string) => hpa({}, { annotations: { [intervalAnnotation]: seconds } });
     world.put(horizontalPodAutoscalerResource, every('3600'));
@@ -195,7 +195,7 @@ describe('a HorizontalPodAutoscaler', () => {
       assert.match(world.told.join(), new RegExp(reason));
     });
 
-  it('leaves a target of none alone', async () => {
+  it('leaves a target with 0 replicas unchanged', async () => {
     world.put(deploymentResource, deployment(0));
     world.put(horizontalPodAutoscalerResource, hpa());
     await world.reconcile(key);
@@ -264,7 +264,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.equal(replicas(), 4);
   });
 
-  it('uses up nothing of its limits for a scaling that failed', async () => {
+  it('does not record a failed scaling in the history of its policies', async () => {
     load(2, 900);
     const behavior = { scaleUp: { policies: [{ type: 'Pods' as const, value: 2, periodSeconds: 600 }] } };
     world.put(horizontalPodAutoscalerResource, hpa({ behavior } as never));

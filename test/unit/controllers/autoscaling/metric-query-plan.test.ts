@@ -34,23 +34,27 @@ const ask = (metric: MetricSpec, queries: MetricQueries = usualQueries) =>
 describe('the query of a metric', () => {
   const usual: [string, MetricSpec, string][] = [
     [
-      'of pods names them',
+      'for pods has their names',
       pods('rps'),
       'sum by (pod) ({__name__="rps",namespace="shop",pod=~"web-a|web-b\\\\.c"})',
     ],
     [
-      'of an object has a label of its kind',
+      'for an object has a label with its kind',
       object('Service', 'web'),
       'sum({__name__="hits",namespace="shop",service="web"})',
     ],
     [
-      'of a namespace is that of the autoscaler, whatever is named',
+      'for a Namespace has the namespace of the autoscaler, whatever name is given',
       object('Namespace', 'other'),
       'sum({__name__="hits",namespace="shop"})',
     ],
-    ['from outside is of the namespace too', external('queue'), 'sum({__name__="queue",namespace="shop"})'],
     [
-      'has what its selector asks for',
+      'for an external metric has the namespace too',
+      external('queue'),
+      'sum({__name__="queue",namespace="shop"})',
+    ],
+    [
+      "has the requirements of the metric's selector",
       external('queue', {
         matchLabels: { name: 'a.b' },
         matchExpressions: [
@@ -98,7 +102,7 @@ describe('the query of a metric', () => {
       assert.throws(() => ask(object(key, 'x')), MetricFailure);
     });
 
-  it("is the administrator's if there is one of this name, with the same selector", () => {
+  it("is the administrator's query of this name if there is one, with the same selector", () => {
     const queries: MetricQueries = {
       labels: { namespace: 'ns', pod: 'pod_name' },
       pods: [{ metric: 'rps', query: 'sum by (pod_name) (rate(hits{$selector}[1m]))', allNamespaces: false }],

@@ -51,23 +51,23 @@ const lines = (...values: readonly number[]): Reading =>
 
 describe('the replicas for a metric of pods', () => {
   const table: [string, Known, Reading, string, number, string][] = [
-    ['are more when it is above its target', known(3), lines(20, 10, 30), '15', 4, '20'],
-    ['are fewer when it is below', known(5), lines(12, 12, 12, 12, 12), '20', 3, '12'],
-    ['are as many near it', known(3), lines(0.95, 1, 1.05), '1', 3, '1'],
+    ['are more if the metric is above its target', known(3), lines(20, 10, 30), '15', 4, '20'],
+    ['are fewer if the metric is below its target', known(5), lines(12, 12, 12, 12, 12), '20', 3, '12'],
+    ['are unchanged if the metric is near its target', known(3), lines(0.95, 1, 1.05), '1', 3, '1'],
     [
-      'count pods that are not ready, as it is no CPU',
+      'count pods that are not ready, because the metric is not the CPU',
       known(3, { pods: [ready('p0'), ready('p1'), unready('p2')] }),
       lines(50, 10, 30),
       ...(['15', 6, '30'] as const),
     ],
     ['count pods without a value as idle when scaling up', known(3), lines(30, 30), '15', 4, '30'],
     ['count pods without a value as at the target when scaling down', known(4), lines(1, 1), '10', 3, '1'],
-    ['leave out pods that are not the target’s', known(2), lines(10, 10, 500), '10', 2, '10'],
+    ['ignore pods of other targets', known(2), lines(10, 10, 500), '10', 2, '10'],
     ['ignore a value that is not a number', known(2), lines(20, Number.NaN), '10', 2, '20'],
     ['ignore an infinite value', known(2), lines(20, Number.POSITIVE_INFINITY), '10', 2, '20'],
-    ['are none when it is negative', known(2), lines(-5, -5), '10', 0, '-5'],
+    ['are none if the metric is negative', known(2), lines(-5, -5), '10', 0, '-5'],
     [
-      'are as many as there can be when it is huge',
+      'are the maximum if the metric is huge',
       known(2),
       lines(1e300, 1e300),
       '1',
@@ -75,7 +75,7 @@ describe('the replicas for a metric of pods', () => {
       '9223372036854775808m',
     ],
     [
-      'sum the lines of one pod',
+      'add up the series of one pod',
       known(1),
       [
         { labels: { pod: 'p0', path: '/a' }, value: 1 },
@@ -94,11 +94,32 @@ describe('the replicas for a metric of pods', () => {
 
 describe('the replicas for one value', () => {
   const table: [string, MetricSpec, Known, Reading, number, object][] = [
-    ['of an object, more', ofObject(value('15')), known(3), lines(20), 4, { value: '20' }],
-    ['of an object, fewer', ofObject(value('20')), known(5), lines(12), 3, { value: '12' }],
-    ['of an object, near', ofObject(value('20666m')), known(3), lines(20.666), 3, { value: '20666m' }],
     [
-      'of an object for each pod, more',
+      'are more for an object above its target',
+      ofObject(value('15')),
+      known(3),
+      lines(20),
+      4,
+      { value: '20' },
+    ],
+    [
+      'are fewer for an object below its target',
+      ofObject(value('20')),
+      known(5),
+      lines(12),
+      3,
+      { value: '12' },
+    ],
+    [
+      'are unchanged for an object near its target',
+      ofObject(value('20666m')),
+      known(3),
+      lines(20.666),
+      3,
+      { value: '20666m' },
+    ],
+    [
+      'are more for an object above its target for each pod',
       ofObject(share('10')),
       known(3),
       lines(40),
@@ -106,7 +127,7 @@ describe('the replicas for one value', () => {
       { averageValue: '13334m' },
     ],
     [
-      'of an object for each pod, fewer',
+      'are fewer for an object below its target for each pod',
       ofObject(share('20')),
       known(5),
       lines(60),
@@ -114,18 +135,39 @@ describe('the replicas for one value', () => {
       { averageValue: '12' },
     ],
     [
-      'of an object for each pod, near',
+      'are unchanged for an object near its target for each pod',
       ofObject(share('5042m')),
       known(4),
       lines(20.166),
       4,
       { averageValue: '5042m' },
     ],
-    ['from outside, more', ofExternal(value('4400m')), known(3), lines(8.6), 6, { value: '8600m' }],
-    ['from outside, fewer', ofExternal(value('14334m')), known(5), lines(8.6), 3, { value: '8600m' }],
-    ['from outside, near', ofExternal(value('8888m')), known(3), lines(8.6), 3, { value: '8600m' }],
     [
-      'from outside for each pod, more',
+      'are more for an external metric above its target',
+      ofExternal(value('4400m')),
+      known(3),
+      lines(8.6),
+      6,
+      { value: '8600m' },
+    ],
+    [
+      'are fewer for an external metric below its target',
+      ofExternal(value('14334m')),
+      known(5),
+      lines(8.6),
+      3,
+      { value: '8600m' },
+    ],
+    [
+      'are unchanged for an external metric near its target',
+      ofExternal(value('8888m')),
+      known(3),
+      lines(8.6),
+      3,
+      { value: '8600m' },
+    ],
+    [
+      'are more for an external metric above its target for each pod',
       ofExternal(share('2150m')),
       known(3),
       lines(8.6),
@@ -133,18 +175,39 @@ describe('the replicas for one value', () => {
       { averageValue: '2867m' },
     ],
     [
-      'from outside for each pod, fewer',
+      'are fewer for an external metric below its target for each pod',
       ofExternal(share('2867m')),
       known(5),
       lines(8.6),
       3,
       { averageValue: '1720m' },
     ],
-    ['from outside, of several lines', ofExternal(value('1')), known(1), lines(1, 2, 3), 6, { value: '6' }],
-    ['from outside, none', ofExternal(share('1')), known(3), lines(0), 0, { averageValue: '0' }],
-    ['from outside, negative', ofExternal(value('1')), known(3), lines(-4), 0, { value: '-4' }],
     [
-      'from outside, huge',
+      'add up several series of an external metric',
+      ofExternal(value('1')),
+      known(1),
+      lines(1, 2, 3),
+      6,
+      { value: '6' },
+    ],
+    [
+      'are none for an external metric of 0',
+      ofExternal(share('1')),
+      known(3),
+      lines(0),
+      0,
+      { averageValue: '0' },
+    ],
+    [
+      'are none for a negative external metric',
+      ofExternal(value('1')),
+      known(3),
+      lines(-4),
+      0,
+      { value: '-4' },
+    ],
+    [
+      'are the maximum for a huge external metric',
       ofExternal(share('1')),
       known(3),
       lines(1e12),
@@ -152,21 +215,21 @@ describe('the replicas for one value', () => {
       { averageValue: '333333333333334m' },
     ],
     [
-      'of pods that are ready alone',
+      'are computed from the ready pods alone',
       ofExternal(value('4')),
       known(3, { pods: [ready('p0'), unready('p1'), unready('p2')] }),
       lines(8),
       ...([2, { value: '8' }] as const),
     ],
     [
-      'for each of the pods that there are, not of those that are asked for',
+      'are computed from the existing pods, not from spec.replicas',
       ofExternal(share('2')),
       known(1, { currentReplicas: 8, statusReplicas: 4 }),
       lines(8),
       ...([4, { averageValue: '2' }] as const),
     ],
     [
-      'for each, where there is none yet',
+      'are computed for a target without pods',
       ofExternal(share('2')),
       known(0, { currentReplicas: 1, statusReplicas: 0 }),
       lines(8),
@@ -180,7 +243,7 @@ describe('the replicas for one value', () => {
       assert.deepEqual([proposal.replicas, (object ?? external)?.current], [replicas, current]);
     });
 
-  it('are called as upstream calls them', () => {
+  it("have upstream's names of metrics", () => {
     const nameOf = (metric: MetricSpec) => proposalOf(metric, known(1), lines(1)).name;
     assert.equal(nameOf(ofObject(value('1'))), 'Service metric hits');
     assert.equal(nameOf(ofExternal(value('1'))), 'external metric queue(nil)');
@@ -209,7 +272,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get pods metric value: ',
     ],
     [
-      'no line of pods',
+      'no series of pods',
       ofPods('1'),
       known(1),
       [],
@@ -218,7 +281,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get pods metric value: ',
     ],
     [
-      'lines of other pods alone',
+      'series of other pods only',
       ofPods('1'),
       known(1),
       [{ labels: { pod: 'x' }, value: 1 }],
@@ -227,7 +290,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get pods metric value: ',
     ],
     [
-      'lines that name no pod',
+      'series without the label pod',
       ofPods('1'),
       known(1),
       [{ labels: {}, value: 1 }],
@@ -236,7 +299,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get pods metric value: ',
     ],
     [
-      'no line of an object',
+      'no series of an object',
       ofObject(value('1')),
       known(1),
       [],
@@ -245,7 +308,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get object metric value: ',
     ],
     [
-      'no number of an object for each pod',
+      'NaN for an object for each pod',
       ofObject(share('1')),
       known(1),
       lines(Number.NaN),
@@ -263,7 +326,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get object metric value: ',
     ],
     [
-      'a source from outside that does not answer',
+      'an external source that does not answer',
       ofExternal(value('1')),
       known(1),
       'why',
@@ -272,7 +335,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get queue external metric value: ',
     ],
     [
-      'an endless value from outside, for each pod',
+      'an infinite external value, for each pod',
       ofExternal(share('1'), { matchLabels: { a: 'b' } }),
       known(1),
       lines(1, Number.NEGATIVE_INFINITY),
@@ -281,7 +344,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get queue external metric value: ',
     ],
     [
-      'no pods to multiply',
+      'no pods although the target is a value',
       ofExternal(value('1')),
       { ...none, currentReplicas: 2 },
       lines(5),
@@ -290,7 +353,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get queue external metric value: ',
     ],
     [
-      'what pods use',
+      'missing resource metrics of pods',
       {
         type: 'Resource',
         resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
@@ -302,7 +365,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get cpu resource metric value: ',
     ],
     [
-      'what pods that are not measured use',
+      'resource metrics without the pods of the target',
       { type: 'Resource', resource: { name: 'memory', target: share('1') } },
       known(1, { metrics: new Map() }),
       '',
@@ -311,7 +374,7 @@ describe('the message if no value of the metric is available', () => {
       'failed to get memory resource metric value: ',
     ],
     [
-      'what a container that does not exist uses',
+      'the usage of a container that does not exist',
       {
         type: 'ContainerResource',
         containerResource: { name: 'cpu', container: 'x', target: share('1') },

@@ -70,7 +70,7 @@ const status = (name = 'web') => world.stored(horizontalPodAutoscalerResource, `
 const active = (name?: string) => status(name)?.conditions?.find(({ type }) => type === 'ScalingActive');
 const each = (value: number) => ['p0', 'p1'].map((name): Series => ({ labels: { pod: name }, value }));
 
-describe('an autoscaler by metrics from outside', () => {
+describe('an autoscaler with metrics of Prometheus', () => {
   it('requests each metric once, scales by the highest, and shows the values', async () => {
     two();
     put(ofPods('rps'), external('queue'));
@@ -91,7 +91,7 @@ describe('an autoscaler by metrics from outside', () => {
     ]);
   });
 
-  it('is raised by one while another fails, never lowered, and shows which is unknown', async () => {
+  it('scales up by one metric while another fails, never scales down, and shows which metric is unknown', async () => {
     two();
     put(external('broken'), ofPods('rps'));
     answer = (query) => {
@@ -121,7 +121,7 @@ describe('an autoscaler by metrics from outside', () => {
     );
   });
 
-  it('does not request a metric again soon after it had no value, for any autoscaler, and requests it later', async () => {
+  it('requests a metric without a value again only after a pause, for all autoscalers', async () => {
     two();
     put(external('a'), external('b'));
     answer = () => {
@@ -137,7 +137,7 @@ describe('an autoscaler by metrics from outside', () => {
     assert.equal(replicas(), 4);
   });
 
-  it('takes ten seconds at most for all of them', async () => {
+  it('spends at most ten seconds on all metrics', async () => {
     two();
     put(...['a', 'b', 'c', 'd'].map(external));
     const slow = new ScriptedWorld(
@@ -245,7 +245,7 @@ describe('an autoscaler by metrics from outside', () => {
 });
 
 describe('a status that another client changes during the reconciliation', () => {
-  it('is written all the same, and the scaling is recorded', async () => {
+  it('is written nevertheless, and the scaling is recorded', async () => {
     two();
     put(ofPods('rps'));
     answer = () => each(1000);
@@ -294,7 +294,7 @@ describe('targets that an autoscaler cannot scale', () => {
       'ConfigMap',
       'the server could not find the requested resource: a ConfigMap cannot be scaled',
     ],
-    ['what is not there', 'apps/v1', 'Deployment', 'deployments.apps "web" not found'],
+    ['a missing target', 'apps/v1', 'Deployment', 'deployments.apps "web" not found'],
   ];
   for (const [what, apiVersion, kind, message] of table)
     it(`are reported: ${what}`, async () => {

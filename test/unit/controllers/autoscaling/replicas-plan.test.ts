@@ -49,12 +49,12 @@ const unready = (one: Pod, seconds: number): Pod => {
 
 describe('the replicas for a utilization of the requests', () => {
   const table: [string, Question, number, number, number][] = [
-    ['more when more is used', ask(pods(3), [300, 500, 700]), 30, 5, 50],
-    ['fewer when less is used', ask(pods(5), [100, 300, 500, 250, 250]), 50, 3, 28],
-    ['as many when it is near the target', ask(pods(3), [1010, 1030, 1020]), 100, 3, 102],
-    ['none more just at the tolerance', ask(pods(3), [1100, 1100, 1100]), 100, 3, 110],
-    ['one more just beyond it', ask(pods(3), [1110, 1110, 1110]), 100, 4, 111],
-    ['without those that failed', ask([...pods(2), failed(old('x'))], [900, 900, undefined]), 50, 4, 90],
+    ['are more if the usage is above the target', ask(pods(3), [300, 500, 700]), 30, 5, 50],
+    ['are fewer if the usage is below the target', ask(pods(5), [100, 300, 500, 250, 250]), 50, 3, 28],
+    ['are unchanged if the usage is near the target', ask(pods(3), [1010, 1030, 1020]), 100, 3, 102],
+    ['are unchanged exactly at the tolerance', ask(pods(3), [1100, 1100, 1100]), 100, 3, 110],
+    ['are one more just beyond the tolerance', ask(pods(3), [1110, 1110, 1110]), 100, 4, 111],
+    ['exclude failed pods', ask([...pods(2), failed(old('x'))], [900, 900, undefined]), 50, 4, 90],
     ['count a pod without a metric as idle when scaling up', ask(pods(3), [950, 950, undefined]), 50, 4, 95],
     [
       'count a pod without a metric as using its whole request when scaling down',
@@ -64,7 +64,7 @@ describe('the replicas for a utilization of the requests', () => {
       10,
     ],
     [
-      'never scale in the other direction because of a missing metric',
+      'never change in the opposite direction because of a missing metric',
       ask(pods(3), [600, undefined, undefined]),
       50,
       3,
@@ -78,7 +78,7 @@ describe('the replicas for a utilization of the requests', () => {
       assert.deepEqual([answer.replicas, answer.utilization], [replicas, utilization]);
     });
 
-  it('count a pod that was ready and is not any more', () => {
+  it('include a pod that was ready and is not ready any more', () => {
     const late: Pod = {
       ...old('l'),
       status: {
@@ -128,7 +128,7 @@ describe('the replicas for a mean', () => {
     assert.equal(replicasByAverage(ask(pods(2), [1_050, 1_050]), 1_000).replicas, 2);
   });
 
-  it('count missing pods as at the target when scaling down', () => {
+  it('assume the target usage for pods without metrics when scaling down', () => {
     assert.equal(replicasByAverage(ask(pods(4), [100, 100, 100, undefined]), 1_000).replicas, 2);
   });
 });

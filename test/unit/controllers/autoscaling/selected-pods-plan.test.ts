@@ -30,7 +30,7 @@ describe('the pods of an autoscaler', () => {
     assert.deepEqual(found(all, 'n/db'), ['c', 'n/db']);
   });
 
-  it('belong to two autoscalers if both select one of them, and both report it', () => {
+  it('belong to two autoscalers if both select one of them, and both autoscalers report that', () => {
     const all = [
       ['n/web', 'app=web'],
       ['n/front', 'tier in (front,back)'],
@@ -48,7 +48,7 @@ describe('the pods of an autoscaler', () => {
     assert.equal(selected.of('n/web', 'app=db'), undefined);
   });
 
-  it('are unknown for an invalid selector, and are found for the others', () => {
+  it('are unknown for an invalid selector, and are found for other selectors', () => {
     const all = [
       ['n/bad', 'a b c'],
       ['n/db', 'app=db'],

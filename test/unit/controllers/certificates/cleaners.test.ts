@@ -25,7 +25,7 @@ const token = (expiration?: string, over: Partial<ObjectMeta> = {}, type = boots
 const key = 'kube-system/t';
 
 describe('a bootstrap token', () => {
-  it('is good until its time, and forever without one; a time that cannot be read is over', () => {
+  it('is valid until its expiration, and forever without one; an invalid expiration counts as expired', () => {
     assert.equal(remainingLife(token(at(60)), start), 60_000);
     assert.equal(remainingLife(token(at(60)), start + 61_000), 0);
     assert.equal(remainingLife(token('tomorrow'), start), 0);

@@ -136,7 +136,7 @@ describe('a request', () => {
   });
 });
 
-describe('a request to serve', () => {
+describe('a request for a serving certificate', () => {
   const request = () => asking(serving('a'), hosts(['a'], ['192.0.2.2']));
   const withMaster = (asked: CertificateSigningRequest) => {
     start('auto', asked);
@@ -151,7 +151,7 @@ describe('a request to serve', () => {
     assert.match(said() ?? '', /^Approved AutoApproved: /);
   });
 
-  it('is granted for the address that its own Node has', async () => {
+  it('is approved for the address of its own Node', async () => {
     withMaster(asking(serving('a'), hosts(['a'], ['192.0.2.1'])));
     world.put(nodeResource, nodeA());
     await world.reconcile('r');
@@ -229,7 +229,7 @@ describe('a machine that an administrator has to approve', () => {
     return world.reconcile('r');
   };
 
-  it('is shown as a Node that waits; the request is deleted with it, and it with the request', async () => {
+  it('has a Pending Node; deleting the Node deletes the request, and vice versa', async () => {
     await pending();
     assert.equal(said(), undefined);
     const shown = world.stored(nodeResource, 'a');
@@ -252,7 +252,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual([shown?.status?.phase, owners(shown)], [undefined, []]);
   });
 
-  it('is deleted once it is denied, and no other of its name', async () => {
+  it('is deleted once its request is denied, unless it was replaced', async () => {
     await pending();
     sync();
     decided('Denied');
@@ -265,7 +265,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual(world.names(nodeResource), []);
   });
 
-  it('stays when another request for it is denied', async () => {
+  it('stays when a request with another identity is denied', async () => {
     await pending();
     sync();
     decided('Denied');
@@ -280,7 +280,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.equal(world.stored(nodeResource, 'a')?.status?.phase, 'Pending');
   });
 
-  it('is shown in addition to other owners of its request, and only to itself', async () => {
+  it('is added to the owners of its request, and to no other request', async () => {
     const request = asking(joining());
     const note = { apiVersion: 'v1', kind: 'ConfigMap', name: 'note', uid: 'uid-note' };
     start('manual', { ...request, metadata: { ...request.metadata, ownerReferences: [note] } });
@@ -298,7 +298,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual([shown?.apiVersion, shown?.kind], ['v1', 'Node']);
   });
 
-  it('is not shown again if its Node was deleted, and its request is deleted with it', async () => {
+  it('gets no Node again if its Node was deleted, and its request is deleted', async () => {
     start('manual', asking(joining()));
     const request = asking(joining());
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'former' }];
@@ -307,13 +307,13 @@ describe('a machine that an administrator has to approve', () => {
     assert.deepEqual(world.names(nodeResource), []);
   });
 
-  it('is tried again when it cannot be shown', async () => {
+  it('is retried if its Node cannot be created', async () => {
     start('manual', asking(joining()));
     world.refuse = (verb) => (verb === 'create' ? newInternalError('no') : undefined);
     await assert.rejects(world.reconcile('r'), /no/);
   });
 
-  it('is not shown for a deleted request, or a Node that was just created by another client', async () => {
+  it('gets no Node for a deleted request, or if another client has just created it', async () => {
     start('manual', asking(joining()));
     world.take(kind, 'r');
     await world.reconcile('r');

@@ -116,7 +116,7 @@ describe('a request for a certificate', () => {
     });
   }
 
-  it('speaks for the node that its common name has', () => {
+  it('belongs to the node in its common name', () => {
     assert.equal(nodeOfCommonName('system:node:a'), 'a');
     assert.equal(nodeOfCommonName('a.system:node:a'), undefined);
     assert.equal(nodeOfCommonName('system:serviceaccount:a'), undefined);

@@ -94,7 +94,7 @@ for (const name of foreignNames) {
 }
 
 for (const name of ['a.1', 'a.0x7f', 'a.0x']) {
-  test(`a node called ${name} serves under no name that some readers take for an address`, () => {
+  test(`a node called ${name} gets no certificate for a name that some parsers read as an address`, () => {
     assert.equal(askedFor([name], [], {}, name), 'deny');
     assert.match(signerRefusal(serving(name), hosts([name], [])) ?? '', /is not a DNS name/);
   });
@@ -140,7 +140,7 @@ for (const ip of foreignAddresses) {
   });
 }
 
-test('a node’s own address counts in every spelling', () => {
+test('a node’s own address is accepted in every spelling', () => {
   const told = node('a', [['InternalIP', '2001:DB8::0:1']]);
   assert.equal(askedFor(['a'], ['2001:db8::1'], { node: told }), 'approve');
   assert.equal(askedFor(['a'], ['2001:db8::2'], { node: told }), 'deny');

@@ -37,7 +37,7 @@ decide([
     'Auto approving kubelet serving certificate.',
   ],
   [
-    'what is its own, with one master known',
+    'its own name and address, with one known master',
     servingA,
     {
       content: hosts(['a'], ['192.0.2.1']),
@@ -60,7 +60,7 @@ decide([
     'NotItsAddress: address 192.0.2.5 does not belong to node a, which has 192.0.2.1, 192.0.2.3',
   ],
   [
-    'an address that its Node has for a name',
+    'an address that its Node lists as a name',
     servingA,
     {
       content: hosts([], ['192.0.2.7']),
@@ -73,19 +73,19 @@ decide([
     'NotItsAddress: address 192.0.2.7 does not belong to node a, which has 192.0.2.1',
   ],
   [
-    'an address where its Node reports none that can be read',
+    'an address of a node that reports no valid address',
     servingA,
     { content: hosts([], ['192.0.2.7']), node: node('a', [['InternalIP', 'nonsense']]) },
     'approve',
   ],
   [
-    'an address that a node which works does not have',
+    'an address that a Ready node does not have',
     servingA,
     { content: hosts([], ['192.0.2.2']), otherNodes: [node('b', [['InternalIP', '192.0.2.4']])] },
     'approve',
   ],
   [
-    'the second address of a node that works',
+    'the second address of a Ready node',
     servingA,
     {
       content: hosts([], ['192.0.2.2']),
@@ -149,7 +149,7 @@ decide([
     'NotItsAddress: address 10.244.3.1 is in 10.244.0.0/16, which is reserved for Services or pods',
   ],
   [
-    'the address of cluster DNS, wherever it lies',
+    'the address of cluster DNS, outside of the Service range',
     servingA,
     {
       content: hosts([], ['192.0.2.53']),
@@ -180,7 +180,7 @@ decide([
     ],
   ),
   [
-    'what its machine calls itself',
+    'the host name of its machine',
     servingA,
     { content: hosts(['a', 'a.example'], []), node: ofA },
     'deny',
@@ -201,20 +201,20 @@ decide([
     'NotItsAddress: address 192.0.2.2 does not belong to node a, which has 192.0.2.1',
   ],
   [
-    'an address before it has told any',
+    'an address before its Node reports one',
     servingA,
     { content: hosts(['a'], ['192.0.2.2']), node: node('a') },
     'approve',
   ],
   [
-    'the address of a node that works',
+    'the address of another Ready node',
     servingA,
     { content: hosts(['a'], ['192.0.2.2']), otherNodes: [node('b', [['InternalIP', '192.0.2.2']])] },
     'deny',
     'NotItsAddress: address 192.0.2.2 belongs to node b',
   ],
   [
-    'the address of a node that is gone',
+    'the address of a deleted node',
     servingA,
     {
       content: hosts(['a'], ['192.0.2.2']),
@@ -230,7 +230,7 @@ decide([
     'NotItsAddress: address 192.0.2.10 belongs to the API server, but the request comes from 192.0.2.1',
   ],
   [
-    'a master’s address from nowhere known',
+    'a master’s address from an unknown address',
     serving('a', {}),
     { content: hosts(['a'], ['192.0.2.10']) },
     'deny',
@@ -280,7 +280,7 @@ decide([
     'InvalidRequest: Email subjectAltNames are not allowed',
   ],
   [
-    'its name, as a client',
+    'its name with the usage of a client',
     serving('a', { usages: client }),
     { content: hosts(['a'], []) },
     'deny',

@@ -41,31 +41,36 @@ const numbers = ({ status }: ReturnType<typeof planBudget>) =>
 
 describe('the number of pods that may be disrupted', () => {
   const table: [string, PodDisruptionBudget['spec'], Pod[], (number | undefined)[]][] = [
-    ['of a number that has to stay', { minAvailable: 3 }, five, [5, 3, 5, 2]],
-    ['of pods with any name', { minAvailable: 0 }, [owned('constructor'), owned('a')], [2, 0, 2, 2]],
-    ['of a share that has to stay, rounded up', { minAvailable: '50%' }, five, [5, 3, 5, 2]],
-    ['of a number that may go', { maxUnavailable: 1 }, five, [5, 4, 5, 1]],
-    ['of a share that may go, rounded up', { maxUnavailable: '30%' }, five, [5, 3, 5, 2]],
-    ['more than there are', { maxUnavailable: 9 }, five, [5, 0, 5, 5]],
-    ['none while some of them are missing', { maxUnavailable: 1 }, five.slice(1), [5, 4, 4, 0]],
-    ['none while some are not ready', { minAvailable: 5 }, [...five.slice(1), unready('a')], [5, 5, 4, 0]],
-    ['none where there is no pod', { minAvailable: 0 }, [], [0, 0, 0, 0]],
-    ['the only one', { minAvailable: 0 }, five.slice(1, 2), [1, 0, 1, 1]],
-    ['none without a limit', {}, five, [0, 0, 5, 0]],
+    ['with minAvailable as a number', { minAvailable: 3 }, five, [5, 3, 5, 2]],
+    ['with an owner of any name', { minAvailable: 0 }, [owned('constructor'), owned('a')], [2, 0, 2, 2]],
+    ['with minAvailable as a percentage, rounded up', { minAvailable: '50%' }, five, [5, 3, 5, 2]],
+    ['with maxUnavailable as a number', { maxUnavailable: 1 }, five, [5, 4, 5, 1]],
+    ['with maxUnavailable as a percentage, rounded up', { maxUnavailable: '30%' }, five, [5, 3, 5, 2]],
+    ['with maxUnavailable above the number of pods', { maxUnavailable: 9 }, five, [5, 0, 5, 5]],
+    ['is 0 while pods are missing', { maxUnavailable: 1 }, five.slice(1), [5, 4, 4, 0]],
     [
-      'of several owners together',
+      'is 0 while too many pods are not ready',
+      { minAvailable: 5 },
+      [...five.slice(1), unready('a')],
+      [5, 5, 4, 0],
+    ],
+    ['is 0 without pods', { minAvailable: 0 }, [], [0, 0, 0, 0]],
+    ['with a single pod', { minAvailable: 0 }, five.slice(1, 2), [1, 0, 1, 1]],
+    ['is 0 without minAvailable and maxUnavailable', {}, five, [0, 0, 5, 0]],
+    [
+      'with pods of several owners',
       { maxUnavailable: 1 },
       [owned('x', 'web'), owned('y', 'old')],
       [9, 8, 2, 0],
     ],
     [
-      'of two sets of one Deployment once',
+      'counts a Deployment with two ReplicaSets once',
       { maxUnavailable: 3 },
       [owned('x', 'old'), owned('y', 'new')],
       [4, 1, 2, 1],
     ],
     [
-      'without those that are being deleted',
+      'does not count pods that are being deleted',
       { minAvailable: 1 },
       [owned('x'), owned('y', 'web', { metadata: { deletionTimestamp: at(1) } })],
       [2, 1, 1, 0],
@@ -148,7 +153,7 @@ describe('pods that an eviction has announced', () => {
       },
     );
 
-  it('do not count as healthy until they are deleted', () => {
+  it('are not counted as healthy from the eviction until they are deleted', () => {
     const { status, recheckIn } = plan(announced(0), five, start + 20_000);
     assert.deepEqual(status?.disruptedPods, { a: at(0) });
     assert.equal(status.disruptionsAllowed, 1);
@@ -169,7 +174,7 @@ describe('pods that an eviction has announced', () => {
     }
   });
 
-  it('count again if the eviction did not happen, and this is reported', () => {
+  it('are counted as healthy again if the eviction did not happen, and an event reports that', () => {
     const { status, toEmit, recheckIn } = plan(announced(0), five, start + deletionTimeoutMs);
     assert.equal(status?.disruptedPods, undefined);
     assert.equal(status?.disruptionsAllowed, 2);

@@ -12,11 +12,23 @@ const event = (more: object = {}, fields: object = {}) =>
 
 describe('an Event', () => {
   for (const [title, one, seconds] of [
-    ['is kept from when it was made', event(), 60],
-    ['is kept from when it last happened', event({}, { firstTimestamp: at(10), lastTimestamp: at(30) }), 90],
-    ['is kept from when its series was last seen', event({}, { series: { lastObservedTime: at(20) } }), 80],
-    ['is kept from when it was made, where it happened before', event({}, { eventTime: at(-9999) }), 60],
-    ['is not kept by what its writer says of the future', event({}, { eventTime: at(9999) }), 60],
+    ['is kept for an hour after its creation', event(), 60],
+    [
+      'is kept for an hour after its last occurrence',
+      event({}, { firstTimestamp: at(10), lastTimestamp: at(30) }),
+      90,
+    ],
+    [
+      'is kept for an hour after the last observation of its series',
+      event({}, { series: { lastObservedTime: at(20) } }),
+      80,
+    ],
+    [
+      'is kept for an hour after its creation, if it occurred before',
+      event({}, { eventTime: at(-9999) }),
+      60,
+    ],
+    ['is not kept longer by times in the future', event({}, { eventTime: at(9999) }), 60],
     ['may have invalid times', event({}, { lastTimestamp: 'x', firstTimestamp: null }), 60],
   ] as const)
     it(title, () => assert.equal(leftOf(one, 60_000, start), seconds * 1000));
@@ -31,7 +43,7 @@ describe('an Event', () => {
     assert.equal(await world.reconcile(key), undefined);
   });
 
-  it('stays when it was counted up and the cache does not show that', async () => {
+  it('stays if it occurred again and the cache does not show that yet', async () => {
     const world = new ScriptedWorld(eventTtl(60_000));
     world.seen.put(eventResource, event());
     world.store(eventResource, event({ resourceVersion: '2' }, { lastTimestamp: at(60) }));

@@ -32,49 +32,55 @@ describe('planCollection', () => {
   });
   const table: [string, KubeObject, ReturnType<typeof owner>[], KubeObject[], CollectorAction][] = [
     ['no owners', object(), [], [], none],
-    ['its owner is there', object(), [owner('a', 'present')], [], none],
-    ['its owner is gone', object(), [owner('a', 'absent')], [], remove('Background')],
-    ['all owners are gone', object(), [owner('a', 'absent'), owner('b', 'absent')], [], remove('Background')],
+    ['its owner exists', object(), [owner('a', 'present')], [], none],
+    ['its owner does not exist', object(), [owner('a', 'absent')], [], remove('Background')],
+    ['no owner exists', object(), [owner('a', 'absent'), owner('b', 'absent')], [], remove('Background')],
     [
-      'one owner stays',
+      'one of two owners exists',
       object(),
       [owner('a', 'present'), owner('b', 'absent'), owner('c', 'waiting')],
       [],
       { type: 'dropOwners', uids: ['uid-b', 'uid-c'] },
     ],
-    ['its owner waits, it has nothing', object(), [owner('a', 'waiting')], [], remove('Background')],
     [
-      'its owner waits for its dependents too',
+      'its owner waits for it, and it has no dependents',
+      object(),
+      [owner('a', 'waiting')],
+      [],
+      remove('Background'),
+    ],
+    [
+      'its owner waits for it, and it has dependents',
       object(),
       [owner('a', 'waiting')],
       [dependent(true)],
       remove('Foreground'),
     ],
     [
-      'one owner waits and another is gone',
+      'one owner waits for it and another does not exist',
       object(),
       [owner('a', 'waiting'), owner('b', 'absent')],
       [dependent(true)],
       remove('Foreground'),
     ],
     [
-      'its owner is gone, and it has dependents',
+      'its owner does not exist, and it has dependents',
       object(),
       [owner('a', 'absent')],
       [dependent(true)],
       remove('Background'),
     ],
     [
-      'it asks for its dependents to go first',
+      'it has the finalizer foregroundDeletion',
       object(['foregroundDeletion']),
       [owner('a', 'absent')],
       [],
       remove('Foreground'),
     ],
-    ['it is to be orphaned from', object(['orphan']), [owner('a', 'absent')], [], remove('Orphan')],
-    ['it is going already', object([], true), [owner('a', 'absent')], [], none],
+    ['it has the finalizer orphan', object(['orphan']), [owner('a', 'absent')], [], remove('Orphan')],
+    ['it is being deleted', object([], true), [owner('a', 'absent')], [], none],
     [
-      'going, orphans its dependents',
+      'it is being deleted and orphans its dependents',
       object(['orphan'], true),
       [],
       [dependent(true)],
@@ -88,13 +94,13 @@ describe('planCollection', () => {
       { type: 'deleteDependents' },
     ],
     [
-      'going, waits only for those that block it',
+      'it is being deleted and waits only for dependents that block it',
       object(['foregroundDeletion'], true),
       [],
       [dependent(false)],
       { type: 'removeFinalizer', finalizer: 'foregroundDeletion' },
     ],
-    ['going, held by others', object(['example.com/mine'], true), [], [], none],
+    ['it is being deleted with finalizers of others', object(['example.com/mine'], true), [], [], none],
   ];
   for (const [name, one, owners, dependents, expected] of table)
     it(name, () => assert.deepEqual(planCollection(one, owners, dependents, []), expected));
@@ -144,11 +150,11 @@ describe('ownersInCycle', () => {
   const ba = { of: 'b', owner: 'a' };
   const ab = { of: 'a', owner: 'b' };
   const table: [string, Link[], string[], string[]][] = [
-    ['two that hold each other', [ab, ba], [], ['uid-b']],
+    ['two objects that block each other', [ab, ba], [], ['uid-b']],
     ['through a third', [{ of: 'a', owner: 'c' }, ba, { of: 'c', owner: 'b' }], [], ['uid-c']],
-    ['an owner beside the circle', [ab, { of: 'a', owner: 'x' }, ba], [], ['uid-b']],
-    ['a dependent that does not hold it up', [ab, { ...ba, blocks: false }], [], []],
-    ['an owner that it does not hold up', [{ ...ab, blocks: false }, ba], [], []],
+    ['an owner outside of the cycle', [ab, { of: 'a', owner: 'x' }, ba], [], ['uid-b']],
+    ['a dependent that does not block it', [ab, { ...ba, blocks: false }], [], []],
+    ['an owner that it does not block', [{ ...ab, blocks: false }, ba], [], []],
     ['a dependent that is not being deleted', [ab, ba], ['b'], []],
     ['an object that is not being deleted', [ab, ba], ['a'], []],
     ['a chain', [ab, { of: 'b', owner: 'c' }], [], []],
@@ -262,7 +268,7 @@ describe('the garbage collector', () => {
     for (let round = 0; graph.step(random); round++) assert.ok(round < 1000, 'it comes to rest');
   };
 
-  it('ends every deletion, whatever the ownership', () => {
+  it('completes every deletion, for any graph of owners', () => {
     for (let seed = 1; seed <= 400; seed++) {
       const random = new SeededRandom(seed);
       const graph = new Graph();

@@ -43,7 +43,7 @@ const ownersOf = (name: string) =>
   world.stored(configMapResource, `default/${name}`)?.metadata.ownerReferences?.map(({ uid }) => uid);
 
 describe('an object', () => {
-  it('is deleted if its owner does not exist, and only then', async () => {
+  it('is deleted only if its owner does not exist', async () => {
     put(map('here'), map('a', [owned('here')]), map('b', [owned('gone')]), map('alone'));
     for (const name of ['a', 'b', 'alone']) await reconcile(map(name));
     assert.deepEqual(left(), ['a', 'alone', 'here']);
@@ -90,14 +90,14 @@ describe('an object', () => {
     assert.deepEqual(left(), ['a']);
   });
 
-  it('is not deleted in another version than the one it was decided on', async () => {
+  it('is not deleted if it has changed since the decision', async () => {
     put(map('a', [owned('gone')]));
     world.store(configMapResource, map('a', [], { resourceVersion: '2' }));
     await assert.rejects(reconcile(map('a')), /another by now/);
     assert.deepEqual(left(), ['a']);
   });
 
-  it('keeps the owners that exist and loses the others', async () => {
+  it('keeps references to existing owners and loses the others', async () => {
     put(map('here'), map('a', [owned('gone'), owned('here'), owned('going')]), map('going', [], waiting));
     await reconcile(map('a'));
     assert.deepEqual(ownersOf('a'), ['uid-here']);
@@ -125,7 +125,7 @@ describe('a deleted object', () => {
     assert.ok(most <= 100, `${most} requests in one turn of the event loop`);
   });
 
-  it('keeps dependents that cannot be deleted for a retry, and loses the others', async () => {
+  it('retries dependents that cannot be deleted, and loses the others', async () => {
     put(...Array.from({ length: 100 }, (_, index) => map(`child-${index}`, [owned('gone')])));
     world.refuse = (verb, name) =>
       verb === 'delete' && name === 'child-7' ? newInternalError('no') : undefined;
@@ -150,7 +150,7 @@ describe('a deleted object', () => {
     );
   });
 
-  it('is not judged by one that looks for it in the wrong place', async () => {
+  it('is not considered missing because of a reference to the wrong namespace', async () => {
     const elsewhere = map('stray', [owned('late')], { namespace: 'elsewhere' });
     world.store(configMapResource, map('late'));
     put(elsewhere, map('a', [owned('late')]));
@@ -226,7 +226,7 @@ describe('an object that is being deleted', () => {
     assert.deepEqual(left(), ['a', 'going']);
   });
 
-  it('does not block an owner that it is blocked by', async () => {
+  it('does not block the deletion of an owner that in turn blocks it', async () => {
     put(map('a', [owned('b'), owned('here')], waiting), map('b', [owned('a')], waiting), map('here'));
     await reconcile(map('a'));
     const references = world.stored(configMapResource, 'default/a')?.metadata.ownerReferences;

@@ -49,7 +49,7 @@ describe('a node that does not exist', () => {
     assert.equal(
       (world.gone.get('over') as Pod).status?.phase,
       'Succeeded',
-      'one that has ended stays as it ended',
+      'keeps the status of a pod that had ended',
     );
     assert.equal(world.log.lines.length, 1);
   });
@@ -141,7 +141,7 @@ describe('reconciled again', () => {
   it('is a node whenever it changes', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('n1')), ['n1']);
   });
-  it('are the node of a pod, if it does not exist, or if it is out of service and the pod terminates', () => {
+  it('are the node of a pod if the node does not exist, or if it is out of service and the pod is terminating', () => {
     world.seen.put(nodeResource, node('up'));
     world.seen.put(nodeResource, node('off', { ready: 'False', taints: [off] }));
     const keys = (one: Pod) => world.keysOf(podResource, one);

@@ -29,7 +29,7 @@ const briefly = ({ create, update, remove }: ReturnType<typeof planSlices>) => (
   remove: remove.map(({ metadata }) => metadata.name),
 });
 
-test('the addresses that leases name, each once and in order; what names none is left out', () => {
+test('the addresses in Leases are distinct and sorted, and Leases without a valid address are ignored', () => {
   const leases = [
     '192.0.2.11:6443',
     '192.0.2.10:6443',
@@ -46,7 +46,7 @@ test('the addresses that leases name, each once and in order; what names none is
   ]);
 });
 
-test('the addresses of masters are those of the labelled leases, with their host names', () => {
+test('the masters are the addresses and host names of the labeled Leases', () => {
   const labelled = (holderIdentity: string, annotations?: Record<string, string>) =>
     ({ metadata: { labels: masterLabels, annotations }, spec: { holderIdentity } }) as unknown as Lease;
   const unlabelled = { metadata: { labels: {} }, spec: { holderIdentity: '192.0.2.12:6443' } } as Lease;
@@ -64,7 +64,7 @@ test('the addresses of masters are those of the labelled leases, with their host
   ]);
 });
 
-test('one slice lists all masters on one port, and is left alone once it does', () => {
+test('one slice lists all masters on the same port, and is not changed again', () => {
   const masters = [at('192.0.2.10:6443'), at('192.0.2.11:6443')];
   const plan = planSlices(masters, []);
   assert.deepEqual(briefly(plan), {
@@ -81,7 +81,7 @@ test('one slice lists all masters on one port, and is left alone once it does', 
   });
 });
 
-test('masters on several ports: a slice for each, and the known name keeps its port', () => {
+test('masters on several ports get a slice for each port, and the slice named kubernetes keeps its port', () => {
   const [a, b, c] = [at('192.0.2.1:7001'), at('192.0.2.1:7002'), at('192.0.2.1:6001')];
   const first = planSlices([a, b], []);
   assert.deepEqual(briefly(first).create, ['kubernetes 192.0.2.1:7001', 'kubernetes-7002 192.0.2.1:7002']);
@@ -98,13 +98,13 @@ test('masters on several ports: a slice for each, and the known name keeps its p
   });
 });
 
-test('no master that others can reach: no slice', () => {
+test('without a reachable master there is no slice', () => {
   assert.deepEqual(briefly(planSlices([], [])), { create: [], update: [], remove: [] });
   const existing = stored(planSlices([at('192.0.2.10:6443')], []).create);
   assert.deepEqual(briefly(planSlices([], existing)).remove, ['kubernetes']);
 });
 
-test('a slice of another author stays unchanged, and changes to our slices are reverted', () => {
+test('a slice of another author stays unchanged, and changes of the managed slices are reverted', () => {
   const [slice] = stored(planSlices([at('192.0.2.10:6443')], []).create);
   assert.ok(slice);
   const other = { ...slice, metadata: { ...slice.metadata, name: 'kubernetes-custom' } };
@@ -119,7 +119,7 @@ test('a slice of another author stays unchanged, and changes to our slices are r
   });
 });
 
-test('Endpoints list the same masters, with a subset for each port, and are then unchanged', () => {
+test('Endpoints list the same masters with a subset for each port, and are not changed again', () => {
   const masters = [at('192.0.2.1:7001'), at('192.0.2.2:7001'), at('192.0.2.1:7002')];
   const { create } = planEndpoints(masters, undefined);
   assert.ok(create);
@@ -140,7 +140,7 @@ test('Endpoints list the same masters, with a subset for each port, and are then
   assert.deepEqual(planEndpoints(masters, bare).update?.metadata.labels, { theirs: 'a', ...labels });
 });
 
-test('no master that others can reach: no Endpoints', () => {
+test('without a reachable master there are no Endpoints', () => {
   assert.deepEqual(planEndpoints([], undefined), {});
   const { create } = planEndpoints([at('192.0.2.1:7001')], undefined);
   assert.deepEqual(planEndpoints([], create as Endpoints), { remove: create });
@@ -148,7 +148,7 @@ test('no master that others can reach: no Endpoints', () => {
 
 const identityLabel = 'apiserver.kubernetes.io/identity';
 
-test('masters of every release read each other: names, label and annotation of a Lease never change', () => {
+test('names, label and annotation of a Lease are the same in every release, since masters of different releases read them', () => {
   const master = { address: '192.0.2.10', port: 6443 };
   assert.equal(leaseNameOf(master), 'apiserver-192.0.2.10-6443');
   assert.equal(identityOf(master), '192.0.2.10:6443');
@@ -160,7 +160,7 @@ test('masters of every release read each other: names, label and annotation of a
   assert.deepEqual(placesOf([written]), [{ address: '192.0.2.10', hostname: 'm1' }]);
 });
 
-test('an identity that is not an address with a port is not a master, however similar', () => {
+test('an identity other than an address with a port is not a master', () => {
   for (const identity of [
     'x192.0.2.10:6443',
     '192.0.2.10:6443x',
@@ -172,7 +172,7 @@ test('an identity that is not an address with a port is not a master, however si
     assert.deepEqual(mastersOf([lease(identity)]), [], identity);
 });
 
-test('a new slice and new Endpoints are whole', () => {
+test('a new slice and new Endpoints have all fields', () => {
   const masters = [at('192.0.2.10:6443')];
   assert.deepEqual(planSlices(masters, []).create, [
     {
@@ -219,7 +219,7 @@ test("an update keeps the object's uid and version, and foreign labels", () => {
   });
 });
 
-test('the slice of pods that a selector of the Service once chose is deleted; one of another controller stays', () => {
+test('the slice that a former selector of the Service caused is deleted; a slice of another controller stays', () => {
   const masters = [at('192.0.2.10:6443')];
   const [slice] = stored(planSlices(masters, []).create);
   assert.ok(slice);
@@ -239,7 +239,7 @@ test('the slice of pods that a selector of the Service once chose is deleted; on
   });
 });
 
-test('without a known slice the name is given to the lowest port, and stays there', () => {
+test('without a slice named kubernetes the lowest port gets this name, and keeps it', () => {
   const masters = [at('192.0.2.1:7001'), at('192.0.2.1:6001')];
   assert.deepEqual(briefly(planSlices(masters, [])).create, [
     'kubernetes-7001 192.0.2.1:7001',

@@ -60,7 +60,7 @@ const removals = () => world.log.of('warn').map(({ fields }) => fields.lease);
 beforeEach(() => begin());
 
 describe('its own Lease', () => {
-  it('is made, and it is listed when the cache shows that', async () => {
+  it('is created, and is listed when the cache shows it', async () => {
     assert.deepEqual(await round(), { requeueAfter: 5000 });
     const { apiVersion, kind, metadata, spec } = world.stored(leaseResource, own) ?? assert.fail();
     assert.deepEqual([apiVersion, kind], ['coordination.k8s.io/v1', 'Lease']);

@@ -29,7 +29,7 @@ describe('the Service of the API', () => {
   it('is created if it does not exist', () =>
     assert.deepEqual(planService(wanted, undefined), { type: 'create' }));
 
-  it('is left alone as it should be, and with what does not change what clients reach', () => {
+  it('is unchanged if it is correct, or if only fields differ that do not concern clients', () => {
     for (const over of [
       {},
       { selector: {} },
@@ -40,7 +40,7 @@ describe('the Service of the API', () => {
       assert.deepEqual(planService(wanted, there(over)), { type: 'none' });
   });
 
-  it('is unchanged while it is being deleted, whatever is wrong with it', () => {
+  it('is unchanged while it is being deleted, even if it is wrong', () => {
     const going = there({ clusterIP: '10.96.0.9' });
     going.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     assert.deepEqual(planService(wanted, going), { type: 'none' });
@@ -57,7 +57,7 @@ describe('the Service of the API', () => {
     });
   });
 
-  it('loses a selector, which would give it other endpoints, and nothing else', () => {
+  it('loses only a selector, which would give it other endpoints', () => {
     assert.deepEqual(
       after({ selector: { app: 'mine' }, sessionAffinity: 'ClientIP' }),
       there({ sessionAffinity: 'ClientIP' }).spec,

@@ -47,7 +47,7 @@ describe('a namespace that ends', () => {
     assert.ok(most <= 150, `${most} requests in one turn of the event loop`);
   });
 
-  it('loses all its objects, and no others; then its finalizer, and no other', async () => {
+  it('loses exactly its own objects, and then exactly its own finalizer', async () => {
     world.put(namespaceResource, space({}, ['kubernetes', 'example.com/mine']));
     for (const [name, namespace] of [
       ['a', 'ending'],
@@ -102,7 +102,7 @@ describe('a namespace that ends', () => {
     assert.deepEqual(stored()?.spec?.finalizers, ['kubernetes']);
   });
 
-  it('does not delete an object that has taken a name in the meantime', async () => {
+  it('does not delete a new object with the name of a deleted one', async () => {
     world.put(namespaceResource, space());
     world.store(configMapResource, map('a'));
     world.refuse = (verb, name) => {
@@ -121,7 +121,7 @@ describe('a namespace that ends', () => {
   });
 });
 
-describe('left alone with all that is in it is a namespace', () => {
+describe('a namespace is unchanged with all its objects if it', () => {
   const cases: [string, Namespace | undefined][] = [
     ['that stays', space({ deletionTimestamp: undefined })],
     ['with a finalizer of another controller', space({}, ['example.com/mine'])],
@@ -137,7 +137,7 @@ describe('left alone with all that is in it is a namespace', () => {
     });
 });
 
-it('it is reconciled when it changes, and when something in it does while it ends', () => {
+it('it is reconciled when it changes, and while it terminates also when an object in it changes', () => {
   world.seen.put(namespaceResource, space());
   world.seen.put(namespaceResource, space({ name: 'stays', uid: 's', deletionTimestamp: undefined }));
   assert.deepEqual(world.keysOf(namespaceResource, space()), ['ending']);

@@ -49,7 +49,7 @@ for (const [what, factory, name] of [
 ] as const) {
   const ref = name === 'default' ? serviceAccountResource : configMapResource;
   describe(`a namespace and ${what}`, () => {
-    it('gets it once, and again when it was deleted', async () => {
+    it('gets it once, and again after it was deleted', async () => {
       const world = new ScriptedWorld(factory);
       world.put(namespaceResource, space());
       await world.reconcile('a');

@@ -20,7 +20,7 @@ test('the node of the control plane gets the role, without a taint, and keeps it
   assert.equal(stored('own')?.spec.taints, undefined);
 });
 
-test('a node that has the role is not written again, whatever value the label has', async () => {
+test('a node that has the role is not written again, for any value of the label', async () => {
   const own = node('own');
   world.put(nodeResource, { ...own, metadata: { ...own.metadata, labels: { [label]: 'true' } } });
   const { length } = world.asked;
@@ -28,12 +28,12 @@ test('a node that has the role is not written again, whatever value the label ha
   assert.equal(world.asked.length, length);
 });
 
-test('a deleted node needs nothing', async () => {
+test('a deleted node causes no request', async () => {
   await world.reconcile('own');
   assert.equal(stored('own'), undefined);
 });
 
-test('other nodes concern it not', () => {
+test('changes of other nodes cause no reconciliation', () => {
   const [watch] = world.controller.watches;
   assert.deepEqual(watch?.keys(node('other') as never), []);
   assert.deepEqual(watch?.keys(node('own') as never), ['own']);

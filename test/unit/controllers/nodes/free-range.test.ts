@@ -14,18 +14,24 @@ describe('ranges', () => {
   const table: [string, string, number, string[], string | undefined][] = [
     ['the first', '10.244.0.0/16', 24, [], '10.244.0.0/24'],
     ['a gap', '10.244.0.0/16', 24, ['10.244.0.0/24', '10.244.2.0/24'], '10.244.1.0/24'],
-    ['past a larger one', '10.244.0.0/16', 24, ['10.244.0.0/23'], '10.244.2.0/24'],
-    ['past a smaller one', '10.244.0.0/16', 24, ['10.244.0.64/26'], '10.244.1.0/24'],
-    ['foreign ranges do not matter', '10.244.0.0/16', 24, ['10.1.0.0/16', '10.245.0.0/16'], '10.244.0.0/24'],
-    ['none is left', '10.244.0.0/23', 24, ['10.244.0.0/24', '10.244.1.0/24'], undefined],
-    ['past a single address', '10.244.0.0/16', 24, ['10.244.0.0/32'], '10.244.1.0/24'],
+    ['a range after a larger one', '10.244.0.0/16', 24, ['10.244.0.0/23'], '10.244.2.0/24'],
+    ['a range after a smaller one', '10.244.0.0/16', 24, ['10.244.0.64/26'], '10.244.1.0/24'],
+    [
+      "a range beside ranges outside of the cluster's",
+      '10.244.0.0/16',
+      24,
+      ['10.1.0.0/16', '10.245.0.0/16'],
+      '10.244.0.0/24',
+    ],
+    ['no range if all are taken', '10.244.0.0/23', 24, ['10.244.0.0/24', '10.244.1.0/24'], undefined],
+    ['a range after a single address', '10.244.0.0/16', 24, ['10.244.0.0/32'], '10.244.1.0/24'],
     ['the next address', '10.244.0.0/30', 32, ['10.244.0.0/32', '10.244.0.1/32'], '10.244.0.2/32'],
     ['no further address', '10.244.0.0/31', 32, ['10.244.0.0/32', '10.244.0.1/32'], undefined],
     ['the whole', '10.244.0.0/24', 24, [], '10.244.0.0/24'],
   ];
   for (const [name, cluster, prefix, used, expected] of table)
     it(`finds ${name}`, () => assert.equal(next(cluster, prefix, used), expected));
-  it('never overlap and are all used, whatever ranges were freed', () => {
+  it('never overlap, and all ranges are used, for any order of releases', () => {
     const random = new SeededRandom(3);
     const cluster = requireRange('10.244.0.0/20');
     let used: IPv4Range[] = [];
@@ -39,7 +45,7 @@ describe('ranges', () => {
       if (random.below(3) === 0) used = used.filter(() => random.below(2) === 0);
     }
   });
-  it('refuses options that hold no node', () => {
+  it('rejects options whose range is too small for a node', () => {
     assert.throws(
       () => nodeIpam({ clusterCidr: '10.244.0.0' }),
       /clusterCidr "10.244.0.0" is not an IPv4 range/,

@@ -172,7 +172,7 @@ describe('the store', () => {
     assert.equal(looks(), 0);
   });
 
-  it('that does not answer makes no node silent until it has answered for a whole grace period', async () => {
+  it('that does not answer makes no node silent, until it has answered again for a whole grace period', async () => {
     let answers = true;
     const { clock, heartbeats } = setUp(() =>
       answers ? Promise.resolve() : Promise.reject(new Error('away')),

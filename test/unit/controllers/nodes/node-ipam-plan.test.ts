@@ -22,48 +22,48 @@ function withRange(name: string, podCIDR: string | undefined, second = 0): Node 
   };
 }
 
-describe('a range that a node came with', () => {
+describe('a range that a node already has', () => {
   for (const [title, own, others, expected] of [
-    ['is its own', '10.244.1.0/24', [['b', '10.244.2.0/24', 0]], undefined],
+    ['is valid if no other node has it', '10.244.1.0/24', [['b', '10.244.2.0/24', 0]], undefined],
     [
-      'is another’s that was there first',
+      'is rejected if an older node has it',
       '10.244.1.0/24',
       [['b', '10.244.1.0/24', 5]],
       /overlaps that of node b;/,
     ],
     [
-      'lies in a larger one that was there first',
+      'is rejected if it is within the range of an older node',
       '10.244.1.0/24',
       [['b', '10.244.0.0/20', 5]],
       /overlaps .* node b;/,
     ],
     [
-      'holds a smaller one that was there first',
+      'is rejected if it contains the range of an older node',
       '10.244.0.0/20',
       [['b', '10.244.1.0/24', 5]],
       /overlaps .* node b;/,
     ],
-    ['is wanted by one that came later', '10.244.1.0/24', [['b', '10.244.1.0/24', 15]], undefined],
+    ['is valid if only a younger node has it', '10.244.1.0/24', [['b', '10.244.1.0/24', 15]], undefined],
     [
-      'is wanted by one of the same second, later by name',
+      'is valid if a node of the same second with a later name has it',
       '10.244.1.0/24',
       [['z', '10.244.1.0/24', 10]],
       undefined,
     ],
     [
-      'is wanted by one of the same second, before by name',
+      'is rejected if a node of the same second with an earlier name has it',
       '10.244.1.0/24',
       [['b', '10.244.1.0/24', 10]],
       /node b;/,
     ],
     [
-      'is outside the cluster’s',
+      "is rejected outside of the cluster's range",
       '10.9.0.0/24',
       [],
       /10\.9\.0\.0\/24 of node n is not inside the cluster-cidr 10\.244\.0\.0\/16; delete the node/,
     ],
-    ['is larger than the cluster’s', '10.0.0.0/8', [], /is not inside/],
-    ['is all of the cluster’s', '10.244.0.0/16', [], undefined],
+    ["is rejected if it is larger than the cluster's range", '10.0.0.0/8', [], /is not inside/],
+    ['is valid if it is the whole range of the cluster', '10.244.0.0/16', [], undefined],
     ['is none', undefined, [['b', '10.244.1.0/24', 5]], undefined],
   ] as const) {
     it(title, () => {
@@ -78,7 +78,7 @@ describe('a range that a node came with', () => {
 
 describe('the ranges of a node', () => {
   const specs = (spec: Node['spec']) => rangesOf({ ...node('n'), spec }).map(formatRange);
-  it('are those of the list, or the single one without a list', () => {
+  it('are the ranges of the list, or the single range without a list', () => {
     assert.deepEqual(specs({ podCIDR: '10.244.1.0/24' }), ['10.244.1.0/24']);
     assert.deepEqual(specs({ podCIDR: '10.244.1.0/24', podCIDRs: ['10.244.2.0/24', '10.244.3.0/24'] }), [
       '10.244.2.0/24',
@@ -100,7 +100,7 @@ describe('the ranges of a node', () => {
   });
 });
 
-it('a machine has taken its Node if the status of the Node has a machine id', () => {
+it('a machine has registered as its Node if the status of the Node has a machine id', () => {
   assert.equal(hasReported({ ...node('n'), status: undefined }), false);
   assert.equal(hasReported({ ...node('n'), status: { conditions: [] } }), false);
   const nodeInfo = { kernelVersion: '6.1' } as NonNullable<NonNullable<Node['status']>['nodeInfo']>;
@@ -119,7 +119,7 @@ describe('the condition about the range of a node', () => {
     assert.equal(rangeConditions(plain, undefined, at(9)), undefined);
   });
 
-  it('is the problem, once; another problem when that changes; and that it is over', () => {
+  it('reports the problem once, a changed problem, and its end', () => {
     const first = told(plain, 'one');
     assert.deepEqual(said(first), {
       type: 'NetworkUnavailable',
@@ -190,7 +190,7 @@ describe('a range that a node names itself', () => {
     });
   }
 
-  it('is not there', () => {
+  it('has no range', () => {
     assert.match(claimProblem(node('n'), others, cluster) ?? '', /^the pod range "" of node n is not one/);
   });
 

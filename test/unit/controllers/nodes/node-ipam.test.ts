@@ -83,7 +83,7 @@ describe('a node without a range', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('b', '10.244.1.0/24')), ['b'], 'it waits no more');
   });
 
-  it('does not wait if it is deleted', async () => {
+  it('does not wait for a range if it is deleted', async () => {
     put('a', '10.244.0.0/23');
     put('c');
     await world.reconcile('c');
@@ -147,7 +147,7 @@ describe('a node that came with a range', () => {
     ]);
   });
 
-  it('is reconciled when one that it meets changes', () => {
+  it('is reconciled when a node with an overlapping range changes', () => {
     put('a', '10.244.0.0/24');
     put('b', '10.244.0.128/25');
     put('c', '10.244.1.0/24');
@@ -157,7 +157,7 @@ describe('a node that came with a range', () => {
 });
 
 describe('the cluster range in the settings', () => {
-  it('must be a range in which those of nodes fit', () => {
+  it('must be a range that is large enough for the ranges of nodes', () => {
     for (const options of [
       { nodeMaskSize: 15 },
       { nodeMaskSize: 31 },

@@ -64,7 +64,7 @@ describe('a node that sends heartbeats', () => {
     });
   }
 
-  it('with all troubles over loses our taints and no other, and a stable one keeps its time', () => {
+  it("loses only the controller's taints when all problems are over; an unchanged taint keeps its time", () => {
     const others: Taint[] = [
       { key: 'gpu', effect: 'NoSchedule' },
       { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' },
@@ -88,7 +88,7 @@ describe('a node that sends heartbeats', () => {
     assert.deepEqual(planNode(observe({ node: before })).taints, []);
   });
 
-  it('is as ready as its conditions', () => {
+  it('has the readiness of its condition Ready, and none without it', () => {
     assert.equal(readiness(withCondition('DiskPressure', 'False')), 'True');
     assert.equal(
       readiness({ ...node('n1'), status: { conditions: [{ type: 'DiskPressure', status: 'True' }] } }),
@@ -130,7 +130,7 @@ describe('a node that is silent for its whole time', () => {
     assert.equal(lostIn, undefined);
   });
 
-  it('gets all conditions, since its creation, if it has no status', () => {
+  it('gets all conditions with the time of its creation if it has no status', () => {
     const { conditions } = planNode(observe({ node: { ...node('n1'), status: undefined }, ...silent }));
     assert.deepEqual(
       conditions?.map(({ type }) => type),
@@ -220,7 +220,7 @@ describe('when many are in trouble', () => {
   });
 });
 
-it('a node with the planned changes needs no more, whatever it was before', () => {
+it('a node with the planned changes needs no further changes, from any previous state', () => {
   for (let seed = 0; seed < 500; seed++) {
     const random = new SeededRandom(seed);
     const pick = <T>(values: readonly T[]): T => values[Math.floor(random.next() * values.length)] as T;

@@ -74,7 +74,7 @@ describe('a node whose heartbeats stop', () => {
     assert.deepEqual([world.asked.length, told().length], [said, 1], 'no further request and event');
   });
 
-  it('is heard by a Lease that is renewed, and not by one that is only changed', async () => {
+  it('counts a renewed Lease as a heartbeat, and no other change of the Lease', async () => {
     await add('n1', 'n2', 'n3');
     await pass(30_000, 'n1', 'n2', 'n3');
     // The last heartbeat was ten seconds ago.
@@ -96,9 +96,9 @@ describe('a node whose heartbeats stop', () => {
     for (const [what, act, left] of [
       ['another label', () => world.put(nodeResource, node('n1', { labels: { a: 'b' } })), grace - 20_000],
       ['another time', () => say('True', at(20)), grace],
-      ['the same again', () => say('True', at(20)), grace - 10_000],
-      ['that nothing is known', () => say('Unknown', at(30)), grace - 20_000],
-      ['that it is ready again', () => say('True', at(30)), grace],
+      ['the status unchanged', () => say('True', at(20)), grace - 10_000],
+      ['the condition Ready as Unknown', () => say('Unknown', at(30)), grace - 20_000],
+      ['the condition Ready as True', () => say('True', at(30)), grace],
       ['nothing', () => world.put(nodeResource, { ...node('n1'), status: undefined }), grace - 10_000],
     ] as const) {
       await pass(10_000, 'n2', 'n3');
@@ -164,7 +164,7 @@ describe('a node whose heartbeats stop', () => {
     }
   });
 
-  it('is written with all that it had', async () => {
+  it('keeps all other fields when it is written', async () => {
     world.put(nodeResource, { ...node('n1', { unschedulable: true }), spec: { podCIDR: '10.0.0.0/24' } });
     await add('n2', 'n3');
     beat('n1');
@@ -187,7 +187,7 @@ describe('a node whose heartbeats stop', () => {
     assert.deepEqual(told(), []);
   });
 
-  it('is skipped while it is being deleted, is awaited, or does not exist', async () => {
+  it('is skipped while it is being deleted, waits for approval, or does not exist', async () => {
     await add('n2', 'n3');
     const one = node('n1');
     for (const other of [
@@ -380,7 +380,7 @@ describe('when a number of nodes is lost or heard again', () => {
     assert.deepEqual(change('n5', 'True'), ['n5', 'n1', 'n2', 'n3', 'n4']);
   });
 
-  it('a node that is being deleted, or has no status yet, does not count', async () => {
+  it('a node that is being deleted, or has no status yet, is not counted', async () => {
     await add('n1', 'n2', 'n3', 'n4', 'n5');
     for (const name of ['n1', 'n2', 'n3']) change(name, 'Unknown');
     const silent = node('n6');

@@ -73,10 +73,10 @@ describe('a pod', () => {
     ['that tolerates it forever', tolerating(), [taint]],
     ['on a node without taints', pod('web'), []],
     ['on a node with taints that do not evict', pod('web'), [mild]],
-    ['that is on no node', pod('web', { spec: { nodeName: undefined } }), [taint]],
+    ['that is not bound to a node', pod('web', { spec: { nodeName: undefined } }), [taint]],
     ['on a node that is not known', pod('web', { spec: { nodeName: 'n2' } }), [taint]],
     ['that has ended', pod('web', { phase: 'Succeeded' }), [taint]],
-    ['that leaves already', pod('web', { metadata: { deletionTimestamp: at(1) } }), [taint]],
+    ['that is being deleted', pod('web', { metadata: { deletionTimestamp: at(1) } }), [taint]],
   ];
   for (const [title, one, taints] of stay)
     it(`${title} is left alone`, async () => {
@@ -90,7 +90,7 @@ describe('a pod', () => {
     assert.equal(await world.reconcile(key), undefined);
   });
 
-  it('stays if the taint is removed in time, and has its whole time again when the taint returns', async () => {
+  it('stays if the taint is removed in time, and has its whole toleration time again when the taint returns', async () => {
     put(tolerating(30), taint);
     await world.reconcile(key);
     await world.clock.advance(20_000);
@@ -152,7 +152,7 @@ describe('reconciled again', () => {
     assert.deepEqual(world.keysOf(podResource, pod('web')), [key]);
     assert.deepEqual(world.keysOf(podResource, pod('web', { spec: { nodeName: undefined } })), []);
   });
-  it('are pods whose time runs, even if they are on no node any more', async () => {
+  it('include pods whose toleration time is running, even if they are no longer bound to a node', async () => {
     put(tolerating(30), taint);
     await world.reconcile(key);
     assert.deepEqual(world.keysOf(podResource, pod('web', { spec: { nodeName: undefined } })), [key]);

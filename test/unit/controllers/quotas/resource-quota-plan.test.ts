@@ -160,7 +160,7 @@ describe('the status of a quota', () => {
     });
   });
 
-  it('has new limits at once, even during charges', () => {
+  it('has new limits at once, even while usage is being charged', () => {
     assert.deepEqual(plan(told({ pods: '5' }, { pods: '7' }), { pods: '3' }, {}, false), {
       status: { hard, used: { pods: '5' } },
       unsettled: true,

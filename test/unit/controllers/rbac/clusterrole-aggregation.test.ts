@@ -31,7 +31,7 @@ describe('the sum', () => {
   const b = role('b', x, on('pods'), on('secrets'));
   const a = role('a', x, on('nodes'), on('pods'));
 
-  test('is of the selected roles, by name, each rule once', () => {
+  test('contains the rules of the selected roles, sorted by role name and without duplicates', () => {
     const total = sum('total', [x]);
     assert.deepEqual(planAggregation(total, [b, total, role('c', {}, on('jobs')), a]), [
       on('nodes'),
@@ -81,7 +81,7 @@ describe('the sum', () => {
     assert.deepEqual(planAggregation(sum('total', [x]), [role('a', x, ...near), empty]), near);
   });
 
-  test('takes an empty list for one that is left out', () => {
+  test('treats an empty list like an absent one', () => {
     const same = { ...on('pods'), resourceNames: [], nonResourceURLs: [] };
     assert.deepEqual(planAggregation(sum('total', [x]), [role('a', x, on('pods')), role('b', x, same)]), [
       on('pods'),

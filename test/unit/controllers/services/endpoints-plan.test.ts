@@ -49,7 +49,7 @@ describe('the addresses', () => {
       ['10.244.0.1,10.244.0.2 |  | :8080'],
     ],
     [
-      'a pod that ends is left out',
+      'without a terminating pod',
       service(),
       [ready(0), ready(1, { metadata: { deletionTimestamp: at(9) } })],
       ['10.244.0.1 |  | :8080'],
@@ -126,7 +126,7 @@ describe('the Endpoints of a Service', () => {
     assert.equal(metadata.ownerReferences, undefined);
   });
 
-  it('is left alone while it is right, and put right when it is not', () => {
+  it('is unchanged if it is correct, and corrected otherwise', () => {
     const pods = [ready(0), unready(1)];
     const target = service();
     const stored = publish(target, pods);
@@ -163,7 +163,7 @@ describe('the Endpoints of a Service', () => {
   });
 });
 
-describe('more than one object may hold', () => {
+describe('more addresses than one object may hold', () => {
   const many = (count: number, one: (index: number) => Pod, from = 0) =>
     Array.from({ length: count }, (_, index) => one(from + index));
   const counts = ({ subsets = [] }: Endpoints) =>
@@ -171,7 +171,7 @@ describe('more than one object may hold', () => {
   const annotation = ({ metadata }: Endpoints) =>
     metadata.annotations?.['endpoints.kubernetes.io/over-capacity'];
 
-  it('as many as fit are all there', () => {
+  it('as many as fit are all included', () => {
     const stored = publish(service(), many(maxAddresses, ready));
     assert.deepEqual(counts(stored), [[maxAddresses, 0]]);
     assert.equal(annotation(stored), undefined);
@@ -181,7 +181,7 @@ describe('more than one object may hold', () => {
     assert.deepEqual(counts(stored), [[700, 300]]);
     assert.equal(annotation(stored), 'truncated');
   });
-  it('each port its part', () => {
+  it('the part of each port', () => {
     const ports = (containerPort: number) => [
       container({ ports: [{ name: 'http', containerPort, protocol: 'TCP' as const }] }),
     ];

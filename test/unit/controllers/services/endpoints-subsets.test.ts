@@ -83,7 +83,7 @@ describe('the subsets', () => {
       ['10.0.0.1,10.0.0.2 |  | x:80,y:81'],
     ],
     [
-      'are two where an address is ready at one port and not at the other',
+      'are two if an address is ready at only one of two ports',
       [
         slice([port(80, { name: 'x' })], [a]),
         slice([port(81, { name: 'y' })], [endpoint('10.0.0.1', notReady)]),
@@ -91,7 +91,7 @@ describe('the subsets', () => {
       ['10.0.0.1 |  | x:80', ' | 10.0.0.1 | y:81'],
     ],
     [
-      'hold an address that one slice calls ready and another does not as one that is not ready',
+      'hold an address as not ready if one slice has it as ready and another as not ready',
       [
         slice([port(80)], [a, endpoint('10.0.0.2', notReady)]),
         slice([port(80)], [endpoint('10.0.0.1', notReady), b]),
@@ -99,22 +99,22 @@ describe('the subsets', () => {
       [' | 10.0.0.1,10.0.0.2 | :80'],
     ],
     [
-      'hold an address once that two slices have',
+      'hold an address of two slices once',
       [slice([port(80)], [a]), slice([port(80)], [a])],
       ['10.0.0.1 |  | :80'],
     ],
     [
-      'hold an address as often as there are pods with it',
+      'hold an address once for each pod that has it',
       [slice([port(80)], [a, endpoint('10.0.0.1', {}, 'other')])],
       ['10.0.0.1,10.0.0.1 |  | :80'],
     ],
     [
-      'take what says nothing of being ready for ready',
+      'hold an endpoint without the condition ready as ready',
       [slice([port(80)], [endpoint('10.0.0.1', { terminating: false })])],
       ['10.0.0.1 |  | :80'],
     ],
     [
-      'leave out who ends',
+      'leave out terminating endpoints',
       [slice([port(80)], [endpoint('10.0.0.1', { ready: false, terminating: true }), b])],
       ['10.0.0.2 |  | :80'],
     ],
@@ -124,8 +124,8 @@ describe('the subsets', () => {
       ['10.0.0.2 |  | :80'],
     ],
     ['leave out a port without a number', [slice([port(undefined), port(80)], [a])], ['10.0.0.1 |  | :80']],
-    ['are none where no port has a number', [slice([port(undefined)], [a])], []],
-    ['are none without an endpoint', [slice([port(80)], []), slice([], [])], []],
+    ['are absent if no port has a number', [slice([port(undefined)], [a])], []],
+    ['are absent without an endpoint', [slice([port(80)], []), slice([], [])], []],
   ];
   for (const [title, slices, expected] of table)
     it(title, () => assert.deepEqual(brief(subsetsOf(...slices)), expected));
@@ -174,7 +174,7 @@ describe('the planned Endpoints', () => {
     assert.equal(written(endpointsOf({ subsets: [] })), undefined);
   });
 
-  it('takes only what this controller wrote for its own', () => {
+  it('are recognized as written by this controller only with its mark', () => {
     assert.equal(isManaged(endpointsOf()), true);
     assert.equal(isManaged(endpointsOf({}, { labels: undefined })), false);
     assert.equal(
@@ -218,7 +218,7 @@ describe('more addresses than one object may hold', () => {
     ]);
   });
 
-  it('parts are rounded up while there is room, and the last gets the rest', () => {
+  it('shares are rounded up while there is room, and the last subset gets the rest', () => {
     const three = [1, 2, 3].map((number) => slice([port(number)], many(number, 500)));
     assert.deepEqual(counts(three), [
       [334, undefined, 1],
@@ -235,7 +235,7 @@ describe('more addresses than one object may hold', () => {
     ]);
   });
 
-  it('ready ones that just fit leave no room for others', () => {
+  it('ready addresses that use the whole maximum leave no room for other addresses', () => {
     const full = [slice([port(1)], many(1, maxAddresses)), slice([port(2)], many(2, 1, notReady))];
     assert.deepEqual(counts(full), [[maxAddresses, undefined, 1]]);
   });

@@ -35,7 +35,7 @@ describe('the slices of a Service', () => {
     return world;
   };
 
-  it('hold the pods that it selects in its namespace, and belong to it', async () => {
+  it('contain the pods that the Service selects in its namespace, and are owned by the Service', async () => {
     const world = start(
       service(),
       ready('a', '10.0.0.1'),
@@ -62,7 +62,7 @@ describe('the slices of a Service', () => {
     assert.deepEqual(
       await world.reconcile(key),
       { requeueAfter: verifyAfter },
-      'it waits for the change as well',
+      'the next reconciliation waits until the cache shows the change',
     );
     world.sync(endpointSliceResource);
     const [slice] = world.all(endpointSliceResource);
@@ -77,7 +77,7 @@ describe('the slices of a Service', () => {
     assert.deepEqual(
       await world.reconcile(key),
       { requeueAfter: verifyAfter },
-      'it waits for a deletion as well',
+      'the next reconciliation waits until the cache shows the deletion',
     );
   });
 
@@ -97,7 +97,7 @@ describe('the slices of a Service', () => {
     assert.equal(await start(service()).reconcile('default/none'), undefined);
   });
 
-  it('lose who went even when no further slice can be made', async () => {
+  it('lose removed pods even if no further slice can be created', async () => {
     const world = start(service(), ready('a', '10.0.0.1'));
     await world.reconcile(key);
     world.sync(endpointSliceResource);
@@ -192,17 +192,17 @@ describe('the Endpoints of a Service', () => {
     ['a Service that is being deleted', but(service(), going), [slice()], endpoints()],
     ['a Service without slices yet', service(), [], undefined],
     [
-      'a Service whose slices are of a former one',
+      'a Service with slices of an earlier Service',
       service(),
       [slice({ ownerReferences: [ownedBy('Service', 'former')] })],
       endpoints(),
     ],
-    ['one that go already', service(), [slice()], endpoints(going)],
-    ['no Service, that a person wrote', undefined, [], endpoints({ labels: {} })],
-    ['no Service, where none are', undefined, [slice()], undefined],
+    ['a Service whose Endpoints are being deleted', service(), [slice()], endpoints(going)],
+    ['no Service, written by a user', undefined, [], endpoints({ labels: {} })],
+    ['no Service, if there are none', undefined, [slice()], undefined],
   ];
   for (const [title, one, slices, existing] of untouched)
-    it(`are unchanged: those of ${title}`, async () => {
+    it(`are unchanged for ${title}`, async () => {
       const world = start(one, slices, existing);
       assert.equal(await world.reconcile(key), undefined);
       assert.deepEqual(world.asked, []);

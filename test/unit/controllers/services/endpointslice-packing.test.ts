@@ -78,7 +78,7 @@ describe('existing slices', () => {
     assert.deepEqual(brief(plan(some(0, 2), [other])), { create: [2], update: {}, remove: ['six'] });
   });
 
-  it('are one with the previous ports when the last pod is deleted', () => {
+  it('are one empty slice with the previous ports after the last pod is deleted', () => {
     const first = sliceWith('a', some(0, 1));
     const second = sliceWith('b', some(1, 1), service({}, [{ targetPort: 9090 }]));
     assert.deepEqual(brief(plan([], [first, second])), { create: [], update: { a: 0 }, remove: ['b'] });
@@ -147,18 +147,14 @@ describe('the address of a pod', () => {
   };
   const table: [string, Partial<NonNullable<Pod['status']>>, string[] | undefined][] = [
     [
-      'is the IPv4 one of several',
+      'is the IPv4 address of several',
       { podIPs: [{ ip: 'fd00::1' }, { ip: '10.0.0.1' }, { ip: '10.0.0.2' }], podIP: 'fd00::1' },
       ['10.0.0.1'],
     ],
-    ['is that of podIP where there is no list', { podIP: '10.0.0.1' }, ['10.0.0.1']],
-    [
-      'is none where it has only another family',
-      { podIPs: [{ ip: 'fd00::1' }], podIP: 'fd00::1' },
-      undefined,
-    ],
-    ['is none where it has none', {}, undefined],
-    ['is none where the list is empty', { podIPs: [], podIP: '' }, undefined],
+    ['is podIP without the list podIPs', { podIP: '10.0.0.1' }, ['10.0.0.1']],
+    ['is undefined with another family only', { podIPs: [{ ip: 'fd00::1' }], podIP: 'fd00::1' }, undefined],
+    ['is undefined without an address', {}, undefined],
+    ['is undefined with an empty list', { podIPs: [], podIP: '' }, undefined],
   ];
   for (const [title, status, expected] of table)
     it(title, () => assert.deepEqual(addressOf(status), expected));

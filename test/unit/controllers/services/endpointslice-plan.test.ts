@@ -47,7 +47,7 @@ describe('zones of endpoints', () => {
   };
   const hints = { forZones: [{ name: 'x' }] };
 
-  it('are those of the nodes, and with PreferClose a hint for ready pods', () => {
+  it('are the zones of the nodes, and with PreferClose also hints of ready pods', () => {
     assert.deepEqual(zoned(close, on('near')), ['x', hints]);
     assert.deepEqual(zoned(service(), on('near')), ['x', undefined]);
     assert.deepEqual(zoned(close, on('far')), [undefined, undefined]);
@@ -107,7 +107,7 @@ describe('the host name of an endpoint', () => {
   });
 });
 
-describe('when that happened for which slices change', () => {
+describe('the time in the annotation of changed endpoints', () => {
   const name = 'endpoints.kubernetes.io/last-change-trigger-time';
   const told = (slices: readonly EndpointSlice[]) =>
     slices.map(({ metadata }) => metadata.annotations?.[name]);
@@ -150,7 +150,7 @@ describe('portsOf', () => {
 });
 
 describe('planSlices', () => {
-  it('makes slices of at most a hundred, and then is content', () => {
+  it('makes slices of at most a hundred endpoints, and then changes nothing', () => {
     const first = apply(service(), many(250), []);
     assert.deepEqual(
       first.slices.map((slice) => slice.endpoints.length),
@@ -263,7 +263,7 @@ describe('planSlices', () => {
       ['kubernetes.io/h2c'],
     );
   });
-  it('always holds exactly the existing pods, whatever slices there were', () => {
+  it('always contains exactly the existing pods, for any previous slices', () => {
     const random = new SeededRandom(7);
     let slices: readonly EndpointSlice[] = [];
     for (let round = 0; round < 60; round++) {

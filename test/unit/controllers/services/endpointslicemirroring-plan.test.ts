@@ -47,17 +47,17 @@ const brief = ({ endpoints: list, ports, addressType }: EndpointSlice) =>
     ports.map(({ name, protocol, port }) => `${name}/${protocol}/${port}`).join(),
   ].join(' ');
 
-describe('the Endpoints that are mirrored', () => {
+describe('Endpoints that are mirrored', () => {
   const bare = service({ selector: undefined });
   const skip = 'endpointslice.kubernetes.io/skip-mirror';
   for (const [title, expected, of, metadata] of [
-    ['those of a Service without a selector', true, bare, {}],
-    ['one with an empty selector has none', true, service({ selector: {} }), {}],
-    ['not those of a Service with a selector', false, service(), {}],
-    ['not those that say so', false, bare, { labels: { [skip]: 'true' } }],
-    ['those that say anything else', true, bare, { labels: { [skip]: 'no' } }],
+    ['are those of a Service without a selector', true, bare, {}],
+    ['are those of a Service with an empty selector', true, service({ selector: {} }), {}],
+    ['are not those of a Service with a selector', false, service(), {}],
+    ['are not those with the label skip-mirror', false, bare, { labels: { [skip]: 'true' } }],
+    ['are those with another value of the label skip-mirror', true, bare, { labels: { [skip]: 'no' } }],
     [
-      'not those that elect a leader',
+      'are not those of a leader election',
       false,
       bare,
       { annotations: { 'control-plane.alpha.kubernetes.io/leader': '{}' } },
@@ -67,7 +67,7 @@ describe('the Endpoints that are mirrored', () => {
 });
 
 describe('the slices', () => {
-  it('hold the addresses of one family that serve the same ports', () => {
+  it('contain the addresses of one family that serve the same ports', () => {
     const { slices } = mirror(
       endpoints([
         { ...subset(['192.0.2.1', '2001:db8::1']), notReadyAddresses: [{ ip: '192.0.2.2' }] },
@@ -100,7 +100,7 @@ describe('the slices', () => {
     assert.deepEqual(slices[0]?.ports, [{ name: 'h', protocol: 'UDP', port: 1, appProtocol: 'http' }]);
   });
 
-  it('omit empty subsets, and hold an address once, ready if any subset has it as ready', () => {
+  it('omit empty subsets, and contain an address once, as ready if any subset has it as ready', () => {
     const { slices } = mirror(
       endpoints([
         {
@@ -164,7 +164,7 @@ describe('the slices', () => {
     assert.deepEqual(ownerReferences, [owner]);
   });
 
-  it('hold at most as many endpoints as allowed', () => {
+  it('contain at most as many endpoints as allowed', () => {
     const ips = Array.from(
       { length: maxAddressesPerSubset + 3 },
       (_, i) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`,
@@ -200,7 +200,7 @@ describe('the writes after a change of the Endpoints', () => {
     assert.deepEqual(writes(next), [0, 1, 0]);
     assert.deepEqual(next.slices.map(brief).sort(), ['IPv4 192.0.2.2 b/TCP/81', 'IPv4 192.0.2.3 /TCP/80']);
   });
-  it('a slice with removed ports becomes the one with the new ports', () => {
+  it('a slice with removed ports is rewritten with the new ports', () => {
     const next = mirror(endpoints([subset(['192.0.2.1'], 8080), subset(['192.0.2.2'], 81, 'b')]), before());
     assert.deepEqual(writes(next), [0, 1, 0]);
     assert.deepEqual(next.slices.map(brief).sort(), ['IPv4 192.0.2.1 /TCP/8080', 'IPv4 192.0.2.2 b/TCP/81']);

@@ -37,7 +37,7 @@ beforeEach(async () => {
   assert.equal(await world.reconcile(key), undefined);
 });
 
-it('they are mirrored, as their own, and followed', async () => {
+it('Endpoints are mirrored as slices that they own, which follow their changes', async () => {
   assert.deepEqual(mirrored(), ['192.0.2.1']);
   const [slice] = world.all(endpointSliceResource);
   assert.deepEqual(

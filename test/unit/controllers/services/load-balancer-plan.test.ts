@@ -5,6 +5,7 @@ import type { Service } from '../../../../src/api/core/v1/service/service.ts';
 import {
   type BalancerFacts,
   planBalancerStatus,
+  planNodeBalancer,
 } from '../../../../src/controllers/services/load-balancer-plan.ts';
 import { meta } from '../objects.ts';
 
@@ -47,13 +48,13 @@ const service = (spec: Partial<Service['spec']> = {}, status?: Service['status']
 
 const now = '2026-01-01T00:00:00Z';
 const plan = (one: Service, more: Partial<BalancerFacts> = {}) =>
-  planBalancerStatus(one, { ...facts, ...more }, now);
+  planBalancerStatus(one, planNodeBalancer(one, { ...facts, ...more }), now);
 const addresses = (one: Service, more: Partial<BalancerFacts> = {}) =>
   (plan(one, more).status.loadBalancer.ingress ?? []).map(({ ip, ipMode }) => `${ip} ${ipMode}`);
 const both = ['192.0.2.1 Proxy', '192.0.2.2 Proxy'];
 
 describe('the addresses of a Service of type LoadBalancer', () => {
-  it('are those of all ready nodes, sorted, and written once', () => {
+  it('are the sorted addresses of all ready nodes, and are written once', () => {
     assert.deepEqual(addresses(service()), both);
     const { status } = plan(service());
     assert.equal(plan(service({}, status)).changed, false);
@@ -66,7 +67,7 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.deepEqual(addresses(service(), { nodes: some }), both);
   });
 
-  it('have one of each node, the first IPv4 one, which its proxy serves', () => {
+  it('contain the first IPv4 address of each node, which its proxy serves', () => {
     const two = node('a', '2001:db8::1');
     two.status?.addresses?.push(
       { type: 'InternalIP', address: '192.0.2.8' },
@@ -75,14 +76,14 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.deepEqual(addresses(service(), { nodes: [two] }), ['192.0.2.8 Proxy']);
   });
 
-  it('are those of the nodes with a ready pod if the traffic stays on the node', () => {
+  it('are the addresses of the nodes with a ready pod if externalTrafficPolicy is Local', () => {
     const local = service({ externalTrafficPolicy: 'Local' });
     assert.deepEqual(addresses(local, { hasEndpoint: (name) => name === 'b' }), ['192.0.2.2 Proxy']);
     const { problem } = plan(local, { hasEndpoint: () => false });
     assert.match(problem?.message ?? '', /no ready node has a ready pod of it/);
   });
 
-  it('is the wanted one alone, if it is one of a node', () => {
+  it('is only the requested address if a node has it', () => {
     assert.deepEqual(addresses(service({ loadBalancerIP: '192.0.2.2' })), ['192.0.2.2 Proxy']);
     const other = plan(service({ loadBalancerIP: '198.51.100.1' }));
     assert.deepEqual(other.status.loadBalancer, {});

@@ -21,7 +21,7 @@ it('a slice is its manager’s, for the Service that it names', () => {
   assert.deepEqual(of(), []);
 });
 
-it('ports are equal in any order, and different if anything of one of them is different', () => {
+it('ports are equal in any order, and different if any field of a port differs', () => {
   const one: EndpointPort = { name: 'a', protocol: 'TCP', port: 1 };
   const two: EndpointPort = { name: 'b', protocol: 'TCP', port: 2 };
   assert.equal(portsKey([one, two]), portsKey([two, one]));

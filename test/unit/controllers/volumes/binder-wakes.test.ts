@@ -91,7 +91,7 @@ describe('a volume that is free', () => {
     assert.deepEqual(await woken('class fast'), []);
   });
 
-  it('wakes no claim that it does not fit', async () => {
+  it('wakes no claim for which the volume is unsuitable', async () => {
     putVolume(volume('v'), volume('tiny', { spec: { capacity: { storage: '1' } } }));
     putClaim(claim('c'), claim('d'));
     assert.deepEqual(await woken('class '), ['default/c']);
@@ -224,7 +224,7 @@ describe('a claim', () => {
 });
 
 describe('a volume', () => {
-  it('loses the reason and message of its status, and nothing else, when it is bound', async () => {
+  it('loses only the reason and message of its status when it is bound', async () => {
     const status = { phase: 'Released', message: 'no', reason: 'Emptied', lastPhaseTransitionTime: at(1) };
     putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status }));
     putClaim(bound());
@@ -286,7 +286,7 @@ describe('recently written volumes', () => {
   const of = (resourceVersion: string, uid = 'uid-v') => volume('v', { metadata: { resourceVersion, uid } });
   const hold = (written: WrittenVolumes, one: PersistentVolume) => written.hold('v', async () => one);
 
-  it('counts until the cache shows as much, also where numbers have become longer', async () => {
+  it('is used until the cache has the same version, also if the version numbers have become longer', async () => {
     const written = new WrittenVolumes();
     await hold(written, of('10'));
     assert.equal(written.latest(of('9'))?.metadata.resourceVersion, '10');

@@ -59,7 +59,7 @@ describe('the node of a volume', () => {
 });
 
 describe('the next node of a chore', () => {
-  it('of an NFS volume is a ready node that the volume may use and that was not asked before', () => {
+  it('of an NFS volume is a ready node that may mount the volume and was not tried before', () => {
     assert.equal(nextNode(of(undefined, share), nodes), 'n1');
     assert.equal(nextNode(of(undefined, share), [host('0')]), '0');
     assert.equal(nextNode(of('n1', share), nodes), 'n3');

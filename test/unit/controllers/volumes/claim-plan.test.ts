@@ -52,7 +52,7 @@ describe('a claim that names its volume', () => {
   const naming = (annotations: Record<string, string> = {}) =>
     claim('c', { metadata: { annotations }, spec: { volumeName: 'v' } });
 
-  it('gets the one that is kept for it', () => {
+  it('gets the volume that is reserved for it', () => {
     const named = volume('v', { spec: { claimRef: referenceTo('c', '') } });
     assert.deepEqual(plan(naming(), { named }), { kind: 'bind', volume: named });
   });
@@ -92,7 +92,7 @@ describe('a claim whose class waits for pods', () => {
     });
   });
 
-  it('is made a volume once its node is chosen', () => {
+  it('is provisioned once its node is chosen', () => {
     const chosen = ofLate({ 'volume.kubernetes.io/selected-node': 'n1' });
     const step = plan(chosen, { storageClass: late });
     assert.deepEqual(step.kind === 'provision' && step.provisioner, 'example.com/disks');

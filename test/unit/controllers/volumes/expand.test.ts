@@ -89,7 +89,7 @@ describe('a claim that requests more storage', () => {
     assert.deepEqual(sizes(), ['5Gi', '5Gi']);
   });
 
-  it('waits for the provisioner of its volume if that is another one', async () => {
+  it('waits for an external provisioner if its volume has one', async () => {
     put(asking(), of('example.com/disks'));
     await look();
     assert.deepEqual(sizes(), ['1Gi', '1Gi']);
@@ -101,15 +101,15 @@ describe('a claim that requests more storage', () => {
   for (const [what, one, has] of [
     ['has no volume', asking(), undefined],
     [
-      'names the volume of another',
+      'names the volume of another claim',
       asking(),
       of('minik8s.io/local', { claimRef: referenceTo('c', 'other') }),
     ],
     ['names a volume without a claim', asking(), of('minik8s.io/local', { claimRef: undefined })],
     ['is not bound', asking({ status: { phase: 'Pending' } }), of()],
     ['goes', asking({ metadata: { deletionTimestamp: at(9), finalizers: ['x'] } }), of()],
-    ['asks for less', asking({ status: { capacity: { storage: '4Gi' } } }), of()],
-    ['has so much', asking({ status: { capacity: { storage: '3072Mi' } } }), of()],
+    ['requests less', asking({ status: { capacity: { storage: '4Gi' } } }), of()],
+    ['has the requested size already', asking({ status: { capacity: { storage: '3072Mi' } } }), of()],
   ] as const)
     it(`gets nothing if it ${what}`, async () => {
       world.put(persistentVolumeClaimResource, one);
@@ -122,7 +122,7 @@ describe('a claim that requests more storage', () => {
     assert.equal(await world.reconcile('default/c'), undefined);
   });
 
-  it('is woken once it is bound, and by its volume', () => {
+  it('is enqueued once it is bound, and by changes of its volume', () => {
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, asking()), ['default/c']);
     assert.deepEqual(world.keysOf(persistentVolumeClaimResource, claim('c')), []);
     assert.deepEqual(world.keysOf(persistentVolumeResource, of()), ['default/c']);

@@ -73,7 +73,7 @@ describe('the binder', () => {
         assert.deepEqual(world.asked.slice(before), []);
       });
 
-  it('tries again soon when another was faster', async () => {
+  it('retries soon if another writer was faster', async () => {
     put(volume('v'), claim('c'));
     world.refuse = (_, name) =>
       name === 'v' ? newConflict(persistentVolumeResource, 'v', 'it has changed') : undefined;
@@ -83,31 +83,31 @@ describe('the binder', () => {
 
   for (const [what, mine, volumes, told] of [
     [
-      'nothing is there',
+      'there is no volume and no class',
       claim('c'),
       [],
       'Normal FailedBinding c: no persistent volumes available for this claim and no storage class is set',
     ],
     [
-      'its class is not there',
+      'its class does not exist',
       claim('c', { spec: { storageClassName: 'x' } }),
       [],
       'Warning ProvisioningFailed c: storageclass.storage.k8s.io "x" not found',
     ],
     [
-      'the one it asks for is too small',
+      'the requested volume is too small',
       claim('c', { spec: { volumeName: 'v' } }),
       [volume('v', { spec: { capacity: { storage: '1' } } })],
       'Warning VolumeMismatch c: Cannot bind to requested volume "v": requested PV is too small',
     ],
     [
-      'the one it asks for is another’s',
+      'the requested volume is bound to another claim',
       claim('c', { spec: { volumeName: 'v' } }),
       [volume('v', { spec: { claimRef: referenceTo('d') } })],
       'Warning FailedBinding c: volume "v" already bound to a different claim.',
     ],
   ] as const)
-    it(`leaves a claim pending where ${what}`, async () => {
+    it(`leaves a claim pending if ${what}`, async () => {
       put(mine, ...volumes);
       await world.reconcile('default/c');
       assert.equal(claimNow()?.status?.phase, 'Pending');
@@ -205,7 +205,7 @@ describe('the binder', () => {
     assert.equal(volumeNow()?.spec.claimRef?.uid, 'uid-c', 'one that was is again');
   });
 
-  it('releases a volume whose claim is deleted, and not because its cache is behind', async () => {
+  it('releases a volume whose claim is deleted, but not because of a stale cache', async () => {
     put(volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Bound' } }));
     world.store(persistentVolumeClaimResource, bound());
     await world.reconcile('v');
@@ -241,7 +241,7 @@ describe('the binder', () => {
     ['this controller', { [boundBy]: 'yes' }, undefined],
     ['a person', undefined, referenceTo('c', '')],
   ] as const)
-    it(`frees a volume whose claim has another: of ${who}`, async () => {
+    it(`makes a volume available again whose claim has another volume: of ${who}`, async () => {
       const metadata = annotations ? { annotations } : {};
       put(bound('c', 'w'), volume('v', { metadata, spec: { claimRef: referenceTo('c') } }));
       await world.reconcile('v');
@@ -251,7 +251,7 @@ describe('the binder', () => {
       assert.equal(volumeNow()?.status?.phase, 'Available');
     });
 
-  it('keeps how much a claim has while it is bound', async () => {
+  it('keeps the capacity of a bound claim', async () => {
     put(bound(), volume('v', { spec: { claimRef: referenceTo('c'), capacity: { storage: '9Gi' } } }));
     await world.reconcile('default/c');
     assert.deepEqual(claimNow()?.status?.capacity, { storage: '1Gi' });

@@ -21,30 +21,34 @@ const ephemeral = [{ name: 'v', ephemeral: template }];
 describe('a claim that is deleted', () => {
   const going = claim('c', { metadata: { ...ofClaim, deletionTimestamp } });
   for (const [what, user, stays] of [
-    ['no pod uses', undefined, false],
+    ['that no pod uses', undefined, false],
     ['a pod uses', pod('p', { spec: { volumes } }), true],
-    ['a pod that has ended uses', pod('p', { spec: { volumes }, phase: 'Succeeded' }), true],
-    ['a pod without a node uses', pod('p', { spec: { volumes, nodeName: undefined } }), false],
-    ['a pod of another namespace uses', pod('p', { spec: { volumes }, metadata: { namespace: 'x' } }), false],
-    ['a pod uses of which the cache does not know', 'unseen', true],
+    ['that a completed pod uses', pod('p', { spec: { volumes }, phase: 'Succeeded' }), true],
+    ['that a pod without a node uses', pod('p', { spec: { volumes, nodeName: undefined } }), false],
     [
-      'a pod uses beside others',
+      'whose name a pod of another namespace uses',
+      pod('p', { spec: { volumes }, metadata: { namespace: 'x' } }),
+      false,
+    ],
+    ['that a pod uses which is not in the cache', 'unseen', true],
+    [
+      'that a pod uses beside other claims',
       pod('p', { spec: { volumes: [{ name: 'w', emptyDir: {} }, ...volumes] } }),
       true,
     ],
     [
-      'a pod does not use that has another',
+      'while a pod uses another claim',
       pod('p', { spec: { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'd' } }] } }),
       false,
     ],
-    ['a pod without volumes does not use', pod('p', { spec: { volumes: undefined } }), false],
+    ['while a pod has no volumes', pod('p', { spec: { volumes: undefined } }), false],
     [
-      'a pod uses that its node has ended at once',
+      'that a pod used whose node ended it at once',
       pod('p', { spec: { volumes }, metadata: { deletionTimestamp, deletionGracePeriodSeconds: 0 } }),
       true,
     ],
   ] as const)
-    it(`that ${what} stays: ${stays}`, async () => {
+    it(`${what} stays: ${stays}`, async () => {
       const world = new ScriptedWorld(pvcProtectionController);
       world.put(persistentVolumeClaimResource, going);
       if (user === 'unseen') world.store(podResource, pod('p', { spec: { volumes } }));
@@ -52,7 +56,7 @@ describe('a claim that is deleted', () => {
       await world.reconcile('default/c');
       assert.equal(world.stored(persistentVolumeClaimResource, 'default/c') !== undefined, stays);
     });
-  it('shares one list of pods with many others, made after its deletion', async () => {
+  it('shares a list of pods, requested after its deletion, with many other claims', async () => {
     const world = new ScriptedWorld(pvcProtectionController);
     const names = Array.from({ length: 100 }, (_, n) => `c${n}`);
     for (const name of names)
@@ -192,7 +196,7 @@ describe('a volume that is deleted', () => {
 });
 
 describe('an ephemeral volume', () => {
-  it('gets a claim that the pod owns, once', async () => {
+  it('gets one claim, which the pod owns', async () => {
     const world = new ScriptedWorld(ephemeralVolumeController);
     world.put(podResource, pod('p', { spec: { volumes: ephemeral } }));
     await world.reconcile('default/p');

@@ -115,21 +115,21 @@ describe('the volume of a claim', () => {
   });
 });
 
-describe('no volume is made', () => {
+describe('no volume is provisioned', () => {
   for (const [what, one, world] of [
     ['that goes', of(wanting, { metadata: { annotations: wanting, deletionTimestamp: at(1) } }), {}],
-    ['that has one', of(wanting, { spec: { volumeName: 'v' } }), {}],
-    ['whose class is not there', of(wanting), { storageClass: undefined }],
-    ['that this provisioner was not asked for', of({ [chosen]: 'n1' }), {}],
-    ['that was asked for from another', of({ ...wanting, [askedFor]: 'example.com/disks' }), {}],
+    ['that has a volume', of(wanting, { spec: { volumeName: 'v' } }), {}],
+    ['whose class does not exist', of(wanting), { storageClass: undefined }],
+    ['that is not annotated for this provisioner', of({ [chosen]: 'n1' }), {}],
+    ['that is annotated for another provisioner', of({ ...wanting, [askedFor]: 'example.com/disks' }), {}],
     [
-      'whose class is another’s',
+      'whose class has another provisioner',
       of({ ...wanting, [askedFor]: 'example.com/disks' }),
       { storageClass: storageClass('local') },
     ],
     ['whose node is not chosen yet', of({ [askedFor]: 'minik8s.io/local' }), {}],
     [
-      'that can have another, though it asks for what cannot be made',
+      'that an existing volume fits, although no volume can be provisioned for it',
       of(wanting, { spec: { accessModes: ['ReadWriteMany'] } }),
       { hasOther: true },
     ],
@@ -163,7 +163,7 @@ describe('no volume is made', () => {
   });
 });
 
-describe('a volume that was made', () => {
+describe('a provisioned volume', () => {
   type VolumeOver = NonNullable<Parameters<typeof volume>[1]>;
   const made = (over: VolumeOver = {}) =>
     volume('v', {

@@ -51,7 +51,7 @@ describe('a volume whose claim is deleted', () => {
 });
 
 describe('a volume whose claim is bound to another one', () => {
-  it('is deleted if it was provisioned for that claim; any other volume is free again', () => {
+  it('is deleted if it was provisioned for that claim; any other volume is available again', () => {
     const bound = { status: { phase: 'Bound' } };
     assert.deepEqual(planVolume(released('Delete', { ...bound, metadata: provisioned }), elsewhere), {
       kind: 'phase',

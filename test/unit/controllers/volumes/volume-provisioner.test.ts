@@ -36,7 +36,7 @@ describe('the provisioner', () => {
 
   for (const [what, spec, why] of [
     [
-      'of many nodes',
+      'for ReadWriteMany access',
       { accessModes: ['ReadOnlyMany', 'ReadWriteMany'] },
       /ReadOnlyMany, ReadWriteMany is not/,
     ],

@@ -1,6 +1,6 @@
 /**
- * Volumes that are recycled: the agent that empties them, the time at which they are available again, and
- * that no claim gets them before.
+ * Recycled volumes: which agent empties a volume, when the volume is available again, and that no claim gets
+ * it earlier.
  */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
@@ -46,7 +46,7 @@ describe('the recycler', () => {
     }
   };
 
-  it('gives a volume to the only node, and frees it when it is empty', async () => {
+  it('assigns a volume to the only node, and makes it available when it is empty', async () => {
     nodes('n1');
     put(released());
     await look(2);
@@ -60,7 +60,7 @@ describe('the recycler', () => {
     assert.deepEqual([world.asked.length, world.told.length], [asked, 1]);
   });
 
-  it('leaves it to the claim for which a person keeps it', async () => {
+  it('keeps the claim of an emptied volume if a person has reserved the volume for it', async () => {
     nodes('n1');
     put(given('n1', { status: { reason: 'Emptied' } }));
     put({ ...now(), metadata: { ...now().metadata, annotations: {} } });
@@ -80,7 +80,7 @@ describe('the recycler', () => {
         if (!now().status?.reason) put({ ...now(), status: { phase: 'Failed', reason: 'Stuck' } });
         await look(3);
         assert.deepEqual([now().metadata.labels?.[label], now().status?.reason], ['n2', undefined]);
-        assert.deepEqual(world.told, [], 'the second has not been asked yet');
+        assert.deepEqual(world.told, [], 'the second node has not been asked yet');
       });
 
   const affinity = (name: string) => ({
@@ -88,7 +88,7 @@ describe('the recycler', () => {
       nodeSelectorTerms: [{ matchExpressions: [{ key: 'host', operator: 'In' as const, values: [name] }] }],
     },
   });
-  it('takes the node on which it is', async () => {
+  it('uses the node of the volume', async () => {
     nodes('n1', 'n2');
     put(released({ spec: { nodeAffinity: affinity('n2') } }));
     await look();
@@ -96,8 +96,12 @@ describe('the recycler', () => {
   });
 
   for (const [what, spec, why] of [
-    ['does not know on which', {}, 'its data is on one of several nodes; set spec.nodeAffinity to that node'],
-    ['has none that fits', { nodeAffinity: affinity('n3') }, 'no node matches its nodeAffinity'],
+    [
+      'has a node affinity without a known node',
+      {},
+      'its data is on one of several nodes; set spec.nodeAffinity to that node',
+    ],
+    ['has no suitable node', { nodeAffinity: affinity('n3') }, 'no node matches its nodeAffinity'],
   ] as const)
     it(`reports once that it ${what}, until there is a node`, async () => {
       nodes('n1', 'n2');
@@ -133,7 +137,7 @@ describe('the recycler', () => {
     assert.deepEqual([now().metadata.labels?.[label], now().status?.reason], ['n2', undefined]);
   });
 
-  it('waits for pods that still use it, and not for pods of another claim of the name', async () => {
+  it('waits for pods that still use the claim, and not for pods of a new claim of the same name', async () => {
     nodes('n1');
     put(released());
     const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];
@@ -162,7 +166,7 @@ describe('the recycler', () => {
     assert.equal(now().metadata.labels?.[label], 'n1');
   });
 
-  it('continues with a volume that was assigned to a node, whatever claim has the name', async () => {
+  it('continues with a volume that was assigned to a node, even if another claim has the name', async () => {
     nodes('n1');
     const volumes = [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }];
     world.put(podResource, pod('p', { spec: { volumes } }));
@@ -179,7 +183,7 @@ describe('the recycler', () => {
     assert.equal(now().status?.message, 'Recycle failed: ');
   });
 
-  it('does not wake for a pod of a claim whose volume is not to be emptied', () => {
+  it('does nothing for a pod if the volume of its claim is not to be emptied', () => {
     put(released({ status: { phase: 'Bound' } }));
     const user = pod('p', { spec: { volumes: [{ name: 'd', persistentVolumeClaim: { claimName: 'c' } }] } });
     assert.deepEqual(world.keysOf(podResource, user), []);
@@ -203,10 +207,10 @@ describe('the recycler', () => {
     ['is bound', { status: { phase: 'Bound' } }],
     ['is free', { status: { phase: 'Available' }, spec: { claimRef: undefined } }],
     ['goes', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }],
-    ['is to be kept', { spec: { persistentVolumeReclaimPolicy: 'Retain' } }],
+    ['has the policy Retain', { spec: { persistentVolumeReclaimPolicy: 'Retain' } }],
     ['is of a kind that is not recycled', { spec: { hostPath: undefined, local: { path: '/d' } } }],
   ] as [string, Over][])
-    it(`does nothing with one that ${what}`, async () => {
+    it(`ignores a volume that ${what}`, async () => {
       nodes('n1');
       put(released(over));
       await look();
@@ -227,9 +231,9 @@ describe('a volume that is being emptied', () => {
   };
 
   for (const [what, one] of [
-    ['has no claim any more', given('n1', { spec: { claimRef: undefined } })],
-    ['was promised to another', given('n1', { spec: { claimRef: referenceTo('d', '') } })],
-    ['has failed to become empty', given('n1', { status: { phase: 'Failed', message: 'no' } })],
+    ['has lost its reference to the claim', given('n1', { spec: { claimRef: undefined } })],
+    ['is reserved for another claim', given('n1', { spec: { claimRef: referenceTo('d', '') } })],
+    ['could not be emptied', given('n1', { status: { phase: 'Failed', message: 'no' } })],
   ] as const)
     it(`is available to no claim although it ${what}`, async () => {
       world.put(persistentVolumeResource, one);

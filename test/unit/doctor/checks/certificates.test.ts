@@ -13,7 +13,7 @@ const at = (name: string, one: CertificateFacts, damaged: readonly string[] = []
   linesOf(observe(certificateChecks, name, { certificates: [one], damaged }));
 
 describe('checks of certificates', () => {
-  it('tell how long they are valid', () => {
+  it('report how long the certificates are valid', () => {
     assert.deepEqual(at('certificate-expiry', certificate(30)), [
       'ok: /data/pki/apiserver.crt is valid for 30 days',
     ]);

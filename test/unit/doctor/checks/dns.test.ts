@@ -7,7 +7,7 @@ const at = (name: string, text: string, more: Partial<DnsFacts> = {}) =>
   linesOf(observe(dnsChecks, name, { path: '/etc/resolv.conf', text, silent: [], ...more }));
 
 describe('checks of name servers', () => {
-  it('accept one that answers', () =>
+  it('accept a server that answers', () =>
     assert.deepEqual(at('dns-servers', 'nameserver 192.0.2.53\n'), ['ok: name server 192.0.2.53 answers']));
 
   it('need at least one', () =>
@@ -21,7 +21,7 @@ describe('checks of name servers', () => {
       "fault: /etc/resolv.conf names cluster DNS (10.96.0.10) # sed -i '/^nameserver 10.96.0.10$/d' /etc/resolv.conf",
     ]));
 
-  it('warn of a silent one, and note one of this machine', () =>
+  it('warn of a silent server, and note a server on this machine', () =>
     assert.deepEqual(
       at('dns-servers', 'nameserver 192.0.2.53\nnameserver 127.0.0.53\n', { silent: ['192.0.2.53'] }),
       [
@@ -33,11 +33,11 @@ describe('checks of name servers', () => {
 
 describe('checks of cluster DNS', () => {
   const name = 'kubernetes.default.svc.cluster.local';
-  it('find a name of the cluster', () =>
+  it('resolve a name of the cluster', () =>
     assert.deepEqual(at('dns-cluster', '', { clusterName: { name, address: '10.96.0.1' } }), [
       `ok: ${name} is 10.96.0.1 at 10.96.0.10`,
     ]));
-  it('start a node again whose cluster DNS is silent', () =>
+  it('restart a node whose cluster DNS does not answer', () =>
     assert.deepEqual(at('dns-cluster', '', { clusterName: { name, problem: 'ETIMEOUT' } }), [
       `fault: cluster DNS at 10.96.0.10 does not find ${name}: ETIMEOUT # systemctl restart minik8s.service`,
     ]));

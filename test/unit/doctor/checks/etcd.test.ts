@@ -16,7 +16,7 @@ const at = (name: string, facts: EtcdFacts['page'], pid?: number) =>
   linesOf(observe(etcdChecks, name, { page: facts }, pid === undefined ? {} : { pid }));
 
 describe('checks of etcd', () => {
-  it('are silent about one that answers', () =>
+  it('report nothing about an etcd that answers', () =>
     assert.deepEqual(at('etcd-answers', { text: page(1) }, 42), []));
 
   it('start minik8s again only if it runs', () => {
@@ -28,7 +28,7 @@ describe('checks of etcd', () => {
     assert.deepEqual(at('etcd-speed', { problem: 'ECONNREFUSED' }), []);
   });
 
-  it('compare the 99th percentile of writes with what etcd recommends', () => {
+  it("compare the 99th percentile of write durations with etcd's recommendation", () => {
     assert.deepEqual(at('etcd-speed', { text: page(1) }), [
       "ok: 99 of 100 writes of etcd's log took at most 8 ms",
     ]);

@@ -71,7 +71,7 @@ describe('checks of ufw', () => {
       ['ok: ufw permits the cluster'],
     ));
 
-  it('do not take a rule for one address for a rule for all', () =>
+  it('do not treat a rule for one address as a rule for all', () =>
     assert.match(
       at('ufw', { ufw: ufw('6443/tcp                   ALLOW IN    192.0.2.7') })[0] ?? '',
       /blocks the ports 6443\/tcp/,

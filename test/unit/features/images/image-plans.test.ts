@@ -30,7 +30,7 @@ const imageOf = (spec: object, status?: Image['status']): Image =>
     ...(status && { status }),
   }) as Image;
 
-test('a layer that occurs twice is one blob, and counts once', () => {
+test('a layer that occurs twice is one blob, and is counted once', () => {
   assert.equal(blobsOf(one).length, 3);
   assert.equal(imageSizeOf(one), 21);
 });
@@ -76,14 +76,14 @@ describe('chores of a master', () => {
     assert.deepEqual(chores(image, false, 0, at + abandonedAnywhereMs), ['remove']);
   });
 
-  test('an abandoned replacement gives the spec its old content back', () => {
+  test('an abandoned replacement restores the old content in the spec', () => {
     const image = imageOf(two, { content: one, uploadingTo: 'm1', masters: { m1: one.config.digest } });
     assert.deepEqual(chores(image, true, at, at + abandonedMs), ['revert']);
     const elsewhere = { ...image, status: { ...image.status, uploadingTo: 'm2' } };
     assert.deepEqual(chores(elsewhere, true, at, at + abandonedAnywhereMs), [], 'its own master does');
   });
 
-  test('a master that keeps the content, or has lost it, reports it in the status', () => {
+  test('a master that has the content, or has lost it, reports that in the status', () => {
     assert.deepEqual(chores(imageOf(one, { content: one }), true, at, at), ['keeps']);
     const listed = imageOf(one, { content: one, masters: { m1: one.config.digest } });
     assert.deepEqual(chores(listed, true, at, at), []);
@@ -91,7 +91,7 @@ describe('chores of a master', () => {
   });
 });
 
-test('a pod needs the images of all its containers and volumes, each once', () => {
+test('a pod needs the images of all its containers and volumes, without duplicates', () => {
   const spec = {
     containers: [{ name: 'a', image: 'a:1' }],
     initContainers: [{ name: 'b', image: 'docker.io/library/a:1' }],

@@ -40,7 +40,7 @@ test('a bare machine gets directory, file, settings, kernel, unit, and then the 
   );
 });
 
-test('the file with settings is readable for root alone, since it may hold a token', () => {
+test('the file with settings is readable only for root, since it may contain a token', () => {
   for (const role of ['up', 'master', 'node'] as const) {
     const step = planOf({}, { role }).steps.find(
       (each) => 'path' in each && each.path === configFileOf[role],
@@ -88,7 +88,7 @@ test('an installation that was interrupted after any step is completed by the ne
   }
 });
 
-test('a service whose file is written again may run with another one: it is restarted', () => {
+test('a service is restarted when its file is written again', () => {
   const first = planOf();
   const machine = after(bare, first.steps, { ...first.installed, started: first.digest });
   const other = after(
@@ -135,7 +135,7 @@ describe('packages', () => {
     });
   });
 
-  test('they come before Docker is started, and uninstall can name them', () => {
+  test('they are installed before Docker is started, and uninstall can list them', () => {
     const { steps, installed } = planOf({ docker: 'missing' });
     assert.deepEqual(kinds(steps).slice(0, 2), ['install-packages', 'start-docker']);
     assert.deepEqual(installed.packages, ['docker.io', 'ca-certificates']);
@@ -223,7 +223,7 @@ test('the record is read back as written, and is readable for root alone', () =>
   assert.throws(() => parseInstalled('[]'), /expected an object/);
 });
 
-test('the unit starts the role, leaves children alone when it is stopped, and waits for Docker only with pods', () => {
+test('the unit starts the role, does not stop child processes, and waits for Docker only with pods', () => {
   const lines = systemdUnit('node', executablePath, 630).split('\n');
   for (const line of [
     'Type=notify',

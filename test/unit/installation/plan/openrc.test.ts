@@ -101,7 +101,7 @@ describe('the script for OpenRC', () => {
     execFileSync('sh', ['-n'], { input: text });
   });
 
-  test('starts the role under a supervisor without a limit, after Docker if it has pods', () => {
+  test('starts the role under a supervisor without a limit of restarts, after Docker if the role runs pods', () => {
     assert.match(text, /^#!\/sbin\/openrc-run\n/);
     assert.match(text, /^supervisor=supervise-daemon\ncommand=\/usr\/local\/bin\/minik8s\n/m);
     assert.match(text, /^respawn_max=0$/m);

@@ -11,7 +11,7 @@ import { requireNoOther } from '../../../../src/installation/plan/refusals.ts';
 import { configFileOf } from '../../../../src/installation/plan/role.ts';
 import { planOf } from '../../../fixtures/installation.ts';
 
-test('a process that holds the data directory was started by hand only if the service is not there', () => {
+test('a process that holds the data directory counts as started by hand only without the service', () => {
   for (const serviceState of ['active', 'activating', 'deactivating', 'reloading'] as const)
     requireNoOther(7, { serviceState });
   for (const serviceState of ['inactive', 'failed'] as const) {
@@ -30,31 +30,31 @@ describe('refusals', () => {
       /neither systemd nor OpenRC runs this machine/,
     ],
     [
-      'as another role',
+      'with another installed role',
       { installed: { ...planOf().installed, role: 'node' } },
       {},
       /installed as node: run minik8s uninstall first/,
     ],
     [
-      'with a unit of somebody else',
+      'with a unit of another program',
       { found: new Map([[unitPath, file]]) },
       {},
       /minik8s.service exists and was not/,
     ],
     [
-      'with a file of sysctls of somebody else',
+      'with a sysctl file of another program',
       { found: new Map([[sysctlFile.path, file]]) },
       {},
       /10-minik8s.conf exists/,
     ],
     [
-      'with a kubectl of somebody else, when a link is wanted',
+      'with another kubectl, if a link is requested',
       { found: new Map([[kubectlPath, file]]) },
       { linksKubectl: true },
       /kubectl exists already: leave out --link-kubectl/,
     ],
     [
-      'with a kubectl that leads elsewhere, when a link is wanted',
+      'with a kubectl that links elsewhere, if a link is requested',
       { found: new Map([[kubectlPath, { kind: 'link', target: '/opt/kubectl' }]]) },
       { linksKubectl: true },
       /kubectl exists already/,
@@ -75,7 +75,7 @@ describe('refusals', () => {
       /the Docker engine at \/run\/old.sock: run minik8s uninstall first, or keep it/,
     ],
     [
-      'with a chosen Docker engine that does not answer',
+      'with a given Docker engine that does not answer',
       { docker: 'missing' },
       { dockerSocket: '/run/chosen.sock' },
       /no Docker engine answers at \/run\/chosen.sock/,

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stopSecondsFor, systemdUnit } from '../../../../src/installation/plan/systemd-unit.ts';
 
-test('a stop may take longer than the pods get for theirs, and never less than 90 seconds', () => {
+test('the timeout of a stop is longer than the shutdown period of the pods, and at least 90 seconds', () => {
   assert.equal(stopSecondsFor(0), 90);
   assert.equal(stopSecondsFor(60_000), 90);
   assert.equal(stopSecondsFor(600_500), 631);
 });
 
-test('a stop sends SIGINT, which refuses connections at once, and a restart SIGTERM, which lets them wait', () => {
+test('a stop sends SIGINT, after which connections are rejected at once; a restart sends SIGTERM, after which they wait', () => {
   const lines = systemdUnit('up', '/usr/local/bin/minik8s', 90).split('\n');
   const service = lines.slice(lines.indexOf('[Service]'), lines.indexOf('[Install]'));
   assert.deepEqual(

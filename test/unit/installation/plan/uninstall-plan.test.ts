@@ -26,7 +26,7 @@ const sysctls = new Map([
   ['fs.inotify.max_user_instances', '1024'],
 ]);
 
-test('what was created is removed in reverse order: the service first, the directory last', () => {
+test('the created parts are removed in reverse order: the service first, the directory last', () => {
   assert.deepEqual(uninstallPlan({ found: all, sysctls }, installed, false), [
     { kind: 'remove-service', manager: 'systemd' },
     {

@@ -54,7 +54,7 @@ test('an older version is refused unless it is allowed', () => {
   assert.ok(kinds(upgradePlan(up, { ...back, allowsDowngrade: true })).includes('replace'));
 });
 
-test('data of a newer format are taken back by the newer file, while nothing runs', () => {
+test('data of a newer format are converted back by the newer file, while nothing runs', () => {
   const back = { ...usual, allowsDowngrade: true, current: { ...next, dataFormat: 3 }, next: old };
   assert.deepEqual(upgradePlan(up, back).slice(1, 5), [
     { kind: 'keep-old' },
@@ -78,7 +78,7 @@ test('a failure after the stop starts the installed file again', () => {
     ]);
 });
 
-test('a version that does not start is replaced by the one before, which is checked', () => {
+test('a version that does not start is replaced by the previous version, which is checked', () => {
   for (const failed of ['restart', 'verify'] as const)
     assert.deepEqual(afterFailure(failed, up, usual), [
       { kind: 'put-back' },
@@ -114,7 +114,7 @@ test('versions are compared by their numbers', () => {
   for (const [a, b, expected] of cases) assert.equal(isOlder(a, b), expected, `${a} ${b}`);
 });
 
-test('only a version counts as a version', () => {
+test('only a valid version is accepted as a version', () => {
   for (const text of ['0.1.0', '0.1.0+g1a2b3c4.dirty', '1.0.0-rc.1']) assert.ok(isVersion(text), text);
   for (const text of ['', 'v1.0.0', '1.0', '1.0.0 and more', '1.0.0\n2.0.0'])
     assert.ok(!isVersion(text), text);

@@ -80,13 +80,13 @@ describe('the rules of a webhook', () => {
     ['match a scope', { scope: 'Namespaced' }, {}, true],
     ['do not match another scope', { scope: 'Cluster' }, {}, false],
     [
-      'take a Namespace for an object of the cluster',
+      'match a Namespace as a cluster-scoped object',
       { scope: 'Namespaced', resources: ['*'] },
       { address: namespaces, namespace: 'web' },
       false,
     ],
     [
-      'match an object of the cluster',
+      'match a cluster-scoped object',
       { scope: 'Cluster', resources: ['*'] },
       { address: nodes, namespace: '' },
       true,
@@ -95,7 +95,7 @@ describe('the rules of a webhook', () => {
   for (const [title, of, changed, expected] of cases)
     it(title, () => assert.equal(isCalled(of, changed), expected));
 
-  it('match an equivalent resource, in whose version the objects are sent', () => {
+  it('match an equivalent resource; the objects are sent in the version of the rule', () => {
     const events = address('', 'v1', 'events', 'Event');
     const others = address('events.k8s.io', 'v1', 'events', 'Event');
     const changed = { ...request, address: others, equivalents: [events] };

@@ -74,7 +74,7 @@ const forbidden = (message: RegExp) => (error: unknown) =>
   error instanceof StatusError && error.status.code === 403 && message.test(error.message);
 
 describe('a new request', () => {
-  test('has the authenticated user, whatever its body contains', async () => {
+  test('has the authenticated user, not the user in its body', async () => {
     const known = { ...alice, uid: '7', extra: { scopes: ['a'] } };
     const object = csr('example.com/x');
     Object.assign(object.spec, {
@@ -104,23 +104,17 @@ describe('a new request', () => {
   const node = (name: string) => ({ commonName: `system:node:${name}`, organizations: ['system:nodes'] });
   for (const [title, user, signer, content, refusal] of [
     ['a user', alice, client, { commonName: 'alice' }, undefined],
-    ['an administrator of a client', alice, client, masters, /system:masters group is not allowed/],
-    ['an administrator elsewhere', alice, 'example.com/x', masters, undefined],
-    ['a machine that joins', joining, kubeletClient, node('n1'), undefined],
-    [
-      'a machine that wants to be a client',
-      joining,
-      client,
-      node('n1'),
-      /only request certificates of signer/,
-    ],
-    ['a machine that wants to serve', joining, serving, node('n1'), /only request certificates of signer/],
-    ['a node that renews', n1, kubeletClient, node('n1'), undefined],
-    ['a node that serves', n1, serving, node('n1'), undefined],
-    ['a node that wants to be a client', n1, client, node('n1'), /a node may only request/],
-    ['a node that wants to be another', n1, kubeletClient, node('n2'), /CN=system:node:n1$/],
-    ['a node that wants to serve as another', n1, serving, node('n2'), /CN=system:node:n1$/],
-    ['a node that wants to be none', n1, kubeletClient, { commonName: '' }, /CN=system:node:n1$/],
+    ['a member of system:masters as a client', alice, client, masters, /system:masters group is not allowed/],
+    ['a member of system:masters for another signer', alice, 'example.com/x', masters, undefined],
+    ['a joining machine as a node', joining, kubeletClient, node('n1'), undefined],
+    ['a joining machine as a client', joining, client, node('n1'), /only request certificates of signer/],
+    ['a joining machine as a server', joining, serving, node('n1'), /only request certificates of signer/],
+    ['a node as itself', n1, kubeletClient, node('n1'), undefined],
+    ['a node as a server', n1, serving, node('n1'), undefined],
+    ['a node as a client of another signer', n1, client, node('n1'), /a node may only request/],
+    ['a node as another node', n1, kubeletClient, node('n2'), /CN=system:node:n1$/],
+    ['a node as a server of another node', n1, serving, node('n2'), /CN=system:node:n1$/],
+    ['a node with an empty name', n1, kubeletClient, { commonName: '' }, /CN=system:node:n1$/],
   ] as const)
     test(`for ${title} is ${refusal ? 'refused' : 'taken'}`, async () => {
       const admitted = admit({ object: csr(signer, content), user });
@@ -140,7 +134,7 @@ describe('a new request', () => {
     });
   });
 
-  test('of a joining machine may have 16 KiB, and those of others more', async () => {
+  test('of a joining machine may have at most 16 KiB; requests of other users may be larger', async () => {
     const object = csr(kubeletClient);
     const rest = Buffer.byteLength(JSON.stringify(object));
     const sized = (bytes: number) => ({
@@ -191,7 +185,7 @@ describe('a decision', () => {
       await update('approval', next({ conditions: approved }), ({ name }) => name === allowed);
   });
 
-  test('changes the conditions and nothing else of the status', async () => {
+  test('changes only the conditions of the status', async () => {
     const object = next({ conditions: approved, certificate: 'mine' });
     await update('approval', object, () => true);
     assert.equal(object.status?.certificate, 'old');
@@ -207,7 +201,7 @@ describe('a decision', () => {
     assert.equal(first.status?.conditions?.length, 1);
   });
 
-  test('is separate from the certificate, which users who may sign can set', async () => {
+  test('is separate from the certificate, which only users who may sign can set', async () => {
     const sign = (certificate: string) => next({ certificate });
     await assert.rejects(
       update('status', sign('new'), ({ verb }) => verb === 'approve'),
@@ -220,7 +214,7 @@ describe('a decision', () => {
     assert.deepEqual(asked, [], 'the rest of the server takes the status from what is stored');
   });
 
-  test('has the time when it came, and keeps it', async () => {
+  test('has the time of its arrival, and keeps it', async () => {
     const [then, stamp] = ['2025-01-01T00:00:00Z', '2026-01-01T00:00:00Z'];
     const condition = (over: object) => ({ type: 'Approved', status: 'True', ...over }) as never;
     const stamped = async (before: object[], after: object) => {

@@ -16,7 +16,7 @@ const defaults = { notReadySeconds: 300, unreachableSeconds: 5 };
 
 for (const [title, toleration, expected] of [
   [
-    'its own for one trouble',
+    'not-ready without a limit',
     { key: notReady, operator: 'Exists', effect: 'NoExecute' },
     [
       [notReady, undefined],
@@ -24,7 +24,7 @@ for (const [title, toleration, expected] of [
     ],
   ],
   [
-    'its own, for a time of its own',
+    'unreachable for another time',
     { key: unreachable, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 },
     [
       [unreachable, 60],
@@ -98,8 +98,8 @@ test('the default is five minutes, and only pods get tolerations', async () => {
 for (const [title, over, given] of [
   ['a pod', {}, true],
   ['a pod of another group', { definition: { ...podResource, group: 'example.com' } }, false],
-  ['what is in the place of a pod', { definition: { ...podResource, plural: 'others' } }, false],
-  ['a pod that is bound', { subresource: 'binding' }, false],
+  ['an object of another plural', { definition: { ...podResource, plural: 'others' } }, false],
+  ['a binding of a pod', { subresource: 'binding' }, false],
 ] as const)
   test(`${title} is given ${given ? 'both' : 'none'}`, async () => {
     const object = pod('web');

@@ -67,7 +67,7 @@ describe('a pod', () => {
       [],
     ],
     [
-      'that says nothing',
+      'without requests and limits',
       bounds,
       podOf([container('a')]),
       [
@@ -76,37 +76,37 @@ describe('a pod', () => {
       ],
     ],
     [
-      'with too little in each of two containers',
+      'with requests below the minimum in two containers',
       bounds,
       podOf([container('a', both({ cpu: '99m' })), container('b', both({ cpu: '99m' }))]),
       ['minimum cpu usage per Container is 100m, but request is 99m'],
     ],
     [
-      'with a limit below the least',
+      'with a limit below the minimum',
       bounds,
       podOf([container('a', { requests: { cpu: '100m' }, limits: { cpu: '50m' } })]),
       ['minimum cpu usage per Container is 100m, but limit is 50m'],
     ],
     [
-      'with too much in an init container',
+      'with a limit above the maximum in an init container',
       bounds,
       podOf([container('a', both({ cpu: '1' }))], [container('i', both({ cpu: '1001m' }))]),
       ['maximum cpu usage per Container is 1, but limit is 1001m'],
     ],
     [
-      'with a request above the most',
+      'with a request above the maximum',
       bounds,
       podOf([container('a', { requests: { cpu: '2' }, limits: { cpu: '1' } })]),
       ['maximum cpu usage per Container is 1, but request is 2'],
     ],
     [
-      'of the ratio itself',
+      'with exactly the maximum ratio',
       ratio,
       podOf([container('a', { requests: { cpu: '2' }, limits: { cpu: '3' } })]),
       [],
     ],
     [
-      'of a greater ratio',
+      'with a greater ratio',
       ratio,
       podOf([container('a', { requests: { cpu: '1' }, limits: { cpu: '2' } })]),
       [`${rule}, but provided ratio is 2.000000`],
@@ -124,7 +124,7 @@ describe('a pod', () => {
       [`${rule}, but no limit is specified or limit is 0`],
     ],
     [
-      'whose containers are too much together',
+      'whose containers exceed the maximum together',
       ofPod,
       podOf([container('a', both({ cpu: '1' })), container('b', both({ cpu: '1600m' }))]),
       ['maximum cpu usage per Pod is 2500m, but limit is 2600m'],
@@ -139,7 +139,7 @@ describe('a pod', () => {
       [],
     ],
     [
-      'whose init container is too much beside a sidecar that started before',
+      'whose init container exceeds the maximum together with an earlier sidecar',
       ofPod,
       podOf(
         [container('a', both({ cpu: '1' }))],
@@ -148,7 +148,7 @@ describe('a pod', () => {
       ['maximum cpu usage per Pod is 2500m, but limit is 3'],
     ],
     [
-      'whose sidecars and containers are too much together',
+      'whose sidecars and containers exceed the maximum together',
       ofPod,
       podOf([container('a', both({ cpu: '2' }))], [container('s', both({ cpu: '1' }), sidecar)]),
       ['maximum cpu usage per Pod is 2500m, but limit is 3'],

@@ -66,7 +66,7 @@ test('existing objects can be changed and deleted, and objects without a namespa
   assert.equal(await answer('create', namespaceResource, '', 'default'), 'taken');
 });
 
-test('the namespaces that Kubernetes counts on are not deleted', async () => {
+test('the namespaces that Kubernetes requires are not deleted', async () => {
   for (const name of ['default', 'kube-system', 'kube-public']) {
     const refused = `403 namespaces "${name}" is forbidden: this namespace may not be deleted`;
     assert.equal(await answer('delete', namespaceResource, '', name), refused);

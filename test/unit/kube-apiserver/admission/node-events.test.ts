@@ -70,22 +70,42 @@ describe('an event', () => {
     ['about its pod, by name alone', about({ uid: null }), undefined, 0],
     ['about itself', about({ kind: 'Node', name: 'n1', namespace: null }), undefined, 0],
     ['about another node', about({ kind: 'Node', name: 'n2' }), notOwn, 0],
-    ['about no node', about({ kind: 'Node', name: null }), notOwn, 0],
+    ['about a node without a name', about({ kind: 'Node', name: null }), notOwn, 0],
     ['about a Service', about({ kind: 'Service' }), notOwn, 0],
-    ['about another’s pod', about({ name: 'other', uid: 'uid-other' }), notOwn, 1],
-    ['about another pod of its pod’s name', about({ uid: 'uid-else' }), notOwn, 1],
-    ['about a pod in no namespace', about({ namespace: null }), notOwn, 1],
+    ['about a pod of another node', about({ name: 'other', uid: 'uid-other' }), notOwn, 1],
+    ['about another pod with the name of its pod', about({ uid: 'uid-else' }), notOwn, 1],
+    ['about a pod without a namespace', about({ namespace: null }), notOwn, 1],
     ['about a pod without a name', about({ name: null }), notOwn, 1],
-    ['about a pod that it reported about', about({ name: 'gone', uid: 'uid-gone' }), undefined, 0],
-    ['about another of that pod’s name', about({ name: 'gone', uid: 'uid-else' }), notOwn, 1],
-    ['about any of that pod’s name', about({ name: 'gone', uid: null }), notOwn, 1],
-    ['about a pod that another reported about', about({ name: 'lost', uid: 'uid-lost' }), notOwn, 1],
-    ['about what was no pod', about({ name: 'thing', uid: 'uid-thing' }), notOwn, 1],
-    ['about a pod whose name begins so', about({ name: 'go', uid: 'uid-gone' }), notOwn, 1],
+    [
+      'about a deleted pod that the node reported about before',
+      about({ name: 'gone', uid: 'uid-gone' }),
+      undefined,
+      0,
+    ],
+    [
+      'about another pod with the name of that deleted pod',
+      about({ name: 'gone', uid: 'uid-else' }),
+      notOwn,
+      1,
+    ],
+    ['about any pod with the name of that deleted pod', about({ name: 'gone', uid: null }), notOwn, 1],
+    [
+      'about a deleted pod that another node reported about',
+      about({ name: 'lost', uid: 'uid-lost' }),
+      notOwn,
+      1,
+    ],
+    ['about a deleted object that was not a pod', about({ name: 'thing', uid: 'uid-thing' }), notOwn, 1],
+    [
+      "about a pod whose name is a prefix of that deleted pod's",
+      about({ name: 'go', uid: 'uid-gone' }),
+      notOwn,
+      1,
+    ],
     ['by another', event({ source: { host: 'n2' } }), notSource, 0],
     ['by nobody', event({ source: { host: null } }), notSource, 0],
-    ['that another reports', event({ reportingInstance: 'n2' }), notSource, 0],
-    ['that it reports itself', event({ reportingInstance: 'n1' }), undefined, 0],
+    ['with another reportingInstance', event({ reportingInstance: 'n2' }), notSource, 0],
+    ['with its own reportingInstance', event({ reportingInstance: 'n1' }), undefined, 0],
   ] as const)
     test(`${title}: ${why ?? 'taken'}`, async () => {
       assert.deepEqual(await refusal(object), [why, asked]);
@@ -93,7 +113,7 @@ describe('an event', () => {
       assert.deepEqual((await refusal(event(), object))[0], why);
     });
 
-  test('may be removed when it is its own', async () => {
+  test('may be removed if it is the node’s own', async () => {
     assert.deepEqual(await refusal(undefined, event()), [undefined, 0]);
     assert.deepEqual(await refusal(undefined, event({ source: { host: 'n2' } })), [notSource, 0]);
   });
@@ -102,7 +122,7 @@ describe('an event', () => {
     assert.deepEqual(await refusal(event(), undefined, true), [undefined, 1]);
   });
 
-  test('may have 8 KiB, also one that was larger before', async () => {
+  test('may have at most 8 KiB, even if it was larger before', async () => {
     assert.equal(maxEventBytes, 8192);
     const sized = (bytes: number) => {
       const rest = Buffer.byteLength(JSON.stringify(event({ message: '' })));

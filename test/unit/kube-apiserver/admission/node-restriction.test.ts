@@ -93,7 +93,7 @@ describe('a Node', () => {
 
   for (const [title, old, change, why] of [
     ['without a change', node(), {}, ''],
-    ['with a label of its own', node(), { metadata: { labels: { disk: 'ssd' } } }, ''],
+    ['with an ordinary label', node(), { metadata: { labels: { disk: 'ssd' } } }, ''],
     [
       'with a role',
       node(),
@@ -115,14 +115,14 @@ describe('a Node', () => {
     ],
     ['with an empty list of finalizers', node(), { metadata: { finalizers: [] } }, ''],
     [
-      'with the finalizer it has',
+      'with its existing finalizer',
       node({ metadata: { finalizers: ['a/b'] } }),
       { metadata: { labels: { a: 'b' } } },
       '',
     ],
     ['with an owner', node(), { metadata: { ownerReferences: [owner('n1')] } }, modify('ownerReferences')],
     [
-      'with its first taints',
+      'with taints for the first time, in another order',
       node({ spec: { taints: [{ key: 'a' }] } }),
       { spec: { taints: [{ key: 'b' }, { key: 'a' }] } },
       '',
@@ -135,34 +135,29 @@ describe('a Node', () => {
     ],
     ['without any taint', registered, { spec: { taints: null } }, modify('taints')],
     [
-      'without its first taint',
+      'with its first taint removed',
       node({ spec: { taints: [{ key: 'a' }] } }),
       { spec: { taints: null } },
       modify('taints'),
     ],
     [
-      'with one taint more later',
+      'with a taint added later',
       registered,
       { spec: { taints: [{ key: 'a' }, { key: 'b' }, { key: 'c' }] } },
       modify('taints'),
     ],
-    ['with one taint less later', registered, { spec: { taints: [{ key: 'a' }] } }, modify('taints')],
-    [
-      'without a word of what it is',
-      registered,
-      { status: { nodeInfo: null } },
-      modify('status.nodeInfo to nothing'),
-    ],
+    ['with a taint removed later', registered, { spec: { taints: [{ key: 'a' }] } }, modify('taints')],
+    ['without nodeInfo', registered, { status: { nodeInfo: null } }, modify('status.nodeInfo to nothing')],
     ['with a cordon', node(), { spec: { unschedulable: true } }, modify('its specification')],
     ['with its host name', node(), { status: { addresses: [{ type: 'Hostname', address: 'n1' }] } }, ''],
     [
-      'with a host name of nobody',
+      'with an unused host name',
       node(),
       { status: { addresses: [{ type: 'Hostname', address: 'n9' }] } },
       '',
     ],
     [
-      'with the name of another',
+      'with the host name of another node',
       node(),
       {
         status: {
@@ -176,35 +171,40 @@ describe('a Node', () => {
     ],
     ['with a range', node(), { spec: { podCIDR: '10.244.1.0/24' } }, 'taken by n2'],
     ['with ranges', node(), { spec: { podCIDRs: ['10.244.1.0/24'] } }, 'taken by n2'],
-    ['with the range it has', ranged, { metadata: { labels: { a: 'b' } } }, ''],
+    ['with its existing range', ranged, { metadata: { labels: { a: 'b' } } }, ''],
     [
-      'with the range it has, said twice',
+      'with its existing range in podCIDRs',
       node({ spec: { podCIDR: 'r' } }),
       { spec: { podCIDRs: ['r'] } },
       '',
     ],
-    ['with its range told', ranged, notes('10.244.1.0/24'), ''],
+    ['with the annotation of its range', ranged, notes('10.244.1.0/24'), ''],
     [
-      'with another range told',
+      'with the annotation of another range',
       ranged,
       notes('10.244.2.0/24'),
       modify(`the annotation ${cidr} to anything but its podCIDR`),
     ],
-    ['with another range told, as before', node(notes('old')), { metadata: { labels: { a: 'b' } } }, ''],
-    ['that reports its range no more', merge(ranged, notes('10.244.1.0/24')), notes(null), ''],
     [
-      'with the role it has',
+      'with an unchanged annotation of another range',
+      node(notes('old')),
+      { metadata: { labels: { a: 'b' } } },
+      '',
+    ],
+    ['with the annotation of its range removed', merge(ranged, notes('10.244.1.0/24')), notes(null), ''],
+    [
+      'with its existing role',
       node({ metadata: { labels: { 'node-role.kubernetes.io/x': '' } } }),
       { metadata: { labels: { a: 'b' } } },
       '',
     ],
-    ['that has told no range', ranged, { metadata: { annotations: { x: 'y' } } }, ''],
+    ['without the annotation of its range', ranged, { metadata: { annotations: { x: 'y' } } }, ''],
   ] as const)
     test(`${title} is ${why === '' ? 'taken' : 'refused'}`, async () => {
       assert.equal(await refusal(nodeResource, old, change), why);
     });
 
-  test('belongs to the node at its creation, and only if it may register or a person has approved it', async () => {
+  test('must be its own at its creation, and only if nodes may register or an administrator has approved it', async () => {
     assert.equal(await refusal(nodeResource, undefined, node()), '');
     const other = node({ metadata: { name: 'n2' } });
     assert.equal(await refusal(nodeResource, undefined, other), 'node "n1" is not allowed to create it');
@@ -226,7 +226,7 @@ describe('a Node', () => {
     );
   });
 
-  test('keeps its phase and the rest of its status, whatever the node sends', async () => {
+  test('keeps its phase and the rest of its status, even if the node sends other values', async () => {
     const written = async (old: unknown, change: unknown) => {
       const object = merge(old, change) as Node;
       assert.equal(await refusal(nodeResource, old, {}, { object }), '');
@@ -266,9 +266,9 @@ describe('a Lease', () => {
     ['of its Node', owned(owner('n1')), ''],
     ['of nobody', owned(), ''],
     ['of another Node', owned(owner('n2')), modify('ownerReferences')],
-    ['of its Node and another', owned(owner('n1'), owner('n2')), modify('ownerReferences')],
+    ['of its Node and another Node', owned(owner('n1'), owner('n2')), modify('ownerReferences')],
     ['of a Node of another group', owned(owner('n1', { apiVersion: 'x/v1' })), modify('ownerReferences')],
-    ['of a Pod so called', owned(owner('n1', { kind: 'Pod' })), modify('ownerReferences')],
+    ['of a Pod with the name of the Node', owned(owner('n1', { kind: 'Pod' })), modify('ownerReferences')],
     ['with a finalizer', { metadata: { finalizers: ['a/b'] } }, modify('finalizers')],
   ] as const)
     test(`${title} is ${why === '' ? 'taken' : 'refused'}`, async () => {
@@ -276,7 +276,7 @@ describe('a Lease', () => {
       assert.equal(await refusal(leaseResource, undefined, merge(lease, change)), why);
     });
 
-  test('is its own when it is made; it may be removed', async () => {
+  test('must be its own when it is created, and may be removed', async () => {
     const other = merge(lease, { metadata: { name: 'n2' } });
     assert.equal(await refusal(leaseResource, undefined, other), 'node "n1" is not allowed to create it');
     assert.equal(await refusal(leaseResource, lease, undefined), '');
@@ -307,17 +307,17 @@ describe('a pod', () => {
   const labels = { metadata: { labels: { a: 'c' } } };
   const foreign = 'node "n1" may only change pods that are bound to it';
   for (const [title, old, change, over, why] of [
-    ['how it is', pod, { status: { phase: 'Running' } }, status, ''],
+    ['its status', pod, { status: { phase: 'Running' } }, status, ''],
     ['its labels', pod, labels, status, 'node "n1" cannot update labels through pod status'],
     [
-      'none of its labels',
+      'a status that removes its labels',
       pod,
       { metadata: { labels: null } },
       status,
       'node "n1" cannot update labels through pod status',
     ],
     [
-      'no labels where there are none',
+      'a status without labels, if the pod has none',
       merge(pod, { metadata: { labels: null } }),
       { metadata: { labels: {} } },
       status,
@@ -330,13 +330,19 @@ describe('a pod', () => {
       status,
       'node "n1" cannot update annotations through pod status',
     ],
-    ['its labels by another way, which others decide on', pod, labels, {}, ''],
+    ['its labels by the main resource, which another check decides on', pod, labels, {}, ''],
     ['its end', pod, undefined, {}, ''],
-    ['its end by way of its status', pod, undefined, status, ''],
-    ['how another’s is', merge(pod, { spec: { nodeName: 'n2' } }), {}, status, foreign],
-    ['the end of another’s', merge(pod, { spec: { nodeName: null } }), undefined, {}, foreign],
+    ['its deletion through the status', pod, undefined, status, ''],
+    ['the status of a pod of another node', merge(pod, { spec: { nodeName: 'n2' } }), {}, status, foreign],
     [
-      'another’s as its own',
+      'the deletion of a pod without a node',
+      merge(pod, { spec: { nodeName: null } }),
+      undefined,
+      {},
+      foreign,
+    ],
+    [
+      "a pod of another node with the node's name",
       merge(pod, { spec: { nodeName: 'n2' } }),
       { spec: { nodeName: 'n1' } },
       status,

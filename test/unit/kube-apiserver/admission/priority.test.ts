@@ -28,34 +28,38 @@ for (const [title, spec, expected] of [
     { priorityClassName: 'high', priority: 1000, preemptionPolicy: lower },
   ],
   [
-    'a class whose pods take no place',
+    'a class without preemption',
     { priorityClassName: 'calm' },
     { priorityClassName: 'calm', priority: 500, preemptionPolicy: 'Never' },
   ],
   [
-    'a class that the cache does not know yet',
+    'a class that is not in the cache yet',
     { priorityClassName: 'new' },
     { priorityClassName: 'new', priority: 7, preemptionPolicy: 'Never' },
   ],
   [
-    'a class and what it says',
+    "a class with the class's own priority and policy",
     { priorityClassName: 'calm', priority: 500, preemptionPolicy: 'Never' },
     { priorityClassName: 'calm', priority: 500, preemptionPolicy: 'Never' },
   ],
-  ['a class that is not there', { priorityClassName: 'mine' }, /^no PriorityClass with name mine was found$/],
   [
-    'a class and another number',
+    'a class that does not exist',
+    { priorityClassName: 'mine' },
+    /^no PriorityClass with name mine was found$/,
+  ],
+  [
+    'a class with another priority',
     { priorityClassName: 'high', priority: 5 },
     /^the integer value of priority \(5\) must not be provided in pod spec; .* computed 1000 /,
   ],
   [
-    'a class and another policy',
+    'a class with another policy',
     { priorityClassName: 'high', preemptionPolicy: 'Never' },
     /^the string value of PreemptionPolicy \(Never\) must not be provided .* computed PreemptLowerPriority /,
   ],
   ['a number alone', { priority: 5 }, /\(5\) must not be provided in pod spec; .* computed 0 /],
   ['a policy alone', { preemptionPolicy: 'Never' }, /\(Never\) must not be provided in pod spec/],
-  ['the number of none', { priority: 0 }, { priority: 0, preemptionPolicy: lower }],
+  ['the priority 0', { priority: 0 }, { priority: 0, preemptionPolicy: lower }],
 ] as const)
   test(`a pod that names ${title} is ${expected instanceof RegExp ? 'refused' : 'taken'}`, async () => {
     const found = await admitted(spec);
@@ -63,7 +67,7 @@ for (const [title, spec, expected] of [
     else assert.deepEqual(found, expected);
   });
 
-test('a pod that names no class is of the default one, and of the lowest should there be more', async () => {
+test('a pod without a class gets the default class, or the lowest of several', async () => {
   world.add('usual', { value: 20, globalDefault: true, preemptionPolicy: 'Never' });
   const usual = { priorityClassName: 'usual', priority: 20, preemptionPolicy: 'Never' };
   assert.deepEqual(await admitted({}), usual);
@@ -72,7 +76,7 @@ test('a pod that names no class is of the default one, and of the lowest should 
   assert.equal(((await admitted({ priorityClassName: 'high' })) as { priority: number }).priority, 1000);
 });
 
-test('an update that leaves priority and policy out keeps them', async () => {
+test('an update without priority and policy keeps them', async () => {
   const old = { spec: { priority: 7, preemptionPolicy: 'Never' } };
   const over = { operation: 'update', old };
   assert.deepEqual(await admitted({}, over), old.spec);

@@ -81,7 +81,7 @@ const used = async (name: string) => {
 const take = (over: Partial<ChargedWrite> = {}) => charges.take('default', { ...write, ...over });
 
 describe('the charge of a write', () => {
-  it('is taken from each quota, even if the cache does not show the previous charge yet', async () => {
+  it('is charged to each quota, even if the cache does not show the previous charge yet', async () => {
     await make(quota('a', 0, 9), quota('b', 3, 9));
     for (let count = 0; count < 3; count++) assert.equal(await take(), undefined);
     assert.deepEqual([await used('a'), await used('b')], ['3', '6']);
@@ -96,7 +96,7 @@ describe('the charge of a write', () => {
     );
   });
 
-  it('is taken once from each quota, also if another master changed a quota first', async () => {
+  it('is charged once to each quota, also if another master has changed a quota first', async () => {
     await make(quota('a', 0, 9), quota('b', 0, 9));
     await change('b', 5);
     assert.equal(await take(), undefined);
@@ -111,7 +111,7 @@ describe('the charge of a write', () => {
     assert.equal(await used('a'), '9');
   });
 
-  it('is taken by one update for many waiting writes, up to the limit', async () => {
+  it('is charged by one update for many waiting writes, up to the limit', async () => {
     await make(quota('a', 0, 5));
     const answers = await Promise.all(Array.from({ length: 12 }, () => take()));
     assert.equal(answers.filter((refusal) => refusal === undefined).length, 5);
@@ -120,7 +120,7 @@ describe('the charge of a write', () => {
     assert.equal(updates.length, 2);
   });
 
-  it('is not taken by a dry run', async () => {
+  it('is not charged for a dry run', async () => {
     await make(quota('a', 0, 1));
     assert.equal(await take({ dryRun: true }), undefined);
     assert.deepEqual([await used('a'), updates], ['0', []]);

@@ -40,7 +40,7 @@ function outcome(quotas: readonly ResourceQuota[], asked: QuotaWrite) {
 }
 
 describe('a write that fits', () => {
-  it('is taken from every quota that counts it, and from no other', () => {
+  it('is charged to exactly the quotas that count it', () => {
     const quotas = [
       quotaOf('a', { pods: '2', 'requests.cpu': '2' }, { pods: '1', 'requests.cpu': '500m' }),
       quotaOf('b', { services: '1' }, { services: '1' }),
@@ -53,7 +53,7 @@ describe('a write that fits', () => {
     ]);
   });
 
-  it('leaves a quota out of whose scopes it is', () => {
+  it('skips a quota whose scopes exclude it', () => {
     const best = quotaOf('a', { pods: '1' }, { pods: '1' }, { scopes: ['BestEffort'] });
     const ofClass = quotaOf(
       'b',
@@ -71,7 +71,7 @@ describe('a write that fits', () => {
     assert.deepEqual(outcome([best, ofClass], high), [{ pods: '1' }, { pods: '2' }]);
   });
 
-  it('charges the difference to the replaced object, and gives nothing back', () => {
+  it('charges an increase over the replaced object, and refunds no decrease', () => {
     const quotas = [quotaOf('a', { 'requests.storage': '9Gi' }, { 'requests.storage': '5Gi' })];
     const old = { metadata: {}, ...claim('2Gi') } as unknown as KubeObject;
     const after = (storage: string) =>
@@ -103,7 +103,7 @@ describe('a write that fits', () => {
 });
 
 describe('refused is', () => {
-  it('an excessive write, with all exceeded resources and nothing else', () => {
+  it('an excessive write, with exactly the exceeded resources', () => {
     const quota = quotaOf(
       'compute',
       { pods: '2', 'requests.cpu': '1', memory: '1Gi' },

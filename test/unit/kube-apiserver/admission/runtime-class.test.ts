@@ -20,28 +20,28 @@ const admitted = (spec: object, over: object = {}) =>
 
 const overhead = { cpu: '250m', memory: '64Mi' };
 for (const [title, spec, more] of [
-  ['without a class stays as it is', {}, {}],
-  ['with no overhead and no class stays as it is', { overhead: {} }, {}],
-  ['takes nothing from a class that says nothing', { runtimeClassName: 'plain' }, {}],
-  ['takes an empty overhead', { runtimeClassName: 'empty' }, { overhead: {} }],
-  ['takes the overhead', { runtimeClassName: 'heavy' }, { overhead }],
+  ['without a class is unchanged', {}, {}],
+  ['without a class drops an empty overhead', { overhead: {} }, {}],
+  ['gets nothing from a class without fields', { runtimeClassName: 'plain' }, {}],
+  ['gets an empty overhead', { runtimeClassName: 'empty' }, { overhead: {} }],
+  ['gets the overhead', { runtimeClassName: 'heavy' }, { overhead }],
   [
-    'may say the same overhead',
+    'may have the same overhead itself',
     { runtimeClassName: 'heavy', overhead: { cpu: '0.25', memory: '64Mi' } },
     { overhead },
   ],
   [
-    'takes nodes and tolerations',
+    'gets node selector and tolerations',
     { runtimeClassName: 'somewhere' },
     { nodeSelector: { runtime: 'kata' }, tolerations: [toleration] },
   ],
   [
-    'takes nodes by labels of any name',
+    'gets a node selector with labels of any name',
     { runtimeClassName: 'named', nodeSelector: { disk: 'ssd' } },
     { nodeSelector: { disk: 'ssd', constructor: 'a', toString: 'b' } },
   ],
   [
-    'keeps its own beside them',
+    'keeps its own node selector and tolerations in addition',
     {
       runtimeClassName: 'somewhere',
       nodeSelector: { disk: 'ssd', runtime: 'kata' },
@@ -58,25 +58,25 @@ for (const [title, spec, more] of [
   });
 
 for (const [title, spec, why] of [
-  ['a class that is not there', { runtimeClassName: 'x' }, 'pod rejected: RuntimeClass "x" not found'],
+  ['a class that does not exist', { runtimeClassName: 'x' }, 'pod rejected: RuntimeClass "x" not found'],
   ['a class without a name', { runtimeClassName: '' }, 'pod rejected: RuntimeClass "" not found'],
   [
-    'overhead without a class',
+    'an overhead without a class',
     { overhead: { cpu: '1' } },
     'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
   ],
   [
-    'overhead that its class does not have',
+    'an overhead that its class does not have',
     { runtimeClassName: 'plain', overhead: { cpu: '1' } },
     'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
   ],
   [
-    'other overhead than its class',
+    'another overhead than its class',
     { runtimeClassName: 'heavy', overhead: { cpu: '250m' } },
     "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
   ],
   [
-    'other nodes than its class',
+    'a node selector that contradicts its class',
     { runtimeClassName: 'somewhere', nodeSelector: { runtime: 'runc' } },
     'conflict: runtimeClass.scheduling.nodeSelector[runtime] = kata; pod.spec.nodeSelector[runtime] = runc',
   ],

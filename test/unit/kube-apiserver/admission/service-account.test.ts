@@ -107,7 +107,7 @@ describe('a pod', () => {
     assert.deepEqual(await world.admitted({ serviceAccountName: '' }), named('default'));
   });
 
-  it('keeps the one that it names, be it in the cache or in the store alone', async () => {
+  it('keeps the account that it names, whether in the cache or only in the store', async () => {
     const world = new World();
     world.arrives('robot');
     world.stored.set(`${prefix}late`, accountOf({}, 'late'));
@@ -116,7 +116,7 @@ describe('a pod', () => {
     assert.equal(world.clock.pending, 0);
   });
 
-  it('is refused at once when the one that it names is not there', async () => {
+  it('is refused at once if the named account does not exist', async () => {
     const world = new World();
     world.arrives('default');
     assert.equal(
@@ -137,7 +137,7 @@ describe('a pod', () => {
     assert.deepEqual(await world.admitted({ ...own }), { ...own, ...named('default') });
   });
 
-  it('waits for the account of its namespace, which is made a moment later', async () => {
+  it('waits for the account of its namespace, which is created a moment later', async () => {
     const world = new World();
     const answer = world.admitted();
     await world.clock.advance(defaultAccountPatience - 1);
@@ -188,7 +188,7 @@ describe('a pod', () => {
     assert.deepEqual(await answer, named('default'));
   });
 
-  it('does not miss one that comes while it begins to wait', async () => {
+  it('does not miss an account that is created while it begins to wait', async () => {
     const world = new World();
     const { watch } = world.cache;
     world.cache.watch = (...given) => {
@@ -201,7 +201,7 @@ describe('a pod', () => {
   for (const [title, end] of [
     ['after two seconds', (world: World) => world.clock.advance(defaultAccountPatience)],
     [
-      'when the cache begins anew',
+      'when the cache restarts',
       async (world: World) => {
         for (const { onExpired } of world.watches) onExpired();
       },

@@ -64,7 +64,7 @@ for (const address of ['127.0.0.1', '169.254.169.254', '0.0.0.0'])
     assert.equal(backendOf({ service: service({ ports }), slices, podOf }, 443, 0), undefined);
   });
 
-test('endpoints that are not ready, and ports of other names, do not count', () => {
+test('endpoints that are not ready, and ports of other names, are ignored', () => {
   const of = (slices: EndpointSlice[], port = 443) =>
     backendOf({ service: service({ ports }), slices, podOf }, port, 0);
   assert.equal(of([slice([bare('192.0.2.7', false)])]), undefined);
@@ -91,7 +91,7 @@ test('a Service of a name leads to that name', () => {
   });
 });
 
-test('a Service whose name is an address leads to it only if other machines reach it as well', () => {
+test('a Service whose externalName is an address is called only if other machines can reach the address too', () => {
   const of = (externalName: string) =>
     backendOf({ service: service({ type: 'ExternalName', externalName }), slices: [], podOf }, 443, 0);
   for (const address of ['127.0.0.1', '127.1.2.3', '169.254.169.254', '0.0.0.0'])

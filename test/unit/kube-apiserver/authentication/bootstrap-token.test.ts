@@ -64,15 +64,15 @@ test('a token identifies a user in the group of joining machines', async () => {
 for (const [why, change] of [
   ['that is being deleted', { metadata: { deletionTimestamp: at(0), finalizers: ['a.b/c'] } }],
   ['of another type', { type: 'Opaque' }],
-  ['of another secret', { data: fields({ 'token-secret': '0123456789abcdeg' }) }],
-  ['of a longer secret', { data: fields({ 'token-secret': '0123456789abcdef0' }) }],
+  ['with another token secret', { data: fields({ 'token-secret': '0123456789abcdeg' }) }],
+  ['with a longer token secret', { data: fields({ 'token-secret': '0123456789abcdef0' }) }],
   ['without a secret', { data: { 'token-secret': null } }],
-  ['of another id', { data: fields({ 'token-id': 'abcdeg' }) }],
-  ['that is over', { data: fields({ expiration: at(0) }) }],
-  ['whose end cannot be read', { data: fields({ expiration: 'soon' }) }],
-  ['that is not for joining', { data: fields({ 'usage-bootstrap-authentication': 'false' }) }],
-  ['that does not say what it is for', { data: { 'usage-bootstrap-authentication': null } }],
-  ['with a group of others', { data: fields({ 'auth-extra-groups': 'system:masters' }) }],
+  ['with another token id', { data: fields({ 'token-id': 'abcdeg' }) }],
+  ['that has expired', { data: fields({ expiration: at(0) }) }],
+  ['with an invalid expiration', { data: fields({ expiration: 'soon' }) }],
+  ['that does not allow authentication', { data: fields({ 'usage-bootstrap-authentication': 'false' }) }],
+  ['without the field for authentication', { data: { 'usage-bootstrap-authentication': null } }],
+  ['with a group of another prefix', { data: fields({ 'auth-extra-groups': 'system:masters' }) }],
 ] as const) {
   test(`a Secret ${why} authenticates no user`, async () => {
     assert.equal(await shownBy(token, change), undefined);
@@ -97,7 +97,7 @@ test('a token for masters lets a master join, and authenticates no user', async 
   assert.equal(await shownBy(token, forMasters), undefined);
 });
 
-test('a token of a node, one that is over and one that never ends let no master join', () => {
+test('no master can join with a token for nodes, an expired token or a token without an expiration', () => {
   assert.equal(masterTokenId(token, optionsWith({})), undefined);
   assert.equal(masterTokenId('Bearer abcdef.0123456789abcdeg', optionsWith(forMasters)), undefined);
   assert.equal(masterTokenId(undefined, optionsWith(forMasters)), undefined);

@@ -37,9 +37,9 @@ describe('a node with an expired certificate', () => {
   const edges: [what: string, change: Partial<typeof shown>, accepted: boolean][] = [
     ['has just expired', { notAfter: now }, true],
     ['expired 365 days ago', { notAfter: now - 365 * day }, true],
-    ['expired a moment earlier', { notAfter: now - 365 * day - 1 }, false],
+    ['expired a moment more than 365 days ago', { notAfter: now - 365 * day - 1 }, false],
     ['has not expired by the clock of the master', { notAfter: now + 1 }, false],
-    ['is of an authority that has ended', { authorityEnds: now }, false],
+    ['is of an expired authority', { authorityEnds: now }, false],
     ['has no group', { organizations: [] }, false],
     ['has another group as well', { organizations: ['system:nodes', 'system:masters'] }, false],
     ['is of a user', { commonName: 'anna' }, false],
@@ -50,7 +50,7 @@ describe('a node with an expired certificate', () => {
       assert.equal((await userOf({ ...shown, ...change })) !== undefined, accepted);
     });
 
-  test('is not one without an expired certificate', async () => {
+  test('is not recognized without an expired certificate', async () => {
     assert.equal(await userOf(undefined), undefined);
   });
 });

@@ -13,17 +13,17 @@ const rows: [
   may: boolean,
 ][] = [
   ['a node reads', node, 'get', path, true],
-  ['a machine that joins reads', { name: 'x', groups: ['system:bootstrappers'] }, 'get', path, true],
+  ['a joining machine may read them', { name: 'x', groups: ['system:bootstrappers'] }, 'get', path, true],
   [
-    'a node that returns reads',
+    'a returning node may read them',
     { name: 'system:expired-node:a', groups: ['system:expired-nodes'] },
     'get',
     path,
     true,
   ],
-  ['a node does no step', node, 'post', path, false],
-  ['a node reads nothing beside it', node, 'get', `${path}/x`, false],
-  ['a user reads by no right of this rule', { name: 'anna', groups: ['people'] }, 'get', path, false],
+  ['a node may not write them', node, 'post', path, false],
+  ['a node may read nothing else with this right', node, 'get', `${path}/x`, false],
+  ['other users may not read them by this rule', { name: 'anna', groups: ['people'] }, 'get', path, false],
 ];
 for (const [what, user, verb, at, may] of rows)
   test(`the authorities of the cluster: ${what}`, async () => {

@@ -19,7 +19,7 @@ test('a user who may get nodes/metrics may read the pages of metrics', () => {
     assert.equal(may({ rest: `/metrics${page}` }), true, page);
 });
 
-test('a user who may get nodes/metrics may read nothing else of a node', () => {
+test('a user who may only get nodes/metrics may read nothing else of a node', () => {
   for (const change of [
     { rest: '/metrics/' },
     { rest: '/metrics/../pods' },

@@ -52,18 +52,23 @@ const nodePort = (number?: number) => ({ port: 80, ...(number !== undefined && {
 describe('a Service without an address', () => {
   for (const [title, world, taken, expected] of [
     // A sixteenth of the range, and at least 16 addresses, are reserved for Services with a chosen address.
-    ['gets one beyond the reserved addresses', {}, [], '10.96.0.17'],
-    ['gets the last', { start: 0.9999 }, [], '10.96.0.254'],
-    ['gets the next when one is taken', {}, [ip('10.96.0.17')], '10.96.0.18'],
-    ['begins again when the end is taken', { start: 0.9999 }, [ip('10.96.0.254')], '10.96.0.17'],
+    ['gets an address after the reserved ones', {}, [], '10.96.0.17'],
+    ['gets the last address', { start: 0.9999 }, [], '10.96.0.254'],
+    ['gets the next address if one is taken', {}, [ip('10.96.0.17')], '10.96.0.18'],
     [
-      'skips the addresses in the cache after the first one was taken',
+      'starts over after the reserved ones if the last is taken',
+      { start: 0.9999 },
+      [ip('10.96.0.254')],
+      '10.96.0.17',
+    ],
+    [
+      'skips addresses in the cache after a collision',
       { others: [service({ clusterIP: '10.96.0.18' }), service({ clusterIP: '10.96.0.19' })] },
       [ip('10.96.0.17')],
       '10.96.0.20',
     ],
     [
-      'ignores the addresses in the cache before',
+      'ignores addresses in the cache before a collision',
       { others: [service({ clusterIP: '10.96.0.17' })] },
       [],
       '10.96.0.17',
@@ -119,7 +124,7 @@ describe('a Service without an address', () => {
 });
 
 describe('node ports', () => {
-  test('of a load balancer without allocation are only those of its spec', () => {
+  test('of a load balancer without allocation are only the ports of its spec', () => {
     const ports = [{ port: 80 }, { port: 81, nodePort: 30003 }];
     const object = service({ type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, ports });
     assert.deepEqual(planned(object).acquire.slice(1), [port(30003)]);
@@ -148,7 +153,7 @@ describe('node ports', () => {
     );
   });
 
-  test('of other Services are skipped, and none is left when all are taken', () => {
+  test('of other Services are skipped; without a free port the Service is rejected', () => {
     const all = Array.from({ length: 10 }, (_, i) => port(30000 + i));
     const make = () => service({ type: 'NodePort', clusterIP: '10.96.0.5' });
     assert.ok(planned(make(), {}, undefined, all.slice(0, -1)).acquire.includes(port(30009)));

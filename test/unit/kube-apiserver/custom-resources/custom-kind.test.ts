@@ -53,13 +53,13 @@ test('an object of a schema has its defaults, and free-form parts are kept whole
 });
 
 for (const [title, spec, message] of [
-  ['without a field that it needs', {}, /spec.size: Required value/],
-  ['without its specification', undefined, /spec: Required value|spec.size: Required value/],
-  ['with a field that nobody knows', { size: 1, other: 1 }, /unknown field "spec.other"/],
+  ['without a required field', {}, /spec.size: Required value/],
+  ['without its spec', undefined, /spec: Required value|spec.size: Required value/],
+  ['with an unknown field', { size: 1, other: 1 }, /unknown field "spec.other"/],
   ['with a text for a number', { size: 'x' }, /spec.size/],
   ['with a fraction for an integer', { size: 1.5 }, /spec.size/],
   [
-    'with another word than those there are',
+    'with a value outside of the enumeration',
     { size: 1, mode: 'Odd' },
     /spec.mode: Unsupported value: "Odd": supported values: "Fast", "Slow"/,
   ],

@@ -69,7 +69,7 @@ describe('the kinds of a definition', () => {
 });
 
 describe('a definition', () => {
-  it('is served under its own plural only, whatever its status contains', () => {
+  it('is served only under its own plural, for any content of its status', () => {
     const own = definition([version('v1', { storage: true })], {}, ['v1']);
     const conditions = [{ type: 'NamesAccepted', status: 'True' as const }];
     const accepting = (plural: string) =>

@@ -26,7 +26,7 @@ function cached(name: string, plural: string, revision: number) {
   return { key: storageKey(customResourceDefinitionResource, '', name), revision, object };
 }
 
-test('a definition that cannot be served leaves the kinds of the others unchanged, and its own are retried', () => {
+test('a definition that cannot be served does not affect the kinds of other definitions, and is retried', () => {
   const kinds = new KindSet([]);
   let objects = [cached('a', 'a', 1), cached('twin', 'a', 2), cached('b', 'b', 3)];
   let events = () => {};

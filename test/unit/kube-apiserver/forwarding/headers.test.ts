@@ -47,7 +47,7 @@ describe('headers to a backend', () => {
     assert.equal(headers['x-forwarded-for'], undefined);
   });
 
-  it('keeps back who the client is to this server', () => {
+  it("omit the client's credentials for this server", () => {
     const headers = request({
       authorization: 'Bearer s3cret',
       'proxy-authorization': 'Basic eA==',
@@ -68,7 +68,7 @@ describe('headers to a backend', () => {
     ]);
   });
 
-  it('omit those of one connection', () => {
+  it('omit connection headers', () => {
     const headers = request({
       connection: 'keep-alive, X-Hop, Upgrade',
       'x-hop': '1',
@@ -128,7 +128,7 @@ describe('headers of a backend', () => {
     assert.equal(response([]).headers.get('cache-control'), 'no-cache');
   });
 
-  it('lose those of one connection, and those that admit other sites', () => {
+  it('omit connection headers and CORS headers', () => {
     const { headers } = response([
       ...['Connection', 'close, X-Hop', 'X-Hop', '1', 'Transfer-Encoding', 'chunked', 'Keep-Alive', 'x'],
       ...['Upgrade', 'h2c', 'Trailer', 'x-sum', 'Proxy-Connection', 'close', 'Proxy-Authenticate', 'Basic'],

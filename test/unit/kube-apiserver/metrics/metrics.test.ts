@@ -72,7 +72,7 @@ describe('metrics', () => {
     assert.equal((await server.call('GET', `${root}/nodes?watch=true`)).status, 405);
   });
 
-  test('of nodes are those of the agents that answer', async () => {
+  test('of nodes are the metrics of the agents that answer', async () => {
     tell('n1', { node: use(250_000_000, 3 * 1024 * 1024 + 1), pods: [] });
     const { items } = await read<Items<NodeMetrics>>('/nodes');
     assert.deepEqual(
@@ -84,7 +84,7 @@ describe('metrics', () => {
     assert.equal((await read<NodeMetrics>('/nodes/n1')).usage.cpu, '250000000n');
   });
 
-  test('of pods are those of their running containers, by uid', async () => {
+  test('of pods are the metrics of their running containers, by uid', async () => {
     const uid = await makePod('a', 'n1');
     await makePod('b', 'n1');
     tell('n1', {
@@ -156,7 +156,7 @@ describe('metrics', () => {
     assert.ok(asked.every((one) => one.startsWith('n1 ')));
   });
 
-  test('of pods omit containers that a pod does not have, however many an agent reports', async () => {
+  test('of pods omit containers that the pod does not have', async () => {
     const [a, b] = [await makePod('a', 'n1'), await makePod('b', 'n2')];
     const { cpu, memory } = use(1);
     const many = Array.from({ length: 30_000 }, (_, n) => ({ name: `x${n}`, cpu: { ...cpu }, memory }));
@@ -245,7 +245,7 @@ describe('the answer of an agent', () => {
     }
   });
 
-  test('lacks rates while one of a container or of the node is not there', () => {
+  test('lacks rates while a rate of a container or of the node is missing', () => {
     const whole = { podRef: { uid: 'u' }, containers: [{ name: 'a', ...use(1) }] };
     const half = { podRef: { uid: 'u' }, containers: [{ name: 'a', ...use(undefined) }] };
     const ended = { podRef: { uid: 'v' }, containers: [] };

@@ -112,7 +112,7 @@ describe('the samples of nodes', () => {
     assert.deepEqual(why(), [`it answered more than ${most} bytes`]);
   });
 
-  it('are read once more a second later when they have no rates yet', async () => {
+  it('are read again a second later if they have no rates yet', async () => {
     answer = async () => new Response(JSON.stringify({ pods: [] }));
     const found = samples.of(['a']);
     await clock.advance(999);

@@ -7,7 +7,7 @@ const cases: [string, Record<string, string>, Record<string, string>][] = [
   ['signs', { 'app.kubernetes.io/name': 'a' }, { label_app_kubernetes_io_name: 'a' }],
   ['capitals', { someName: 'a', HTTPPort: 'b' }, { label_some_name: 'a', label_httpport: 'b' }],
   [
-    'names that become the same are numbered, in their order',
+    'labels whose names become equal are numbered, in their order',
     { 'a.b': 'dot', 'a-b': 'hyphen', a_b: 'underscore', other: 'o' },
     {
       label_a_b_conflict1: 'hyphen',

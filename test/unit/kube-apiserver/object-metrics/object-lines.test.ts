@@ -57,10 +57,10 @@ describe('cached lines', () => {
   const changed = cached('b', 2);
   const before = [a, b, d].map((object) => linesOf(metrics, object, pool));
   const cases: [string, CachedObject[], (CachedObject | undefined)[]][] = [
-    ['all of them', [a, b, d], [a, b, d]],
-    ['not of what is new', [a, b, c, d], [a, b, undefined, d]],
-    ['not of another version', [a, changed, d], [a, undefined, d]],
-    ['of what is behind that which is gone', [d], [d]],
+    ['are found for all unchanged objects', [a, b, d], [a, b, d]],
+    ['are not found for new objects', [a, b, c, d], [a, b, undefined, d]],
+    ['are not found for another version of an object', [a, changed, d], [a, undefined, d]],
+    ['are found for objects after a deleted one', [d], [d]],
     ['none', [c], [undefined]],
   ];
   for (const [title, objects, found] of cases) {

@@ -14,10 +14,13 @@ const one = (fields: object) => ({ containers: [{ name: 'a', ...fields }] });
 const profile = (field: string, type: string) => ({ [field]: { type } });
 
 const allowed: [what: string, pod: PodFields, version?: Version][] = [
-  ['a pod that says nothing', {}],
-  ['namespaces of its own', { hostNetwork: false, hostPID: false, hostIPC: false }],
+  ['a pod without these fields', {}],
+  ['its own namespaces', { hostNetwork: false, hostPID: false, hostIPC: false }],
   ['no privileges', containersWith({ privileged: false }, undefined)],
-  ['capabilities of the usual set', containersWith({ capabilities: { add: ['CHOWN', 'NET_BIND_SERVICE'] } })],
+  [
+    'capabilities of the default set',
+    containersWith({ capabilities: { add: ['CHOWN', 'NET_BIND_SERVICE'] } }),
+  ],
   ...[
     ...['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD', 'NET_BIND_SERVICE'],
     ...['SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
@@ -40,12 +43,15 @@ const allowed: [what: string, pod: PodFields, version?: Version][] = [
     ]),
   ),
   ['an emptyDir', { volumes: [{ name: 'v', emptyDir: {} }] }],
-  ['another type of volume, which only restricted forbids', { volumes: [{ name: 'v', nfs: {} }] }],
-  ['ports of its own', one({ ports: [{ containerPort: 80 }, { containerPort: 81, hostPort: 0 }] })],
-  ['/proc unmasked with users of its own at 1.35', unmasked, 35],
-  ['the usual /proc', containersWith({ procMount: 'Default' })],
+  ['a volume type that only restricted forbids', { volumes: [{ name: 'v', nfs: {} }] }],
   [
-    '/proc unmasked with users of its own',
+    'container ports without host ports',
+    one({ ports: [{ containerPort: 80 }, { containerPort: 81, hostPort: 0 }] }),
+  ],
+  ['an unmasked /proc in a user namespace at 1.35', unmasked, 35],
+  ['the default /proc mount', containersWith({ procMount: 'Default' })],
+  [
+    'an unmasked /proc in a user namespace',
     { hostUsers: false, ...containersWith({ procMount: 'Unmasked' }) },
   ],
   ['the runtime’s AppArmor profile', containersWith(profile('appArmorProfile', 'RuntimeDefault'))],
@@ -74,19 +80,20 @@ const allowed: [what: string, pod: PodFields, version?: Version][] = [
     },
     18,
   ],
+  ['SELinux types for containers', containersWith({ seLinuxOptions: { type: 'container_t', level: 's0' } })],
   [
-    'types of SELinux for containers',
-    containersWith({ seLinuxOptions: { type: 'container_t', level: 's0' } }),
+    'the SELinux type container_engine_t since 1.31',
+    containersWith({ seLinuxOptions: { type: 'container_engine_t' } }),
+    31,
   ],
-  ['the type for engines since 1.31', containersWith({ seLinuxOptions: { type: 'container_engine_t' } }), 31],
   ['safe sysctls', sysctls('kernel.shm_rmid_forced', 'net.ipv4.ip_unprivileged_port_start'), 0],
-  ['one that is safe since 1.27', sysctls('net.ipv4.ip_local_reserved_ports'), 27],
-  ['one that is safe since 1.29', sysctls('net.ipv4.tcp_fin_timeout'), 29],
-  ['one that is safe since 1.32', sysctls('net.ipv4.tcp_rmem'), 32],
-  ['one that is safe since 1.37', sysctls('net.ipv4.tcp_notsent_lowat'), 37],
-  ['a probe of the container itself', one({ livenessProbe: { httpGet: { port: 80, host: '' } } })],
+  ['a sysctl that is safe since 1.27', sysctls('net.ipv4.ip_local_reserved_ports'), 27],
+  ['a sysctl that is safe since 1.29', sysctls('net.ipv4.tcp_fin_timeout'), 29],
+  ['a sysctl that is safe since 1.32', sysctls('net.ipv4.tcp_rmem'), 32],
+  ['a sysctl that is safe since 1.37', sysctls('net.ipv4.tcp_notsent_lowat'), 37],
+  ['a probe without a host', one({ livenessProbe: { httpGet: { port: 80, host: '' } } })],
   ['a probe of another host before 1.34', one({ readinessProbe: { tcpSocket: { port: 1, host: 'h' } } }), 33],
-  ['no process of the host', { securityContext: { windowsOptions: { hostProcess: false } } }],
+  ['hostProcess set to false', { securityContext: { windowsOptions: { hostProcess: false } } }],
   ['to run as root', { securityContext: { runAsUser: 0, runAsNonRoot: false } }],
 ];
 
@@ -102,7 +109,7 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'host namespaces',
     'hostNetwork=true, hostPID=true, hostIPC=true',
   ],
-  ['one of them', { hostIPC: true }, 'host namespaces', 'hostIPC=true'],
+  ['one namespace of the host', { hostIPC: true }, 'host namespaces', 'hostIPC=true'],
   [
     'a privileged container',
     containersWith({ privileged: true }),
@@ -110,7 +117,7 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'container "a" must not set securityContext.privileged=true',
   ],
   [
-    'privileged containers of all three lists',
+    'privileged containers, init containers and ephemeral containers',
     {
       containers: [{ name: 'a', securityContext: { privileged: true } }],
       initContainers: [{ name: 'i', securityContext: { privileged: true } }],
@@ -129,13 +136,13 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'containers "a", "b" must not include "ALL", "NET_RAW", "SYS_ADMIN" in securityContext.capabilities.add',
   ],
   [
-    'a capability in another case',
+    'a capability in lower case',
     containersWith({ capabilities: { add: ['chown'] } }),
     'non-default capabilities',
     'container "a" must not include "chown" in securityContext.capabilities.add',
   ],
   [
-    'paths of the host',
+    'hostPath volumes',
     {
       volumes: [
         { name: 'v', hostPath: { path: '/' } },
@@ -146,15 +153,15 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'hostPath volumes',
     'volumes "v", "x"',
   ],
-  ['one path of the host', { volumes: [{ name: 'v', hostPath: {} }] }, 'hostPath volumes', 'volume "v"'],
+  ['one hostPath volume', { volumes: [{ name: 'v', hostPath: {} }] }, 'hostPath volumes', 'volume "v"'],
   [
-    'a port of the host',
+    'a host port',
     one({ ports: [{ containerPort: 1, hostPort: 80 }] }),
     'hostPort',
     'container "a" uses hostPort 80',
   ],
   [
-    'ports of the host',
+    'host ports',
     {
       containers: [
         { name: 'a', ports: [{ containerPort: 1, hostPort: 9 }] },
@@ -171,7 +178,7 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'container "a" must not set securityContext.procMount to "Unmasked"',
   ],
   [
-    '/proc unmasked before 1.35, with users of its own too',
+    'an unmasked /proc before 1.35, even in a user namespace',
     { hostUsers: false, ...containersWith({ procMount: 'Unmasked' }) },
     'procMount',
     'container "a" must not set securityContext.procMount to "Unmasked"',
@@ -187,13 +194,13 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'pod and container "a" must not set AppArmor profile type to "Unconfined"',
   ],
   [
-    'no AppArmor by annotation, of any container',
+    'an unconfined AppArmor annotation of any container',
     { annotations: { [`${appArmor}z`]: 'unconfined', [`${appArmor}a`]: 'localhost' } },
     'forbidden AppArmor profiles',
     `annotations must not set AppArmor profile type to "${appArmor}a="localhost"", "${appArmor}z="unconfined""`,
   ],
   [
-    'no AppArmor by field and annotation',
+    'an unconfined AppArmor profile in field and annotation',
     {
       annotations: { [`${appArmor}a`]: 'unconfined' },
       ...containersWith(profile('appArmorProfile', 'Unconfined')),
@@ -211,14 +218,14 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'pod and containers "a", "b" must not set securityContext.seccompProfile.type to "Other", "Unconfined"',
   ],
   [
-    'no seccomp in the old way before 1.19',
+    'an unconfined seccomp annotation before 1.19',
     { annotations: { [seccomp]: 'unconfined', [`${ofContainer}a`]: '', [`${ofContainer}b`]: '' } },
     'seccompProfile',
     `forbidden annotations ${ofContainer}a="", ${seccomp}="unconfined"`,
     18,
   ],
   [
-    'another type of SELinux',
+    'another SELinux type',
     {
       securityContext: { seLinuxOptions: { type: 'x', user: 'u' } },
       ...containersWith({ seLinuxOptions: { type: 'y' } }, { seLinuxOptions: { role: 'r' } }),
@@ -227,26 +234,26 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'pod and containers "a", "b" set forbidden securityContext.seLinuxOptions: types "x", "y"; user may not be set; role may not be set',
   ],
   [
-    'the type for engines before 1.31',
+    'the SELinux type container_engine_t before 1.31',
     containersWith({ seLinuxOptions: { type: 'container_engine_t' } }),
     'seLinuxOptions',
     'container "a" set forbidden securityContext.seLinuxOptions: type "container_engine_t"',
     30,
   ],
   [
-    'only who asks for no AppArmor',
+    'only the container with an unconfined AppArmor profile',
     mixed('appArmorProfile', { type: 'RuntimeDefault' }, { type: 'Unconfined' }),
     'forbidden AppArmor profile',
     'container "a" must not set AppArmor profile type to "Unconfined"',
   ],
   [
-    'only who asks for no seccomp',
+    'only the container with an unconfined seccomp profile',
     mixed('seccompProfile', { type: 'Localhost' }, { type: 'Unconfined' }),
     'seccompProfile',
     'container "a" must not set securityContext.seccompProfile.type to "Unconfined"',
   ],
   [
-    'only who asks for another type of SELinux',
+    'only the container with another SELinux type',
     mixed('seLinuxOptions', { type: 'container_t' }, { type: 'x' }),
     'seLinuxOptions',
     'container "a" set forbidden securityContext.seLinuxOptions: type "x"',
@@ -297,7 +304,7 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'container "a" uses probe or lifecycle host "h"',
   ],
   [
-    'a process of the host on Windows',
+    'a HostProcess container on Windows',
     {
       securityContext: { windowsOptions: { hostProcess: true } },
       ...containersWith({ windowsOptions: { hostProcess: true } }),

@@ -15,16 +15,16 @@ const cases: [what: string, over: object, expected: boolean][] = [
   ['nothing', {}, false],
   ['a toleration', { tolerations: [{ operator: 'Exists' }] }, false],
   [
-    'what a container may use',
+    'the resources of a container',
     { containers: [c('a', 'x', { resources: { limits: { cpu: '1' } } }), c('b', 'y')] },
     false,
   ],
   ['an image', { containers: [c('a', 'x'), c('b', 'other')] }, true],
   ['the image of an init container', { initContainers: [c('i', 'other')] }, true],
-  ['one init container more', { initContainers: [c('i', 'z'), c('j', 'z')] }, true],
-  ['one container less', { containers: [c('a', 'x')] }, true],
-  ['an ephemeral container', { ephemeralContainers: [c('e', 'e'), c('f', 'e')] }, true],
-  ['the order of ephemeral containers and none of them', { ephemeralContainers: [c('e', 'e')] }, false],
+  ['an added init container', { initContainers: [c('i', 'z'), c('j', 'z')] }, true],
+  ['a removed container', { containers: [c('a', 'x')] }, true],
+  ['an added ephemeral container', { ephemeralContainers: [c('e', 'e'), c('f', 'e')] }, true],
+  ['a removed ephemeral container', { ephemeralContainers: [c('e', 'e')] }, false],
   ['the image of an ephemeral container', { ephemeralContainers: [c('e', 'f')] }, true],
 ];
 for (const [what, over, expected] of cases)

@@ -14,7 +14,7 @@ describe('evaluation', () => {
     assert.equal(at(34).length, 1);
   });
 
-  test('a version that is named counts, also one after that of the API', () => {
+  test('a named version applies, even one after that of the API', () => {
     const at = (version: number) => violationsOf({ level: 'baseline', version }, podWith(probed), 32);
     assert.deepEqual(at(33), []);
     assert.equal(at(34).length, 1);

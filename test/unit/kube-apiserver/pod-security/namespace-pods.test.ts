@@ -66,7 +66,7 @@ describe('the pods of a namespace whose policy changes', () => {
     ]);
   });
 
-  test('are not more than so many, one of each controller first', () => {
+  test('are limited in number, and include one pod of each controller first', () => {
     const replicas = Array.from({ length: maxPods }, (_, index) => pod(`r${index}`, {}, 'one'));
     const pods = [...replicas, pod('last', onHost), pod('other', { hostPID: true }, 'two')];
     assert.deepEqual(warnings(pods), [

@@ -12,9 +12,9 @@ const { runAsNonRoot: _root, ...noRule } = restrictedContext;
 const { seccompProfile: _profile, ...noProfile } = restrictedContext;
 
 const allowed: [what: string, pod: PodFields, version?: Version][] = [
-  ['what says all that has to be said', containersWith(restrictedContext, restrictedContext)],
+  ['containers with all required fields', containersWith(restrictedContext, restrictedContext)],
   [
-    'a rule that is said once for all containers',
+    'required fields set by the pod for all containers',
     {
       securityContext: { runAsNonRoot: true, seccompProfile: { type: 'Localhost' } },
       ...containersWith(but({ runAsNonRoot: undefined, seccompProfile: undefined })),
@@ -23,7 +23,7 @@ const allowed: [what: string, pod: PodFields, version?: Version][] = [
   ['ports below 1024', containersWith(but({ capabilities: { drop: ['ALL'], add: ['NET_BIND_SERVICE'] } }))],
   ['a user by number', containersWith(but({ runAsUser: 1 }))],
   [
-    'volumes that are made for the pod',
+    'volume types that restricted allows',
     volumes(
       ...['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'image'].map((type) => ({
         [type]: {},
@@ -37,62 +37,62 @@ const allowed: [what: string, pod: PodFields, version?: Version][] = [
     25,
   ],
   [
-    'root of its own users since 1.35',
+    'root in a user namespace since 1.35',
     { hostUsers: false, ...containersWith({ ...noRule, runAsUser: 0 }) },
     35,
   ],
-  ['to gain privileges before 1.8', containersWith({ runAsNonRoot: true }), 7],
+  ['privilege escalation before 1.8', containersWith({ runAsNonRoot: true }), 7],
   ['all capabilities before 1.22', containersWith(but({ capabilities: undefined })), 21],
-  ['no profile before 1.19', containersWith({ ...noProfile }), 18],
-  ['root by number before 1.23', containersWith(but({ runAsUser: 0 })), 22],
+  ['no seccomp profile before 1.19', containersWith({ ...noProfile }), 18],
+  ['user id 0 before 1.23', containersWith(but({ runAsUser: 0 })), 22],
 ];
 
 const refused: [what: string, pod: PodFields, reason: string, detail: string, version?: Version][] = [
   [
-    'to gain privileges',
+    'privilege escalation',
     containersWith(but({ allowPrivilegeEscalation: true }), but({ allowPrivilegeEscalation: undefined })),
     'allowPrivilegeEscalation != false',
     'containers "a", "b" must set securityContext.allowPrivilegeEscalation=false',
   ],
   [
-    'capabilities that are kept, in any case',
+    'capabilities that are not dropped, in any case',
     containersWith(but({ capabilities: { drop: ['all'] } }), but({ capabilities: undefined })),
     'unrestricted capabilities',
     'containers "a", "b" must set securityContext.capabilities.drop=["ALL"]',
   ],
   [
-    'capabilities that are kept and added',
+    'capabilities that are not dropped, and added ones',
     containersWith(but({ capabilities: { add: ['CHOWN', 'NET_BIND_SERVICE'] } })),
     'unrestricted capabilities',
     'container "a" must set securityContext.capabilities.drop=["ALL"]; container "a" must not include "CHOWN" in securityContext.capabilities.add',
   ],
   [
-    'a capability of the usual set, once',
+    'a capability that baseline refuses too, reported once',
     containersWith(but({ capabilities: { drop: ['ALL'], add: ['SYS_ADMIN'] } })),
     'unrestricted capabilities',
     'container "a" must not include "SYS_ADMIN" in securityContext.capabilities.add',
     22,
   ],
   [
-    'root, said by pod and container',
+    'runAsNonRoot false in pod and container',
     { securityContext: { runAsNonRoot: false }, ...containersWith(but({ runAsNonRoot: false })) },
     'runAsNonRoot != true',
     'pod and container "a" must not set securityContext.runAsNonRoot=false',
   ],
   [
-    'root in one container against the rule of the pod',
+    'runAsNonRoot false in one container only',
     { securityContext: { runAsNonRoot: true }, ...containersWith(but({ runAsNonRoot: false })) },
     'runAsNonRoot != true',
     'container "a" must not set securityContext.runAsNonRoot=false',
   ],
   [
-    'no word of root',
+    'runAsNonRoot missing',
     containersWith(restrictedContext, noRule),
     'runAsNonRoot != true',
     'pod or container "b" must set securityContext.runAsNonRoot=true',
   ],
   [
-    'root by number',
+    'user id 0',
     { securityContext: { runAsUser: 0 }, ...containersWith(but({ runAsUser: 0 }), but({ runAsUser: 1 })) },
     'runAsUser=0',
     'pod and container "a" must not set runAsUser=0',
@@ -106,13 +106,13 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     19,
   ],
   [
-    'a profile that is not allowed, which is not told twice',
+    'a profile that is not allowed, reported once',
     containersWith(but({ seccompProfile: { type: 'Unconfined' } })),
     'seccompProfile',
     'container "a" must not set securityContext.seccompProfile.type to "Unconfined"',
   ],
   [
-    'a path of the host, once',
+    'a hostPath volume, reported once',
     volumes({ hostPath: {} }),
     'restricted volume types',
     'volume "v0" uses restricted volume type "hostPath"',
@@ -124,14 +124,14 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'volumes "v0", "v2", "v3" use restricted volume types "nfs", "unknown"',
   ],
   [
-    '/proc unmasked, with users of its own too',
+    'an unmasked /proc, even in a user namespace',
     { hostUsers: false, ...containersWith(but({ procMount: 'Unmasked' })) },
     'procMount',
     'container "a" must not set securityContext.procMount to "Unmasked"',
     35,
   ],
   [
-    'root of its own users before 1.35',
+    'root in a user namespace before 1.35',
     { hostUsers: false, ...containersWith(noRule) },
     'runAsNonRoot != true',
     'pod or container "a" must set securityContext.runAsNonRoot=true',

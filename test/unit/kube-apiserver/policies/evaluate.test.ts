@@ -20,14 +20,14 @@ const messages = (spec: object, object?: object) =>
   evaluate(spec, object).denials.map(({ message }) => message);
 const validations = (...all: object[]) => ({ validations: all });
 
-test('an expression that holds denies nothing', () => {
+test('an expression that is true denies nothing', () => {
   assert.deepEqual(evaluate(validations({ expression: 'object.a == 1' }), { a: 1 }), {
     denials: [],
     annotations: [],
   });
 });
 
-test('each expression that does not hold denies with its own message and reason', () => {
+test('each expression that is false denies with its own message and reason', () => {
   const found = evaluate(
     validations(
       { expression: 'false', message: ' plain ', reason: 'Forbidden' },
@@ -62,7 +62,7 @@ test('an expression that fails denies, unless the policy ignores failures', () =
   assert.deepEqual(messages({ ...failing, failurePolicy: 'Ignore' }), []);
 });
 
-test('a condition that does not hold keeps the policy from the request, also beside one that fails', () => {
+test('if a match condition is false, the policy does not apply, even if another condition fails', () => {
   const spec = (...expressions: string[]) => ({
     ...validations({ expression: 'false', message: 'denied' }),
     matchConditions: expressions.map((expression, index) => ({ name: `c${index}`, expression })),
@@ -104,7 +104,7 @@ test('all validations share one budget', () => {
   );
 });
 
-test('annotations are texts that are not empty; one that fails denies whatever the actions of a binding', () => {
+test('annotations are non-empty texts; an annotation that fails denies the request for any actions of the binding', () => {
   const annotation = (valueExpression: string) => ({
     auditAnnotations: [{ key: 'who', valueExpression }],
   });

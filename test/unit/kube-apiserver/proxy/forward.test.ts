@@ -80,7 +80,7 @@ describe('a request', () => {
     );
   });
 
-  test('without a path is redirected to the one with a slash, if it only reads', async () => {
+  test('without a path is redirected to the path with a slash, if its method only reads', async () => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await ask('?a=b', { method });
       assert.deepEqual([answer.status, answer.headers.get('location')], [301, `${toPod('/')}?a=b`]);
@@ -105,7 +105,7 @@ describe('a request', () => {
     assert.equal((await echoed('/', { headers: { 'content-length': '0' } })).url, '/');
   });
 
-  test('over TLS arrives decrypted, whatever certificate the backend has', async () => {
+  test('over TLS arrives decrypted, for any certificate of the backend', async () => {
     await backend.overTls();
     const encrypted: unknown[] = [];
     backend.handle = (request, response) => {
@@ -179,7 +179,7 @@ describe('an answer', () => {
       }
     });
 
-  test('comes piece by piece, changed or not', async () => {
+  test('arrives piece by piece, rewritten or not', async () => {
     for (const [type, sent, seen] of [
       ['text/plain', '<a href="/x">', '<a href="/x">'],
       ['text/html', '<a href="/x">', `<a href="${toPod('/x')}">`],
@@ -250,7 +250,7 @@ describe('a connection that leaves HTTP', () => {
   const upgrade = { connection: 'Upgrade', upgrade: 'teletype' };
   const leaving = { headers: upgrade, upgrade };
 
-  test('is joined to that of the backend, with what came behind its answer', async () => {
+  test('is joined to the connection of the backend, with the bytes after its answer', async () => {
     backend.overBytes('HTTP/1.1 101 Go\r\nConnection: Upgrade\r\nUpgrade: teletype\r\n\r\nfirst');
     const answer = await ask('?a=b', leaving);
     assert.equal(answer.body, null);

@@ -67,11 +67,11 @@ describe('the address of a pod', () => {
   it('is the first port any container names', () => {
     assert.equal(podLocation(podNamed('web', { ports: [9000, 9001] }), asked('web')).port, 9000);
   });
-  it('is any port there can be', () => {
+  it('may be any valid port', () => {
     for (const port of [1, 65535])
       assert.equal(podLocation(podNamed('web'), asked(`web:${port}`)).port, port);
   });
-  it("is the scheme's own port where none is named", () => {
+  it('is the default port of the scheme if no port is named', () => {
     assert.equal(podLocation(podNamed('web'), asked('web')).port, 80);
     assert.equal(podLocation(podNamed('web'), asked('https:web:')).port, 443);
   });
@@ -160,7 +160,7 @@ describe('the address of a service', () => {
       ['http p 8080', 'http q 8080', 'http r 8080', 'http r 8080'],
     );
   });
-  it('is an endpoint that is ready, or does not say', () => {
+  it('is an endpoint that is ready, or has no condition', () => {
     const slices = [
       slice([endpoint('p', { conditions: { ready: false } }), endpoint('q', { conditions: {} })]),
     ];
@@ -169,7 +169,7 @@ describe('the address of a service', () => {
       ['http q 8080', 'http q 8080'],
     );
   });
-  it('is the address of a pod, even if the endpoint has others', () => {
+  it('is the address of a pod, even if the endpoint has other addresses', () => {
     const several = slice([endpoint('p', { addresses: ['10.0.0.9', '10.0.0.1'] })]);
     assert.equal(serviceLocation(service(), [several], anyPod, asked('web'), 0).address, '10.0.0.1');
   });
@@ -185,8 +185,8 @@ describe('the address of a service', () => {
   const none: readonly [string, readonly EndpointSlice[], ((name: string) => Pod | undefined)?][] = [
     ['no slice', []],
     ['no endpoint', [slice([])]],
-    ['a port that has no number', [slice([endpoint('p')], [{ name: '' }])]],
-    ['an address that is no pod', [slice([endpoint('p', { targetRef: undefined })])]],
+    ['a port without a number', [slice([endpoint('p')], [{ name: '' }])]],
+    ['an address that is not of a pod', [slice([endpoint('p', { targetRef: undefined })])]],
     [
       'a reference to something else',
       [slice([endpoint('p', { targetRef: { kind: 'Node', namespace: 'a', name: 'p' } })])],
@@ -202,20 +202,20 @@ describe('the address of a service', () => {
     ['a pod that does not exist', [slice([endpoint('p')])], () => undefined],
     ['a pod with another address', [slice([endpoint('p', { addresses: ['10.0.0.2'] })])]],
     [
-      'a pod with an address of its own machine',
+      'a pod with the address of its node',
       [slice([endpoint('p', { addresses: ['127.0.0.1'] })])],
       (name) => podNamed(name, { ip: '127.0.0.1' }),
     ],
   ];
   for (const [what, slices, podOf] of none) {
-    it(`is nowhere with ${what}`, () => {
+    it(`does not exist with ${what}`, () => {
       assert.throws(
         () => at(slices, 'web', 0.5, podOf),
         code(503, /^no endpoints available for service "web"$/),
       );
     });
   }
-  it('is nowhere by a name it does not have', () => {
+  it('does not exist for an unknown port name', () => {
     assert.throws(
       () => at([namedSlice], 'web:other', 0, anyPod, named),
       code(503, /^no endpoints available for service "web:other"$/),
@@ -225,7 +225,7 @@ describe('the address of a service', () => {
       code(503, /^no endpoints available for service "web"$/),
     );
   });
-  it('is nowhere by a number it does not have', () => {
+  it('does not exist for an unknown port number', () => {
     assert.throws(
       () => at([namedSlice], 'web:8080', 0, anyPod, named),
       code(503, /^no service port 8080 found for service "web"$/),

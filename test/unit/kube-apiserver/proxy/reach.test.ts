@@ -46,7 +46,7 @@ beforeEach(() => {
   backend.connections.length = 0;
 });
 
-test('a service leads to the pod of one of its own endpoints', async () => {
+test('a Service is resolved to the pod of one of its own endpoints', async () => {
   for (const id of ['web', 'web:80', 'http:web:']) {
     const answer = await backend.agents.ask(`${namespace}/services/${id}/proxy/x`);
     assert.equal(((await answer.json()) as Echoed).url, '/x');

@@ -61,7 +61,7 @@ describe('links in HTML', () => {
     ],
     ['a style', '<style>a<a href="/x"></STYLE ><a href=/y>', '<style>a<a href="/x"></STYLE ><a href=/P/y>'],
     [
-      'what only begins like an end tag',
+      'text that only begins like an end tag',
       '<title></titles><a href=/x></title><a href=/y>',
       '<title></titles><a href=/x></title><a href=/P/y>',
     ],
@@ -72,10 +72,10 @@ describe('links in HTML', () => {
     ['an = for a name', '<a ="/x" href=/y>', '<a ="/x" href=/P/y>'],
     ['an attribute without a value', '<a href><a href=/y>', '<a href><a href=/P/y>'],
     ['a tag that does not end', '<a href="/x', '<a href="/x'],
-    ['bytes that are no ASCII', '\xc3\xa4<a href="/\xc3\xa4">\xff', '\xc3\xa4<a href="/P/\xc3\xa4">\xff'],
+    ['bytes that are not ASCII', '\xc3\xa4<a href="/\xc3\xa4">\xff', '\xc3\xa4<a href="/P/\xc3\xa4">\xff'],
     ['nothing', '', ''],
     [
-      'what looks like a tag in a value',
+      'text that looks like a tag in a value',
       '<a title="<a href=/x>" href="/y">',
       '<a title="<a href=/x>" href="/P/y">',
     ],
@@ -102,12 +102,12 @@ describe('links in HTML', () => {
     ['an attribute twice', '<a href="/x" href="/y">', '<a href="/P/x" href="/P/y">'],
     ['an empty link', '<a href=""><a href="/y">', '<a href=""><a href="/P/y">'],
     [
-      'a name that is longer than any',
+      'a name above the maximum length',
       `<${'a'.repeat(100)} href="/x"><a ${'b'.repeat(100)}href="/x">`,
       `<${'a'.repeat(100)} href="/x"><a ${'b'.repeat(100)}href="/x">`,
     ],
     [
-      'an element that is no link in a template',
+      'an element in a template that is not a link',
       '<template><a href="/x"></a></template>',
       '<template><a href="/P/x"></a></template>',
     ],
@@ -125,7 +125,7 @@ describe('links in HTML', () => {
     });
   }
 
-  it('are rewritten equally, however the document is split', () => {
+  it('are rewritten equally for any division of the document', () => {
     const random = new SeededRandom(3);
     const html = cases
       .map(([, text]) => text)
@@ -150,7 +150,7 @@ describe('links in HTML', () => {
     assert.equal(rewriter.push('nk">'), '/P/link">');
   });
 
-  it('hold back at most a link, however long other parts are', () => {
+  it('buffer at most one link, even if other parts are long', () => {
     const long = 'x'.repeat(1 << 20);
     for (const begin of [
       '<a title="',
@@ -169,7 +169,7 @@ describe('links in HTML', () => {
     }
   });
 
-  it('pass a link unchanged if it is longer than any, and continue after it', () => {
+  it('pass a link above the maximum length unchanged, and continue after it', () => {
     const rewriter = new HtmlRewriter(change);
     const long = `<a href="/${'x'.repeat(70_000)}`;
     assert.equal(rewriter.push(long), long);

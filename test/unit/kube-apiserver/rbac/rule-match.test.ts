@@ -13,15 +13,20 @@ const asks = (one: CompiledRule, [resource, verb = 'get', group = '', name = '']
 
 const table: readonly [title: string, Partial<PolicyRule>, yes: readonly Asked[], no: readonly Asked[]][] = [
   [
-    'a resource is that one, and none of its subresources',
+    'a resource matches itself, and no subresource',
     {},
     [['pods']],
     [['pods/log'], ['pod'], ['Pods'], ['pods/'], ['secrets'], ['pods', 'list'], ['pods', 'get', 'apps']],
   ],
-  ['a subresource is that one alone', { resources: ['pods/log'] }, [['pods/log']], [['pods'], ['pods/exec']]],
-  ['* is every resource and every subresource', { resources: ['*'] }, [['pods'], ['pods/log']], []],
   [
-    '*/scale is that subresource of every resource',
+    'a subresource matches itself alone',
+    { resources: ['pods/log'] },
+    [['pods/log']],
+    [['pods'], ['pods/exec']],
+  ],
+  ['* matches every resource and every subresource', { resources: ['*'] }, [['pods'], ['pods/log']], []],
+  [
+    '*/scale matches the subresource scale of every resource',
     { resources: ['*/scale'] },
     [['deployments/scale'], ['x/scale']],
     [['deployments'], ['scale'], ['deployments/status'], ['deployments/scale/x'], ['deployments/xscale']],
@@ -31,7 +36,7 @@ const table: readonly [title: string, Partial<PolicyRule>, yes: readonly Asked[]
   ['*s is no wildcard', { resources: ['*s'] }, [['*s']], [['pods'], ['s']]],
   ['*/* is no wildcard', { resources: ['*/*'] }, [], [['pods'], ['pods/log']]],
   [
-    '* is every verb',
+    '* matches every verb',
     { verbs: ['*'] },
     [
       ['pods', 'escalate'],
@@ -40,7 +45,7 @@ const table: readonly [title: string, Partial<PolicyRule>, yes: readonly Asked[]
     [['secrets', 'get']],
   ],
   [
-    'a verb is that one',
+    'a verb matches itself alone',
     { verbs: ['list'] },
     [['pods', 'list']],
     [
@@ -49,13 +54,13 @@ const table: readonly [title: string, Partial<PolicyRule>, yes: readonly Asked[]
       ['pods', ''],
     ],
   ],
-  ['* is every group', { apiGroups: ['*'] }, [['pods', 'get', 'apps'], ['pods']], []],
-  ['the group without a name is no other', { apiGroups: [''] }, [['pods']], [['pods', 'get', 'apps']]],
-  ['no group is none', { apiGroups: [] }, [], [['pods'], ['pods', 'get', 'apps']]],
-  ['no resource is none', { resources: [] }, [], [['pods'], ['']]],
-  ['no verb is none', { verbs: [] }, [], [['pods'], ['pods', '']]],
+  ['* matches every group', { apiGroups: ['*'] }, [['pods', 'get', 'apps'], ['pods']], []],
+  ['the empty group matches itself alone', { apiGroups: [''] }, [['pods']], [['pods', 'get', 'apps']]],
+  ['no groups match nothing', { apiGroups: [] }, [], [['pods'], ['pods', 'get', 'apps']]],
+  ['no resources match nothing', { resources: [] }, [], [['pods'], ['']]],
+  ['no verbs match nothing', { verbs: [] }, [], [['pods'], ['pods', '']]],
   [
-    'names are those alone, and not what has none',
+    'names match themselves alone, and no request without a name',
     { verbs: ['*'], resourceNames: ['a', '*'] },
     [
       ['pods', 'get', '', 'a'],
@@ -68,9 +73,14 @@ const table: readonly [title: string, Partial<PolicyRule>, yes: readonly Asked[]
       ['pods', 'deletecollection'],
     ],
   ],
-  ['empty names are all', { resourceNames: [] }, [['pods', 'get', '', 'a'], ['pods']], []],
   [
-    'a rule of paths is about no resource',
+    'an empty list of names matches all names',
+    { resourceNames: [] },
+    [['pods', 'get', '', 'a'], ['pods']],
+    [],
+  ],
+  [
+    'a rule of paths matches no resource',
     { apiGroups: undefined, resources: undefined, nonResourceURLs: ['*'], verbs: ['*'] },
     [],
     [['pods'], ['*'], ['/x']],
@@ -105,7 +115,7 @@ describe('rules of paths', () => {
       assert.equal(one.allows({ type: 'path', verb: 'post', path: nonResourceURLs[0] ?? '' }), false);
     });
 
-  test('a rule of resources is about no path', () =>
+  test('a rule of resources matches no path', () =>
     assert.equal(
       rule({ verbs: ['*'], resources: ['*'], apiGroups: ['*'] }).allows({
         type: 'path',
@@ -115,7 +125,7 @@ describe('rules of paths', () => {
       false,
     ));
 
-  test('many stars within a path are not read in quadratic time', () => {
+  test('many stars within a path are matched in linear time', () => {
     const nonResourceURLs = [`/${'*'.repeat(400_000)}x*`];
     const one = new CompiledRule({ verbs: ['get'], nonResourceURLs });
     assert.equal(one.allows({ type: 'path', verb: 'get', path: '/x' }), false);

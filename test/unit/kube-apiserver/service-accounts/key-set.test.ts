@@ -35,7 +35,7 @@ function live(keys: KeySet, from: number, to: number): KeySet {
   return current;
 }
 
-test('the first key signs at once, and nothing is done before the next is due', () => {
+test('the first key signs at once, and nothing happens before the next key is due', () => {
   assert.equal(signerAt(first, start)?.publicKey, one);
   assert.equal(signerAt(first, start - day)?.publicKey, one, 'with the clock set back');
   const { keys, next } = plan(first, start);
@@ -89,7 +89,7 @@ test('a key that has signed a longer token verifies for longer, and forever if t
   assert.ok(known(live(endless, start, start + 50 * year)).includes(one ?? ''));
 });
 
-test('a key without an end is the only one', () => {
+test('a key without an end is not replaced', () => {
   const endless = Number.POSITIVE_INFINITY;
   const [key, ...more] = readKeys(writeKeys(firstKey(newKeyPair(), start, endless))) ?? [];
   assert.ok(key && more.length === 0);
@@ -97,7 +97,7 @@ test('a key without an end is the only one', () => {
   assert.deepEqual([keys, next], [[key], endless]);
 });
 
-test('keys are stored unchanged, and other data are not taken for keys', () => {
+test('keys are stored unchanged, and other data are not accepted as keys', () => {
   const { keys } = plan(plan(first, start + age - hour).keys, start + age + hour);
   assert.deepEqual(readKeys(writeKeys(keys)), keys);
   const [key] = first;
@@ -108,7 +108,7 @@ test('keys are stored unchanged, and other data are not taken for keys', () => {
     ['a list', text([key])],
     ['no keys', text({ keys: [] })],
     ['null', text(null)],
-    ['one that cannot sign', text({ keys: [{ ...key, privateKey: undefined }] })],
+    ['a key that cannot sign', text({ keys: [{ ...key, privateKey: undefined }] })],
     ['another private key', text({ keys: [{ ...key, privateKey: stranger.privateKey }] })],
     ['a damaged key', text({ keys: [{ ...key, publicKey: 'x' }] })],
     ['no time', text({ keys: [{ ...key, signsFrom: undefined }] })],

@@ -78,7 +78,7 @@ describe('an eviction', () => {
     assert.equal(condition?.lastTransitionTime, lastTransitionTime);
   });
 
-  test('is taken off the budget, in the same moment', async () => {
+  test('is charged to the budget in the same transaction', async () => {
     await makePod('a');
     await makeBudget('pdb', { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1 });
     assert.equal((await evict('a')).status, 201);
@@ -89,7 +89,7 @@ describe('an eviction', () => {
     assert.ok(await isGoing('a'));
   });
 
-  test('is refused with the missing number if the budget allows none, and with the time to retry if it is not computed', async () => {
+  test('is rejected with the numbers of the budget if it allows no disruption, and with a retry time if the budget is not computed yet', async () => {
     await makePod('a');
     await makeBudget('pdb', { currentHealthy: 1, desiredHealthy: 1 });
     const refused = await evict('a');
@@ -147,11 +147,11 @@ describe('an eviction', () => {
     });
 
   for (const [what, status, spec, code] of [
-    ['goes where the others are enough', { currentHealthy: 2, desiredHealthy: 2 }, {}, 201],
-    ['stays where they are not', { currentHealthy: 1, desiredHealthy: 2 }, {}, 429],
-    ['stays where nothing is demanded yet', { currentHealthy: 0, desiredHealthy: 0 }, {}, 429],
+    ['is evicted if enough other pods are healthy', { currentHealthy: 2, desiredHealthy: 2 }, {}, 201],
+    ['stays if too few other pods are healthy', { currentHealthy: 1, desiredHealthy: 2 }, {}, 429],
+    ['stays if the budget is not computed yet', { currentHealthy: 0, desiredHealthy: 0 }, {}, 429],
     [
-      'is evicted always with unhealthyPodEvictionPolicy AlwaysAllow',
+      'is always evicted with unhealthyPodEvictionPolicy AlwaysAllow',
       { currentHealthy: 0, desiredHealthy: 2 },
       { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
       201,

@@ -29,7 +29,7 @@ const stored = async (name: string) =>
 describe('a binding', () => {
   const bind = (body: object, query = '') => server.call('POST', `${pods}/p/binding${query}`, body);
 
-  test('sets the node of the pod, and the time of its condition', async () => {
+  test('sets the node of the pod, and the time of the condition PodScheduled', async () => {
     await make('p');
     await server.clock.advance(1000);
     const answer = await bind({ target: { kind: 'Node', name: 'n1' } });
@@ -44,7 +44,7 @@ describe('a binding', () => {
     assert.equal(pod?.status?.phase, 'Pending');
   });
 
-  test('changes nothing else', async () => {
+  test('changes no other fields', async () => {
     await make('p');
     const { tolerations, ...spec } = (await stored('p'))?.spec ?? assert.fail();
     assert.ok(tolerations?.length);
@@ -57,7 +57,7 @@ describe('a binding', () => {
     assert.deepEqual((await stored('p'))?.spec, { ...spec, nodeName: 'n1' });
   });
 
-  test('leaves other conditions, and takes the place of the one before', async () => {
+  test('keeps other conditions, and replaces the condition PodScheduled', async () => {
     await make('p');
     const condition = (type: string) => ({ type, status: 'False' });
     const patch = { status: { conditions: [condition('PodScheduled'), condition('Ready')] } };
@@ -90,7 +90,7 @@ describe('a binding', () => {
     ['without a target', {}, 422, /target\.name: Required value/],
     ['to nothing', { target: { name: '' } }, 422, /target\.name: Required value/],
     [
-      'to what is no node',
+      'to an object that is not a Node',
       { target: { kind: 'Pod', name: 'n1' } },
       422,
       /target\.kind: Unsupported value: "Pod"/,
@@ -111,13 +111,13 @@ describe('a binding', () => {
       /name in URL does not match/,
     ],
     [
-      'with a note that is no text',
+      'with an annotation that is not a text',
       { metadata: { annotations: { a: 1 } }, target: { name: 'n1' } },
       400,
       /texts/,
     ],
     [
-      'with a note that has no right name',
+      'with an annotation with an invalid key',
       { metadata: { annotations: { 'a/b/c': '' } }, target: { name: 'n1' } },
       422,
       /metadata\.annotations/,
@@ -196,7 +196,7 @@ describe('an eviction', () => {
   });
 });
 
-test('the finalizers of a namespace change by finalize only, and nothing else is changed by it', async () => {
+test('finalize is the only way to change the finalizers of a namespace, and changes nothing else', async () => {
   const path = '/api/v1/namespaces/gone';
   await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'gone', labels: { a: 'b' } } });
   const marked = (await server.call('DELETE', path)).json<KubeObject & { spec: { finalizers: string[] } }>();

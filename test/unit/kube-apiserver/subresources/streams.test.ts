@@ -103,7 +103,7 @@ describe('the request to the agent', () => {
       );
     });
 
-  test('a log on a WebSocket, in any spelling of that, and on nothing else', async () => {
+  test('a log is upgraded only to a WebSocket, in any spelling', async () => {
     for (const upgrade of ['websocket', 'WebSocket']) {
       await agents.ask(`${pods}/web/log`, { upgrade: { upgrade }, headers: id });
       assert.deepEqual(agents.asked.pop()?.headers, { upgrade, ...id });

@@ -133,7 +133,7 @@ test('a container has the allocations of both resources, and the later value of 
   assert.deepEqual(bothGiven(nothingGiven, of('a')), of('a'));
 });
 
-test('the Node has the count of each resource, and nothing of a removed one', () => {
+test('the Node has the count of each resource, and no count of a removed resource', () => {
   const devices = ['a', 'b', 'c'].map((id) => ({ id, healthy: id !== 'b' }));
   const counts = new Map([
     ['x.io/a', countOf(devices)],
@@ -157,7 +157,7 @@ test('a container that requests no device of a resource gets none', () => {
   assert.deepEqual(asks('3'), [[resource, 3]]);
 });
 
-test('a container has no choice between its earlier devices and those of containers before it', () => {
+test('a container gets its earlier devices and the devices of ended containers without a choice', () => {
   const pod = makePod({
     containers: [container('2')],
     initContainers: [{ ...container('1'), name: 'init' }],
@@ -174,7 +174,7 @@ test('a container has no choice between its earlier devices and those of contain
   assert.deepEqual(choice, { first: ['c', 'b'], free: ['a', 'd'], count: 2 });
 });
 
-test("the flag --devices may name files at the root, and NVIDIA's files lie beside each other", () => {
+test("the flag --devices may name files in the root folder, and NVIDIA's files are in one folder", () => {
   const [rule] = parseDeviceRules('example.com/x=/gpu*');
   assert.deepEqual([rule?.directory, rule?.name.test('gpu1'), rule?.shared], ['/', true, []]);
   assert.deepEqual(parseDeviceRules(' , '), []);

@@ -94,7 +94,7 @@ describe('the sources of pods', () => {
   const read = async () => (await sources.configMap('shop', 'c'))?.metadata.resourceVersion;
   const open = () => server.watches.filter(({ signal }) => !signal.aborted).length;
 
-  it('are watched once for all pods, one by one, until the last is deleted', async () => {
+  it('are each watched once for all pods, until the last pod is deleted', async () => {
     sources.observe(podWith('one', 'c'));
     sources.observe(podWith('two', 'c', 'c'));
     sources.observe(podWith('one', 'c'));
@@ -114,7 +114,7 @@ describe('the sources of pods', () => {
     assert.equal(open(), 0);
   });
 
-  it('follow a pod that needs something else', async () => {
+  it('change when a pod needs other objects', async () => {
     sources.observe(podWith('one', 'c', 'd'));
     await turns();
     assert.equal(open(), 2);

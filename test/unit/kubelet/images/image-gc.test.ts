@@ -44,7 +44,7 @@ describe('room on the disk of images', () => {
     });
   });
 
-  it('is made down to the lower mark, of the longest unused first', async () => {
+  it('is made down to the low threshold, by the images unused for longest', async () => {
     available = 150;
     await gc.collect();
     assert.deepEqual(removed, ['a:1']);
@@ -72,11 +72,11 @@ describe('room on the disk of images', () => {
     assert.equal(
       events.filter((event) => event.includes('ImageGCFailed')).length,
       1,
-      'it had worked meanwhile',
+      'it had succeeded meanwhile',
     );
   });
 
-  it('is made of the next image if a container has started with one in the meantime', async () => {
+  it('is made by the next image if a container has started from one in the meantime', async () => {
     refuse = (name) => (name === 'a:1' ? new RuntimeError('Conflict', 'in use') : undefined);
     available = 150;
     await gc.collect();
@@ -84,7 +84,7 @@ describe('room on the disk of images', () => {
     assert.deepEqual(events, []);
   });
 
-  it('is made of all removable images before a pod is evicted', async () => {
+  it('is made by all removable images before a pod is evicted', async () => {
     available = 999;
     assert.equal(await gc.freeAll(), 120);
     assert.deepEqual(removed, ['a:1', 'b:1']);
@@ -95,7 +95,7 @@ describe('room on the disk of images', () => {
     assert.equal(await gc.freeAll(), 120, 'one that failed does not keep the next');
   });
 
-  it('is checked at once, every five minutes, and no more after the end', async () => {
+  it('is checked at once and every five minutes until the end', async () => {
     available = 0;
     const stop = new AbortController();
     const running = gc.run(stop.signal);

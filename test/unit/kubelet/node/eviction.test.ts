@@ -21,16 +21,16 @@ const memory: Shortage = {
 };
 
 for (const [title, shortage, freeAll, ended, looks] of [
-  ['images that made room keep the pods', disk, async () => 60, [], 1],
-  ['without such images a pod goes', disk, async () => 0, ['uid-1'], 1],
+  ['no pod is evicted if images made room', disk, async () => 60, [], 1],
+  ['a pod is evicted without removable images', disk, async () => 0, ['uid-1'], 1],
   [
-    'a pod goes also where images cannot be looked at',
+    'a pod is evicted if images cannot be listed',
     disk,
     async () => Promise.reject(new Error('away')),
     ['uid-1'],
     1,
   ],
-  ['images are of no use for want of memory', memory, async () => 60, ['uid-1'], 0],
+  ['no image is removed for lack of memory', memory, async () => 60, ['uid-1'], 0],
 ] as const) {
   it(title, async () => {
     const gone: string[] = [];

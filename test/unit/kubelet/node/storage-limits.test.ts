@@ -67,7 +67,7 @@ test('a pod is evicted if its volume exceeds its limit, and no other pod is', as
   ]);
 });
 
-test('once, for the first of its volumes', async () => {
+test('is evicted once, for the first of its volumes', async () => {
   const machine = new Machine([pod('a', [disk('small', {}), disk('v'), disk('w')])], {
     'a/v': 2 * limit,
     'a/w': 2 * limit,
@@ -87,7 +87,7 @@ test('a volume in memory is limited by the kernel', async () => {
   assert.deepEqual([machine.ended.size, machine.looks], [0, 0]);
 });
 
-test('a pod that leaves or has ended is left alone', async () => {
+test('a pod that is being deleted or has ended is not evicted', async () => {
   const leaving = { deletionTimestamp: '2026-01-01T12:00:00Z' };
   const machine = new Machine(
     [
@@ -117,23 +117,29 @@ const container = (name: string, limit?: string) => ({
 const MiB = 1 << 20;
 
 for (const [title, containers, used, own, message] of [
-  ['keeps to its limits', [container('a', '1Mi'), container('b', '2Mi')], { a: MiB, b: MiB }, MiB, undefined],
   [
-    'uses more than all its containers may',
+    'is within its limits',
+    [container('a', '1Mi'), container('b', '2Mi')],
+    { a: MiB, b: MiB },
+    MiB,
+    undefined,
+  ],
+  [
+    "exceeds the sum of its containers' limits",
     [container('a', '1Mi'), container('b', '2Mi')],
     { a: MiB, b: MiB },
     MiB + 1,
     'Pod ephemeral local storage usage exceeds the total limit of containers 3Mi. ',
   ],
   [
-    'has a container without a limit that uses more than the others may',
+    'exceeds the sum of the limits with a container without a limit',
     [container('a', '1Mi'), container('b')],
     { b: MiB + 1 },
     0,
     'Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. ',
   ],
   [
-    'has a container that uses more than it may',
+    'has a container above its limit',
     [container('a', '1Mi'), container('b', '2Mi')],
     { a: MiB + 1 },
     0,
@@ -153,7 +159,7 @@ for (const [title, containers, used, own, message] of [
   });
 }
 
-test('a critical pod stays, whatever its usage', async () => {
+test('a critical pod stays for any usage', async () => {
   const critical = makePod({ priority: 2_000_000_000, volumes: [disk('v')] }, { uid: 'c' });
   const machine = new Machine([critical], { 'c/v': 2 * limit });
   await machine.limits.enforce();

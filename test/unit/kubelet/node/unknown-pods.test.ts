@@ -13,7 +13,7 @@ function unknownPods(sources: readonly PodSource[]) {
 }
 
 describe('unknown pods', () => {
-  it('end once the API server and the files have been read, and not before', () => {
+  it('are ended only after the API server and the files have been read', () => {
     const { pods, ended } = unknownPods(['api', 'files']);
     pods.end();
     pods.hasRead('files');

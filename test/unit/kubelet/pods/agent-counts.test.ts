@@ -14,7 +14,7 @@ const samplesOf = (families: readonly Family[], name: string) =>
   Object.fromEntries(read(families).get(name)?.samples ?? []);
 
 describe('the counts of pods', () => {
-  it('count starts by the kind of the container, and failures by their reason', () => {
+  it('include starts by the type of the container, and failures by their reason', () => {
     const counts = new PodCounts();
     const pod = makePod({
       initContainers: [{ name: 'step', image: 'i' }],
@@ -41,7 +41,7 @@ describe('the counts of pods', () => {
     });
   });
 
-  it('count evictions by their signal, rejections by their reason, and measure the steps', () => {
+  it('include evictions by their signal, rejections by their reason, and the duration of steps', () => {
     const counts = new PodCounts();
     counts.evicted('memory.available');
     counts.rejected('OutOfcpu');
@@ -62,7 +62,7 @@ describe('the counts of probes', () => {
   const run = { kind: 'liveness', container: 'main', result: 'success', seconds: 0.3 } as const;
   const labels = 'container="main",namespace="shop",pod="web"';
 
-  it('count each kind of result, and measure successful runs', () => {
+  it('include each kind of result, and the duration of successful runs', () => {
     const counts = new ProbeCounts();
     for (const result of ['success', 'warning', 'failure', 'failure', 'unknown'] as const)
       counts.count(makePod(), { ...run, result });
@@ -100,7 +100,7 @@ describe('the server of the agent', () => {
   const get = async (path: string, sources = reportSources()) =>
     (await reportFor(sources, new URL(path, 'https://kubelet')))?.body ?? assert.fail(`nothing at ${path}`);
 
-  it('serves the counts of probes apart from its own', async () => {
+  it('serves the metrics of probes on a separate page', async () => {
     const counts = new ProbeCounts();
     counts.count(makePod(), { kind: 'readiness', container: 'main', result: 'failure', seconds: 1 });
     const sources = { ...reportSources(), probed: () => counts.families() };

@@ -164,7 +164,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual(events, []);
   });
 
-  it('count as successful even if their result cannot be written to disk', async () => {
+  it('are successful even if their result cannot be written to disk', async () => {
     await writeFile(join(directory, 'hooks'), 'in the way');
     const hooks = make();
     hooks.begin(run({ exec: { command: ['true'] } }), pod, undefined);

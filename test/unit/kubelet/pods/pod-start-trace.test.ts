@@ -60,9 +60,9 @@ test('a start lasts until the pod is Ready, with the syncs that did something', 
 for (const [what, seen] of [
   ['a pod that is Ready already', pod(ready)],
   ['a pod that has ended', pod({ phase: 'Succeeded' })],
-  ['a pod that says nothing of a trace', pod(undefined, {} as never)],
+  ['a pod without a trace annotation', pod(undefined, {} as never)],
 ] as const) {
-  test(`${what} starts no more`, async () => {
+  test(`${what} has no start`, async () => {
     const { spans, start } = world();
     start.see(seen);
     start.see(pod());

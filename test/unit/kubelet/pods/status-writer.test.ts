@@ -37,7 +37,7 @@ const notReady: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', st
 const ready: PodStatus = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 
 describe('StatusWriter', () => {
-  it('delays an update that is not urgent, and then writes the newest one once', async () => {
+  it('delays an update that is not urgent, and then writes only the newest update', async () => {
     const { clock, patches, writer } = setUp();
     writer.set(makePod(), pending);
     writer.set(makePod(), { ...pending, hostIP: '192.0.2.1' });
@@ -75,7 +75,7 @@ describe('StatusWriter', () => {
     assert.equal(patches.length, 0);
   });
 
-  it('tries again later and later, always with the newest', async () => {
+  it('retries with growing delays, always with the newest status', async () => {
     const { clock, patches, writer } = setUp([newInternalError('1'), newInternalError('2')]);
     writer.set(makePod(), ready);
     await clock.advance(500);
@@ -139,7 +139,7 @@ describe('StatusWriter', () => {
     await writer.flush('unknown');
   });
 
-  it('writes what waits when it is closed', async () => {
+  it('writes waiting updates when it is closed', async () => {
     const { clock, patches, writer } = setUp();
     writer.set(makePod(), pending);
     await writer.close();
@@ -147,7 +147,7 @@ describe('StatusWriter', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('writes again when another has taken the readiness back, and not for anything older or else', async () => {
+  it('writes again if another client has revoked the readiness, and not for an older or another change', async () => {
     const { clock, patches, writer } = setUp();
     const seen = (version: string, status: object) =>
       writer.observe(makePod({}, { resourceVersion: version }, status));

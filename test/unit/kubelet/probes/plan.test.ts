@@ -67,7 +67,7 @@ describe('the probes that run', () => {
     world = observed(makeSandbox(), running),
   ) => wantedProbes(pod, world, new Map([[running.id, results]]), isEnding).map(({ kind }) => kind);
 
-  it('begin with the startup probe alone, and the others follow it', () => {
+  it('begin with the startup probe alone, and other probes follow it', () => {
     assert.deepEqual(kinds(), ['startup']);
     assert.deepEqual(kinds(podWith(probes), { startup: true }), ['liveness', 'readiness']);
     assert.deepEqual(kinds(podWith({ livenessProbe: probe, readinessProbe: probe })), [
@@ -77,14 +77,14 @@ describe('the probes that run', () => {
     assert.deepEqual(kinds(podWith({})), []);
   });
 
-  it('exclude those that could end a container which is about to end', () => {
+  it('exclude probes that could end a container under termination', () => {
     assert.deepEqual(kinds(podWith(probes), { startup: false }), []);
     assert.deepEqual(kinds(podWith(probes), { startup: true, liveness: false }), ['readiness']);
     assert.deepEqual(kinds(podWith(probes), { startup: true }, true), ['readiness']);
     assert.deepEqual(kinds(podWith(probes), {}, true), []);
   });
 
-  it('exclude those of stopped containers, of a pod without an address, and of an ended pod', () => {
+  it('exclude the probes of stopped containers, of a pod without an address, and of an ended pod', () => {
     assert.deepEqual(kinds(undefined, {}, false, observed(makeSandbox(), exited(1))), []);
     assert.deepEqual(
       kinds(undefined, {}, false, observed(makeSandbox(), makeContainer({ state: 'created' }))),
@@ -94,7 +94,7 @@ describe('the probes that run', () => {
     assert.deepEqual(kinds(podWith(probes, {}, { ...status, phase: 'Failed' })), []);
   });
 
-  it('include those of sidecars', () => {
+  it('include the probes of sidecars', () => {
     const [first] = wantedProbes(
       podWith({}, { initContainers: [{ name: 'proxy', image: 'p', restartPolicy: 'Always', ...probes }] }),
       observed(makeSandbox(), running, makeContainer({ name: 'proxy' })),
@@ -120,13 +120,13 @@ describe('results of an earlier agent', () => {
   const container = makeContainer();
   const said = { containerID: 'docker://main-0', started: true, ready: true };
 
-  it('holds for the same container', () => {
+  it('is valid for the same container', () => {
     assert.deepEqual(decidedBefore(podWith(said), container), { startup: true, readiness: true });
     assert.deepEqual(decidedBefore(podWith({ ...said, ready: false }), container), { startup: true });
     assert.deepEqual(decidedBefore(podWith({ ...said, started: false, ready: false }), container), {});
   });
 
-  it('holds for a sidecar as well', () => {
+  it('is valid for a sidecar as well', () => {
     const initContainerStatuses = [{ name: 'proxy', image: 'a', imageID: '', restartCount: 0, ...said }];
     const pod = makePod({}, {}, { initContainerStatuses });
     assert.deepEqual(decidedBefore(pod, makeContainer({ name: 'proxy', id: 'main-0' })), {
@@ -135,7 +135,7 @@ describe('results of an earlier agent', () => {
     });
   });
 
-  it('holds for no other', () => {
+  it('is valid for no other container', () => {
     assert.deepEqual(decidedBefore(podWith({ ...said, containerID: 'docker://main-1' }), container), {});
     assert.deepEqual(decidedBefore(makePod(), container), {});
   });
@@ -159,7 +159,7 @@ describe('the first run of a probe', () => {
     assert.equal(first('readiness', { initialDelaySeconds: 5 }, { now: now + 9000 }), 0);
   });
 
-  it('comes after one period for a probe that restarts the container', () => {
+  it('is after one period for a probe that restarts the container', () => {
     assert.equal(first('liveness', {}), 10_000);
     assert.equal(first('liveness', { initialDelaySeconds: 30 }), 30_000);
     assert.equal(first('liveness', {}, { now: now + 9000 }), 1000);

@@ -86,7 +86,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.events, []);
   });
 
-  it('keep their period however long a run takes', async () => {
+  it('keep their period even if a run takes long', async () => {
     const world = new World({ readinessProbe: run('ready', { periodSeconds: 2, timeoutSeconds: 10 }) });
     let takes = 1500;
     world.program = () => new Promise((resolve) => world.clock.after(takes, () => resolve(0)));
@@ -98,7 +98,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.runs.slice(3), ['6 ready', '11 ready', '16 ready']);
   });
 
-  it('hold liveness and readiness back until the container has started', async () => {
+  it('delay liveness and readiness until the container has started', async () => {
     const world = new World({
       startupProbe: run('started', { periodSeconds: 1 }),
       livenessProbe: run('alive', { periodSeconds: 5 }),
@@ -130,7 +130,7 @@ describe('the probes of a pod', () => {
     assert.equal(world.clock.pending, 0);
   });
 
-  it('end a container whose liveness probe fails, once', async () => {
+  it('end a container once when its liveness probe fails', async () => {
     const world = new World({ livenessProbe: run('alive', { failureThreshold: 2 }) });
     world.program = async (_command, { stdout }) => {
       stdout?.write('no');
@@ -170,7 +170,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual([world.result, world.changes], [{ readiness: false }, 4]);
   });
 
-  it('kill a program whose time is over, and wait for its end before the next', async () => {
+  it('kill a program at its timeout, and wait for its end before the next run', async () => {
     const world = new World({ readinessProbe: run('ready', { periodSeconds: 1, failureThreshold: 1 }) });
     let running = 0;
     let most = 0;
@@ -231,7 +231,7 @@ describe('the probes of a pod', () => {
     assert.equal(world.clock.pending, 0);
   });
 
-  it('are counted as they run, except those that are ended', async () => {
+  it('are counted when they have run, except aborted runs', async () => {
     const world = new World({ readinessProbe: run('ready', { periodSeconds: 1 }) });
     await world.clock.advance(1500);
     const told = readExposition(exposition(world.counts.families())).get('prober_probe_total')?.samples ?? [];

@@ -79,7 +79,7 @@ describe('a container whose liveness probe failed', () => {
     assert.deepEqual([ended.actions, ended.phase], [['removeSandbox sandbox-0'], 'Failed']);
   });
 
-  it('starts again under OnFailure even if it ended well, and its pod does not count as done', () => {
+  it('starts again under OnFailure even if it succeeded, and its pod does not count as succeeded', () => {
     const pod = podWith(live, { restartPolicy: 'OnFailure' });
     const at = look(pod, exited(0), { liveness: false });
     assert.deepEqual([at.actions, at.phase], [['start main in sandbox-0 attempt 1 crashes 1'], 'Running']);
@@ -122,12 +122,12 @@ describe('the status of a container with probes', () => {
     ]);
   });
 
-  it('is neither once it has ended', () => {
+  it('is neither started nor ready once it has ended', () => {
     const all = { startup: true, readiness: true };
     assert.deepEqual(said(podWith(both), exited(1), all), [false, false, 'False', 'False']);
   });
 
-  it('lists those that are not ready', () => {
+  it('lists the containers that are not ready', () => {
     const ready = look(podWith(both), makeContainer(), { startup: true }).condition('Ready');
     assert.deepEqual(
       [ready?.reason, ready?.message],

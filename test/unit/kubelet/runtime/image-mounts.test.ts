@@ -23,7 +23,7 @@ describe('image mounts in a request to Docker', () => {
     ]);
   });
 
-  it('have separate names, also if one image is mounted more than once', () => {
+  it('use a separate name for each mount of the same image', () => {
     const wanted = [mount('a', '/1'), mount('b', '/2'), mount('a', '/3'), mount('a', '/4', 'x')];
     assert.deepEqual(
       imageMounts(wanted).map(({ Source }) => Source),
@@ -73,6 +73,6 @@ describe('the part of an image that does not exist', () => {
   ] as const)
     it(`is not ${what}`, () => assert.equal(missingPart(info, said), undefined));
 
-  it('is not one of a container without mounts', () =>
+  it('does not exist for a container without mounts', () =>
     assert.equal(missingPart({ HostConfig: {} }, place), undefined));
 });

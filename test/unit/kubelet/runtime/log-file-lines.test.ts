@@ -38,7 +38,7 @@ describe('the output of a log file', () => {
   for (const text of oddTexts)
     test(`has a text unchanged: ${JSON.stringify(text)}`, () => assert.equal(print(entry(text)), text));
 
-  test('has what JSON.parse reads of random texts, wherever the bytes are cut', () => {
+  test('equals the result of JSON.parse for random texts, for any division of the bytes', () => {
     const random = new SeededRandom(7);
     const characters = [...'abc <>&"\\/\t\r\b\u0001\u007fäß€\u2028\uFFFD\u{1F600}\ud800'];
     for (let round = 0; round < 300; round++) {
@@ -56,7 +56,7 @@ describe('the output of a log file', () => {
     }
   });
 
-  test('has broken entries unchanged between others', () => {
+  test('contains broken entries unchanged between others', () => {
     const broken = ['{"log":"torn', 'not JSON', '{"log":"a\\x"}', '{"log":1}', ''];
     const content = broken.map((line) => `${entry('before\n')}${line}\n${entry('after\n')}`).join('');
     assert.equal(print(content), broken.map((line) => `before\n${line}\nafter\n`).join(''));

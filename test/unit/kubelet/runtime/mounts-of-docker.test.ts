@@ -15,17 +15,21 @@ function told(mount: Partial<Mount>): unknown {
 }
 
 for (const [title, mount, options] of [
-  ['an ordinary one', {}, undefined],
-  ['a read-only one, without what is below', { readOnly: true }, { ReadOnlyNonRecursive: true }],
+  ['an ordinary mount', {}, undefined],
+  ['a read-only mount that is not recursive', { readOnly: true }, { ReadOnlyNonRecursive: true }],
   [
-    'one that is read-only with all below',
+    'a recursively read-only mount',
     { readOnly: true, recursiveReadOnly: 'Enabled' },
     { ReadOnlyForceRecursive: true },
   ],
-  ['one that is read-only as far as it goes', { readOnly: true, recursiveReadOnly: 'IfPossible' }, undefined],
-  ['one that sees the machine', { propagation: 'HostToContainer' }, { Propagation: 'rslave' }],
   [
-    'one that the machine sees, read-only',
+    'a mount that is recursively read-only if possible',
+    { readOnly: true, recursiveReadOnly: 'IfPossible' },
+    undefined,
+  ],
+  ['a mount with propagation from the host', { propagation: 'HostToContainer' }, { Propagation: 'rslave' }],
+  [
+    'a bidirectional read-only mount',
     { readOnly: true, propagation: 'Bidirectional' },
     { Propagation: 'rshared', ReadOnlyNonRecursive: true },
   ],

@@ -36,7 +36,7 @@ test('a container has a kill that the engine reports before or after the query',
   assert.equal(await kills.has(id('b')), true);
 });
 
-test('a kill whose record names only the process counts for the container with that first process', async (context) => {
+test('a kill whose record has only the process id is assigned to the container with this first process', async (context) => {
   const { kills, write } = begin(context);
   await kills.started(id('a'), 71);
   await kills.started(id('b'), 72);
@@ -44,7 +44,7 @@ test('a kill whose record names only the process counts for the container with t
   assert.deepEqual([await kills.has(id('a')), await kills.has(id('b'))], [true, false]);
 });
 
-test('an earlier or later process with the same id does not count for a container', async (context) => {
+test('an earlier or later process with the same id is not assigned to a container', async (context) => {
   const { kills, write } = begin(context);
   write(numbered(71));
   await kills.started(id('a'), 71);
@@ -56,14 +56,14 @@ test('an earlier or later process with the same id does not count for a containe
   assert.deepEqual([await kills.has(id('a')), await kills.has(id('b'))], [false, true]);
 });
 
-test('process ids of another namespace than that of the log do not count', async (context) => {
+test('process ids of another namespace than the kernel log’s are ignored', async (context) => {
   const { kills, write } = begin(context, false);
   await kills.started(id('a'), 71);
   write(numbered(71));
   assert.equal(await kills.has(id('a')), false);
 });
 
-test('the reports of the engine count without a kernel log', async () => {
+test('without a kernel log, only the reports of the engine are used', async () => {
   const kills = new OomKills('/nonexistent/kmsg');
   await kills.started(id('a'), 71);
   assert.equal(await kills.has(id('a')), false);

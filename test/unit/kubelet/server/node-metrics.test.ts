@@ -101,7 +101,7 @@ describe('/stats/summary', () => {
     assert.deepEqual(pods[1].network, { time: '2026-01-01T00:00:00Z', ...shown, interfaces: [shown] });
   });
 
-  it('has the claim of a volume, and does not count it for the pod', async () => {
+  it('has the claim of a volume, and does not include the volume in the usage of the pod', async () => {
     const size = { at, bytes: 7, inodes: 2 };
     const volumes = [
       { name: 'data', claim: 'big', isEphemeral: false, size: { ...size, bytes: 600 }, on: disk },
@@ -193,7 +193,7 @@ describe('the verb and subresources that a request requires', () => {
     ['constructor', '/', '', ['proxy']],
   ] as const)
     it(`${method} ${path}`, () => assert.deepEqual(requestAttributes(method, path), { verb, subresources }));
-  it('is the verb create for an upgraded connection, whatever its first method is', () => {
+  it('is the verb create for an upgraded connection with any method', () => {
     const exec = { verb: 'create', subresources: ['proxy'] };
     assert.deepEqual(requestAttributes('GET', '/exec/a/b/c', true), exec);
     assert.deepEqual(requestAttributes('POST', '/exec/a/b/c', true), exec);
@@ -220,7 +220,7 @@ describe('pod starts', () => {
 });
 
 describe('the whole start of a pod', () => {
-  it("counts from the creation of the pod; the node's part excludes images and init containers", async () => {
+  it('is measured from the creation of the pod; the part of the node excludes images and init containers', async () => {
     const clock = new FakeClock();
     const starts = new PodStarts(clock);
     const began = clock.now();
@@ -242,7 +242,7 @@ describe('the whole start of a pod', () => {
 });
 
 describe("metrics of requests to the agent's server", () => {
-  it('have a small number of label values, whatever paths clients request', async () => {
+  it('have a small number of label values for any requested paths', async () => {
     const clock = new FakeClock();
     const counts = new ServerCounts(clock);
     counts.begin('GET', '/metrics/cadvisor')();
@@ -284,7 +284,7 @@ describe('relists', () => {
 });
 
 describe('volumes', () => {
-  it('are counted by plugin, the desired ones and the existing ones', async () => {
+  it('are counted by plugin, the desired and the existing volumes', async () => {
     const clock = new FakeClock();
     const counts = new VolumeCounts(clock);
     const end = counts.start();
@@ -339,7 +339,7 @@ describe('certificates', () => {
 });
 
 describe('operations of the engine', () => {
-  it('are counted and timed, and what fails is counted as such', async () => {
+  it('are counted and measured, and failures are counted', async () => {
     const clock = new FakeClock();
     const operations = new RuntimeOperations(clock);
     class Engine {

@@ -17,7 +17,7 @@ const container = (name: string, state: string, attempt: number, exitCode = 0) =
 });
 const observed = (...containers: object[]) => ({ sandboxes: [], containers }) as unknown as ObservedPod;
 
-test('the container that runs is found among its earlier starts', () => {
+test('the running container is found among earlier containers of the name', () => {
   const seen = observed(container('web', 'exited', 0, 1), container('web', 'running', 1));
   assert.equal(runningContainer(seen, 'web', pod('Always')), 'web-1');
 });
@@ -56,7 +56,7 @@ for (const [title, seen, name, policy, code, message] of [
     'container "first" is not running: it has ended with exit code 0',
   ],
   [
-    'that was not made yet has not started',
+    'that was not created yet has not started',
     [],
     'web',
     'Always',
@@ -64,7 +64,7 @@ for (const [title, seen, name, policy, code, message] of [
     'container "web" is not running: it has not started yet',
   ],
   [
-    'that was made and not started has not started',
+    'that was created and not started has not started',
     [container('web', 'created', 0)],
     'web',
     'Always',

@@ -82,7 +82,7 @@ describe('the group of a container', () => {
       assert.deepEqual(await reader.details(container), { devices: [device], processes: 9 });
     });
 
-  it('is found once, until it is forgotten', async () => {
+  it('is located once, until it is dropped', async () => {
     await put(v2);
     const reader = new GroupReader(root);
     await reader.path(container);
@@ -196,7 +196,7 @@ describe('the machine', () => {
     }
   });
 
-  it('is counted by the root group, and rates are of it and of the agent', async () => {
+  it('is read from the root cgroup; rates of the machine and the agent are computed', async () => {
     await put({ ...machine, 'sys/fs/cgroup/cpu.stat': 'usage_usec 2000000\n' });
     assert.equal((await read()).cpu.total, 2e9);
     await put({ 'sys/fs/cgroup/cpuacct/cpuacct.usage': '3000000000\n' });

@@ -81,7 +81,7 @@ describe('the token of a pod', () => {
     assert.equal(await get(), 'token 3');
   });
 
-  it('is kept while it is valid and no new one is available, and a new one is tried in a minute', async () => {
+  it('is kept while it is valid and no new token is available, and the request is repeated in a minute', async () => {
     await get();
     answer = () => Promise.reject(new Error('away'));
     await clock.advance(50 * minute);

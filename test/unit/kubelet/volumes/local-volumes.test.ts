@@ -24,14 +24,14 @@ describe('the folder of a local volume', () => {
   for (const [what, over] of [
     ['the provisioner has not created', { metadata: { ...metadata, annotations: {} }, spec }],
     [
-      'another has made',
+      'another provisioner has created',
       {
         metadata: { ...metadata, annotations: { 'pv.kubernetes.io/provisioned-by': 'minik8s.io/nfs' } },
         spec,
       },
     ],
-    ['is another node’s', { metadata: { ...metadata, labels: { 'minik8s.io/node': 'n2' } }, spec }],
-    ['is no node’s', { metadata: { ...metadata, labels: {} }, spec }],
+    ['is on another node', { metadata: { ...metadata, labels: { 'minik8s.io/node': 'n2' } }, spec }],
+    ['has no node', { metadata: { ...metadata, labels: {} }, spec }],
     ['lies elsewhere', { metadata, spec: { ...spec, local: { path: '/data/local-volumes/w' } } }],
     ['is not local', { metadata, spec: { hostPath: { path: '/data/local-volumes/v', type: '' } } }],
   ] as [string, Over][])

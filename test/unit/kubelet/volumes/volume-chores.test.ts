@@ -79,7 +79,7 @@ const see = async (one: PersistentVolume) => {
 const said = () => stored.get('v')?.status;
 
 describe('an agent', () => {
-  it('empties a volume for its next claim, once, and reports it', async () => {
+  it('empties a volume once for its next claim, and reports it', async () => {
     await see(released({ status: { phase: 'Failed', message: 'no', reason: 'Stuck' } }));
     assert.deepEqual([done, said()], [['empty'], { phase: 'Released', reason: 'Emptied' }]);
     await see(stored.get('v') ?? assert.fail());
@@ -111,7 +111,7 @@ describe('an agent', () => {
     assert.deepEqual([done, writes], [[], []]);
   });
 
-  it('retries after a growing pause, and reports an obstacle once', async () => {
+  it('retries with growing pauses, and reports the same failure once', async () => {
     let left = 3;
     work = async () => {
       if (left-- > 0) throw new Error('busy');
@@ -169,7 +169,7 @@ describe('an agent', () => {
     assert.deepEqual([done, said()?.reason], [['empty', 'empty'], 'Emptied']);
   });
 
-  it('leaves a changed volume to the next look', async () => {
+  it('leaves a changed volume to the next check', async () => {
     refuse = () => newConflict(persistentVolumeResource, 'v', 'it has changed');
     await see(released());
     await clock.advance(10_000);
@@ -181,8 +181,11 @@ describe('an agent', () => {
 
   for (const [what, end] of [
     ['is bound again', () => see(released({ status: { phase: 'Bound' } }))],
-    ['is to be kept after all', () => see(released({ spec: { persistentVolumeReclaimPolicy: 'Retain' } }))],
-    ['is another node’s', () => see(released({ metadata: { labels: { 'minik8s.io/node': 'n2' } } }))],
+    ['is retained now', () => see(released({ spec: { persistentVolumeReclaimPolicy: 'Retain' } }))],
+    [
+      'is assigned to another node',
+      () => see(released({ metadata: { labels: { 'minik8s.io/node': 'n2' } } })),
+    ],
     [
       'is gone',
       async () => {
@@ -192,7 +195,7 @@ describe('an agent', () => {
       },
     ],
     [
-      'is not among those that there are',
+      'does not exist',
       async () => {
         stored.delete('v');
         chores.replace([]);
@@ -225,7 +228,7 @@ describe('an agent', () => {
     assert.deepEqual(writes, []);
   });
 
-  it('looks again at a volume that was changed during its work', async () => {
+  it('checks a volume again that was changed during its work', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     work = () => promise;
     await see(released());

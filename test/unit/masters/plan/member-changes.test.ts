@@ -21,7 +21,7 @@ test('a new master is added to members that all answer', () => {
   assert.deepEqual(planJoin([member(1), member(2)], 'c', asked(3)), { kind: 'add', replaced: [] });
 });
 
-test('a master whose member is listed continues; one of another cluster, or removed, is added again', () => {
+test('a master whose member is listed continues; a master of another cluster, or with a removed member, is added again', () => {
   const members = [member(1), member(2, silent)];
   const as = (clusterId: string, memberId: string) =>
     planJoin(members, 'c', { ...asked(2), earlier: { clusterId, memberId } }).kind;
@@ -30,7 +30,7 @@ test('a master whose member is listed continues; one of another cluster, or remo
   assert.equal(as('c', 'a9'), 'add');
 });
 
-test('a master that lost its disk replaces its former member, and one that never started', () => {
+test('a master that lost its disk replaces its former member, also if it has never started', () => {
   const lost = [member(1), member(2), member(3, silent)];
   assert.deepEqual(planJoin(lost, 'c', asked(3)), { kind: 'add', replaced: ['a3'] });
   const moved = { ...asked(3), peerUrl: 'https://192.0.2.33:2380' };

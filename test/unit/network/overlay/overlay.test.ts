@@ -124,7 +124,7 @@ describe('the plan of the overlay', () => {
     assert.notDeepEqual(plan([node(1, { podCIDR: '10.244.1.0/29' }), node(2)]).state, noOverlay);
   });
 
-  it('has the link and publishes it before the other nodes are ready', () => {
+  it('creates the link and publishes it before the other nodes are ready', () => {
     const joining = node(2, { annotations: {} });
     const { state, annotations, problems } = plan([node(1), joining]);
     assert.equal(state.vxlan?.mac, '0a:58:0a:f4:01:00');
@@ -178,10 +178,10 @@ describe('the plan of the overlay', () => {
       /node node-3 already has its address 192\.0\.2\.4 or its MAC/,
     ],
     ['a loopback address', node(2, { ip: '127.0.0.1' }), /is not a unicast IPv4 address/],
-    ['an address of many', node(2, { ip: '224.0.0.1' }), /is not a unicast IPv4 address/],
+    ['a multicast address', node(2, { ip: '224.0.0.1' }), /is not a unicast IPv4 address/],
     ['no address', node(2, { ip: '1.2.3.4\nlink delete eth0' }), /is not a unicast IPv4 address/],
     [
-      'commands in its MAC',
+      'a MAC address with commands',
       node(2, {
         annotations: { [modeAnnotation]: 'vxlan', [macAnnotation]: '0a:58:0a:f4:02:00\nlink delete eth0' },
       }),
@@ -199,7 +199,7 @@ describe('the plan of the overlay', () => {
     ],
   ];
   for (const [what, other, why] of refused) {
-    it(`refuses a node that claims ${what}, and keeps the rest`, () => {
+    it(`rejects a node that claims ${what}, and keeps the other nodes`, () => {
       const { state, problems } = plan([other, node(3), node(1)]);
       assert.equal(problems.length, 1);
       assert.match(problems[0] ?? '', why);
@@ -379,7 +379,7 @@ describe('the change from one state to another', () => {
     ]);
   });
 
-  it('is found for thousands of nodes', () => {
+  it('is computed quickly for thousands of nodes', () => {
     const many = Array.from({ length: 2000 }, (_, index) => {
       const podCIDR = `10.${index >> 8}.${index & 255}.0/24`;
       return { ...node(index, { podCIDR, ip: `192.1.${index >> 8}.${index & 255}` }) };

@@ -112,7 +112,7 @@ test('a pod that no policy selects starts without waiting for nft', async () => 
   assert.equal(await stateOf(enforcer.protect(pod('db-1', 'db'), '10.244.0.6')), 'protected');
 });
 
-test('a pod is refused with the reason while nft does not take its rules', async () => {
+test('a pod is rejected with the reason while nft rejects its rules', async () => {
   informers.put(networkPolicyResource, policy('deny'));
   const enforcer = await start(make());
   broken = 'nft: exit status 1: Operation not supported';

@@ -126,7 +126,7 @@ test('a packet meets as many rules below 500 policies as below one', () => {
   assert.equal(stepsBelow(500).passes, true);
 });
 
-test('a new pod behind a peer changes one element and nothing else', () => {
+test('a new pod of a peer changes only one element', () => {
   const cluster = many(50);
   const index = fill(cluster);
   const before = index.tables('ip');

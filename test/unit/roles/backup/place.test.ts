@@ -24,7 +24,7 @@ const options = (settings: Partial<PlaceOptions['settings']>, environment = acco
 });
 const signal = new AbortController().signal;
 
-test('an endpoint without TLS needs a clear word', async () => {
+test('an endpoint without TLS requires --backup-s3-plain-http', async () => {
   const endpoint = { 'backup-s3-endpoint': new URL('http://127.0.0.1:9000') };
   await assert.rejects(openStore('s3://bucket/x', options(endpoint)), {
     name: 'UsageError',

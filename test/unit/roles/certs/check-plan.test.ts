@@ -42,16 +42,20 @@ test('a valid certificate has its end, its days and its renewal, and no remedy',
 });
 
 const faults: [what: string, content: CertificateContent | undefined, problem: RegExp][] = [
-  ['an unreadable one', undefined, /cannot be read/],
-  ['one that has just ended', { ...good, notAfter: now }, /has expired/],
-  ['one that ends in 30 days', { ...good, notAfter: now + 30 * day }, /expires within 30 days/],
+  ['an unreadable certificate', undefined, /cannot be read/],
+  ['a certificate that has just expired', { ...good, notAfter: now }, /has expired/],
+  ['a certificate that expires in 30 days', { ...good, notAfter: now + 30 * day }, /expires within 30 days/],
   [
-    'one of a clock that was ahead',
+    'a certificate that is not valid yet',
     { ...good, notBefore: now + 1 },
     /not valid yet by the clock .*2026-06-01T12/,
   ],
-  ['one of another authority', { ...good, isOfCluster: false }, /not signed by this cluster's authority/],
-  ['one without its key', { ...good, fitsKey: false }, /its key is missing/],
+  [
+    'a certificate of another authority',
+    { ...good, isOfCluster: false },
+    /not signed by this cluster's authority/,
+  ],
+  ['a certificate with another key', { ...good, fitsKey: false }, /its key is missing/],
 ];
 for (const [what, content, problem] of faults)
   test(`needs attention, with a remedy, for every holder: ${what}`, () => {
@@ -62,7 +66,7 @@ for (const [what, content, problem] of faults)
     }
   });
 
-test('one millisecond more than the limit is in order, and so is one without authority or key to compare', () => {
+test('a certificate that ends one millisecond after the limit is valid, and so is one without an authority or key to compare', () => {
   assert.equal(check('master', { ...good, notAfter: now + 30 * day + 1 }).problem, undefined);
   assert.equal(check('user', { ...good, isOfCluster: undefined, fitsKey: undefined }).problem, undefined);
   assert.match(check('master', good, 100).problem ?? '', /within 100 days/);

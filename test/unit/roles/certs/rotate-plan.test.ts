@@ -17,14 +17,14 @@ const state = (phase?: RotationState['phase']): RotationState => ({
   nodes,
 });
 
-test('the steps follow each other up to the one that an administrator requests', () => {
+test('the steps follow each other up to the last one, which an administrator requests', () => {
   assert.deepEqual(
     [undefined, 'trust', 'issue', 'finish'].map((phase) => nextStep(state(phase as 'trust'))),
     ['trust', 'issue', undefined, 'trust'],
   );
 });
 
-test('a phase waits for the nodes that have not followed it, and no others', () => {
+test('a phase waits only for the nodes that have not followed it', () => {
   assert.deepEqual(lateNodes(state()), []);
   assert.deepEqual(lateNodes(state('trust')), ['a does not trust the next authority']);
   assert.deepEqual(lateNodes(state('issue')), [

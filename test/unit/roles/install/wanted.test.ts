@@ -74,7 +74,7 @@ test('a master that joins has the masters and the hash of its flags, and the tok
   assert.deepEqual(fromEnvironment, ['token']);
 });
 
-test('a file that can be read only once, such as /dev/stdin, is enough', async () => {
+test('a file that can be read only once, such as /dev/stdin, is accepted', async () => {
   const pipe = join(parent, 'pipe');
   await systemExec('mkfifo', [pipe]);
   const writer = spawn('sh', ['-c', 'echo "max-pods: 77" >"$1"', 'sh', pipe]);

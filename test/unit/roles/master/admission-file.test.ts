@@ -130,7 +130,11 @@ plugins:
       { ...head, plugins: [{ name: 'PodNodeSelector' }] },
       /plugins\.0\.name: .*ResourceQuota.*PodSecurity/,
     ],
-    ['two of it', { ...head, plugins: [{ name: 'ResourceQuota' }, { name: 'ResourceQuota' }] }, /twice/],
+    [
+      'two configurations of one plugin',
+      { ...head, plugins: [{ name: 'ResourceQuota' }, { name: 'ResourceQuota' }] },
+      /twice/,
+    ],
     [
       'a rule without a resource',
       told(quotas({ matchContains: ['a'] })),
@@ -147,18 +151,18 @@ plugins:
       /plugins\[0\]\.configuration: defaults\.enforce: must be one of privileged, baseline, restricted/,
     ],
     [
-      'an odd version',
+      'an invalid version',
       security({ defaults: { 'warn-version': '1.25' } }),
       /defaults\.warn-version: must be "latest" or "v1\.x"/,
     ],
     ['a default of an unknown mode', security({ defaults: { deny: 'baseline' } }), /defaults\.deny: /],
     [
-      'an exempt namespace that cannot be',
+      'an invalid exempt namespace',
       security({ exemptions: { namespaces: ['a', 'B'] } }),
       /exemptions\.namespaces\.1: .*lowercase/,
     ],
     [
-      'an exempt class that cannot be',
+      'an invalid exempt class',
       security({ exemptions: { runtimeClasses: [''] } }),
       /exemptions\.runtimeClasses\.0: /,
     ],
@@ -185,7 +189,7 @@ plugins:
       });
     });
 
-  test('must be there', async () => {
+  test('must exist', async () => {
     await assert.rejects(readAdmissionFile(join(directory, 'gone')), /cannot read/);
   });
 });

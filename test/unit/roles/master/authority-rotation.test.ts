@@ -14,7 +14,7 @@ const own = await newAuthority(now);
 const options = { nodes: [], own, make: () => newAuthority(now) };
 const late = { ...options, nodes: [{ name: 'a', trusts: [], issuers: [] }] };
 
-test('another master follows each step, and finds the authority when the rotation has ended', async () => {
+test('another master follows each step, and reads the new authority after the rotation', async () => {
   const store = createMemoryStore();
   await store.create(authorityKey, Buffer.from(JSON.stringify(own)));
   const [first, second] = [

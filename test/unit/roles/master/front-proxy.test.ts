@@ -47,7 +47,7 @@ test('masters of one store share the authority, and each has a separate certific
   assert.equal((await stat(key)).mode & 0o777, 0o600);
 });
 
-test('the authority of the store counts when the directory has another one', async () => {
+test('the authority in the store is used if the directory has another one', async () => {
   const store = createMemoryStore();
   await using started = new AsyncDisposableStack();
   const first = await open(store, 'first', started);

@@ -26,7 +26,7 @@ test('the rule drops only packets that open connections, and expires without a r
   assert.match(text, /tcp dport @ports tcp flags & \(syn \| ack\) == syn drop/);
 });
 
-test('the ports that are open at the stop are held, once', async () => {
+test('connections to the open ports are held once at the stop', async () => {
   const { held, inputs } = world(1500);
   held.opened(6443);
   held.opened(8070);

@@ -6,7 +6,7 @@ import { parseMetricQueries, readMetricQueries } from '../../../../src/roles/mas
 const head = 'apiVersion: minik8s.io/v1\nkind: MetricQueries\n';
 
 describe('the file of --prometheus-queries', () => {
-  it('may say nothing', () => {
+  it('may be empty', () => {
     assert.deepEqual(parseMetricQueries(head, 'f'), {
       apiVersion: 'minik8s.io/v1',
       kind: 'MetricQueries',
@@ -63,7 +63,7 @@ external:
     ['an invalid label', `${head}labels: {pod: 'a-b'}`, /labels\.pod: expected the name of a label/],
   ];
   for (const [what, text, expected] of bad)
-    it(`may not say: ${what}`, () => {
+    it(`may not have ${what}`, () => {
       assert.throws(
         () => parseMetricQueries(text, 'f'),
         (error) => error instanceof UsageError && expected.test(error.message),

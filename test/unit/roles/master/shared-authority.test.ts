@@ -8,7 +8,7 @@ const day = 24 * 3600 * 1000;
 const make = () => createAuthority('minik8s', Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 1) + day);
 const unasked = () => assert.fail('no authority has to be made');
 
-test('the first master that writes one decides, and the others use it', async () => {
+test('the first master that writes an authority decides, and the others use it', async () => {
   const store = createMemoryStore();
   const agree = authorityIn(store, '/var/lib/minik8s/pki');
   const all = await Promise.all([agree(undefined, make), agree(undefined, make), agree(undefined, make)]);
@@ -46,7 +46,7 @@ test('a master with another authority fails with one line, and changes nothing',
   assert.deepEqual(await agree(undefined, unasked), theirs);
 });
 
-test('two masters that bring their own at once: one is refused', async () => {
+test('one of two masters that bring different authorities at once is refused', async () => {
   const store = createMemoryStore();
   const agree = authorityIn(store, '/pki');
   const brought = await Promise.all([make(), make()]);

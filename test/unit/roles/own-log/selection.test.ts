@@ -42,7 +42,7 @@ test('JSON has an object for each line, also for lines of other formats', () => 
   assert.deepEqual(chosen({}, [json]), ['2026-01-02T03:00:00.000Z INFO  a n=1']);
 });
 
-test('lines are split at their ends, however the pieces are, and endless ones in pieces', () => {
+test('lines are split at line breaks, wherever the input is cut, and endless lines at a maximum length', () => {
   const lines = new Lines();
   const bytes = Buffer.from('ä\nbc\n\nd');
   const found = [...bytes].flatMap((byte) => lines.add(Buffer.from([byte])));

@@ -20,7 +20,7 @@ test('the role is the word after the program, never a value of a flag', () => {
   assert.equal(roleOf([]), undefined);
 });
 
-test('a service is found in control groups of both versions, and a session is not a service', () => {
+test('a service is recognized in cgroups of both versions, and a session is not a service', () => {
   assert.equal(unitIn('0::/system.slice/minik8s.service\n'), 'minik8s.service');
   assert.equal(unitIn('3:cpu:/x.service\n1:name=systemd:/system.slice/minik8s.service\n'), 'minik8s.service');
   assert.equal(unitIn('0::/user.slice/user-0.slice/session-1.scope\n'), undefined);
@@ -103,7 +103,7 @@ test('a process belongs to the service of OpenRC whose supervisor is its parent'
   assert.equal(supervisedBy([]), undefined);
 });
 
-test('an up is named where the role master was asked for, with the command for it', () => {
+test('an error about the role master names a running up, with the command for it', () => {
   const up: OwnProcess = { ...master, role: 'up' };
   const { dataDir, ...hidden } = up;
   assert.deepEqual(ofOtherRoles([up], { role: 'master' }), [up]);

@@ -17,7 +17,7 @@ test('a text that says the same already is not touched', () => {
   assert.equal(withSettings('', {}, path), '');
 });
 
-test('values are read back as the given texts', () => {
+test('values are parsed to the given texts', () => {
   const values = {
     token: 'abcdef.0123456789abcdef',
     'max-pods': '250',

@@ -124,26 +124,22 @@ describe('node.yaml', () => {
   });
 
   const refused: readonly [string, Sources, RegExp][] = [
-    [
-      'a server in the clear',
-      { flags: { server: 'http://m:6443' } },
-      /^--server: .* expected addresses such/,
-    ],
+    ['a server without TLS', { flags: { server: 'http://m:6443' } }, /^--server: .* expected addresses such/],
     ['a server without a port', { file: 'server: https://m' }, /node\.yaml: server: .* expected addresses/],
     ['a server with a path', { file: 'server: https://m:1/x' }, /server: .* expected addresses/],
     ['no server in a list', { file: 'server: []' }, /server: "": expected addresses/],
     [
-      'a token cut short',
+      'a truncated token',
       { file: 'token: abcdef.0123' },
       /node\.yaml: token: expected a token as `minik8s token create` prints it/,
     ],
-    ['a hash cut short', { file: 'ca-cert-hash: sha256:ab' }, /ca-cert-hash: .* 64 hexadecimal digits/],
+    ['a truncated hash', { file: 'ca-cert-hash: sha256:ab' }, /ca-cert-hash: .* 64 hexadecimal digits/],
     [
       'a label without a value',
       { flags: { labels: 'a' } },
       /--labels: "a": a is not a label; expected labels/,
     ],
-    ['a label with a bad name', { flags: { labels: '-a=b' } }, /-a=b is not a label/],
+    ['a label with an invalid name', { flags: { labels: '-a=b' } }, /-a=b is not a label/],
     ['a label in a label', { file: 'labels: {a: {b: c}}' }, /labels: .* is not a label/],
     [
       "a label of Kubernetes' own",
@@ -160,8 +156,16 @@ describe('node.yaml', () => {
     ],
     ['a negative amount', { flags: { 'system-reserved': 'cpu=-1' } }, /cpu=-1 is not a reserved resource/],
     ['a bad amount', { file: 'system-reserved: {memory: lots}' }, /memory=lots is not a reserved resource/],
-    ['a wide pod range', { flags: { 'pod-cidr': '10.0.0.0/23' } }, /--pod-cidr: .* with 24 to 28 bits/],
-    ['a pod range off its beginning', { flags: { 'pod-cidr': '10.0.0.1/24' } }, /such as 10\.244\.7\.0\/24/],
+    [
+      'a pod range that is too wide',
+      { flags: { 'pod-cidr': '10.0.0.0/23' } },
+      /--pod-cidr: .* with 24 to 28 bits/,
+    ],
+    [
+      'a pod range that does not begin at its network address',
+      { flags: { 'pod-cidr': '10.0.0.1/24' } },
+      /such as 10\.244\.7\.0\/24/,
+    ],
     [
       'two names',
       { file: 'Name: a\nnode-name: b\n' },
@@ -193,7 +197,7 @@ describe('node.yaml', () => {
     });
   }
 
-  test('no message repeats what may be a token', () => {
+  test('no message repeats a possible token', () => {
     assert.throws(
       () => read({ file: 'token: abcdef.0123456789abcdeF' }),
       (error: Error) => !error.message.includes('abcdef.0'),

@@ -15,7 +15,7 @@ describe('settings of a command', () => {
   const master = names(settingRows('control plane'));
   const node = names(settingRows('node'));
 
-  test('up has those of the control plane and of the node, each once', () => {
+  test('up has the settings of the control plane and of the node, without duplicates', () => {
     const up = names(settingRows('control plane', 'node'));
     assert.deepEqual(up.toSorted(), [...new Set([...master, ...node])].toSorted());
     assert.ok(master.includes('etcd-endpoints') && !node.includes('etcd-endpoints'));
@@ -23,7 +23,7 @@ describe('settings of a command', () => {
     assert.ok(!up.includes('server'), 'only a machine that joins has a server');
   });
 
-  test('they are listed by heading, those of features last below each', () => {
+  test('they are listed by heading, the settings of features last below each heading', () => {
     const rows = Object.entries<SettingRows[string]>(settingRows('control plane', 'node', 'join'));
     const places = rows.map(([, { subject }]) => settingSubjects.indexOf(subject));
     assert.deepEqual(
@@ -105,7 +105,7 @@ describe('a setting of a feature', () => {
     ]);
   });
 
-  test('is refused, wherever it is given, if --features switches the feature off', () => {
+  test('is rejected from any source if --features disables the feature', () => {
     assert.throws(() => read({ features: 'slurm', 'warm-pool': '2' }), {
       name: 'UsageError',
       message:

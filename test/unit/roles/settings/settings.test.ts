@@ -70,9 +70,9 @@ describe('settings', () => {
       ],
     ),
     ['no issuer', { flags: { 'service-account-issuer': ',' } }, /expected a URL/],
-    ['a key for an hour', { flags: { 'service-account-key-age': '1h' } }, /from 2h to 87600h/],
+    ['a key age of an hour', { flags: { 'service-account-key-age': '1h' } }, /from 2h to 87600h/],
     [
-      'an extension of some',
+      'an invalid boolean for the extension',
       { flags: { 'service-account-extend-token-expiration': 'yes' } },
       /expected one of true, false/,
     ],
@@ -83,7 +83,7 @@ describe('settings', () => {
       { flags: { 'service-cidr': '10.96.0.1/16' } },
       /first address/,
     ],
-    ['ports the wrong way round', { flags: { 'node-ports': '32767-30000' } }, /expected ports such as/],
+    ['a descending range of ports', { flags: { 'node-ports': '32767-30000' } }, /expected ports such as/],
     ['an unknown policy', { flags: { 'scheduling-policy': 'best' } }, /expected one of Default, RoundRobin/],
     [
       'a scoring strategy without a shape',
@@ -91,14 +91,14 @@ describe('settings', () => {
       /expected LeastAllocated, MostAllocated or RequestedToCapacityRatio=/,
     ],
     [
-      'a shape that goes back',
+      'a shape with descending utilizations',
       { flags: { 'scoring-strategy': 'RequestedToCapacityRatio=50:1,20:3' } },
       /expected LeastAllocated/,
     ],
     ['an address with a name', { flags: { 'node-ip': 'localhost' } }, /expected an IPv4 address/],
     ['an etcd without a port', { flags: { 'etcd-endpoints': 'http://etcd' } }, /expected addresses such as/],
     [
-      'an etcd half in the clear',
+      'one of two etcd endpoints without TLS',
       { flags: { 'etcd-endpoints': 'http://a:2379,https://b:2379' } },
       /expected http or https for all/,
     ],
@@ -120,11 +120,7 @@ describe('settings', () => {
       { flags: { config: '/' } },
       /cannot read the configuration file \/: it is a directory$/,
     ],
-    [
-      'a data directory that depends on the folder',
-      { flags: { 'data-dir': 'data' } },
-      /expected a path from the root/,
-    ],
+    ['a relative data directory', { flags: { 'data-dir': 'data' } }, /expected a path from the root/],
   ];
   for (const [what, sources, message] of refused) {
     test(`${what} is refused in one line`, () => {

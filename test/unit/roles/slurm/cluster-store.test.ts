@@ -203,7 +203,7 @@ describe('ClusterStore.readFiles', () => {
 
 describe('files of a ClusterStore', () => {
   const output = { kind: 'Output', path: 'stdout' } as const;
-  it('are appended once, even if the answer is lost or two clients append', async (context) => {
+  it('are appended once, even if the answer is lost or two clients append them', async (context) => {
     const { store, create, faults, files } = await world(context);
     const job = await create('a');
     faults.after = () => {

@@ -60,7 +60,7 @@ async function followed(context: TestContext, read: MountedSecret['read'] = read
   return { directory, watcher, news, log, hosts };
 }
 
-it('followConnection reports each change of the settings once, and unchanged files never', async (context) => {
+it('followConnection reports each change of the settings once, and no unchanged files', async (context) => {
   const { directory, watcher, news, hosts } = await followed(context);
   writeFileSync(join(directory, 'host'), 'two');
   for (let i = 0; i < 5; i++) watcher.emit('change');

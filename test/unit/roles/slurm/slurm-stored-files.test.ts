@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { storedLengths } from '../../../../src/roles/slurm/cluster-store.ts';
 
-it('a file is as long as its pieces are without a gap', () => {
+it('the stored length of a file ends at the first gap between its pieces', () => {
   const piece = (path: string, offset: number, length: number) => ({
     kind: 'Output' as const,
     path,

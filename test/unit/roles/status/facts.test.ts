@@ -55,7 +55,7 @@ describe('the facts about a minik8s', () => {
     ],
   ];
   for (const [what, change, expected] of faults)
-    it(`are unhealthy with ${what}, and the next commands are those that find the cause`, () => {
+    it(`are unhealthy with ${what}, and the suggested commands find the cause`, () => {
       const facts = { ...healthy, ...change };
       assert.match(faultsOf(facts).join('\n'), expected);
       assert.equal(healthOf(facts), 'unhealthy');

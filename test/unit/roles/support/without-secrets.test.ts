@@ -56,12 +56,12 @@ describe('the filter of a support bundle', { timeout: 120_000 }, () => {
       assert.ok(!filter.text(text).includes('plantedSignature'), text);
   });
 
-  it('keeps what only looks alike', () => {
+  it('keeps texts that only resemble secrets', () => {
     const text = 'PGPASSFILE=/run/x compass; the passed tests: 3, eyJ.a, /a/b.c, passing=2';
     assert.equal(filter.text(text), text);
   });
 
-  it('leaves out the lines of a private key whose first line was cut off, and keeps what follows', () => {
+  it('leaves out the lines of a private key whose first line was cut off, and keeps the text after it', () => {
     const log = [
       'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC',
       'AgEAAoIBAQC7',
@@ -103,7 +103,7 @@ describe('the filter of a support bundle', { timeout: 120_000 }, () => {
     });
   });
 
-  it('finds a known value in JSON, in a URL, in base64 and line by line', () => {
+  it('removes a known value in JSON, in a URL, in base64 and line by line', () => {
     const known = new SecretFilter(['quo"ted\\ Value', 'first line\nsecond line']);
     const base64 = Buffer.from('quo"ted\\ Value').toString('base64');
     for (const text of [

@@ -16,7 +16,7 @@ test('the file of an earlier version has the number of the order alone', () => {
   assert.equal(attemptIn('7\n', undefined), undefined);
 });
 
-test('no file, and one that was cut, say nothing', () => {
+test('a missing or truncated file counts as no attempt', () => {
   for (const text of ['', '\n', '{"id": "7", "sha', '{"id":"7"}', '{"id":7,"sha256":"b"}'])
     assert.equal(attemptIn(text, order), undefined, text);
 });

@@ -25,13 +25,13 @@ const lease = (
 
 const own = ['127.0.0.1', '10.1.0.1'];
 
-test('the other masters are upgraded by name, the one of this machine is left out', () => {
+test('the other masters are upgraded in the order of their names, without the master of this machine', () => {
   const leases = ['10.1.0.3', '10.1.0.1', '10.1.0.2'].map((address) => lease(address, '1.0.0'));
   const plan = planMasters(leases, { version: '1.1.0', own });
   assert.deepEqual(plan, { upgrades: ['m-10.1.0.2', 'm-10.1.0.3'], current: [], byHand: [] });
 });
 
-test('masters that have the version, and those that cannot upgrade themselves, are named', () => {
+test('masters that have the version, and masters that cannot upgrade themselves, are listed', () => {
   const leases = [lease('10.1.0.2', '1.1.0'), lease('10.1.0.3', '1.0.0', {}), lease('10.1.0.4', '1.0.0')];
   const plan = planMasters(leases, { version: '1.1.0', own });
   assert.deepEqual(describeMastersPlan(plan), [

@@ -42,12 +42,12 @@ const request: NodesRequest = {
   masters: ['10.1.0.1', '10.1.0.2', '10.1.0.3'],
 };
 
-test('nodes on masters are first, the others are by name', () => {
+test('nodes on masters come first, then other nodes by name', () => {
   const plan = planNodes([node('c'), node('b'), node('z', { address: '10.1.0.2' })], request);
   assert.deepEqual(plan.upgrades, ['z', 'b', 'c']);
 });
 
-test('a node with the version is left alone, and one whose version only begins with it is not', () => {
+test('a node with the version is skipped, but not a node whose version only begins with it', () => {
   const plan = planNodes([node('a', { version: '1.1.0' }), node('b', { version: '1.1.0+gabc' })], request);
   assert.deepEqual([plan.current, plan.upgrades], [['a'], ['b']]);
 });
@@ -104,7 +104,7 @@ test('an order ends with the failure that the node reports, and not with that of
   assert.equal(at('6'), 'waiting');
 });
 
-test('an order that another one has replaced is given up', () => {
+test('an order that was replaced by another one fails', () => {
   const other = { [upgradeAnnotation]: JSON.stringify({ ...order, id: '8' }) };
   assert.deepEqual(progressOf(node('a', { annotations: other }), order), {
     error: 'another order has replaced this one',

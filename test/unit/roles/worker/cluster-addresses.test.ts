@@ -21,7 +21,7 @@ describe("a node's addresses of Services", () => {
   for (const [what, settings, addresses, problem] of [
     ['fit', usual, cluster, undefined],
     [
-      'fit when both are set otherwise',
+      'are accepted if both differ from the defaults',
       { ...usual, 'cluster-dns': '10.96.0.53' },
       { ...cluster, dns: '10.96.0.53' },
     ],
@@ -45,7 +45,7 @@ describe("a node's addresses of Services", () => {
       'cluster-dns 10.96.0.10 is not that of the cluster: the Service kube-dns has address 10.96.0.53; give this node cluster-dns: 10.96.0.53',
     ],
     [
-      'have another DNS than the masters leave it',
+      'have another DNS than the default of the masters',
       { ...usual, 'cluster-dns': '10.96.0.53' },
       cluster,
       'cluster-dns 10.96.0.53 is not that of the cluster: the Service kube-dns has address 10.96.0.10; give this node cluster-dns: 10.96.0.10',

@@ -63,7 +63,7 @@ describe('a node that is stopped', () => {
     assert.equal(ended.aborted, true);
   });
 
-  it('ends them at SIGPWR, once, and then stops itself', async () => {
+  it('ends the pods once at SIGPWR, and then stops itself', async () => {
     const { power, ended, asked, pods, stopped, process } = scene();
     power.emit('SIGPWR');
     power.emit('SIGPWR');
@@ -78,7 +78,7 @@ describe('a node that is stopped', () => {
     assert.equal(ended.aborted, true);
   });
 
-  it('waits for them when it is stopped while they end', async () => {
+  it('waits for the pods when it is stopped while they end', async () => {
     const { power, ended, pods, stopped, process } = scene();
     power.emit('SIGPWR');
     process.abort();
@@ -98,7 +98,7 @@ describe('a node that is stopped', () => {
     assert.equal(ended.aborted, true);
   });
 
-  it('does not listen for SIGPWR unless it was given a grace period', () => {
+  it('does not listen for SIGPWR without a grace period', () => {
     const { power, ended, process } = scene({ periods: { totalMs: 0, criticalMs: 0 } });
     assert.equal(power.listenerCount('SIGPWR'), 0);
     assert.equal(ended, process.signal);
@@ -159,7 +159,7 @@ describe('settings of a node’s life', () => {
     assert.equal(maxParallelImagePulls, 3);
   });
 
-  it('keep no images below those that go', () => {
+  it('reject a low image threshold above the high one', () => {
     const flags = { 'image-gc-high-threshold': '50', 'image-gc-low-threshold': '51' };
     const message = /^--image-gc-low-threshold must not be more than/;
     assert.throws(() => agentLife(read(flags)), { name: 'UsageError', message });

@@ -109,7 +109,7 @@ describe('the writes before a pod is bound', () => {
     }
   }
 
-  it('is the claim on its volume, once, also when the cache lags', async () => {
+  it('writes the claim into its volume once, also with a stale cache', async () => {
     const world = new World();
     world.volumes = [disk('a', '1Gi')];
     assert.deepEqual(await world.step(), { kind: 'wait', ms: 600_000 });
@@ -173,7 +173,7 @@ describe('the writes before a pod is bound', () => {
     assert.deepEqual(await world.step(700_000), { kind: 'wait', ms: 600_000 });
   });
 
-  it('are abandoned when they take too long, or the claim is deleted', async () => {
+  it('fail when they take too long, or when the claim is deleted', async () => {
     const world = new World();
     await world.step();
     world.claim = world.written[0] as PersistentVolumeClaim;

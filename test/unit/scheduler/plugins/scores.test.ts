@@ -46,7 +46,7 @@ describe('how well a node suits by its resources', () => {
     assert.equal(scoreOf(asking({ cpu: '1', memory: '100Mi' })), (50 + 90) / 2);
   });
 
-  it('counts the pods that exist', () => {
+  it('includes existing pods', () => {
     const there = pod('b', {
       spec: {
         nodeName: 'n',
@@ -56,7 +56,7 @@ describe('how well a node suits by its resources', () => {
     assert.equal(scoreOf(asking({ cpu: '500m', memory: '300Mi' }), room, [there]), (25 + 50) / 2);
   });
 
-  it('counts each container that names no request with a typical one', () => {
+  it('uses typical requests for containers without requests', () => {
     const two = asking({}, { containers: [container({ name: 'a' }), container({ name: 'b' })] });
     assert.equal(scoreOf(two), (90 + 60) / 2);
     assert.deepEqual([...podInfo(two).requests], []);
@@ -141,7 +141,7 @@ describe('how well a node suits by its taints', () => {
   });
 });
 
-test('a node that is not ready keeps its own taints, and has the one for that once', () => {
+test('a node that is not ready keeps its own taints, and has the taint not-ready once', () => {
   const all = { taints: [{ key: 'own', effect: 'NoSchedule' as const }], ready: 'False' as const };
   const ready = asking({}, { tolerations: [{ key: 'node.kubernetes.io/not-ready', operator: 'Exists' }] });
   assert.match(look(taintToleration, ready, all).rejections[0]?.text ?? '', /\{own: \}/);
@@ -266,7 +266,7 @@ test('plugins have the names of Kubernetes, and so have their reasons', () => {
   }
 });
 
-test('a pod needs one free port of a node, whatever other ports are in use there', () => {
+test('a pod needs only its own port of a node to be free', () => {
   const plugin = plugins().find(({ name }) => name === 'NodePorts');
   assert.ok(plugin);
   const taking = (...numbers: number[]) => [

@@ -43,7 +43,7 @@ function counts(machines: Iterable<Node> = [host], pods: readonly Pod[] = [web])
 }
 
 describe('counts', () => {
-  it('are made once, and follow what happens', () => {
+  it('are computed once, and updated with every change', () => {
     const live = counts();
     const made = live.of(query('web'));
     assert.equal(made.total, 1);
@@ -113,7 +113,7 @@ describe('terms of pods that have a node', () => {
       .map(({ bond, term: { topologyKey }, domains }) => [bond, topologyKey, Object.fromEntries(domains)]);
   const [n, m] = [host, node('m', { labels: { host: 'm' } })];
 
-  it('are counted by domain, and forgotten with the last pod that holds them', () => {
+  it('are counted by domain, and removed with their last pod', () => {
     const held = new HeldTerms(() => undefined);
     const [x, y] = [holder('x', term('web')), holder('y', term('web'))];
     held.count(x, n, 1);
@@ -129,7 +129,7 @@ describe('terms of pods that have a node', () => {
     assert.deepEqual(told(held), [['away', 'host', { n: 1 }]]);
   });
 
-  it('are held also on nodes without the topology, whatever its name', () => {
+  it('are stored also for nodes without a label of the topology', () => {
     const held = new HeldTerms(() => undefined);
     for (const one of [term('web', { topologyKey: 'zone' }), term('web', { topologyKey: 'constructor' })])
       for (const place of [n, node('bare')]) held.count(holder('x', one), place, 1);
@@ -139,7 +139,7 @@ describe('terms of pods that have a node', () => {
     ]);
   });
 
-  it('count one each if they are required, and their weight if they are preferred', () => {
+  it('have the weight 1 if they are required, and their own weight if they are preferred', () => {
     const held = new HeldTerms(() => undefined);
     const preferred = (weight: number) => ({
       preferredDuringSchedulingIgnoredDuringExecution: [{ weight, podAffinityTerm: term('web') }],

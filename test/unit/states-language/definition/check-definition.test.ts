@@ -34,12 +34,12 @@ const whole: [name: string, definition: unknown, expected: string[]][] = [
     ['d.StartAt: Invalid value: "B": there is no state of this name in States'],
   ],
   [
-    'StartAt that every object has',
+    'StartAt with the name constructor',
     { StartAt: 'toString', States: { A: end } },
     ['d.StartAt: Invalid value: "toString": there is no state of this name in States'],
   ],
   [
-    'a state that nothing leads to',
+    'an unreachable state',
     { StartAt: 'A', States: { A: end, B: end } },
     ['d.States.B: Invalid value: "B": no way leads to this state'],
   ],
@@ -54,7 +54,7 @@ const whole: [name: string, definition: unknown, expected: string[]][] = [
     ['d.Version: Unsupported value: "2.0": supported values: "1.0"'],
   ],
   [
-    'a timeout of nothing',
+    'a timeout of 0',
     { StartAt: 'A', States: { A: end }, TimeoutSeconds: 0 },
     ['d.TimeoutSeconds: Invalid value: 0: must be an integer from 1 to 99999999'],
   ],
@@ -76,7 +76,7 @@ const whole: [name: string, definition: unknown, expected: string[]][] = [
     ['d.States[a.b c].X: Forbidden: a Succeed state has no such field'],
   ],
   [
-    'a name that is there twice',
+    'a repeated name',
     { StartAt: 'I', States: { I: { ...map } } },
     [
       'd.States.I.ItemProcessor.States.I: Invalid value: "I": there is another state of this name: d.States.I',
@@ -90,7 +90,7 @@ for (const [name, definition, expected] of whole)
 const good: [name: string, definition: unknown][] = [
   ['one state', { StartAt: 'A', States: { A: end } }],
   [
-    'everything at the top',
+    'all fields at the top level',
     {
       Comment: 'c',
       Version: '1.0',
@@ -117,7 +117,7 @@ const good: [name: string, definition: unknown][] = [
     { StartAt: 'A', States: { A: { ...task, Catch: [{ ErrorEquals: ['States.ALL'], Next: 'B' }] }, B: end } },
   ],
   [
-    'a name as of an object',
+    'a state named constructor',
     { StartAt: '__proto__', States: JSON.parse('{"__proto__": {"Type": "Succeed"}}') },
   ],
 ];
@@ -247,7 +247,7 @@ const resources: [text: string, expected: object | undefined][] = [
 for (const [text, expected] of resources)
   test(`the resource ${text.slice(0, 60)}`, () => assert.deepEqual(parseResource(text), expected));
 
-test('any JSON gets an answer, and a change to a good definition is never thrown at', () => {
+test('any JSON and any changed definition is accepted or rejected without an exception', () => {
   const random = new SeededRandom(20);
   const words = [
     'StartAt',

@@ -73,7 +73,7 @@ test('a value of exactly the maximum size is not too large', () => {
   assert.equal(excessOf({}, 2), undefined);
 });
 
-test('states that look at much are left to a later call, and all are run', async () => {
+test('states that read much data are left to a later call, and all are run', async () => {
   const names = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
   const States = Object.fromEntries(
     names.map((name, at) => [
@@ -96,7 +96,7 @@ test('states that look at much are left to a later call, and all are run', async
   assert.ok(calls > 1 && calls <= names.length, `${calls} calls`);
 });
 
-test('iterations that are given much are begun in several calls', async () => {
+test('iterations with large inputs are started in several calls', async () => {
   const definition = {
     StartAt: 'A',
     States: {
@@ -123,7 +123,7 @@ test('a state that splits long texts very often fails', async () => {
   assert.match(state.failure?.cause ?? '', together);
 });
 
-test('branches that all hold the same large value are not written to see that they are too many', async () => {
+test('the size of branches with the same large value is known without serializing them', async () => {
   const branch = (name: string) => ({ StartAt: name, States: { [name]: { Type: 'Pass', End: true } } });
   const Branches = Array.from({ length: 900 }, (_, at) => branch(`B${at}`));
   const definition = { StartAt: 'A', States: { A: { Type: 'Parallel', Branches, End: true } } };

@@ -201,12 +201,12 @@ for (const [path, problem] of broken)
       (error) => error instanceof SyntaxProblem && problem.test(error.message),
     ));
 
-test('nesting that is closed again does not count', () => {
+test('closed nesting does not increase the depth', () => {
   const tests = Array.from({ length: 50 }, () => '(@ > 1)').join(' && ');
   assert.deepEqual(evaluatePath(parsePath(`$[?${tests}]`), { input: [1, 2] }), [2]);
 });
 
-test('a path that looks at too much is given up', () => {
+test('a path that visits too many values is given up', () => {
   const tree = (depth: number): Json => (depth === 0 ? 1 : [tree(depth - 1), tree(depth - 1)]);
   const path = parsePath('$..*..*..*..*..*');
   assert.throws(() => evaluatePath(path, { input: tree(12) }), PathProblem);
@@ -218,7 +218,7 @@ test('a path that looks at too much is given up', () => {
   assert.deepEqual(evaluatePath(parsePath('$[?(@ == $[3])][0]'), { input: large.slice(0, 100) }), [3]);
 });
 
-test('the paths that are one value, and those that can be written', () => {
+test('paths are definite or not, and only reference paths can be written', () => {
   const kinds = (path: string) => [isDefinite(parsePath(path)), isReference(parsePath(path))];
   for (const path of ['$', '$.a', "$['a'].b", '$.a[0].b']) assert.deepEqual(kinds(path), [true, true], path);
   for (const path of ['$.a[-1]', '$.a.length()']) assert.deepEqual(kinds(path), [true, false], path);

@@ -9,6 +9,8 @@
  */
 export const hostnameLabel = 'kubernetes.io/hostname';
 export const zoneLabel = 'topology.kubernetes.io/zone';
+/** Label of a node that load balancers leave out (upstream: the service controller). */
+export const excludedLabel = 'node.kubernetes.io/exclude-from-external-load-balancers';
 /** Allowed domains with their subdomains, such as `a.kubelet.kubernetes.io/b`. */
 const openDomains = /^([^/]+\.)?(kubelet|node)\.kubernetes\.io\//;
 const open: ReadonlySet<string> = new Set([

@@ -4,11 +4,22 @@
  * delivers the Service's ports. Pure.
  */
 import { isTerminating } from '../../../../apimachinery/meta.ts';
+import { isIPv4 } from '../../../../base/addresses.ts';
 import type { Service, ServicePort } from '../types.gen.ts';
 import { isDelivered } from './external-addresses.ts';
 
 /** Class of the load balancer that every cluster has. */
 export const nodeLoadBalancerClass = 'minik8s.io/nodes';
+/** Class of the addresses of the pool (address-pool.ts). */
+export const poolLoadBalancerClass = 'minik8s.io/pool';
+
+/** Reasons of the events that nodes have about Services of type LoadBalancer. */
+export const balancerReasons: ReadonlySet<string> = new Set([
+  'AddressAnnounced',
+  'AddressInUse',
+  'HealthPortNotServed',
+  'PortHeldByProcess',
+]);
 
 type Ingress = NonNullable<NonNullable<Service['status']>['loadBalancer']['ingress']>[number];
 
@@ -25,6 +36,50 @@ export function isNodeLoadBalancer(service: Service): boolean {
   const { loadBalancerClass } = spec;
   if (loadBalancerClass !== undefined) return loadBalancerClass === nodeLoadBalancerClass;
   return (status?.loadBalancer.ingress ?? []).every(isProxied);
+}
+
+/** Returns which of the cluster's load balancers serves a Service of type LoadBalancer, by its class. */
+export function balancerOfClass({ spec }: Service, hasPool: boolean): 'nodes' | 'pool' | undefined {
+  const { type, loadBalancerClass } = spec;
+  if (type !== 'LoadBalancer') return undefined;
+  if (loadBalancerClass === undefined) return hasPool ? 'pool' : 'nodes';
+  if (loadBalancerClass === poolLoadBalancerClass) return 'pool';
+  return loadBalancerClass === nodeLoadBalancerClass ? 'nodes' : undefined;
+}
+
+/**
+ * Returns true for a Service that gets an address of the pool. A Service without a class is left alone if
+ * another controller has assigned an address; `isOwn` is true for an address of the pool.
+ */
+export function isPoolLoadBalancer(
+  service: Service,
+  hasPool: boolean,
+  isOwn: (address: string) => boolean,
+): boolean {
+  if (!isDelivered(service) || isTerminating(service)) return false;
+  if (balancerOfClass(service, hasPool) !== 'pool') return false;
+  if (service.spec.loadBalancerClass !== undefined) return true;
+  const all = service.status?.loadBalancer.ingress ?? [];
+  return all.every((one) => isProxied(one) || (one.ip !== undefined && isOwn(one.ip)));
+}
+
+/** Annotations with which other load balancers let users choose an address, and which mean the same here. */
+const addressAnnotations = [
+  'metallb.io/loadBalancerIPs',
+  'metallb.universe.tf/loadBalancerIPs',
+  'kube-vip.io/loadbalancerIPs',
+  'lbipam.cilium.io/ips',
+  'io.cilium/lb-ipam-ips',
+];
+
+/**
+ * Returns the address that the Service requests: the one of its spec, or the first IPv4 address of an
+ * annotation.
+ */
+export function requestedAddress({ metadata, spec }: Service): string | undefined {
+  if (spec.loadBalancerIP) return spec.loadBalancerIP;
+  const values = addressAnnotations.flatMap((name) => metadata.annotations?.[name]?.split(',') ?? []);
+  return values.map((value) => value.trim()).find(isIPv4);
 }
 
 /** Returns true if the node with the address is one at which the Service is served. */

@@ -5,8 +5,8 @@ import type { Action, Policy, Route, Site } from '../../../../web-server/site.ts
 import type { Annotations } from '../../api/annotations.ts';
 import { tlsHosts } from '../../api/certificates.ts';
 import type { Claim, Claims } from '../../api/claims.ts';
+import { usableEndpoints, withPort } from '../../api/endpoints.ts';
 import { type Target, targetOf } from '../../api/targets.ts';
-import { usableEndpoints, withPort } from './endpoints.ts';
 
 export interface SiteFacts {
   readonly claims: Pick<Claims, 'byHost'>;

@@ -96,7 +96,7 @@ test('a file of an installation is its text, undefined if it is missing, and an 
   assert.equal(fake.containers.size, 0);
 });
 
-test('an installation leaves no container, whichever call fails, and names that call', async (context) => {
+test('an installation leaves no container if any call fails, and its error names the call', async (context) => {
   for (const [failing, why] of [
     ['POST /containers/create', /Docker cannot create a build: the disk is full/],
     ['PUT /archive', /Docker cannot put files into a build: the disk is full/],
@@ -163,7 +163,7 @@ test('an installation is an unprivileged program with limits, with its exit stat
   assert.deepEqual([output.join(''), fake.containers.size], ['Collecting\n', 0]);
 });
 
-test('an installation that is given up ends at once, whenever that is, and its program with it', async (context) => {
+test('an aborted installation ends at once in any phase, together with its program', async (context) => {
   for (const at of ['POST /wait', 'POST /start', 'POST /attach', '']) {
     const { install, fake } = await engine(context);
     fake.ends = new Promise(() => undefined);
@@ -247,7 +247,7 @@ test('a waiting instance has its files before its signal, and reports whether it
 
 const builtHere = { 'minik8s.io/built-by': 'node/1' };
 
-test('all images that were built here are removed, also one without a name; images of other agents stay', async (context) => {
+test('all images that were built here are removed, also an image without a name; images of other agents stay', async (context) => {
   const { builds, fake, fails } = await engine(context);
   const labels = { ...builtHere, 'minik8s.io/function-image': 'repo/f:1' };
   for (const name of ['repo/f:1', '<none>:<none>', '', 'other:1']) fake.hasImage(name, labels);

@@ -161,7 +161,7 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
     assert.deepEqual(await call({}), [200, before + 1]);
   });
 
-  it('a client that leaves in the middle takes no place from the next one, and its call is made once', async () => {
+  it('a client that disconnects during its call occupies no place any more, and its call is made once', async () => {
     const [, before] = await call({});
     const leaving = new AbortController();
     const left = call({ do: 'hold' }, { signal: leaving.signal });
@@ -203,7 +203,7 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
     assert.equal((await world.node.pod(`${name}-1`)).status?.containerStatuses?.[0]?.restartCount, 1);
   });
 
-  it('a handler that hangs is answered with 504 once its time is over, and its instance ends', async () => {
+  it('a call whose handler hangs is answered with 504 at its timeout, and the instance ends', async () => {
     const pod = await startInstance(`${name}-3`, { timeoutSeconds: 1 });
     await world.node.waitFor(pod, isReady);
     await serve(`${name}-3`, 1);

@@ -39,7 +39,7 @@ const answerOf = async (port: number) => {
 
 describe('an instance that is given a function while its program starts', () => {
   for (const [runtime, { command, program, file, text }] of Object.entries(runtimes))
-    it(`answers, whenever the signal comes: ${runtime}`, async (context) => {
+    it(`answers for any time of the signal: ${runtime}`, async (context) => {
       const directory = await mkdtemp(join(tmpdir(), 'minik8s-given-'));
       context.after(() => rm(directory, { recursive: true }));
       await copyFile(fileURLToPath(new URL(program, programs)), join(directory, program));

@@ -47,7 +47,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       });
 
     const stuckEnv = { ...env, FUNCTION_TIMEOUT_SECONDS: '1', FUNCTION_STUCK_SECONDS: '1' };
-    it('that never return: the other calls are answered, then the instance ends', async () => {
+    it('that never return do not delay other calls, and then the instance ends', async () => {
       const program = await startFunction(runtime, sources[runtime], {
         ...stuckEnv,
         FUNCTION_TIMEOUT_SECONDS: '2',

@@ -151,7 +151,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       }
     });
 
-    it('run up to the maximum at once, and further ones are reported as not called', async () => {
+    it('run up to the maximum number at once, and further calls are reported as not made', async () => {
       const holding = [1, 2, 3].map(() => program.call({ body: { do: 'hold' } }));
       const refused = await Promise.race(holding);
       assert.equal(refused.status, 503);
@@ -167,7 +167,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_CONCURRENCY: '2' });
     });
 
-    it('makes a call once that may be sent several times', async () => {
+    it('makes a call only once, even if it is sent several times', async () => {
       const once = (id: string, seconds = '0') => ({ ...ofCall(id), 'Function-Once': seconds });
       const count = async () => (await program.call({ body: { do: 'count' } })).json() as number;
       const before = await count();
@@ -213,7 +213,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       assert.equal(await count('r-1', { 'Function-Once': '1' }), first + 2);
     });
 
-    it('does not make a call again whose answer it may have forgotten', async () => {
+    it('does not repeat a call whose answer it may have forgotten', async () => {
       const fresh = await startFunction(runtime, sources[runtime], env);
       const began = performance.now();
       /**
@@ -275,7 +275,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       assert.equal((fits.json() as { body: string }).body.length, 5_000_000);
     });
 
-    it('reads on after it has refused a body, so that a client that still sends sees the answer', async () => {
+    it('continues to read after it has rejected a body, so that a client that is still sending can read the answer', async () => {
       const bytes = 7_000_000;
       const socket = connect({ port: program.port, host: '127.0.0.1', allowHalfOpen: true });
       let text = '';

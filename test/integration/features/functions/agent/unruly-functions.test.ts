@@ -57,7 +57,7 @@ const builds = (node: UnrulyNode) =>
   });
 const looks = (node: UnrulyNode) => node.succeeds(async ({ chores }) => chores?.look());
 
-it('an image has the libraries of the lock and is reported as built, with no leftovers, whatever request fails', async () => {
+it('if any request fails, an image has the libraries of the lock, is reported as built and leaves nothing behind', async () => {
   await atEachRequestOfNode(async (node) => {
     begin(node);
     await builds(node);
@@ -80,7 +80,7 @@ it('an image has the libraries of the lock and is reported as built, with no lef
   });
 });
 
-it('a waiting instance has its files before its signal, whatever request fails', async () => {
+it('a waiting instance has its files before its signal if any request fails', async () => {
   const { spec, metadata } = warmVersion('default', 'python', 'python:3', sha256);
   const labels = { 'minik8s.io/warm': 'python' };
   const waiting = podOf({ ...labels, 'minik8s.io/function-version': metadata.name });

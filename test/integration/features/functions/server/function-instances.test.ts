@@ -42,7 +42,7 @@ describe('instances', () => {
     await instance(one, echo);
     assert.equal(JSON.parse((await waiting).text).body, '{"n":1}');
   });
-  it('share the calls, none getting more than its number, and each call is made once', async () => {
+  it('share the calls within their limits, and each call is made once', async () => {
     const one = await fn({ concurrency: 5 });
     const seen: string[] = [];
     let most = 0;
@@ -174,7 +174,7 @@ describe('a call that is placed before it is made', () => {
     const place = await calls().place(given(one), forever);
     assert.equal((await sent(one, place.instance, { place })).type, 'answered');
   });
-  it('counts as not made if its instance ended before the call, or refuses it', async () => {
+  it('was not made if its instance ended before the call, or rejects it', async () => {
     const one = await fn(program);
     const { name } = await instance(one, (_, outgoing) => {
       outgoing.writeHead(503, { 'Function-Not-Called': 'stopping' }).end('{}');
@@ -186,7 +186,7 @@ describe('a call that is placed before it is made', () => {
     const held = { instance: 'never', release: () => undefined };
     assert.equal((await sent(other, 'never', { place: held })).type, 'notMade');
   });
-  it('may have been made before, if a repeated sending finds a full or stopped instance', async () => {
+  it('may have been made before if a repeated attempt reaches a full or stopped instance', async () => {
     const one = await fn(program);
     const { name } = await instance(one, (_, outgoing) => {
       outgoing.writeHead(503, { 'Function-Not-Called': 'full' }).end('{}');

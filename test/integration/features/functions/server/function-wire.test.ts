@@ -262,7 +262,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.doesNotMatch(said, /transfer-encoding/i);
       assert.match(said, /\r\n\r\nin parts$/);
     });
-    it('has an id of a fixed length, or the id that it came with', async () => {
+    it('has a generated id of a fixed length, or the id of the caller', async () => {
       answer = echo;
       const idOf = async (more: string) => {
         const said = await talk(request('GET', more + close));

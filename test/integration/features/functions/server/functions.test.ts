@@ -29,7 +29,7 @@ describe('a call', () => {
     await instance(one, echo);
     assert.equal((await call(`/function/${one.metadata.name}`)).status, 200);
   });
-  it('is one of the API too', async () => {
+  it('is a request of the API too', async () => {
     const one = await fn();
     await instance(one, echo);
     const answer = await server.call('POST', `${functions}/${one.metadata.name}/invoke`, { n: 2 });
@@ -49,7 +49,7 @@ describe('a call', () => {
       [],
     );
   });
-  it('with a body of unknown length is passed on as it comes', async () => {
+  it('with a body of unknown length is passed on as it arrives', async () => {
     const one = await fn();
     await instance(one, echo);
     const body = 'x'.repeat(1_000_000);
@@ -152,7 +152,7 @@ describe('the right to call', () => {
     assert.deepEqual(await statuses(jane), [403, 200]);
     assert.deepEqual(await statuses(stranger()), [403, 200]);
   });
-  it('requires the verb create on functions/invoke, whatever the method', async () => {
+  it('requires the verb create on functions/invoke for any method', async () => {
     const one = await fn();
     await instance(one, echo);
     const { name } = one.metadata;

@@ -98,7 +98,7 @@ describe('a node reads a version of a function', () => {
 describe('a node writes to a version of a function', () => {
   const hash = `--hash=sha256:${'a'.repeat(64)}`;
   const [first, second] = [`a==1 ${hash}\n`, `a==2 ${hash}\n`];
-  it('names, versions and hashes of libraries, and nothing else that pip would read', async () => {
+  it('only names, versions and hashes of libraries', async () => {
     for (const lock of [
       'a==1',
       `--index-url https://x\n${first}`,

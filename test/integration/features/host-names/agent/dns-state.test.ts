@@ -68,6 +68,8 @@ describe('a node that serves Dns objects', () => {
       clusterDomain: 'cluster.local',
       onState: (state) => void states.push(state),
     });
+    // Nothing listens on the port, so nothing confirms that it has loaded the configuration.
+    const ports = { http: 1, https: undefined };
     const nginx = new Nginx({
       engine,
       clock,
@@ -76,12 +78,11 @@ describe('a node that serves Dns objects', () => {
       directory,
       mountPoint: '/minik8s',
       temporary: '/tmp',
-      // Nothing listens on the port, so nothing confirms that it has loaded the configuration.
-      ports: { http: 1, https: undefined },
+      ports,
       portProblem: async () => problems.port,
       makeCertificate: async () => '',
     });
-    stop.ended = runWebServer({ clock, nginx, wake, fronts: [routing.front] }, stop.signal.signal);
+    stop.ended = runWebServer({ clock, nginx, wake, ports, fronts: [routing.front] }, stop.signal.signal);
     return { informers, clock, states, events };
   }
   const last = (states: readonly DnsServed[], expected: DnsServed) =>

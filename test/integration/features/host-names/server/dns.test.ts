@@ -39,7 +39,7 @@ describe('Dns objects', () => {
   const create = (name: string, host: string, paths: string[], namespace = 'default') =>
     server.call('POST', collection(namespace), { metadata: { name }, spec: spec(host, ...paths) });
 
-  it('hold their paths alone', async () => {
+  it('own their paths exclusively', async () => {
     assert.equal((await create('one', 'a.example', ['/', '/api'])).status, 201);
     const refused = await create('two', 'a.example', ['/other', '/api/']);
     assert.equal(refused.status, 422);

@@ -77,7 +77,7 @@ test('an image that one node saves is accepted by another node', async () => {
   assert.ok(imageIds(image.content).includes(await idOf(tag)));
 });
 
-test('a node that sends another image, or an incomplete one, is refused, and nothing of it is loaded', async () => {
+test('an incomplete image or another image from a node is rejected, and nothing of it is loaded', async () => {
   const [wanted, lie] = [smallImage([layerWith('wanted')]), smallImage([layerWith('a lie!')])];
   const stolen = `minik8s-test/stolen:${process.pid}`;
   const archive = imageArchive(lie.content, stolen, async function* ({ digest }) {

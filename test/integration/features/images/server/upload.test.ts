@@ -205,7 +205,7 @@ for (const [what, image, message] of [
     assert.match(answer.text, message);
   });
 
-test('another name for the object than the one that follows from the image is refused', async () => {
+test('an object whose name does not follow from the image is rejected', async () => {
   const { content } = smallImage([layerWith('x')]);
   const body = { metadata: { name: 'mine' }, spec: { image: full('x'), ...content } };
   const answer = await server.call('POST', images, body);

@@ -118,7 +118,7 @@ describe('the account of clients', () => {
     });
   }
 
-  it('alone makes SlurmFiles and writes statuses: who edits the namespace may not', async () => {
+  it('alone may create SlurmFiles and write statuses, which an editor of the namespace may not', async () => {
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' };
     const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'edit' }];
     const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings`;

@@ -67,7 +67,7 @@ describe('a login host', () => {
     connection.replace(one.settings);
     assert.equal((await ran).stdout, 'hello\n');
   });
-  it('is not tried often with a wrong password, and at once after a change of the Secret', async (context) => {
+  it('is retried rarely with a wrong password, but at once after a change of the Secret', async (context) => {
     const { server, client } = await world(context);
     const one = await server();
     const { host, says, connection, clock } = client({ ...one.settings, password: 'wrong' });
@@ -172,7 +172,7 @@ describe('a login host', () => {
     await assert.rejects(host.run('ask', 'head -c 20000000 /dev/zero'), /longer than 16777216 bytes/);
     assert.equal((await host.run('ask', 'echo hello')).stdout, 'hello\n');
   });
-  it('has files written whole and read in part, and none of them open afterwards', async (context) => {
+  it('writes whole files, reads parts of files, and leaves none open', async (context) => {
     const { server, client, home } = await world(context);
     const one = await server();
     const { host } = client(one.settings);

@@ -97,7 +97,7 @@ async function host(context: TestContext, job = jobOf()) {
 }
 
 describe('a folder', () => {
-  it('is private to its user, whatever its name, and is removed', async (context) => {
+  it('is private to its user with any name, and is removed', async (context) => {
     const job = jobOf({ workDir: "~/a b'$(touch injected)" });
     const { home, folder, sh } = await host(context, job);
     assert.equal(folder, join(home, "a b'$(touch injected)", `job-${uid}`));
@@ -175,7 +175,7 @@ describe('a job', () => {
     assert.equal((await submit()).stdout, 'id 101\n');
     assert.equal(lines('submitted').length, 1);
   });
-  it('is found in the queue where sbatch had no answer, and not submitted again', async (context) => {
+  it('is found in the queue if sbatch gave no answer, and is not submitted again', async (context) => {
     const { submit, lines, model } = await host(context);
     model('mode', 'takes, silent');
     assert.match((await submit()).stdout, /^refused\n.*timed out/);
@@ -239,7 +239,7 @@ describe('a job', () => {
       assert.deepEqual(lines('canceled'), ['101'], known);
     }
   });
-  it('counts as canceled if Slurm no longer has it, and not while the controller is unreachable', async (context) => {
+  it('counts as canceled if Slurm no longer has it, but not while the controller is unreachable', async (context) => {
     const { submit, cancel, model } = await host(context);
     await submit();
     model('away', '');
@@ -262,7 +262,7 @@ describe('a build', () => {
     writeFileSync(one.own('build.sh'), buildScript(job.spec));
     return { ...one, build: () => one.sh(buildingScript(one.folder)) };
   };
-  it('runs once, however many jobs wait for it', async (context) => {
+  it('runs once for any number of waiting jobs', async (context) => {
     const { build, folder } = await building(context, 'echo once >>built', 'sleep 0.3', 'echo said');
     const said = [...(await Promise.all([build(), build()])), await build()];
     for (const { stdout } of said) assert.equal(stdout, '0\nsaid\n');

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { condition } from '../../../../fixtures/slurm/client.ts';
 import { clientWorld } from '../../../../fixtures/slurm/client-world.ts';
 
-describe('a result that cannot be fetched is left on the host, and the others come', () => {
-  it('one whose name is not UTF-8', async (context) => {
+describe('a result that cannot be fetched is left on the host, and other results are fetched', () => {
+  it('a result whose name is not UTF-8', async (context) => {
     const { store, ends, model, folders } = await clientWorld(context);
     model('runs');
     const run = [`echo odd >"$(printf 'odd\\377')"`, 'echo good >good'];
@@ -20,7 +20,7 @@ describe('a result that cannot be fetched is left on the host, and the others co
     assert.match(store.status(uid)?.droppedFiles?.[0]?.reason ?? '', /UTF-8/);
     assert.deepEqual(folders(), [`named-${uid}`]);
   });
-  it('one that the user may not read', async (context) => {
+  it('a result that the user may not read', async (context) => {
     const { store, ends, model, server } = await clientWorld(context);
     model('runs');
     server.unreadable = ['/closed'];

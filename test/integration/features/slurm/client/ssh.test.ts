@@ -104,7 +104,7 @@ it('a program’s stdout, stderr and exit status are returned separately', async
   assert.deepEqual(await connection.run('', never), { code: 0, stdout: '', stderr: '' });
 });
 
-it('a program whose request is given up is ended on the host, and the connection stays', async (context) => {
+it('a program whose request is aborted is ended on the host, and the connection stays open', async (context) => {
   const { connect, server, idle } = await world(context);
   const connection = await connect();
   for (const isEarly of [false, true]) {

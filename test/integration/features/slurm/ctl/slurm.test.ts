@@ -120,7 +120,7 @@ describe('ctl logs slurmjob/NAME', () => {
     assert.match((await ctl(['logs', 'slurmjob/log', '--tail=1'])).err, /--tail is for pods/);
   });
 
-  it('-f prints what comes until the job has ended', async () => {
+  it('-f prints new output until the job has ended', async () => {
     const job = await create('live');
     await wrote(job, 'Output', 'stdout', 0, 'first\n');
     const following = ctl(['logs', '-f', 'slurmjob/live']);

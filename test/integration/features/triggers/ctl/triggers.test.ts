@@ -30,7 +30,7 @@ const eventsOf = async () =>
   (await server.call('GET', `${group}/triggerevents`)).json<{ items: TriggerEvent[] }>().items;
 
 describe('ctl trigger create', () => {
-  it('makes one with a schedule', async () => {
+  it('creates a trigger with a schedule', async () => {
     const args = [
       '--function',
       'f',
@@ -48,7 +48,7 @@ describe('ctl trigger create', () => {
       [{ kind: 'Function', name: 'f' }, '*/5 * * * *', 'Europe/Berlin', { a: 1 }, 3],
     );
   });
-  it('makes one with a path', async () => {
+  it('creates a trigger with a path', async () => {
     await run(
       'create',
       'by-path',
@@ -68,7 +68,7 @@ describe('ctl trigger create', () => {
       ['Workflow', { path: '/a', methods: ['POST', 'PUT'], public: true }],
     );
   });
-  it('makes one of objects', async () => {
+  it('creates a trigger on objects', async () => {
     const which = [
       '-l',
       'app=web',
@@ -90,11 +90,11 @@ describe('ctl trigger create', () => {
     });
     assert.equal(serviceAccountName, 'sa');
   });
-  it('makes one of results', async () => {
+  it('creates a trigger on results', async () => {
     await run('create', 'by-result', '--function', 'f', '--result-of', 'g', '--outcome', 'Failure');
     assert.deepEqual((await spec('by-result')).result, { function: 'g', outcomes: ['Failure'] });
   });
-  it('makes one of files', async () => {
+  it('creates a trigger on files', async () => {
     const which = ['--pattern', '*.csv', '--change', 'Created', '--recursive', '--include-content'];
     await run('create', 'by-claim', '--function', 'f', '--file-claim', 'data/in/new', ...which);
     const more = { pattern: '*.csv', types: ['Created'], recursive: true, includeContent: true };
@@ -118,7 +118,7 @@ describe('ctl trigger create', () => {
       for (const quiet of [['--dry-run=client'], ['--dry-run=server'], ['-o', 'name']])
         assert.equal((await ctl([...create.with(2, `${name}-2`), ...quiet])).err, '');
     });
-  it('shows what it would create', async () => {
+  it('prints the object that it would create', async () => {
     const out = await run(
       'create',
       'x',
@@ -143,7 +143,7 @@ describe('ctl trigger create', () => {
       /--change is for --object and --file-claim and --file-folder/,
     ],
     [
-      'with nodes for a claim',
+      'with a nodeSelector for a claim',
       ['--function', 'f', '--file-claim', 'a', '--node-selector', 'a=b'],
       /--node-selector is for --file-folder/,
     ],
@@ -153,7 +153,11 @@ describe('ctl trigger create', () => {
       /--node-selector takes KEY=VALUE/,
     ],
     ['with an object without a version', ['--function', 'f', '--object', 'Pod'], /VERSION\/KIND/],
-    ['with input that is no JSON', ['--function', 'f', '--path', '/a', '--input', '{'], /--input is no JSON/],
+    [
+      'with input that is not JSON',
+      ['--function', 'f', '--path', '/a', '--input', '{'],
+      /--input is no JSON/,
+    ],
     ['with a path that the server refuses', ['--function', 'f', '--path', 'a'], /spec\.http\.path/],
   ];
   for (const [name, args, message] of wrong)
@@ -199,7 +203,7 @@ describe('ctl trigger', () => {
     assert.match(await run('describe', 'by-time'), /Source: +schedule \*\/5/);
     assert.match(await run('delete', 'by-time'), /"?by-time"? deleted/);
   });
-  it('lists the words it takes', async () => {
+  it('lists its subcommands', async () => {
     for (const args of [['create'], ['fire'], ['replay', 'one'], ['replay', '--all'], ['events', 'a', 'b']]) {
       const { status, err } = await ctl(['trigger', ...args]);
       assert.deepEqual([status, err !== ''], [1, true], args.join(' '));

@@ -50,18 +50,12 @@ const attempts: readonly (readonly [
 ])[] = [
   ['read triggers', 'GET', '/triggers', undefined, ['view', 'edit', 'admin']],
   ['make triggers', 'POST', '/triggers', draft, ['edit', 'admin']],
-  [
-    'write what the cluster says of a trigger',
-    'PATCH',
-    '/triggers/t/status',
-    { status: { delivered: 9 } },
-    [],
-  ],
+  ['write the status of a trigger', 'PATCH', '/triggers/t/status', { status: { delivered: 9 } }, []],
   ['send a request to a trigger', 'POST', '/triggers/t/invoke', {}, ['edit', 'admin']],
-  ['read events, which hold what objects were', 'GET', '/triggerevents', undefined, ['edit', 'admin']],
+  ['read events, which contain objects', 'GET', '/triggerevents', undefined, ['edit', 'admin']],
   ['make events', 'POST', '/triggerevents', event, []],
   ['replay events', 'PATCH', '/triggerevents/e', { spec: { replays: 1 } }, ['edit', 'admin']],
-  ['write how their delivery goes', 'PATCH', '/triggerevents/e/status', { status: { attempts: 9 } }, []],
+  ['write the status of events', 'PATCH', '/triggerevents/e/status', { status: { attempts: 9 } }, []],
   ['delete events', 'DELETE', '/triggerevents/e?dryRun=All', undefined, ['edit', 'admin']],
 ];
 

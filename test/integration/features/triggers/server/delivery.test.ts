@@ -47,7 +47,7 @@ describe('an event of a trigger', () => {
     assert.equal(seen[0]?.id, seen[1]?.id);
   });
 
-  it('is a dead letter when it is given up, and is delivered when it is replayed by a patch', async () => {
+  it('becomes a dead letter after its last attempt, and is delivered when it is replayed by a patch', async () => {
     let status = 503;
     const seen = await world.noting('broken', () => status);
     await world.trigger('t-dead', {
@@ -123,7 +123,7 @@ describe('an event of a trigger', () => {
     });
     assert.equal(made.status, 201, made.text);
     await world.eventually(
-      'it is there',
+      'the run exists',
       async () => (await world.condition('t-flow', 'Ready'))?.status === 'True',
     );
     const { id, event } = JSON.parse((await world.call('POST', invoke('t-flow'), { n: 1 })).text);
@@ -137,7 +137,7 @@ describe('an event of a trigger', () => {
     await world.eventually('the event is gone', async () => (await world.events('t-flow')).length === 0);
   });
 
-  it('is not taken by a trigger that is being deleted', async () => {
+  it('is not accepted by a trigger that is being deleted', async () => {
     await world.trigger('t-leaving', { target: { name: 'nobody' }, http: { path: '/leaving' } });
     const triggers = world.client.resource(triggerResource);
     await triggers.patch('t-leaving', 'default', 'merge', { metadata: { finalizers: ['test.io/held'] } });

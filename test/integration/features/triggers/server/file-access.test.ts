@@ -75,18 +75,18 @@ const refused: readonly (readonly [string, object, object?])[] = [
   ['of a trigger without files', { trigger: 'door' }],
   ['of a trigger that does not exist', { trigger: 'none' }],
   ['of another folder', { source: '/folders/etc' }],
-  ['of a change that the trigger does not tell', { type: 'minik8s.io/file.deleted' }],
-  ['of something else', { type: 'minik8s.io/http.request' }],
+  ['of a change that the trigger does not select', { type: 'minik8s.io/file.deleted' }],
+  ['of another type', { type: 'minik8s.io/http.request' }],
   ['of another node', { data: { path: 'a', node: 'n2' } }],
-  ['without saying of which', { data: 'a' }],
+  ['without a node', { data: 'a' }],
   ['in a chain of results', { depth: 3 }],
-  ['as if it was replayed', { replays: 1 }],
-  ['with an id of its own making', { id: 'mine' }],
-  ['with a name of its own making', {}, { name: 'mine' }],
+  ['with a replay count', { replays: 1 }],
+  ['with an invented id', { id: 'mine' }],
+  ['with an invented name', {}, { name: 'mine' }],
   ['with labels', {}, { labels: { 'minik8s.io/trigger': 't', app: 'web' } }],
   ['with annotations', {}, { annotations: { a: 'b' } }],
-  ['with a finalizer, so that it stays', {}, { finalizers: ['a.b/c'] }],
-  ['without its owner, so that it stays', {}, { ownerReferences: [] }],
+  ['with a finalizer', {}, { finalizers: ['a.b/c'] }],
+  ['without its owner', {}, { ownerReferences: [] }],
 ];
 describe('a node cannot create an event', () => {
   for (const [name, spec, metadata] of refused)
@@ -110,14 +110,20 @@ describe('a node cannot create an event', () => {
 describe('a node', () => {
   const ofNode = (name: string) => `?fieldSelector=spec.nodeName%3D${name}`;
   const attempts: readonly (readonly [string, string, string, unknown, number])[] = [
-    ['reads what it is to watch', 'GET', `${all}/folderwatches${ofNode('n1')}`, undefined, 200],
-    ['cannot read what another is to watch', 'GET', `${all}/folderwatches${ofNode('n2')}`, undefined, 403],
-    ['cannot read what all are to watch', 'GET', `${all}/folderwatches`, undefined, 403],
+    ['reads its own FolderWatches', 'GET', `${all}/folderwatches${ofNode('n1')}`, undefined, 200],
+    [
+      'cannot read the FolderWatches of another node',
+      'GET',
+      `${all}/folderwatches${ofNode('n2')}`,
+      undefined,
+      403,
+    ],
+    ['cannot read all FolderWatches', 'GET', `${all}/folderwatches`, undefined, 403],
     ['cannot read triggers', 'GET', `${group}/triggers`, undefined, 403],
-    ['cannot read one whose folder it watches', 'GET', `${group}/triggers/t`, undefined, 403],
+    ['cannot read the trigger of a folder that it watches', 'GET', `${group}/triggers/t`, undefined, 403],
     ['cannot read events', 'GET', `${group}/triggerevents`, undefined, 403],
     ['cannot send a request to a trigger', 'POST', `${group}/triggers/t/invoke`, {}, 403],
-    ['cannot give itself a folder', 'POST', `${group}/folderwatches`, {}, 403],
+    ['cannot create a FolderWatch', 'POST', `${group}/folderwatches`, {}, 403],
   ];
   for (const [name, method, path, body, status] of attempts)
     it(name, async () => {

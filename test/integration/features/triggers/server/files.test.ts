@@ -100,7 +100,7 @@ const reasonOf = (name: string, reason: string) =>
   });
 
 describe('a trigger of files', () => {
-  it('reports created, written and deleted files, each once, when they are at rest', async () => {
+  it('reports created, written and deleted files once when they have not changed for a while', async () => {
     const seen = await world.noting('files');
     const folder = folderOf('files');
     writeFileSync(join(folder, 'old.csv'), 'was here');
@@ -262,7 +262,7 @@ describe('a trigger of files', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('watches a claim on the node with its volume, and reports what is missing', async () => {
+  it('watches a claim on the node with its volume, and reports a missing claim or volume', async () => {
     const seen = await world.noting('claimed');
     const path = join(root, 'volume');
     mkdirSync(join(path, 'in'), { recursive: true });

@@ -274,7 +274,7 @@ describe('triggers of runs', () => {
   const isReady = (name: string) =>
     world.eventually('it watches', async () => (await world.condition(name, 'Ready'))?.status === 'True');
 
-  it('do not report runs that they caused, directly or through others', async () => {
+  it('do not report runs that they caused, directly or through other triggers', async () => {
     await allow('workflowruns', 'default', 'minik8s.io');
     const definition = (States: object) => ({ StartAt: 'A', States });
     const workflows = {
@@ -319,7 +319,7 @@ describe('triggers of runs', () => {
     ]);
     for (const name of ['one', 'two']) await world.call('DELETE', `${triggers}/${name}`);
   });
-  it('report a run whatever its creator writes into it', async () => {
+  it('report a run with any content that its creator writes', async () => {
     const metadata = { name: 'hidden', annotations: { 'minik8s.io/trigger-chain': 'default/one' } };
     const answer = await world.call('POST', `${group}/workflowruns`, {
       metadata,

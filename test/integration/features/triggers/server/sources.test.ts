@@ -61,7 +61,7 @@ describe('a trigger with a path', () => {
       {},
     );
 
-  it('serves all callers of the gateway if it is public, and no anonymous ones otherwise', async () => {
+  it('serves all callers of the gateway if it is public; otherwise it serves no anonymous callers', async () => {
     const seen = await world.noting('asked');
     await world.trigger('open', {
       target: { name: 'asked' },
@@ -162,7 +162,7 @@ describe('a trigger with a path', () => {
     assert.equal((await world.call('POST', invoke('flood'), {}, stranger)).status, 429);
     assert.equal((await world.call('POST', invoke('flood'), {})).status, 202);
   });
-  it('takes JSON that is too deep, or holds too much, for an event as a text', async () => {
+  it('stores JSON that is too deep or too large for an event as text', async () => {
     const seen = await world.noting('deep');
     await world.trigger('wells', { target: { name: 'deep' }, http: { path: '/wells' } });
     const bodies = [`${'['.repeat(60_000)}${']'.repeat(60_000)}`, `[${'1,'.repeat(60_000)}1]`];
@@ -173,7 +173,7 @@ describe('a trigger with a path', () => {
     await world.eventually('both changes are reported', () => seen.length === 2);
     assert.deepEqual(new Set(seen.map(({ data }) => data.body)), new Set(bodies));
   });
-  it('refuses a body that does not fit, a suspended trigger, and more than may wait', async () => {
+  it('rejects requests with a body that is too large, for a suspended trigger, and above the limit of waiting events', async () => {
     await world.trigger('full', { target: { name: 'keyed' }, http: { path: '/full' } });
     const large = await world.call('POST', invoke('full'), JSON.stringify('x'.repeat(200_000)));
     assert.equal(large.status, 413);
@@ -253,7 +253,7 @@ describe('a trigger of results', () => {
     assert.equal(failures[0]?.type, 'minik8s.io/function.failure');
     assert.equal(Number(failures[0]?.data.status), 418);
   });
-  it('gets a result whatever chain the caller sends', async () => {
+  it('gets a result with any chain that the caller sends', async () => {
     const seen = await world.noting('after-hidden');
     await world.noting('hidden');
     await world.trigger('hidden', { target: { name: 'after-hidden' }, result: { function: 'hidden' } });
@@ -323,7 +323,7 @@ describe('a trigger of results', () => {
     assert.match(dead.status?.lastError ?? '', /more than 16 triggers/);
     assert.equal(seen.length, 17);
   });
-  it('continues once from each event, however often its delivery fails', async () => {
+  it('continues once from each event, even if its delivery fails several times', async () => {
     const seen = await world.noting('stumbling', (count) => (count <= 4 ? 500 : 200));
     await world.trigger('stumbling', {
       target: { name: 'stumbling' },
@@ -343,7 +343,7 @@ describe('a trigger of results', () => {
     // Three attempts at the first event failed.
     assert.equal(seen.length, 17 + 3);
   });
-  it('gets a failed delivery when it is given up', async () => {
+  it('gets a failed delivery when it is not retried any more', async () => {
     const seen = await world.noting('after-attempts');
     const attempts = await world.noting('attempted', () => 500);
     await world.trigger('attempts', {

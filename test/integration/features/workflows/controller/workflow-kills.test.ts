@@ -170,7 +170,7 @@ for (const [when, pauseMs] of [
   });
 
 for (const broken of ['before', 'after'] as const)
-  it(`a connection that breaks ${broken} the instance has the call makes it once`, {
+  it(`a call whose connection breaks ${broken} the instance has the call is made once`, {
     timeout: 300_000,
   }, async () => {
     const breaks: FakeFunctions['breaks'] = (_, time) => (time <= 2 ? broken : undefined);

@@ -44,19 +44,19 @@ describe('a task that is another workflow', () => {
     });
     await cluster.client.resource(workflowRunResource).delete(name, 'default', {});
     await cluster.eventually(
-      'it goes with the run above it',
+      'the run is deleted with its parent run',
       async () => (await get(children[0]?.metadata.name ?? '')) === undefined,
     );
   });
 
-  it('fails with the error of that workflow, and if it does not exist', async () => {
+  it('fails with the error of the called workflow, or if the workflow does not exist', async () => {
     const inner = await workflow(single({ Type: 'Fail', Error: 'Bad', Cause: 'so' }));
     const { error, cause } = await run(single(task(`workflow:${inner}`)));
     assert.deepEqual([error, cause], ['Bad', 'so']);
     assert.equal((await run(single(task('workflow:none')))).error, 'Workflow.NotFound');
   });
 
-  it('is stopped with the run above it', async () => {
+  it('is stopped with its parent run', async () => {
     const inner = await workflow(single({ Type: 'Wait', Seconds: 100_000, End: true }));
     const name = await begin(await workflow(single(task(`workflow:${inner}`))));
     const child = await cluster.eventually('it runs', async () =>
@@ -214,7 +214,7 @@ describe('a call of a workflow', () => {
     assert.deepEqual([status, body], [500, { error: 'Bad', cause: 'so' }]);
   });
 
-  it('is answered at once when that is preferred, and late when it takes long', async () => {
+  it('is answered at once if the caller prefers that, or if the run takes too long', async () => {
     const name = await workflow(single({ Type: 'Wait', Seconds: 100, End: true }));
     for (const [init, query] of [
       [{ headers: { prefer: 'respond-async' } }, ''],
@@ -228,7 +228,7 @@ describe('a call of a workflow', () => {
     }
   });
 
-  it('may have a name, by which it is made once', async () => {
+  it('may have a name, so that a repeated call starts no second run', async () => {
     handle({ count: () => ({ output: functions.ran.length }) });
     const name = await workflow(single(task('function:count')));
     const init = { body: '{"a":1}', headers: { 'workflow-run-name': 'mine' } };

@@ -47,13 +47,13 @@ describe('a run', () => {
     assert.equal(functions.ran.length, 1);
   });
 
-  it('gets its turn when its namespace starts many at once', async () => {
+  it('continues even if its namespace has started many runs at once', async () => {
     const of = await workflow(single({ Type: 'Pass', End: true }));
     const names = await Promise.all(Array.from({ length: 60 }, () => begin(of)));
     for (const name of names) assert.equal((await ended(name)).phase, 'Succeeded');
   });
 
-  it('is stopped by its deletion where something holds it', async () => {
+  it('is stopped by its deletion while a finalizer keeps it', async () => {
     handle({ slow: () => 'never' });
     const name = await begin(await workflow(single(task('function:slow'))));
     await cluster.eventually('it calls', () => functions.ran.length === 1);
@@ -199,7 +199,7 @@ describe('a run', () => {
     assert.deepEqual([phase, error, cause], ['Aborted', 'Enough', 'a person said so']);
   });
 
-  it('ends by the times of its tasks', async () => {
+  it('fails by the timeouts of its tasks', async () => {
     handle({ slow: () => 'never' });
     const { phase, error } = await run(single(task('function:slow', { TimeoutSeconds: 30 })));
     assert.deepEqual([phase, error], ['Failed', 'States.Timeout']);

@@ -315,7 +315,7 @@ describe('ctl workflow test', () => {
     assert.match(err, /error: the run has failed: NotPaid: no money\n$/);
   });
 
-  it('a time that is over is a timeout', async () => {
+  it('a passed timeout fails the task', async () => {
     assert.match(
       (await test({ Pay: { error: 'States.Timeout' } })).err,
       /the run has failed: States\.Timeout/,

@@ -15,7 +15,7 @@ testCreate(mutatingAdmissionPolicyBindingResource, binding, [
   ['resources', of({ matchResources: { resourceRules: [rule] } })],
   ['no policy', of({ policyName: '' }), 'spec.policyName: Required value'],
   [
-    'a policy whose name is no name',
+    'a policy with an invalid name',
     of({ policyName: 'A' }),
     `spec.policyName: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by '.', each of a-z, 0-9 and '-' with a letter or digit first and last, such as 'web.example.com' (it has to match '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
   ],
@@ -25,7 +25,7 @@ testCreate(mutatingAdmissionPolicyBindingResource, binding, [
     'spec.matchResources.resourceRules.operations: Unsupported value: "DELETE": supported values: "*", "CREATE", "UPDATE"',
   ],
   [
-    'parameters without an action for missing ones',
+    'parameters without parameterNotFoundAction',
     of({ paramRef: { name: 'limits' } }),
     'spec.paramRef.parameterNotFoundAction: Required value',
   ],
@@ -33,7 +33,7 @@ testCreate(mutatingAdmissionPolicyBindingResource, binding, [
 
 testCells(
   mutatingAdmissionPolicyBindingResource,
-  'with parameters of one namespace',
+  'with parameters in one namespace',
   {
     spec: {
       ...binding.spec,

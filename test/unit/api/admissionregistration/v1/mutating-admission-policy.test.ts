@@ -77,7 +77,7 @@ testCreate(mutatingAdmissionPolicyResource, policy, [
     'spec.mutations[0].applyConfiguration.expression: Invalid value: "{\\"a\\": \\"b\\"}": must evaluate to Object but got map(string, string)',
   ],
   [
-    'a JSON patch that is one operation',
+    'a JSON patch whose value is one operation instead of a list',
     ofMutation(json('JSONPatch{}')),
     'spec.mutations[0].jsonPatch.expression: Invalid value: "JSONPatch{}": must evaluate to list(JSONPatch) but got JSONPatch',
   ],
@@ -87,7 +87,7 @@ testCreate(mutatingAdmissionPolicyResource, policy, [
     "spec.matchConditions[0].expression: Invalid value: \"Object{} == Object{}\": compilation failed: ERROR: <input>:1:7: undeclared reference to 'Object' (in container '')\n | Object{} == Object{}\n | ......^\nERROR: <input>:1:19: undeclared reference to 'Object' (in container '')\n | Object{} == Object{}\n | ..................^",
   ],
   [
-    'expressions that are too long together',
+    'expressions whose total length is too large',
     of({ mutations: Array.from({ length: 5 }, () => apply(`Object{a: '${'x'.repeat(9_000)}'}`)) }),
     'spec: Invalid value: the expressions have 45065 characters together; at most 40000 are allowed',
   ],

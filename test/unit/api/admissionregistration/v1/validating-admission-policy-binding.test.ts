@@ -33,18 +33,18 @@ testCreate(validatingAdmissionPolicyBindingResource, binding, [
   ['parameters by name', ofReference({ name: 'limits', namespace: 'default' })],
   ['parameters by labels', ofReference({ selector })],
   [
-    'parameters by both',
+    'parameters by name and labels',
     ofReference({ name: 'limits', selector }),
     'spec.paramRef.name: Forbidden: name and selector are mutually exclusive',
     'spec.paramRef.selector: Forbidden: name and selector are mutually exclusive',
   ],
   [
-    'parameters by nothing',
+    'parameters without name and selector',
     ofReference({}),
     'spec.paramRef: Required value: one of name or selector must be specified',
   ],
   [
-    'parameters that may be missing or not',
+    'each value of parameterNotFoundAction',
     of({ paramRef: { name: 'limits' } }),
     'spec.paramRef.parameterNotFoundAction: Required value',
   ],

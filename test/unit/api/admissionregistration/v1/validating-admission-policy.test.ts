@@ -50,7 +50,7 @@ testCreate(validatingAdmissionPolicyResource, policy, [
     'spec.matchConstraints.resourceRules[0].resourceNames[1]: Duplicate value: "a"',
   ],
   [
-    'a name in a rule that is no name',
+    'an invalid resource name in a rule',
     ofConstraints({ resourceRules: [rule], excludeResourceRules: [{ ...rule, resourceNames: ['a/b'] }] }),
     `spec.matchConstraints.excludeResourceRules[0].resourceNames[0]: Invalid value: "a/b": may not contain '/'`,
   ],
@@ -94,7 +94,7 @@ testCreate(validatingAdmissionPolicyResource, policy, [
     'spec.validations[0].messageExpression: Invalid value: "1": must evaluate to string but got int',
   ],
   [
-    'a reason of its own',
+    'an unknown reason',
     ofValidation({ reason: 'Because' }),
     'spec.validations[0].reason: Unsupported value: "Because": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
   ],
@@ -114,17 +114,17 @@ testCreate(validatingAdmissionPolicyResource, policy, [
     'spec.matchConditions[1].name: Duplicate value: "a"',
   ],
   [
-    'a condition that is no bool',
+    'a condition that does not return a boolean',
     of({ matchConditions: [{ name: 'a', expression: "'yes'" }] }),
     'spec.matchConditions[0].expression: Invalid value: "\'yes\'": must evaluate to bool but got string',
   ],
   [
-    'a variable whose name is a word of the language',
+    'a variable named after a reserved word of CEL',
     of({ variables: [{ name: 'for', expression: '1' }] }),
     'spec.variables[0].name: Invalid value: "for": name is not a valid CEL identifier',
   ],
   [
-    'variables that use those before them',
+    'variables that use earlier variables',
     of({
       variables: [
         { name: 'a', expression: '1' },
@@ -133,7 +133,7 @@ testCreate(validatingAdmissionPolicyResource, policy, [
     }),
   ],
   [
-    'expressions that are too long together',
+    'expressions whose total length is too large',
     of({ validations: Array.from({ length: 5 }, () => ({ expression: `'${'x'.repeat(9_000)}' == ''` })) }),
     'spec: Invalid value: the expressions have 45040 characters together; at most 40000 are allowed',
   ],

@@ -45,7 +45,7 @@ testCreate(validatingWebhookConfigurationResource, validating, [
     'webhooks[1].name: Duplicate value: "deny.example.com"',
   ],
   [
-    'side effects that a dry run would have',
+    'side effects that a dry run cannot omit',
     of({ sideEffects: 'Some' }),
     `${at}.sideEffects: Unsupported value: "Some": supported values: "None", "NoneOnDryRun"`,
   ],
@@ -55,7 +55,7 @@ testCreate(validatingWebhookConfigurationResource, validating, [
     `${at}.sideEffects: Required value: must specify one of None, NoneOnDryRun`,
   ],
   [
-    'a failure policy that is none',
+    'an unknown failure policy',
     of({ failurePolicy: 'Retry' }),
     `${at}.failurePolicy: Unsupported value: "Retry": supported values: "Fail", "Ignore"`,
   ],
@@ -119,14 +119,14 @@ testCreate(validatingWebhookConfigurationResource, validating, [
     `${resources}: Required value`,
   ],
   [
-    'wildcards beside others',
+    'wildcards beside other values',
     ofRule({ operations: ['*', 'CREATE'], apiGroups: ['*', 'apps'], apiVersions: ['*', 'v1'] }),
     `${at}.rules[0].operations: Invalid value: ["*","CREATE"]: if '*' is present, must not specify other operations`,
     `${at}.rules[0].apiGroups: Invalid value: ["*","apps"]: if '*' is present, must not specify other API groups`,
     `${at}.rules[0].apiVersions: Invalid value: ["*","v1"]: if '*' is present, must not specify other API versions`,
   ],
   [
-    'an operation that is none',
+    'an unknown operation',
     ofRule({ operations: ['GET'] }),
     `${at}.rules[0].operations[0]: Unsupported value: "GET": supported values: "*", "CONNECT", "CREATE", "DELETE", "UPDATE"`,
   ],
@@ -137,12 +137,12 @@ testCreate(validatingWebhookConfigurationResource, validating, [
     `${resources}[3]: Invalid value: "deployments/scale": if '*/scale' is present, must not specify deployments/scale`,
   ],
   [
-    'every resource, and one of them',
+    'all resources, and one of them again',
     ofRule({ resources: ['*', 'pods'] }),
     `${resources}: Invalid value: ["*","pods"]: if '*' is present, must not specify other resources without subresources`,
   ],
   [
-    'a scope that is none',
+    'an unknown scope',
     ofRule({ scope: 'Here' }),
     `${at}.rules[0].scope: Unsupported value: "Here": supported values: "*", "Cluster", "Namespaced"`,
   ],
@@ -151,7 +151,7 @@ testCreate(validatingWebhookConfigurationResource, validating, [
     of({ matchConditions: [{ name: 'a', expression: "request.operation != 'DELETE' && has(object.spec)" }] }),
   ],
   [
-    'match conditions with names that are none',
+    'match conditions with an empty and with repeated names',
     of({ matchConditions: [{ name: '', expression: 'true' }, ...twice({ name: 'a', expression: '' })] }),
     `${at}.matchConditions[0].name: Required value`,
     `${at}.matchConditions[1].expression: Required value`,
@@ -159,7 +159,7 @@ testCreate(validatingWebhookConfigurationResource, validating, [
     `${at}.matchConditions[2].name: Duplicate value: "a"`,
   ],
   [
-    'a match condition that is no boolean',
+    'a match condition that does not return a boolean',
     of({ matchConditions: [{ name: 'a', expression: 'request.name' }] }),
     `${at}.matchConditions[0].expression: Invalid value: "request.name": must evaluate to bool but got string`,
   ],
@@ -171,9 +171,9 @@ testCreate(validatingWebhookConfigurationResource, validating, [
 ]);
 
 testCreate(mutatingWebhookConfigurationResource, mutating, [
-  ['a webhook that is called again', of({ reinvocationPolicy: 'IfNeeded' })],
+  ['a webhook with the reinvocation policy IfNeeded', of({ reinvocationPolicy: 'IfNeeded' })],
   [
-    'a reinvocation that is none',
+    'an unknown reinvocation policy',
     of({ reinvocationPolicy: 'Always' }),
     `${at}.reinvocationPolicy: Unsupported value: "Always": supported values: "IfNeeded", "Never"`,
   ],

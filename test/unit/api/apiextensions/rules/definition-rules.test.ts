@@ -48,7 +48,7 @@ describe('a rule of a definition', () => {
         'x-kubernetes-validations': [{ rule: 'string(self) != ""' }],
       },
     }),
-    'has a message that is computed': root(
+    'has a message from an expression': root(
       { a: { ...text, maxLength: 3 } },
       { rule: 'self.a != "x"', messageExpression: '"not " + self.a' },
     ),
@@ -63,16 +63,16 @@ describe('a rule of a definition', () => {
       root({}, { rule: 'self.' }),
       /^S\.x-kubernetes-validations\[0\]\.rule: Invalid value: \{"rule":"self\."\}: compilation failed: ERROR: <input>:1:/,
     ],
-    'of a field that does not exist': [
+    'on a field that does not exist': [
       root({ a: text }, { rule: 'self.b == "x"' }),
       /compilation failed: ERROR: <input>:1:5: undefined field 'b'/,
     ],
     'with a wrong type': [root({ a: text }, { rule: 'self.a > 1' }), /found no matching overload for '_>_'/],
-    'that is no condition': [
+    'that does not return a boolean': [
       root({ a: text }, { rule: 'self.a' }),
       /\.rule: Invalid value: .*: cel expression must evaluate to a bool$/,
     ],
-    'with a message that is no text': [
+    'with a messageExpression that does not return a string': [
       root({ n: { type: 'integer' } }, { rule: 'self.n > 1', messageExpression: 'self.n' }),
       /\.messageExpression: Invalid value: .*: messageExpression must evaluate to a string$/,
     ],
@@ -80,11 +80,11 @@ describe('a rule of a definition', () => {
       root({}, { rule: 'true', messageExpression: 'self.x' }),
       /messageExpression compilation failed: ERROR: <input>:1:5/,
     ],
-    'that says it has no need of an old value, and has none': [
+    'with optionalOldSelf that does not use oldSelf': [
       root({}, { rule: 'true', optionalOldSelf: true }),
       /\.optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule$/,
     ],
-    'that compares items that cannot be found': [
+    'that compares items of a list without keys with their old values': [
       root({
         list: {
           type: 'array',
@@ -94,13 +94,13 @@ describe('a rule of a definition', () => {
       }),
       /^S\.properties\[list\]\.items\.x-kubernetes-validations\[0\]\.rule: Invalid value: "self == oldSelf": oldSelf cannot be used on the uncorrelatable portion of the schema within S\.properties\[list\]$/,
     ],
-    'of values without a type': [
+    'on values without a type': [
       root({
         a: { 'x-kubernetes-preserve-unknown-fields': true, 'x-kubernetes-validations': [{ rule: 'true' }] },
       }),
       /^S\.properties\[a\]\.x-kubernetes-validations: Internal error: internal error: failed to construct type information/,
     ],
-    'that its default breaks': [
+    'that the default of its value violates': [
       root({
         n: {
           type: 'integer',
@@ -118,7 +118,7 @@ describe('a rule of a definition', () => {
       assert.match(found[0] ?? '', message);
     });
 
-  it('is rejected when a loop in a loop could cost too much', () => {
+  it('is rejected if a nested loop could cost too much', () => {
     const list: StructuralSchema = { type: 'array', items: text };
     const found = lines(root({ a: list }, { rule: 'self.a.all(x, self.a.all(y, x == y))' }));
     assert.match(

@@ -48,14 +48,14 @@ const cases: readonly (readonly [
     '<nil>: Invalid value: "object": is 3',
   ],
   [
-    'has the plain message where the expression fails',
+    'has the default message if the message expression fails',
     root({ a: int }, { rule: 'self.a < 3', messageExpression: 'string(1 / (self.a - 3))', message: 'm' }),
     { a: 3 },
     undefined,
     '<nil>: Invalid value: "object": m',
   ],
   [
-    'has the plain message where the expression gives none',
+    'has the default message if the message expression returns an empty string',
     root({ a: int }, { rule: 'self.a < 3', messageExpression: '" "', message: 'm' }),
     { a: 3 },
     undefined,
@@ -140,13 +140,13 @@ const cases: readonly (readonly [
     { a: 2 },
   ],
   [
-    'lets through what did not change',
+    'accepts an unchanged value that violates a rule',
     root({ s: root({ a: int }, { rule: 'self.a < 3', message: 'm' }), b: int }),
     { s: { a: 5 }, b: 1 },
     { s: { a: 5 } },
   ],
   [
-    'rejects what did change',
+    'rejects a changed value that violates a rule',
     root({ s: root({ a: int }, { rule: 'self.a < 3', message: 'm' }) }),
     { s: { a: 6 } },
     { s: { a: 5 } },
@@ -184,7 +184,7 @@ describe('an object with rules', () => {
       assert.deepEqual(lines(schema, object, old), causes);
     });
 
-  it('is not evaluated when its types are wrong, which is reported', () => {
+  it('is not evaluated if its types are wrong; the wrong types are reported', () => {
     const schema = root({ a: int }, { rule: 'self.a < 3' });
     const wrong = [{ reason: 'FieldValueTypeInvalid', message: 'm', field: 'a' }];
     assert.deepEqual(

@@ -48,17 +48,17 @@ const refused: readonly (readonly [string, Partial<APIService['spec']>, string])
     'spec.versionPriority: Invalid value: 1001: must be positive and less than 1000',
   ],
   [
-    'authorities of a local one',
+    'a caBundle of a local APIService',
     { caBundle: 'YWI=' },
     'spec.caBundle: Invalid value: "2 bytes": local APIServices may not have a caBundle',
   ],
   [
-    'no verification of a local one',
+    'insecureSkipTLSVerify of a local APIService',
     { insecureSkipTLSVerify: true },
     'spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have insecureSkipTLSVerify',
   ],
   [
-    'authorities that are not used',
+    'a caBundle beside insecureSkipTLSVerify',
     { service: remote, caBundle: 'YWI=', insecureSkipTLSVerify: true },
     'spec.insecureSkipTLSVerify: Invalid value: true: may not be true if caBundle is present',
   ],
@@ -86,7 +86,7 @@ test('refuses a version without a group other than v1', () => {
   ]);
 });
 
-test('a new local APIService is available, another one is not yet', () => {
+test('a new local APIService is available; a new APIService with a Service is not available', () => {
   const context = { now: '2026-01-01T00:00:00Z', subresource: '', user: { name: 'a', groups: [] } };
   const [local, far] = [service({}), service({ service: remote })];
   prepareForCreate?.(local, context);

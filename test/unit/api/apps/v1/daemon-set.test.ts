@@ -16,12 +16,12 @@ testCreate(daemonSetResource, set, [
     'spec.selector: Invalid value: {}: empty selector is invalid for daemonset',
   ],
   [
-    'selector of other labels',
+    'a selector that does not match the template',
     spec({ selector: { matchLabels: { tier: 'a' } } }),
     'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
   ],
   [
-    'pods that end',
+    'pods with another restart policy than Always',
     pod({ restartPolicy: 'OnFailure', activeDeadlineSeconds: 5 }),
     'spec.template.spec.restartPolicy: Unsupported value: "OnFailure": supported values: "Always"',
     'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in DaemonSet is not Supported',
@@ -38,24 +38,24 @@ testCreate(daemonSetResource, set, [
     spec({ updateStrategy: { type: 'Recreate' } }),
     'spec.updateStrategy.type: Unsupported',
   ],
-  ['new pods first', rolling({ maxSurge: '20%', maxUnavailable: 0 })],
+  ['a surge alone', rolling({ maxSurge: '20%', maxUnavailable: 0 })],
   [
-    'both at once',
+    'maxSurge and maxUnavailable together',
     rolling({ maxSurge: 1, maxUnavailable: '1%' }),
     `${step}.maxSurge: Invalid value: 1: may not be set when maxUnavailable is non-zero`,
   ],
   [
-    'no step at all',
+    'neither maxSurge nor maxUnavailable',
     rolling({ maxUnavailable: '0%' }),
     `${step}.maxUnavailable: Required value: cannot be 0 when maxSurge is 0`,
   ],
   [
-    'more than all',
+    'a maxUnavailable above 100 %',
     rolling({ maxUnavailable: '101%', maxSurge: '0%' }),
     `${step}.maxUnavailable: Invalid value: "101%": must not be greater than 100%`,
   ],
   [
-    'more than all again, before the old ones go',
+    'a maxSurge above 100 %',
     rolling({ maxUnavailable: 0, maxSurge: '101%' }),
     `${step}.maxSurge: Invalid value: "101%": must not be greater than 100%`,
   ],
@@ -69,7 +69,7 @@ testCreate(daemonSetResource, set, [
 
 testUpdate(daemonSetResource, set, [
   [
-    'template and strategy',
+    'a changed template and strategy',
     spec({ updateStrategy: { type: 'OnDelete' }, template: { spec: { hostPID: true } } }),
   ],
   [
@@ -86,7 +86,7 @@ const counts = {
   numberReady: 1,
 };
 testStatus(daemonSetResource, set, [
-  ['as a controller writes it', undefined, { ...counts, collisionCount: 1, numberAvailable: 1 }],
+  ['a status as its controller writes it', undefined, { ...counts, collisionCount: 1, numberAvailable: 1 }],
   [
     'negative numbers',
     counts,
@@ -101,15 +101,15 @@ testStatus(daemonSetResource, set, [
     'status.collisionCount: Invalid value: 1: cannot be decremented',
   ],
   [
-    'collisions that are forgotten',
+    'a removed collisionCount',
     { ...counts, collisionCount: 2 },
     { collisionCount: null },
     'status.collisionCount: Invalid value: 0: cannot be decremented',
   ],
-  ['as many collisions', { ...counts, collisionCount: 2 }, { collisionCount: 2 }],
+  ['an unchanged collisionCount', { ...counts, collisionCount: 2 }, { collisionCount: 2 }],
 ]);
 
-test('the defaults of a daemon set', () => {
+test('a DaemonSet gets the defaults of Kubernetes', () => {
   const { spec: found } = created(daemonSetResource, set);
   assert.equal(found.revisionHistoryLimit, 10);
   assert.deepEqual(found.updateStrategy, {
@@ -121,7 +121,7 @@ test('the defaults of a daemon set', () => {
   assert.deepEqual(byHand.spec.updateStrategy, { type: 'OnDelete' });
 });
 
-test('the columns of a daemon set', () => {
+test('a DaemonSet has the columns of kubectl', () => {
   const made = created(daemonSetResource, merge(set, pod({ nodeSelector: { disk: 'ssd' } })));
   const texts = (status: object) => cells(daemonSetResource, Object.assign(made, { status }), Date.now());
   assert.deepEqual(texts({ ...counts, updatedNumberScheduled: 3, numberAvailable: 4 }), {

@@ -22,7 +22,7 @@ testCreate(statefulSetResource, set, [
     'spec.selector: Invalid value: {}: empty selector is invalid for statefulset',
   ],
   [
-    'selector of other labels',
+    'a selector that does not match the template',
     spec({ selector: { matchLabels: { tier: 'a' } } }),
     'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
   ],
@@ -33,13 +33,13 @@ testCreate(statefulSetResource, set, [
     'spec.template.annotations: Invalid value: "a b": name part',
   ],
   [
-    'pods that end',
+    'pods with another restart policy than Always',
     pod({ restartPolicy: 'Never', activeDeadlineSeconds: 5 }),
     'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
     'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in StatefulSet is not Supported',
   ],
   [
-    'a volume of a claim',
+    'a mounted volume of a claim template',
     spec({
       volumeClaimTemplates: [claim],
       template: {
@@ -61,28 +61,36 @@ testCreate(statefulSetResource, set, [
     spec({ revisionHistoryLimit: -1 }),
     'spec.revisionHistoryLimit: Invalid value: -1: must',
   ],
-  ['one pod after another', spec({ podManagementPolicy: 'OrderedReady' })],
-  ['another order', spec({ podManagementPolicy: 'Reverse' }), 'spec.podManagementPolicy: Unsupported value'],
-  ['by hand', strategy({ type: 'OnDelete' })],
+  ['pod management OrderedReady', spec({ podManagementPolicy: 'OrderedReady' })],
   [
-    'by hand, in steps',
+    'an unknown pod management policy',
+    spec({ podManagementPolicy: 'Reverse' }),
+    'spec.podManagementPolicy: Unsupported value',
+  ],
+  ['strategy OnDelete', strategy({ type: 'OnDelete' })],
+  [
+    'strategy OnDelete with a partition',
     strategy({ type: 'OnDelete', rollingUpdate: { partition: 1 } }),
     'spec.updateStrategy.rollingUpdate: Invalid value: {"partition":1}: only allowed for updateStrategy \'RollingUpdate\'',
   ],
-  ['all at once', strategy({ type: 'Recreate' }), 'spec.updateStrategy.type: Unsupported value: "Recreate"'],
+  [
+    'an unknown strategy',
+    strategy({ type: 'Recreate' }),
+    'spec.updateStrategy.type: Unsupported value: "Recreate"',
+  ],
   [
     'negative partition',
     strategy({ rollingUpdate: { partition: -1 } }),
     'spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0',
   ],
-  ['several at once', strategy({ rollingUpdate: { maxUnavailable: '30%' } })],
+  ['a maxUnavailable in percent', strategy({ rollingUpdate: { maxUnavailable: '30%' } })],
   [
-    'none at once',
+    'a maxUnavailable of 0',
     strategy({ rollingUpdate: { maxUnavailable: 0 } }),
     'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0',
   ],
   [
-    'more than all at once',
+    'a maxUnavailable above 100 %',
     strategy({ rollingUpdate: { maxUnavailable: '101%' } }),
     'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
   ],
@@ -92,13 +100,13 @@ testCreate(statefulSetResource, set, [
     'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: -1: must be greater than or equal to 0',
   ],
   [
-    'a text that is no share',
+    'a maxUnavailable that is neither a number nor a percentage',
     strategy({ rollingUpdate: { maxUnavailable: 'two' } }),
     'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "two": a valid percent string',
   ],
-  ['claims that go', spec({ persistentVolumeClaimRetentionPolicy: { whenScaled: 'Delete' } })],
+  ['claims that are deleted', spec({ persistentVolumeClaimRetentionPolicy: { whenScaled: 'Delete' } })],
   [
-    'claims that do neither',
+    'an unknown retention policy of claims',
     spec({ persistentVolumeClaimRetentionPolicy: { whenScaled: 'Keep' } }),
     'spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "Keep": supported values: "Retain", "Delete"',
   ],
@@ -109,7 +117,7 @@ const immutable =
 
 testUpdate(statefulSetResource, set, [
   [
-    'what may change',
+    'all mutable fields',
     spec({
       replicas: 3,
       ordinals: { start: 2 },
@@ -133,7 +141,11 @@ testUpdate(statefulSetResource, set, [
 const more = (field: string, value: number) =>
   `status.${field}: Invalid value: ${value}: cannot be greater than status.replicas`;
 testStatus(statefulSetResource, set, [
-  ['as a controller writes it', undefined, { replicas: 3, readyReplicas: 2, availableReplicas: 2 }],
+  [
+    'a status as its controller writes it',
+    undefined,
+    { replicas: 3, readyReplicas: 2, availableReplicas: 2 },
+  ],
   [
     'negative',
     { replicas: 3 },
@@ -141,7 +153,7 @@ testStatus(statefulSetResource, set, [
     'status.observedGeneration: Invalid value: -1: must',
   ],
   [
-    'more than all',
+    'counts above status.replicas',
     { replicas: 1 },
     { readyReplicas: 2, currentReplicas: 3, updatedReplicas: 4, availableReplicas: 2 },
     more('readyReplicas', 2),
@@ -150,7 +162,7 @@ testStatus(statefulSetResource, set, [
     more('availableReplicas', 2),
   ],
   [
-    'more available than ready',
+    'more available replicas than ready ones',
     { replicas: 3, readyReplicas: 1 },
     { availableReplicas: 2 },
     'status.availableReplicas: Invalid value: 2: cannot be greater than status.readyReplicas',
@@ -163,7 +175,7 @@ testStatus(statefulSetResource, set, [
   ],
 ]);
 
-test('the defaults of a stateful set', () => {
+test('a StatefulSet gets the defaults of Kubernetes', () => {
   const { spec: found } = created(statefulSetResource, set);
   assert.deepEqual(
     [found.replicas, found.revisionHistoryLimit, found.podManagementPolicy],
@@ -186,7 +198,7 @@ test('the defaults of a stateful set', () => {
   assert.deepEqual(ordinals, { start: 0 });
 });
 
-test('every field has an effect, and a claim begins as every claim does', () => {
+test('every field is acted on, and claim templates get the defaults of claims', () => {
   const body = merge(set, {
     spec: { volumeClaimTemplates: [claim], updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } },
   });
@@ -204,7 +216,7 @@ test('every field has an effect, and a claim begins as every claim does', () => 
   ]);
 });
 
-test('the scale and the columns of a stateful set', () => {
+test('a StatefulSet has a scale and the columns of kubectl', () => {
   const made = created(statefulSetResource, merge(set, spec({ replicas: 3 })));
   const { scale } = statefulSetResource;
   assert.ok(scale);

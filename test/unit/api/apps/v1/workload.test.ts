@@ -39,9 +39,13 @@ testCreate(replicaSetResource, replicaSet, [
     spec({ selector: { matchLabels: null } }),
     'spec.selector: Invalid value: {}: empty selector is invalid for replicaset',
   ],
-  ['selector of other labels', spec({ selector: { matchLabels: { tier: 'a' } } }), mismatch],
   [
-    'selector by expressions',
+    'a selector that does not match the template',
+    spec({ selector: { matchLabels: { tier: 'a' } } }),
+    mismatch,
+  ],
+  [
+    'a selector with expressions',
     spec({ selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['web', 'x'] }] } }),
   ],
   [
@@ -73,18 +77,18 @@ testCreate(replicaSetResource, replicaSet, [
     'spec.template.metadata.annotations: Invalid value: "a b": name part',
   ],
   [
-    'pods that end',
+    'pods with another restart policy than Always',
     pod({ restartPolicy: 'Never' }),
     'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
   ],
-  ['containers of the template', pod({ containers: [] }), 'spec.template.spec.containers: Required value'],
+  ['a template without containers', pod({ containers: [] }), 'spec.template.spec.containers: Required value'],
   [
-    'pods with a deadline',
+    'pods with activeDeadlineSeconds',
     pod({ activeDeadlineSeconds: 5 }),
     'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported',
   ],
   [
-    "host network without the host's ports",
+    'host network with container ports alone',
     pod({ hostNetwork: true, containers: [{ name: 'a', image: 'x', ports: [{ containerPort: 80 }] }] }),
   ],
   [
@@ -108,18 +112,18 @@ testCreate(deploymentResource, deployment, [
   ],
   ['recreate', spec({ strategy: { type: 'Recreate' } })],
   [
-    'recreate in steps',
+    'strategy Recreate with rollingUpdate',
     spec({ strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } }),
     `${step}: Forbidden: may not be specified when strategy \`type\` is 'Recreate'`,
   ],
   ['steps', rolling({ maxSurge: '150%', maxUnavailable: 0 })],
   [
-    'no step at all',
+    'neither maxSurge nor maxUnavailable',
     rolling({ maxSurge: '0%', maxUnavailable: 0 }),
     `${step}.maxUnavailable: Invalid value: 0: may not be 0 when \`maxSurge\` is 0`,
   ],
   [
-    'more than all',
+    'a maxUnavailable above 100 %',
     rolling({ maxUnavailable: '101%' }),
     `${step}.maxUnavailable: Invalid value: "101%": must not be greater than 100%`,
   ],
@@ -136,7 +140,7 @@ testCreate(deploymentResource, deployment, [
     'spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0',
   ],
   [
-    'deadline before a pod can be available',
+    'a progress deadline below minReadySeconds',
     spec({ progressDeadlineSeconds: 10, minReadySeconds: 10 }),
     'spec.progressDeadlineSeconds: Invalid value: 10: must be greater than minReadySeconds',
   ],
@@ -148,7 +152,7 @@ for (const [kind, base] of [
 ] as const) {
   testUpdate<never>(kind as never, base, [
     [
-      'replicas and template',
+      'changed replicas and template',
       spec({ replicas: 3, template: { spec: { containers: [{ name: 'b', image: 'c' }] } } }),
     ],
     [
@@ -159,7 +163,7 @@ for (const [kind, base] of [
   ]);
 }
 
-test('defaults of a deployment', () => {
+test('a Deployment gets the defaults of Kubernetes', () => {
   const { spec: found } = created(deploymentResource, deployment);
   assert.equal(found.replicas, 1);
   assert.equal(found.revisionHistoryLimit, 10);
@@ -174,7 +178,7 @@ test('defaults of a deployment', () => {
   assert.deepEqual(recreate.spec.strategy, { type: 'Recreate' });
 });
 
-test('scale of both kinds reads and writes replicas and gives the selector as text', () => {
+test('the Scale of a Deployment and of a ReplicaSet reads and writes replicas, and has the selector as text', () => {
   const expressions = [{ key: 'tier', operator: 'NotIn', values: ['b', 'a'] }];
   const patch = spec({ replicas: 2, selector: { matchExpressions: expressions } });
   const set = created(replicaSetResource, merge(replicaSet, patch));

@@ -58,11 +58,11 @@ const noInterval = (seconds: string) =>
   `metadata.annotations[minik8s.io/scale-interval-seconds]: Invalid value: "${seconds}": must be a number of seconds from 1 to 3600`;
 
 testCreate(kind, base, [
-  ['a period of its own', interval('40')],
+  ['an annotation with a scale interval', interval('40')],
   ['no period', interval('0'), noInterval('0')],
-  ['a period that is too long', interval('3601'), noInterval('3601')],
-  ['a period in words', interval('soon'), noInterval('soon')],
-  ['every sort of metric', metrics(cpu, pods, object, external, ofContainer)],
+  ['a scale interval that is too long', interval('3601'), noInterval('3601')],
+  ['a scale interval that is not a number', interval('soon'), noInterval('soon')],
+  ['every type of metric', metrics(cpu, pods, object, external, ofContainer)],
   [
     'no specification',
     { spec: null },
@@ -72,14 +72,14 @@ testCreate(kind, base, [
     'spec.scaleTargetRef.name: Required value',
   ],
   [
-    'what is no part of a URL',
+    'a target that is not valid in a URL',
     { spec: { scaleTargetRef: { kind: 'a/b', name: '..' } } },
     'spec.scaleTargetRef.kind: Invalid value: "a/b": may not contain \'/\'',
     'spec.scaleTargetRef.name: Invalid value: "..": may not be \'..\'',
   ],
   ['one pod', { spec: { minReplicas: 1, maxReplicas: 1 } }],
   [
-    'more than there may be',
+    'a minimum above the maximum',
     { spec: { minReplicas: 11 } },
     'spec.maxReplicas: Invalid value: 10: must be greater than or equal to `minReplicas`',
   ],
@@ -90,12 +90,12 @@ testCreate(kind, base, [
     `spec.metrics: Forbidden: ${zero}`,
   ],
   [
-    'none, with a metric that reports of more than pods',
+    'a minimum of 0 with an external metric',
     { spec: { minReplicas: 0, metrics: [external] } },
     'spec.minReplicas: Invalid value: 0: must be greater than or equal to 1',
   ],
   [
-    'a metric without anything',
+    'a metric without any field',
     metrics({}),
     `${at}.type: Required value: must specify a metric source type`,
     `${at}.type: Unsupported value: "": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"`,
@@ -120,7 +120,7 @@ testCreate(kind, base, [
     `${at}.resource: Required value: must populate information for the given metric source`,
   ],
   [
-    'an object metric without anything',
+    'an object metric without any field',
     metrics({ type: 'Object', object: {} }),
     `${at}.object.describedObject.kind: Required value`,
     `${at}.object.describedObject.name: Required value`,
@@ -130,7 +130,7 @@ testCreate(kind, base, [
     `${at}.object.target.averageValue: Required value: must set either a target value or averageValue`,
   ],
   [
-    'a pods metric without anything',
+    'a pods metric without any field',
     metrics({ type: 'Pods', pods: { metric: { name: 'a/b' }, target: { type: 'Value', value: 1 } } }),
     `${at}.pods.metric.name: Invalid value: "a/b": may not contain '/'`,
     `${at}.pods.target.averageValue: Required value: must specify a positive target averageValue`,
@@ -141,7 +141,7 @@ testCreate(kind, base, [
     `${at}.external.target.averageValue: Required value: must set either a target value for metric or a per-pod target`,
   ],
   [
-    'an external metric with both',
+    'an external metric with a value and an average value',
     metrics({
       type: 'External',
       external: { metric: { name: 'q' }, target: { type: 'Value', value: '1', averageValue: '1' } },
@@ -158,13 +158,13 @@ testCreate(kind, base, [
     `${at}.object.target.averageValue: Invalid value: "-1": must be positive`,
   ],
   [
-    'a resource without anything',
+    'a resource metric without any field',
     metrics({ type: 'Resource', resource: { target: { type: 'Utilization' } } }),
     `${at}.resource.name: Required value: must specify a resource name`,
     `${at}.resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization`,
   ],
   [
-    'a share of nothing, and a value',
+    'an unknown target type, with a utilization of 0 and a value',
     metrics({
       type: 'Resource',
       resource: { name: 'cpu', target: { type: 'Some', averageUtilization: 0, averageValue: '1' } },
@@ -180,7 +180,7 @@ testCreate(kind, base, [
     `${at}.containerResource.container: Required value: must specify a container`,
   ],
   [
-    'a resource that no container has',
+    'a resource that containers do not have',
     metrics({
       type: 'ContainerResource',
       containerResource: { name: 'moon', container: 'A', target: { type: 'Utilization' } },
@@ -191,7 +191,7 @@ testCreate(kind, base, [
   ],
   ['the bounds of a behaviour', rules({ stabilizationWindowSeconds: 3600, policies: [policy] })],
   [
-    'a window below zero',
+    'a negative stabilization window',
     rules({ stabilizationWindowSeconds: -1 }),
     `${up}.stabilizationWindowSeconds: Invalid value: -1: must be greater than or equal to zero`,
   ],
@@ -201,7 +201,7 @@ testCreate(kind, base, [
     'spec.behavior.scaleDown.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600',
   ],
   [
-    'another choice of policy',
+    'an unknown selectPolicy',
     rules({ selectPolicy: 'Some' }),
     `${up}.selectPolicy: Unsupported value: "Some": supported values: "Disabled", "Max", "Min"`,
   ],
@@ -259,7 +259,7 @@ test('a status has no negative numbers', () => {
   inOneGo(validateForUpdate(kind as never, right, old, 'status', 'status'));
 });
 
-test('the defaults are at least one pod and 80 % of the CPU', () => {
+test('an autoscaler gets a minimum of one pod and a target of 80 % CPU by default', () => {
   for (const given of [undefined, []])
     assert.deepEqual(created(kind, { ...base, spec: { ...base.spec, metrics: given } }).spec, {
       ...base.spec,
@@ -318,9 +318,14 @@ const now = (field: string, current: object, more: object = {}) => ({
 for (const [title, specs, statuses, expected] of [
   ['nothing measured', [cpu], [], 'cpu: <unknown>/50%'],
   ['a share', [cpu], [now('resource', { averageUtilization: 7 })], 'cpu: 7%/50%'],
-  ['a share without one', [cpu], [now('resource', { averageValue: '1' })], 'cpu: <unknown>/50%'],
   [
-    'an amount of a resource',
+    'a utilization target without a current utilization',
+    [cpu],
+    [now('resource', { averageValue: '1' })],
+    'cpu: <unknown>/50%',
+  ],
+  [
+    'an average value of a resource',
     [
       {
         type: 'Resource',
@@ -332,12 +337,17 @@ for (const [title, specs, statuses, expected] of [
   ],
   ['of a container', [ofContainer], [now('containerResource', { averageUtilization: 7 })], 'cpu: 7%/50%'],
   ['pods', [pods], [now('pods', { averageValue: '3' })], '3/10'],
-  ['pods, nothing measured', [pods], [], '<unknown>/10'],
+  ['a pods metric without a current value', [pods], [], '<unknown>/10'],
   ['an object', [object], [now('object', { value: '3' })], '3/10'],
-  ['an object, nothing measured', [object], [], '<unknown>/10'],
-  ['a whole queue without a value', [object], [now('object', {})], '<nil>/10'],
-  ['a queue for each pod', [external], [now('external', { averageValue: '3' })], '3/30 (avg)'],
-  ['a queue for each pod, not measured', [external], [now('external', { value: '3' })], '<unknown>/30 (avg)'],
+  ['an object metric without a current value', [object], [], '<unknown>/10'],
+  ['an external metric without a current value', [object], [now('object', {})], '<nil>/10'],
+  ['an external metric for each pod', [external], [now('external', { averageValue: '3' })], '3/30 (avg)'],
+  [
+    'an external metric for each pod without a current value',
+    [external],
+    [now('external', { value: '3' })],
+    '<unknown>/30 (avg)',
+  ],
   ['the status of another type', [pods], [now('resource', { averageValue: '3' })], '<unknown>/10'],
   ['two metrics', [cpu, pods], [], 'cpu: <unknown>/50%, <unknown>/10'],
   ['three metrics', [cpu, pods, object], [], 'cpu: <unknown>/50%, <unknown>/10 + 1 more...'],
@@ -351,7 +361,7 @@ for (const [title, specs, statuses, expected] of [
     assert.equal(cells(kind, deepFreeze(shown), 0).Targets, expected);
   });
 
-test('the other columns', () => {
+test('the other columns of an autoscaler are those of kubectl', () => {
   const shown = decode(kind, { ...base, status: { currentReplicas: 3, desiredReplicas: 4 } });
   const { Reference, MinPods, MaxPods, Replicas } = cells(kind, shown, 0);
   assert.deepEqual([Reference, MinPods, MaxPods, Replicas], ['Deployment/web', '1', 10, 3]);

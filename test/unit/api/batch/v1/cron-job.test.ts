@@ -23,17 +23,17 @@ const unknown = (timeZone: string) =>
 testCreate(cronJobResource, cronJob, [
   ['a name of 52 characters', { metadata: { name: 'a'.repeat(52) } }],
   [
-    'a name that leaves no place for the time',
+    'a name that leaves no room for the suffix of its Jobs',
     { metadata: { name: 'a'.repeat(53) } },
     `metadata.name: Invalid value: "${'a'.repeat(53)}": must be no more than 52 characters`,
   ],
   ['no schedule', spec({ schedule: null }), 'spec.schedule: Required value'],
   [
-    'a schedule longer than any needs to be',
+    'a schedule above the maximum length',
     spec({ schedule: `${'1,'.repeat(2044)}1 * * * *` }),
     'spec.schedule: Too long: may not be more than 4096 bytes',
   ],
-  ['a schedule that is just as long as may be', spec({ schedule: `${'1,'.repeat(2043)}11 * * * *` })],
+  ['a schedule of the maximum length', spec({ schedule: `${'1,'.repeat(2043)}11 * * * *` })],
   ['an empty schedule', spec({ schedule: '' }), 'spec.schedule: Required value'],
   [
     'an invalid schedule',
@@ -90,7 +90,7 @@ testCreate(cronJobResource, cronJob, [
     'spec.jobTemplate.spec.completions: Invalid value: -1: must be greater than or equal to 0',
   ],
   [
-    'pods that never end',
+    'pods with the restart policy Always',
     job({ template: { spec: { restartPolicy: 'Always' } } }),
     'spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"',
   ],
@@ -102,11 +102,18 @@ testCreate(cronJobResource, cronJob, [
 ]);
 
 testUpdate(cronJobResource, cronJob, [
-  ['all of it', spec({ schedule: '@hourly', suspend: true, jobTemplate: { spec: { completions: 3 } } })],
-  ['no schedule any more', spec({ schedule: 'x' }), 'spec.schedule: Invalid value: "x": expected exactly 5'],
+  [
+    'changed schedule, suspension and template',
+    spec({ schedule: '@hourly', suspend: true, jobTemplate: { spec: { completions: 3 } } }),
+  ],
+  [
+    'an invalid new schedule',
+    spec({ schedule: 'x' }),
+    'spec.schedule: Invalid value: "x": expected exactly 5',
+  ],
 ]);
 
-test('the defaults of a cron job, without those of its jobs', () => {
+test('a CronJob gets its defaults, and its job template gets none', () => {
   const { spec: found } = created(cronJobResource, cronJob);
   const { jobTemplate, ...own } = found;
   assert.deepEqual(own, {
@@ -121,7 +128,7 @@ test('the defaults of a cron job, without those of its jobs', () => {
   assert.equal(jobTemplate.spec.template.spec.containers[0]?.imagePullPolicy, 'IfNotPresent');
 });
 
-test('the columns of a cron job', () => {
+test('a CronJob has the columns of kubectl', () => {
   const now = Date.parse('2026-03-01T12:00:00Z');
   const made = created(cronJobResource, cronJob);
   assert.deepEqual(cells(cronJobResource, made, now), {

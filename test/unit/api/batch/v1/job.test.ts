@@ -18,7 +18,10 @@ const rule = 'spec.podFailurePolicy.rules[0]';
 const ready = { type: 'DisruptionTarget' };
 
 testCreate(jobResource, job, [
-  ['several at once', spec({ parallelism: 3, completions: 6, backoffLimit: 0, ttlSecondsAfterFinished: 0 })],
+  [
+    'several pods at once',
+    spec({ parallelism: 3, completions: 6, backoffLimit: 0, ttlSecondsAfterFinished: 0 }),
+  ],
   [
     'negative numbers',
     spec({
@@ -35,23 +38,23 @@ testCreate(jobResource, job, [
     'spec.ttlSecondsAfterFinished: Invalid value: -1: must be greater than or equal to 0',
   ],
   [
-    'pods that never end',
+    'pods without a restart policy',
     pod({ restartPolicy: null }),
     'spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"',
   ],
-  ['pods that start again', pod({ restartPolicy: 'OnFailure' })],
+  ['pods with the restart policy OnFailure', pod({ restartPolicy: 'OnFailure' })],
   [
-    'no image, and nothing of a selector',
+    'a missing image, without a cause about the selector',
     pod({ containers: [{ name: 'a' }] }),
     'spec.template.spec.containers[0].image: Required value',
   ],
   [
-    'no name of a container, and nothing of a selector',
+    'a missing container name, without a cause about the selector',
     pod({ containers: [{ image: 'a' }] }),
     'spec.template.spec.containers[0].name: Required value',
   ],
   [
-    'labels that another job has',
+    'labels that name another Job',
     spec({
       template: { metadata: { labels: { 'controller-uid': 'x', 'batch.kubernetes.io/job-name': 'y' } } },
     }),
@@ -59,19 +62,22 @@ testCreate(jobResource, job, [
     'spec.template.metadata.labels[batch.kubernetes.io/job-name]: Invalid value: ',
   ],
   [
-    'a selector of its own that was not asked for',
+    'a selector without manualSelector',
     spec({ selector: { matchLabels: { app: 'web' } } }),
     'spec.selector: Invalid value: {"matchLabels":{"batch.kubernetes.io/controller-uid":"',
   ],
-  ['a selector of its own', spec({ manualSelector: true, selector: { matchLabels: { app: 'web' } } })],
   [
-    'no selector of its own',
+    'a selector with manualSelector',
+    spec({ manualSelector: true, selector: { matchLabels: { app: 'web' } } }),
+  ],
+  [
+    'manualSelector without a selector',
     spec({ manualSelector: true }),
     'spec.selector: Required value',
     'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
   ],
   [
-    'a selector of other labels',
+    'an invalid selector that does not match the template',
     spec({ manualSelector: true, selector: { matchLabels: { app: 'x y' } } }),
     'spec.selector.matchLabels: Invalid value: "x y": a valid label',
     'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
@@ -79,18 +85,18 @@ testCreate(jobResource, job, [
   ['managed elsewhere', spec({ managedBy: 'example.com/queue' })],
   ['an empty managedBy', spec({ managedBy: '' }), 'spec.managedBy: Required value'],
   [
-    'managed by a word',
+    'managedBy without a domain',
     spec({ managedBy: 'queue' }),
     'spec.managedBy: Invalid value: "queue": must be a domain-prefixed path (such as "acme.io/foo")',
   ],
   [
-    'managed by neither a host nor a path',
+    'managedBy with an invalid domain and path',
     spec({ managedBy: 'A/b c' }),
     'spec.managedBy: Invalid value: "A": a lowercase RFC 1123 subdomain',
     'spec.managedBy: Invalid value: "b c": Invalid path',
   ],
   [
-    'managed by a long name',
+    'managedBy above the maximum length',
     spec({ managedBy: `example.com/${'a'.repeat(60)}` }),
     'spec.managedBy: Too long: may not be more than 63 bytes',
   ],
@@ -100,21 +106,21 @@ testCreate(jobResource, job, [
 testCreate(jobResource, job, [
   ['indexed', indexed({ backoffLimitPerIndex: 1, maxFailedIndexes: 5 })],
   [
-    'indexed without an end',
+    'an indexed Job without completions',
     indexed({ completions: null, parallelism: 2 }),
     'spec.completions: Required value: when completion mode is Indexed',
   ],
   [
-    'indexes in a name that has no place for them',
+    'a name that leaves no room for the highest index',
     merge(indexed({ completions: 101 }), { metadata: { name: 'a'.repeat(60) } }),
     `metadata.name: Invalid value: "${'a'.repeat(60)}": will not able to create pod with invalid DNS label: ${'a'.repeat(60)}-100`,
   ],
   [
-    'as many indexes as the name has place for',
+    'as many indexes as the name has room for',
     merge(indexed({ completions: 100 }), { metadata: { name: 'a'.repeat(60) } }),
   ],
   [
-    'too many at once',
+    'too high a parallelism of an indexed Job',
     indexed({ parallelism: 100_001 }),
     'spec.parallelism: Invalid value: 100001: must be less than or equal to 100000 when completion mode is Indexed',
   ],
@@ -154,23 +160,26 @@ testCreate(jobResource, job, [
   ['a policy on conditions', failure({ action: 'Ignore', onPodConditions: [ready] })],
   ['a policy without rules', spec({ podFailurePolicy: {} })],
   [
-    'a policy for pods that start again',
+    'a failure policy with the restart policy OnFailure',
     merge(codes({}), pod({ restartPolicy: 'OnFailure' })),
     'spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified',
   ],
   [
-    'a policy that does not wait',
+    'a failure policy with podReplacementPolicy TerminatingOrFailed',
     merge(codes({}), spec({ podReplacementPolicy: 'TerminatingOrFailed' })),
     'spec.podReplacementPolicy: Unsupported value: "TerminatingOrFailed": supported values: "Failed"',
   ],
-  ['a policy that waits', merge(codes({}), spec({ podReplacementPolicy: 'Failed' }))],
+  [
+    'a failure policy with podReplacementPolicy Failed',
+    merge(codes({}), spec({ podReplacementPolicy: 'Failed' })),
+  ],
   [
     'too many rules',
     failure(...Array.from({ length: 21 }, () => ({ action: 'Count', onPodConditions: [ready] }))),
     'spec.podFailurePolicy.rules: Too many: 21: must have at most 20 items',
   ],
   [
-    'another action, and none',
+    'an unknown action, and a missing one',
     failure({ action: 'Wait', onPodConditions: [ready] }, { onPodConditions: [ready] }),
     `${rule}.action: Unsupported value: "Wait": supported values: "Count", "FailIndex", "FailJob", "Ignore"`,
     'spec.podFailurePolicy.rules[1].action: Required value',
@@ -207,7 +216,7 @@ testCreate(jobResource, job, [
     `${rule}.onExitCodes.containerName: Invalid value: "x": must be one of the container or initContainer names in the pod template`,
   ],
   [
-    'exit codes in another way',
+    'an unknown operator for exit codes',
     codes({ operator: 'Is' }),
     `${rule}.onExitCodes.operator: Unsupported value: "Is"`,
   ],
@@ -222,13 +231,13 @@ testCreate(jobResource, job, [
     `${rule}.onExitCodes.values: Too many: 256: must have at most 255 items`,
   ],
   [
-    'exit codes in no order, twice, and that of success',
+    'exit codes that are unsorted, repeated, and include 0',
     codes({ values: [2, 0, 2] }),
     `${rule}.onExitCodes.values[1]: Invalid value: 0: must not be 0 for the In operator`,
     `${rule}.onExitCodes.values[2]: Duplicate value: 2`,
     `${rule}.onExitCodes.values: Invalid value: [2,0,2]: must be ordered`,
   ],
-  ['all but the code of success', codes({ operator: 'NotIn', values: [0] })],
+  ['all exit codes but 0', codes({ operator: 'NotIn', values: [0] })],
 ]);
 
 const first = 'spec.successPolicy.rules[0]';
@@ -239,7 +248,7 @@ const indexesFault = (text: string, why: string) =>
     `${first}.succeededIndexes: Invalid value: ${JSON.stringify(text)}: error parsing succeededIndexes: ${why}`,
   ] as const;
 testCreate(jobResource, job, [
-  ['some of them', success({ succeededCount: 2, succeededIndexes: '0-1,4' }, { succeededCount: 5 })],
+  ['a count and indexes', success({ succeededCount: 2, succeededIndexes: '0-1,4' }, { succeededCount: 5 })],
   [
     'no rules',
     indexed({ successPolicy: {} }),
@@ -289,7 +298,7 @@ testCreate(jobResource, job, [
 
 testUpdate(jobResource, job, [
   [
-    'what may change',
+    'all mutable fields',
     spec({
       parallelism: 4,
       activeDeadlineSeconds: 5,
@@ -304,9 +313,13 @@ testUpdate(jobResource, job, [
     pod({ containers: [{ name: 'web', image: 'nginx:2' }] }),
     'spec.template: Invalid value: {"metadata":{"labels":{',
   ],
-  ['where the pods run', pod({ nodeSelector: { a: 'b' } }), 'spec.template: Invalid value: {"metadata":'],
   [
-    'the rest',
+    'a changed node selector',
+    pod({ nodeSelector: { a: 'b' } }),
+    'spec.template: Invalid value: {"metadata":',
+  ],
+  [
+    'all other immutable fields',
     indexed({
       completions: 1,
       backoffLimitPerIndex: 1,
@@ -334,7 +347,7 @@ testUpdate(jobResource, job, [
 testUpdate(jobResource, merge(job, indexed({ parallelism: 5 })) as Record<string, unknown>, [
   ['fewer indexes', spec({ completions: 3, parallelism: 3 })],
   [
-    'more indexes than pods at once',
+    'completions without parallelism',
     spec({ completions: 6 }),
     'spec.completions: Invalid value: 6: can only be modified in tandem with spec.parallelism',
   ],
@@ -349,7 +362,7 @@ const onNode = {
 };
 testUpdate(jobResource, waiting, [
   [
-    'where the pods will run',
+    'changed scheduling fields of the template',
     spec({
       template: {
         metadata: { labels: { more: 'x' }, annotations: { a: 'b' } },
@@ -362,8 +375,8 @@ testUpdate(jobResource, waiting, [
       },
     }),
   ],
-  ['beside which pods they run', pod({ affinity: null }), 'spec.template: Invalid value: '],
-  ['what the pods are', pod({ hostNetwork: true }), 'spec.template: Invalid value: '],
+  ['a removed affinity', pod({ affinity: null }), 'spec.template: Invalid value: '],
+  ['a changed host network', pod({ hostNetwork: true }), 'spec.template: Invalid value: '],
 ]);
 testUpdate(jobResource, merge(job, spec({ suspend: true })) as Record<string, unknown>, [
   ['a first affinity', pod({ affinity: { nodeAffinity: onNode } })],
@@ -377,7 +390,7 @@ testUpdate(
   [['no affinity any more', pod({ affinity: null })]],
 );
 
-test('a suspended job that has run keeps the place of its pods', () => {
+test('a suspended Job that has run keeps the scheduling fields of its template', () => {
   const old = created(jobResource, merge(job, spec({ suspend: true })));
   const change = merge(old, pod({ nodeSelector: { a: 'b' } }));
   assert.deepEqual(updated(jobResource, old, change).problems, []);

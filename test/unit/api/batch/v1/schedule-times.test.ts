@@ -14,36 +14,66 @@ const cases: [what: string, line: string, zone: string, after: string, next: str
   ['of another year', '30 5 1 1 *', 'UTC', '2026-01-01T05:30:00Z', '2027-01-01T05:30:00'],
   ['29 February', '0 12 29 2 *', 'UTC', '2026-01-01T00:00:00Z', '2028-02-29T12:00:00'],
   ['31 February', '59 23 31 2 *', 'UTC', '2026-01-01T00:00:00Z', undefined],
-  ['either kind of day', '0 0 13 * 5', 'UTC', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00'],
+  ['a day of the month or a weekday', '0 0 13 * 5', 'UTC', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00'],
   ['any day of the month, on Fridays', '0 0 * * 5', 'UTC', '2026-01-02T00:00:00Z', '2026-01-09T00:00:00'],
   ['Sunday', '0 0 * * 0', 'UTC', '2026-01-01T00:00:00Z', '2026-01-04T00:00:00'],
-  ['an interval, from then', '@every 90m', 'UTC', '2026-01-01T00:00:07.5Z', '2026-01-01T01:30:07'],
-  ['in another time zone', '0 0 * * *', 'Asia/Kolkata', '2026-01-01T00:00:00Z', '2026-01-01T18:30:00'],
-  ['an hour that is left out', '30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-30T00:30:00'],
   [
-    'past an hour that is left out',
+    'an interval counted from the given time',
+    '@every 90m',
+    'UTC',
+    '2026-01-01T00:00:07.5Z',
+    '2026-01-01T01:30:07',
+  ],
+  ['in another time zone', '0 0 * * *', 'Asia/Kolkata', '2026-01-01T00:00:00Z', '2026-01-01T18:30:00'],
+  [
+    'an hour skipped by a clock change',
+    '30 2 * * *',
+    'Europe/Berlin',
+    '2026-03-28T12:00:00Z',
+    '2026-03-30T00:30:00',
+  ],
+  [
+    'past an hour skipped by a clock change',
     '0 * * * *',
     'Europe/Berlin',
     '2026-03-29T00:00:00Z',
     '2026-03-29T01:00:00',
   ],
-  ['an hour that comes twice', '30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', '2026-10-25T00:30:00'],
-  ['its second time', '30 2 * * *', 'Europe/Berlin', '2026-10-25T00:30:00Z', '2026-10-25T01:30:00'],
   [
-    'half an hour left out',
+    'an hour repeated by a clock change',
+    '30 2 * * *',
+    'Europe/Berlin',
+    '2026-10-24T12:00:00Z',
+    '2026-10-25T00:30:00',
+  ],
+  [
+    'the repetition of that hour',
+    '30 2 * * *',
+    'Europe/Berlin',
+    '2026-10-25T00:30:00Z',
+    '2026-10-25T01:30:00',
+  ],
+  [
+    'half an hour skipped by a clock change',
     '0 3 * * *',
     'Australia/Lord_Howe',
     '2026-10-03T15:00:00Z',
     '2026-10-03T16:00:00',
   ],
   [
-    'a midnight that is left out',
+    'a midnight skipped by a clock change',
     '0 0 * * *',
     'America/Sao_Paulo',
     '2018-11-03T12:00:00Z',
     '2018-11-05T02:00:00',
   ],
-  ['a day that is left out', '0 0 * * *', 'Pacific/Apia', '2011-12-29T10:00:01Z', '2011-12-30T10:00:00'],
+  [
+    'a day skipped by a change of the time zone',
+    '0 0 * * *',
+    'Pacific/Apia',
+    '2011-12-29T10:00:01Z',
+    '2011-12-30T10:00:00',
+  ],
 ];
 
 describe('the next time of a schedule', () => {
@@ -54,7 +84,7 @@ describe('the next time of a schedule', () => {
 });
 
 describe('the last time of a schedule', () => {
-  it('is the one before the next, wherever and whenever', () => {
+  it('is the time before the next one, in any zone and year', () => {
     const random = new SeededRandom(5);
     const pick = <T>(list: readonly T[]) => list[Math.floor(random.next() * list.length)] as T;
     for (let count = 0; count < 400; count++) {

@@ -44,7 +44,7 @@ const read: [text: string, expected: Partial<FieldSchedule>][] = [
 for (const [text, expected] of read)
   test(`schedule ${text}`, () => assert.deepEqual(parseSchedule(text), { ...always, ...expected }));
 
-test('a day of either kind is enough where neither is any', () => {
+test('a restricted day of the month and a restricted weekday are alternatives', () => {
   const both = (text: string) => (parseSchedule(text) as FieldSchedule).bothDays;
   assert.equal(both('0 0 1 * 1'), false);
   assert.equal(both('0 0 * * 1'), true);

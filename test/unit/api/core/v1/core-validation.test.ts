@@ -37,9 +37,9 @@ testCreate(namespaceResource, { apiVersion: 'v1', kind: 'Namespace', metadata: {
 const configMap = core('ConfigMap', { data: { 'app.conf': 'x' } });
 
 testCreate(configMapResource, configMap, [
-  ['nothing in it', { data: null }],
+  ['all fields empty', { data: null }],
   ['key', { data: { 'a b': 'x' } }, 'data[a b]: Invalid value: "a b": a valid config key must consist of'],
-  ['key of dots', { data: { '..': 'x' } }, `data[..]: Invalid value: "..": must not be '..'`],
+  ['the key ..', { data: { '..': 'x' } }, `data[..]: Invalid value: "..": must not be '..'`],
   ['bytes', { binaryData: { bin: 'AAEC' } }],
   [
     'the same key twice',
@@ -56,7 +56,7 @@ testCreate(configMapResource, configMap, [
 
 testUpdate(configMapResource, configMap, [
   ['data', { data: { 'app.conf': 'y' } }],
-  ['to immutable, with other data', { data: { 'app.conf': 'y' }, immutable: true }],
+  ['immutable and data changed together', { data: { 'app.conf': 'y' }, immutable: true }],
 ]);
 
 const sealed = 'Forbidden: field is immutable when `immutable` is set';
@@ -77,23 +77,23 @@ testCreate(secretResource, core('Secret', { data: { key: 'dmFsdWU=' } }), [
     { stringData: { key: 'x'.repeat(1024 * 1024 + 1) } },
     'data: Too long: may not be more than 1048576',
   ],
-  ['type of its own, called as what every object has', { type: 'constructor' }],
+  ['a type named constructor', { type: 'constructor' }],
   ['TLS', { type: 'kubernetes.io/tls', stringData: { 'tls.crt': 'c', 'tls.key': 'k' } }],
   [
-    'TLS without its keys',
+    'TLS without the required keys',
     { type: 'kubernetes.io/tls' },
     'data[tls.crt]: Required value',
     'data[tls.key]: Required value',
   ],
   ['registry', { type: 'kubernetes.io/dockerconfigjson', stringData: { '.dockerconfigjson': '{}' } }],
   [
-    'registry without its key',
+    'a registry secret without the required key',
     { type: 'kubernetes.io/dockerconfigjson' },
     'data[.dockerconfigjson]: Required value',
   ],
   ['basic', { type: 'kubernetes.io/basic-auth', stringData: { password: 'x' } }],
   [
-    'basic without any',
+    'basic auth without username and password',
     { type: 'kubernetes.io/basic-auth' },
     'data[username]: Required value',
     'data[password]: Required value',
@@ -106,7 +106,7 @@ testCreate(secretResource, core('Secret', { data: { key: 'dmFsdWU=' } }), [
     },
   ],
   [
-    'token without an account',
+    'a token without an account',
     { type: 'kubernetes.io/service-account-token' },
     'metadata.annotations[kubernetes.io/service-account.name]: Required value',
   ],
@@ -118,7 +118,7 @@ testUpdate(secretResource, core('Secret', { data: { key: 'dmFsdWU=' } }), [
 ]);
 
 testUpdate(secretResource, core('Secret', { data: { key: 'dmFsdWU=' }, immutable: true }), [
-  ['data as it is', { stringData: { key: 'value' } }],
+  ['unchanged data', { stringData: { key: 'value' } }],
   ['data', { stringData: { key: 'x' } }, `data: ${sealed}`],
   ['to mutable', { immutable: null }, `immutable: ${sealed}`],
 ]);
@@ -134,19 +134,19 @@ const newer = {
 
 testCreate(eventResource, event, [
   [
-    'about another namespace',
+    'about an object of another namespace',
     { involvedObject: { namespace: 'prod' } },
     'involvedObject.namespace: Invalid value: "prod": does not match event.namespace',
   ],
   ['about a node', { involvedObject: { kind: 'Node', namespace: null } }],
   [
-    'about a node, elsewhere',
+    'about a node, in a namespace other than default',
     { metadata: { namespace: 'prod' }, involvedObject: { namespace: null } },
     'involvedObject.namespace: Invalid value: "": does not match event.namespace',
   ],
-  ['of a newer recorder', newer],
+  ['with the fields of events.k8s.io', newer],
   [
-    'about a node, of a newer recorder in kube-system',
+    'about a node, with the fields of events.k8s.io, in kube-system',
     {
       ...newer,
       metadata: { namespace: 'kube-system' },
@@ -154,7 +154,7 @@ testCreate(eventResource, event, [
     },
   ],
   [
-    'of a newer recorder that says nothing',
+    'with an eventTime and without the other fields of events.k8s.io',
     { eventTime: newer.eventTime },
     'reportingComponent: Required value',
     'reportingInstance: Required value',
@@ -223,7 +223,7 @@ testCreate(nodeResource, node, [
     'spec.podCIDRs[0]: Invalid value: "10.0.0.0/33": must be a valid CIDR',
   ],
   [
-    'two ranges that disagree',
+    'podCIDRs that contradict podCIDR',
     { spec: { podCIDRs: ['10.1.0.0/24'] } },
     'spec.podCIDR: Invalid value: "10.244.0.0/24": must be the first of spec.podCIDRs',
   ],
@@ -276,7 +276,7 @@ const slice = {
 };
 
 testCreate(endpointSliceResource, slice, [
-  ['nothing in it', { endpoints: null, ports: null }],
+  ['all fields empty', { endpoints: null, ports: null }],
   [
     'endpoint without an address',
     { endpoints: [{ addresses: [] }] },
@@ -308,7 +308,7 @@ testCreate(endpointSliceResource, slice, [
   ],
   ['names', { addressType: 'FQDN', endpoints: [{ addresses: ['example.com'] }] }],
   [
-    'as many as there may be',
+    'the maximum number of endpoints and addresses',
     { endpoints: new Array(1000).fill({ addresses: new Array(100).fill('10.0.0.1') }) },
   ],
   [
@@ -335,11 +335,11 @@ testCreate(endpointSliceResource, slice, [
     'ports[2].name: Duplicate value: "b"',
   ],
   [
-    'zones of hints',
+    'zones in hints',
     { endpoints: [{ addresses: ['10.0.0.1'], hints: { forZones: [{ name: 'a' }, { name: 'b' }] } }] },
   ],
   [
-    'bad zones of hints',
+    'invalid zones in hints',
     {
       endpoints: [
         { addresses: ['10.0.0.1'], hints: { forZones: [{ name: 'a' }, { name: 'a' }, { name: 'b c' }] } },
@@ -349,7 +349,7 @@ testCreate(endpointSliceResource, slice, [
     'endpoints[0].hints.forZones[2].name: Invalid value: "b c": a valid label',
   ],
   [
-    'too many zones of hints',
+    'too many zones in hints',
     {
       endpoints: [
         {
@@ -361,12 +361,12 @@ testCreate(endpointSliceResource, slice, [
     'endpoints[0].hints.forZones: Too many: 9: must have at most 8 items',
   ],
   [
-    'bad labels of an old topology',
+    'invalid labels in deprecatedTopology',
     { endpoints: [{ addresses: ['10.0.0.1'], deprecatedTopology: { 'a b': 'c' } }] },
     'endpoints[0].deprecatedTopology: Invalid value: "a b": name part',
   ],
   [
-    'too many labels of an old topology',
+    'too many labels in deprecatedTopology',
     {
       endpoints: [
         {

@@ -15,7 +15,7 @@ const at = 'spec.limits[0]';
 
 testCreate(limitRangeResource, range, [
   ['nothing', { spec: null }],
-  ['a type for others', limits({ type: 'example.com/thing', max: { storage: '1' } })],
+  ['a type of another domain', limits({ type: 'example.com/thing', max: { storage: '1' } })],
   [
     'another type',
     limits({ type: 'Node' }, { type: 'a b' }),
@@ -29,7 +29,7 @@ testCreate(limitRangeResource, range, [
     'spec.limits[2].type: Duplicate value: "Pod"',
   ],
   [
-    'what a container has not',
+    'a resource that containers do not have',
     item({ max: { pods: '1' }, maxLimitRequestRatio: { 'a b': '1' } }),
     `${at}.max[pods]: Invalid value: "pods": must be a standard resource for containers`,
     `${at}.default[pods]: Invalid value: "pods": must be a standard resource for containers`,
@@ -44,7 +44,7 @@ testCreate(limitRangeResource, range, [
   ],
   ['a claim', limits({ type: 'PersistentVolumeClaim', min: { storage: '1Gi' } })],
   [
-    'a claim of nothing',
+    'a claim without minimum and maximum',
     limits({ type: 'PersistentVolumeClaim', max: { cpu: '1' } }),
     `${at}.limits: Required value: either minimum or maximum storage value is required, but neither was provided`,
   ],
@@ -72,29 +72,32 @@ testCreate(limitRangeResource, range, [
   ],
   ['a ratio', item({ min: { cpu: '1' }, max: { cpu: '4' }, maxLimitRequestRatio: { cpu: '4' } })],
   [
-    'a ratio of less than all',
+    'a ratio below 1',
     item({ maxLimitRequestRatio: { cpu: '500m' } }),
     `${at}.maxLimitRequestRatio[cpu]: Invalid value: "500m": ratio 500m is less than 1`,
   ],
   [
-    'a ratio that no pod can have',
+    'a ratio above the quotient of maximum and minimum',
     item({ min: { cpu: '3' }, max: { cpu: '4' }, maxLimitRequestRatio: { cpu: '2' } }),
     `${at}.maxLimitRequestRatio[cpu]: Invalid value: "2": ratio 2 is greater than max/min = 1.333333`,
   ],
-  ['a ratio to nothing', item({ min: { cpu: '0' }, max: { cpu: '4' }, maxLimitRequestRatio: { cpu: '9' } })],
   [
-    'a device that is asked for in another number than it is limited to',
+    'a ratio with a minimum of 0',
+    item({ min: { cpu: '0' }, max: { cpu: '4' }, maxLimitRequestRatio: { cpu: '9' } }),
+  ],
+  [
+    'a device whose default request differs from its default limit',
     item({ default: { 'example.com/gpu': '2' }, defaultRequest: { 'example.com/gpu': '1' } }),
     `${at}.defaultRequest[example.com/gpu]: Invalid value: "1": default value 2 must equal to defaultRequest value 1 in example.com/gpu`,
   ],
 ]);
 
 testUpdate(limitRangeResource, range, [
-  ['all of it', limits({ type: 'Pod', max: { memory: '1Gi' } })],
+  ['a changed type and maximum', limits({ type: 'Pod', max: { memory: '1Gi' } })],
   ['an invalid type', limits({ type: 'Node' }), `${at}.type: Invalid value: "Node"`],
 ]);
 
-test('the defaults of a container', () => {
+test('a LimitRange of type Container gets its defaults', () => {
   const made = (fields: object) => created(limitRangeResource, merge(range, item(fields))).spec.limits[0];
   assert.deepEqual(made({}), { type: 'Container' });
   assert.deepEqual(made({ max: { cpu: '2' }, min: { cpu: '1', memory: '1Mi' }, default: { storage: '1' } }), {
@@ -114,7 +117,7 @@ test('the defaults of a container', () => {
   assert.deepEqual(pod.spec.limits, [{ type: 'Pod', max: { cpu: '2' } }]);
 });
 
-test('the columns of a limit range', () => {
+test('a LimitRange has the columns of kubectl', () => {
   const creationTimestamp = '2026-03-01T12:00:00Z';
   const made = created(limitRangeResource, merge(range, { metadata: { creationTimestamp } }));
   assert.deepEqual(cells(limitRangeResource, made, 0), { Name: 'web', 'Created At': creationTimestamp });

@@ -19,8 +19,11 @@ const template = {
 };
 
 testCreate(podTemplateResource, template, [
-  ['pods that run once', { template: { spec: { restartPolicy: 'Never' } } }],
-  ['an image that others name', { template: { spec: { volumes: [{ name: 'v', image: {} }] } } }],
+  ['a template with the restart policy Never', { template: { spec: { restartPolicy: 'Never' } } }],
+  [
+    'a volume of an image without a reference',
+    { template: { spec: { volumes: [{ name: 'v', image: {} }] } } },
+  ],
   ['no template', { template: null }, 'template.spec.containers: Required value'],
   ['no container', { template: { spec: { containers: [] } } }, 'template.spec.containers: Required value'],
   [

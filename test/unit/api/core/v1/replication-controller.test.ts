@@ -10,7 +10,7 @@ testCreate(replicationControllerResource, controller, [
   ['a selector of its own', spec({ selector: { app: 'web' } })],
   ['no pods', spec({ replicas: 0 })],
   [
-    'a selector of other labels',
+    'a selector that does not match the template',
     spec({ selector: { tier: 'a' } }),
     'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`',
   ],
@@ -22,7 +22,7 @@ testCreate(replicationControllerResource, controller, [
     'spec.replicas: Invalid value: -1: must be greater than or equal to 0',
   ],
   [
-    'pods that end',
+    'pods with another restart policy than Always',
     pod({ restartPolicy: 'Never', activeDeadlineSeconds: 5 }),
     'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
     'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported',
@@ -36,11 +36,11 @@ testCreate(replicationControllerResource, controller, [
 
 testUpdate(replicationControllerResource, controller, [
   [
-    'all of it, the selector too',
+    'changed replicas, template and selector',
     spec({ replicas: 3, selector: { v: '1' }, template: { metadata: { labels: { v: '1' } } } }),
   ],
   [
-    'labels that it does not select',
+    'template labels that the selector does not match',
     spec({ selector: { v: '1' } }),
     'spec.template.metadata.labels: Invalid value',
   ],
@@ -49,7 +49,11 @@ testUpdate(replicationControllerResource, controller, [
 const more = (field: string, value: number) =>
   `status.${field}: Invalid value: ${value}: cannot be greater than status.replicas`;
 testStatus(replicationControllerResource, controller, [
-  ['as a controller writes it', undefined, { replicas: 3, readyReplicas: 2, availableReplicas: 2 }],
+  [
+    'a status as its controller writes it',
+    undefined,
+    { replicas: 3, readyReplicas: 2, availableReplicas: 2 },
+  ],
   [
     'negative',
     { replicas: 3 },
@@ -57,7 +61,7 @@ testStatus(replicationControllerResource, controller, [
     'status.observedGeneration: Invalid value: -1: must be',
   ],
   [
-    'more than all',
+    'counts above status.replicas',
     { replicas: 1 },
     { readyReplicas: 2, fullyLabeledReplicas: 3, availableReplicas: 2 },
     more('fullyLabeledReplicas', 3),
@@ -65,7 +69,7 @@ testStatus(replicationControllerResource, controller, [
     more('availableReplicas', 2),
   ],
   [
-    'more available than ready',
+    'more available replicas than ready ones',
     { replicas: 3, readyReplicas: 1 },
     { availableReplicas: 2 },
     'status.availableReplicas: Invalid value: 2: cannot be greater than readyReplicas',
@@ -85,7 +89,7 @@ test('the labels of its pods are its selector and its own labels by default', ()
   assert.deepEqual([kept.metadata.labels, kept.spec.selector], [{ own: '1' }, { app: 'x' }]);
 });
 
-test('its pods stay when a delete does not say otherwise', () => {
+test('a delete without options orphans the pods of a ReplicationController', () => {
   assert.equal(replicationControllerResource.strategy.orphansByDefault, true);
 });
 

@@ -12,7 +12,7 @@ const at = 'spec.scopeSelector.matchExpressions';
 testCreate(resourceQuotaResource, quota, [
   ['nothing', { spec: null }],
   [
-    'everything that is counted',
+    'every countable resource',
     hard({
       services: '1',
       'services.nodeports': '0',
@@ -36,7 +36,7 @@ testCreate(resourceQuotaResource, quota, [
     'spec.hard[a b]: Invalid value: "a b": must be a standard resource for quota',
   ],
   [
-    'less than nothing, and parts of objects',
+    'negative amounts and fractions of objects',
     hard({ pods: '500m', cpu: '-1', 'example.com/gpu': '1500m', 'requests.cpu': '500m' }),
     'spec.hard[pods]: Invalid value: "500m": must be an integer',
     'spec.hard[cpu]: Invalid value: "-1": must be greater than or equal to 0',
@@ -44,19 +44,19 @@ testCreate(resourceQuotaResource, quota, [
   ],
   ['a scope', spec({ scopes: ['Terminating', 'NotBestEffort'] })],
   [
-    'a scope that another has',
+    'an unknown scope',
     spec({ scopes: ['Other'] }),
     'spec.scopes: Invalid value: ["Other"]: unsupported scope',
   ],
   [
-    'a scope that has nothing of what is counted',
+    'a scope that does not apply to the resources',
     spec({ hard: { services: '1', 'count/x': '1' }, scopes: ['BestEffort', 'Terminating'] }),
     'spec.scopes: Invalid value: ["BestEffort","Terminating"]: unsupported scope applied to resource',
     'spec.scopes: Invalid value: ["BestEffort","Terminating"]: unsupported scope applied to resource',
     'spec.scopes: Invalid value: ["BestEffort","Terminating"]: unsupported scope applied to resource',
   ],
   [
-    'scopes without a pod in both',
+    'contradictory scopes',
     spec({ hard: null, scopes: ['BestEffort', 'NotBestEffort', 'NotTerminating', 'Terminating'] }),
     'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","NotTerminating","Terminating"]: conflicting scopes',
     'spec.scopes: Invalid value: ["BestEffort","NotBestEffort","NotTerminating","Terminating"]: conflicting scopes',
@@ -68,17 +68,17 @@ testCreate(resourceQuotaResource, quota, [
     `${at}.values: Required value: must be at least one value when \`operator\` is 'In' or 'NotIn' for scope selector`,
   ],
   [
-    'a selector with values for nothing',
+    'a selector with values for an operator without values',
     matching({ scopeName: 'PriorityClass', operator: 'Exists', values: ['high'] }),
     `${at}.values: Invalid value: ["high"]: must be no value when \`operator\` is 'Exist' or 'DoesNotExist' for scope selector`,
   ],
   [
-    'a selector of a scope that pods have or have not',
+    'a selector that negates a scope that only exists',
     matching({ scopeName: 'Terminating', operator: 'DoesNotExist' }),
     `${at}.operator: Invalid value: "DoesNotExist": must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity`,
   ],
   [
-    'a selector that has nothing of what is counted',
+    'a selector that does not apply to the resources',
     merge(hard({ services: '1' }), matching({ scopeName: 'PriorityClass', operator: 'Exists' })),
     `${at}: Invalid value: {"matchExpressions":[{"scopeName":"PriorityClass","operator":"Exists"}]}: unsupported scope applied to resource`,
   ],
@@ -91,7 +91,7 @@ testCreate(resourceQuotaResource, quota, [
     `${at}: Invalid value: []: conflicting scopes`,
   ],
   [
-    'another scope and operator',
+    'an unknown scope and operator',
     matching({ scopeName: 'Other', operator: 'Is' }),
     `${at}[0].operator: Unsupported value: "Is"`,
     `${at}[0].scopeName: Unsupported value: "Other"`,
@@ -103,7 +103,7 @@ testUpdate(
   merge(quota, spec({ scopes: ['Terminating', 'NotBestEffort'] })) as typeof quota,
   [
     [
-      'the amounts, and the order of scopes',
+      'changed amounts, and scopes in another order',
       spec({ hard: { pods: '20' }, scopes: ['NotBestEffort', 'Terminating'] }),
     ],
     [
@@ -115,7 +115,7 @@ testUpdate(
 );
 
 testStatus(resourceQuotaResource, quota, [
-  ['as a controller writes it', undefined, { hard: { pods: '10' }, used: { pods: '3' } }],
+  ['a status as its controller writes it', undefined, { hard: { pods: '10' }, used: { pods: '3' } }],
   [
     'a resource that no quota counts, and fractions of objects',
     undefined,
@@ -125,7 +125,7 @@ testStatus(resourceQuotaResource, quota, [
   ],
 ]);
 
-test('an amount is kept to a thousandth', () => {
+test('an amount is rounded up to a thousandth', () => {
   assert.deepEqual(created(resourceQuotaResource, merge(quota, hard({ cpu: '100u' }))).spec.hard, {
     pods: '10',
     'requests.cpu': '4',

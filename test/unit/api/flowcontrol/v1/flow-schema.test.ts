@@ -75,7 +75,7 @@ testCreate(flowSchemaResource, schema, [
     'spec.rules[0].subjects[0].kind: Unsupported value: "": supported values: "Group", "ServiceAccount", "User"',
   ],
   [
-    'a user without a name, and others',
+    'a user without a name, beside other subjects',
     of({ kind: 'User', user: {}, group: { name: 'a' }, serviceAccount: {} }),
     'spec.rules[0].subjects[0].user.name: Required value',
     "spec.rules[0].subjects[0].serviceAccount: Forbidden: serviceAccount is forbidden when subject kind is not 'Ser",
@@ -87,13 +87,13 @@ testCreate(flowSchemaResource, schema, [
     "spec.rules[0].subjects[0].user: Required value: user is required when subject kind is 'User'",
   ],
   [
-    'no group, and a user',
+    'a group subject with a user',
     of({ kind: 'Group', user: { name: 'a' } }),
     "spec.rules[0].subjects[0].group: Required value: group is required when subject kind is 'Group'",
     "spec.rules[0].subjects[0].user: Forbidden: user is forbidden when subject kind is not 'User'",
   ],
   [
-    'a group without a name, and an account',
+    'a group without a name, with an account',
     of({ kind: 'Group', group: {}, serviceAccount: { name: 'a', namespace: 'b' } }),
     'spec.rules[0].subjects[0].group.name: Required value',
     "spec.rules[0].subjects[0].serviceAccount: Forbidden: serviceAccount is forbidden when subject kind is not 'Ser",
@@ -104,7 +104,7 @@ testCreate(flowSchemaResource, schema, [
     "spec.rules[0].subjects[0].serviceAccount: Required value: serviceAccount is required when subject kind is 'Ser",
   ],
   [
-    'an account without anything, and others',
+    'an account without any field, beside other subjects',
     of({ kind: 'ServiceAccount', serviceAccount: {}, user: { name: 'a' }, group: { name: 'b' } }),
     'spec.rules[0].subjects[0].serviceAccount.name: Required value',
     'spec.rules[0].subjects[0].serviceAccount.namespace: Required value: must specify namespace for service account',
@@ -131,7 +131,7 @@ testCreate(flowSchemaResource, schema, [
     'spec.rules[0].resourceRules[0].namespaces: Required value: resource rules that are not cluster scoped must sup',
   ],
   [
-    'all resources and more',
+    'all resources beside single ones',
     resources({ verbs: ['*', 'get'], apiGroups: ['*', ''], resources: ['*', 'a'], namespaces: ['*', 'a'] }),
     'spec.rules[0].resourceRules[0].verbs: Invalid value: ["*","get"]: if \'*\' is present, must not specify other verbs',
     'spec.rules[0].resourceRules[0].apiGroups: Invalid value: ["*",""]: if \'*\' is present, must not specify other a',
@@ -160,7 +160,7 @@ testCreate(flowSchemaResource, schema, [
   ],
   ['all paths', paths({ verbs: ['*'], nonResourceURLs: ['*'] })],
   [
-    'all paths and more',
+    'all paths beside single ones',
     paths({ verbs: ['get'], nonResourceURLs: ['*', 'a'] }),
     'spec.rules[0].nonResourceRules[0].nonResourceURLs: Invalid value: ["*","a"]: if \'*\' is present, must not speci',
   ],

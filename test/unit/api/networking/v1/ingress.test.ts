@@ -26,13 +26,13 @@ const at = 'spec.rules[0].http.paths[0]';
 const annotated = (name: string) => ({ metadata: { annotations: { 'kubernetes.io/ingress.class': name } } });
 
 testCreate(ingressResource, ingress, [
-  ['a backend for all', backend(service)],
+  ['a default backend', backend(service)],
   [
     'neither',
     spec({ rules: [] }),
     'spec: Invalid value: []: either `defaultBackend` or `rules` must be specified',
   ],
-  ['every host below', rule({ host: '*.web.example' })],
+  ['a wildcard host', rule({ host: '*.web.example' })],
   [
     'invalid hosts',
     spec({ rules: [{ host: 'Web' }, { host: '*.*.example' }, { host: 'a.*' }, { host: '10.0.0.1' }] }),
@@ -43,25 +43,25 @@ testCreate(ingressResource, ingress, [
   ],
   ['a host without paths', rule({ http: null })],
   ['no paths', rule({ http: { paths: [] } }), 'spec.rules[0].http.paths: Required value'],
-  ['no type of a path', pathWith({ pathType: null }), `${at}.pathType: Required value`],
+  ['no path type', pathWith({ pathType: null }), `${at}.pathType: Required value`],
   [
-    'another type of a path',
+    'an unknown path type',
     pathWith({ pathType: 'Regex' }),
     `${at}.pathType: Unsupported value: "Regex": supported values: "Exact", "ImplementationSpecific", "Prefix"`,
   ],
   ['no path at all', pathWith({ pathType: 'ImplementationSpecific', path: null })],
   [
-    'no path where one must be',
+    'no path although the type requires one',
     pathWith({ pathType: 'Exact', path: null }),
     `${at}.path: Invalid value: "": must be an absolute path`,
   ],
   [
-    'a path that does not begin at the root',
+    'a path without a leading slash',
     pathWith({ pathType: 'ImplementationSpecific', path: 'a//b' }),
     `${at}.path: Invalid value: "a//b": must be an absolute path`,
   ],
   [
-    'paths that mean others',
+    'paths with .. and encoded slashes',
     pathWith({ path: '/a//b/./c/../d%2fe%2F/..' }),
     ...['//', '/./', '/../', '%2f', '%2F'].map(
       (part) => `${at}.path: Invalid value: "/a//b/./c/../d%2fe%2F/..": must not contain '${part}'`,
@@ -69,7 +69,7 @@ testCreate(ingressResource, ingress, [
     `${at}.path: Invalid value: "/a//b/./c/../d%2fe%2F/..": cannot end with '/..'`,
   ],
   [
-    'a path that ends in itself',
+    'a path that ends with /.',
     pathWith({ path: '/a/.' }),
     `${at}.path: Invalid value: "/a/.": cannot end with '/.'`,
   ],
@@ -119,7 +119,7 @@ testCreate(ingressResource, ingress, [
     'spec.defaultBackend.service.port.number: Invalid value: 65536: must be between 1 and 65535, inclusive',
   ],
   [
-    'the name of no port',
+    'an invalid port name',
     backend({ service: { name: 'web', port: { name: 'HTTP' } } }),
     'spec.defaultBackend.service.port.name: Invalid value: "HTTP": must contain only alpha-numeric',
     'spec.defaultBackend.service.port.name: Invalid value: "HTTP": must contain at least one letter',
@@ -137,7 +137,7 @@ testCreate(ingressResource, ingress, [
     spec({ ingressClassName: 'A' }),
     'spec.ingressClassName: Invalid value: "A": a lowercase RFC 1123',
   ],
-  ['a class said twice', annotated('nginx')],
+  ['a class in the field and in the annotation', annotated('nginx')],
   [
     'two classes',
     annotated('other'),
@@ -146,7 +146,10 @@ testCreate(ingressResource, ingress, [
 ]);
 
 testUpdate(ingressResource, ingress, [
-  ['all of it', merge(backend(service), spec({ ingressClassName: null, tls: [{ secretName: 'a' }] }))],
+  [
+    'all fields changed',
+    merge(backend(service), spec({ ingressClassName: null, tls: [{ secretName: 'a' }] })),
+  ],
   [
     'neither',
     spec({ rules: null }),
@@ -225,7 +228,7 @@ const parameters = (fields: object) => spec({ parameters: { kind: 'Config', name
 testCreate(ingressClassResource, ingressClass, [
   ['no controller', { spec: null }, 'spec.controller: Required value'],
   [
-    'a word for a controller',
+    'a controller without a domain',
     spec({ controller: 'nginx' }),
     'spec.controller: Invalid value: "nginx": must be a domain-prefixed path',
   ],
@@ -242,7 +245,7 @@ testCreate(ingressClassResource, ingressClass, [
     "spec.parameters.namespace: Required value: `parameters.scope` is set to 'Namespace'",
   ],
   [
-    'parameters of no namespace',
+    'parameters with an empty namespace',
     parameters({ scope: 'Namespace', namespace: 'A' }),
     'spec.parameters.namespace: Invalid value: "A": a lowercase RFC 1123 label',
   ],
@@ -252,7 +255,7 @@ testCreate(ingressClassResource, ingressClass, [
     "spec.parameters.namespace: Forbidden: `parameters.scope` is set to 'Cluster'",
   ],
   [
-    'parameters of another scope',
+    'parameters of an unknown scope',
     parameters({ scope: 'World' }),
     'spec.parameters.scope: Unsupported value: "World": supported values: "Cluster", "Namespace"',
   ],

@@ -47,7 +47,7 @@ testCreate(networkPolicyResource, policy, [
   ['peers', from({ podSelector: {} }, { podSelector: {}, namespaceSelector: {} }, block('10.0.0.0/8'))],
   ['nobody', to({}), `${peer}: Required value: must specify a peer`],
   [
-    'a block and pods',
+    'an ipBlock beside a pod selector',
     to({ ...block('10.0.0.0/8'), podSelector: {} }),
     `${peer}: Forbidden: may not specify both ipBlock and another peer`,
   ],
@@ -67,11 +67,11 @@ testCreate(networkPolicyResource, policy, [
     `${peer}.ipBlock.cidr: Invalid value: "10.0.0.0": must be a valid CIDR`,
   ],
   [
-    'blocks with exceptions',
+    'ipBlocks with exceptions',
     to(block('10.0.0.0/8', '10.1.0.0/16', '10.2.3.4/32'), block('2001:db8::/32', '2001:db8:1::/48')),
   ],
   [
-    'exceptions outside of the block',
+    'exceptions outside of the ipBlock',
     to(block('10.0.0.0/8', '10.0.0.0/8', '11.0.0.0/16', '2001:db8::/48', '10.1.0.0')),
     `${peer}.ipBlock.except[0]: Invalid value: "10.0.0.0/8": must be a strict subset of \`cidr\``,
     `${peer}.ipBlock.except[1]: Invalid value: "11.0.0.0/16": must be a strict subset of \`cidr\``,
@@ -85,7 +85,7 @@ testCreate(networkPolicyResource, policy, [
     'spec.policyTypes[1]: Unsupported value: "Both": supported values: "Ingress", "Egress"',
   ],
   [
-    'too many types',
+    'too many policy types',
     spec({ policyTypes: ['Ingress', 'Egress', 'Both'] }),
     'spec.policyTypes: Invalid value: ["Ingress","Egress","Both"]: may not specify more than two policyTypes',
   ],

@@ -18,27 +18,27 @@ testCreate(runtimeClassResource, gvisor, [
     { handler: 'Run_sc' },
     'handler: Invalid value: "Run_sc": a lowercase RFC 1123 label',
   ],
-  ['what its pods need', { overhead: { podFixed: { cpu: '250m', memory: '120Mi' } } }],
+  ['the overhead of its pods', { overhead: { podFixed: { cpu: '250m', memory: '120Mi' } } }],
   [
-    'what no pod needs',
+    'an invalid overhead',
     { overhead: { podFixed: { pods: '1', cpu: '-1' } } },
     'overhead.limits[pods]: Invalid value: "pods": must be a standard resource for containers',
     'overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
   ],
   [
-    'where its pods run',
+    'scheduling of its pods',
     scheduling({
       nodeSelector: { a: 'b' },
       tolerations: [{ operator: 'Exists' }, { key: 'a', operator: 'Exists' }],
     }),
   ],
   [
-    'a selector of no nodes',
+    'an invalid node selector',
     scheduling({ nodeSelector: { a: 'b c' } }),
     'scheduling.nodeSelector: Invalid value: "b c": a valid label',
   ],
   [
-    'a toleration twice, and one of nothing',
+    'a repeated and an invalid toleration',
     scheduling({
       tolerations: [
         { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 },
@@ -56,7 +56,7 @@ testUpdate(runtimeClassResource, gvisor, [
   ['its handler', { handler: 'kata' }, 'handler: Invalid value: "kata": field is immutable'],
 ]);
 
-test('an amount is kept to a thousandth', () => {
+test('an amount is rounded up to a thousandth', () => {
   const made = created(runtimeClassResource, merge(gvisor, { overhead: { podFixed: { cpu: '100u' } } }));
   assert.deepEqual(made.overhead, { podFixed: { cpu: '1m' } });
 });

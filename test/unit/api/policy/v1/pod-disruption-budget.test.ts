@@ -24,7 +24,7 @@ testCreate(podDisruptionBudgetResource, budget, [
     'spec.minAvailable: Invalid value: -1: must be greater than or equal to 0',
   ],
   [
-    'more than all',
+    'more than 100 %',
     spec({ minAvailable: null, maxUnavailable: '101%' }),
     'spec.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
   ],
@@ -38,7 +38,7 @@ testCreate(podDisruptionBudgetResource, budget, [
     spec({ selector: { matchLabels: { app: 'a b' } } }),
     'spec.selector.matchLabels: Invalid value: "a b": a valid label',
   ],
-  ['unhealthy pods too', spec({ unhealthyPodEvictionPolicy: 'AlwaysAllow' })],
+  ['an unhealthy pod eviction policy', spec({ unhealthyPodEvictionPolicy: 'AlwaysAllow' })],
   [
     'another policy',
     spec({ unhealthyPodEvictionPolicy: 'Never' }),
@@ -47,7 +47,10 @@ testCreate(podDisruptionBudgetResource, budget, [
 ]);
 
 testUpdate(podDisruptionBudgetResource, budget, [
-  ['all of it', spec({ minAvailable: null, maxUnavailable: 2, selector: { matchLabels: { app: 'other' } } })],
+  [
+    'all fields changed',
+    spec({ minAvailable: null, maxUnavailable: 2, selector: { matchLabels: { app: 'other' } } }),
+  ],
 ]);
 
 const numbers = { disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 3 };
@@ -60,7 +63,7 @@ const condition = {
 const at = 'status.conditions[0]';
 testStatus(podDisruptionBudgetResource, budget, [
   [
-    'as a controller writes it',
+    'a status as its controller writes it',
     undefined,
     { ...numbers, conditions: [condition], disruptedPods: { a: '2026-03-01T12:00:00Z' } },
   ],
@@ -74,7 +77,7 @@ testStatus(podDisruptionBudgetResource, budget, [
     'status.expectedPods: Invalid value: -1: must be greater than or equal to 0',
   ],
   [
-    'conditions that say nothing',
+    'conditions without any field',
     numbers,
     { conditions: [{ type: 'a b', status: 'True', observedGeneration: -1 }] },
     `${at}.type: Invalid value: "a b": name part`,
@@ -83,7 +86,7 @@ testStatus(podDisruptionBudgetResource, budget, [
     `${at}.reason: Required value: must be set`,
   ],
   [
-    'conditions that say too much',
+    'conditions with texts above the maximum length',
     numbers,
     { conditions: [{ ...condition, reason: 'a'.repeat(1025), message: 'a'.repeat(32_769) }] },
     `${at}.reason: Too long: may not be more than 1024 bytes`,
@@ -97,7 +100,7 @@ testStatus(podDisruptionBudgetResource, budget, [
     'status.conditions[1].reason: Invalid value: "so so": a condition reason begins with a letter',
   ],
   [
-    'conditions of another status',
+    'conditions with an unknown status',
     numbers,
     { conditions: [{ ...condition, status: 'Maybe' }] },
     `${at}.status: Unsupported value: "Maybe"`,

@@ -19,31 +19,31 @@ const reserved = (why: string) =>
 
 testCreate(priorityClassResource, high, [
   ['the highest', { value: 1_000_000_000 }],
-  ['less than others', { value: -5 }],
+  ['a negative value', { value: -5 }],
   ['no value', { value: null }],
   [
     'above users',
     { value: 1_000_000_001 },
     'value: Forbidden: maximum allowed value of a user defined priority is 1000000000',
   ],
-  ['for all, without preemption', { globalDefault: true, preemptionPolicy: 'Never' }],
+  ['the global default, without preemption', { globalDefault: true, preemptionPolicy: 'Never' }],
   [
     'another preemption',
     { preemptionPolicy: 'Always' },
     'preemptionPolicy: Unsupported value: "Always": supported values: "Never", "PreemptLowerPriority"',
   ],
   [
-    'one of the system',
+    'a system class',
     system('system-other', 1),
     reserved('system-other is not a known system priority class'),
   ],
   [
-    'one of the system with another value',
+    'a system class with another value',
     system('system-node-critical', 1),
     reserved('value of system-node-critical PriorityClass must be 2000001000'),
   ],
   [
-    'one of the system for all',
+    'a system class as the global default',
     system('system-cluster-critical', 2_000_000_000, true),
     reserved('globalDefault of system-cluster-critical PriorityClass must be false'),
   ],
@@ -55,7 +55,7 @@ test('the classes of the system can be created with their values', () => {
 });
 
 testUpdate(priorityClassResource, high, [
-  ['what it is for', { description: 'x', globalDefault: true }],
+  ['a changed description', { description: 'x', globalDefault: true }],
   ['its value', { value: 5 }, 'value: Forbidden: may not be changed in an update.'],
   [
     'its preemption',

@@ -20,13 +20,13 @@ testCreate(storageClassResource, fast, [
   ['no provisioner', { provisioner: null }, 'provisioner: Required value'],
   ['an empty provisioner', { provisioner: '' }, 'provisioner: Required value'],
   [
-    'a provisioner that cannot be',
+    'an invalid provisioner',
     { provisioner: 'A B' },
     "provisioner: Invalid value: \"a b\": name part must consist of letters, digits, '-', '_' and '.', its first and ",
   ],
   ['a provisioner in capitals', { provisioner: 'Example.com/Disk' }],
   [
-    'a policy for volumes alone',
+    'the reclaim policy Recycle',
     { reclaimPolicy: 'Recycle' },
     'reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain"',
   ],
@@ -55,7 +55,7 @@ testCreate(storageClassResource, fast, [
     'allowedTopologies[0].matchLabelExpressions: Duplicate value: ""',
   ],
   [
-    'the same place twice',
+    'the same topology twice',
     {
       allowedTopologies: [
         {
@@ -75,7 +75,7 @@ testCreate(storageClassResource, fast, [
     'allowedTopologies[1].matchLabelExpressions: Duplicate value: ""',
   ],
   [
-    'places that are wrong',
+    'invalid topologies',
     {
       allowedTopologies: [
         {
@@ -99,9 +99,9 @@ testCreate(storageClassResource, fast, [
 ]);
 
 testUpdate(storageClassResource, fast, [
-  ['what may change', { allowVolumeExpansion: true, mountOptions: ['ro'] }],
+  ['all mutable fields', { allowVolumeExpansion: true, mountOptions: ['ro'] }],
   [
-    'what may not',
+    'immutable fields',
     {
       parameters: { type: 'hdd' },
       provisioner: 'other',
@@ -133,7 +133,7 @@ test('defaults', () => {
   assert.deepEqual([made.reclaimPolicy, made.volumeBindingMode], ['Delete', 'Immediate']);
 });
 
-test('a label that has a newer name', () => {
+test('a warning reports a deprecated label', () => {
   const matchLabelExpressions = [
     { key: 'a', values: ['b'] },
     { key: 'beta.kubernetes.io/os', values: ['linux'] },

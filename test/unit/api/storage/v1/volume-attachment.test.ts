@@ -25,12 +25,12 @@ testCreate(volumeAttachmentResource, attachment, [
     'spec.nodeName: Invalid value: "": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z,',
   ],
   [
-    'a driver that cannot be',
+    'an invalid driver',
     { spec: { attacher: 'A_' } },
     'spec.attacher: Invalid value: "A_": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-',
   ],
   [
-    'a node that cannot be',
+    'an invalid node',
     { spec: { nodeName: 'N' } },
     'spec.nodeName: Invalid value: "N": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', each of a-z',
   ],
@@ -41,7 +41,7 @@ testCreate(volumeAttachmentResource, attachment, [
     'spec.source.persistentVolumeName: Invalid value: "": a lowercase RFC 1123 subdomain is made of labels joined b',
   ],
   [
-    'a volume that cannot be',
+    'an invalid volume',
     { spec: { source: { persistentVolumeName: 'A' } } },
     'spec.source.persistentVolumeName: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined ',
   ],
@@ -62,7 +62,7 @@ testCreate(volumeAttachmentResource, attachment, [
     },
   ],
   [
-    'a volume within, with all that says nothing',
+    'an inline volume with empty fields',
     {
       spec: {
         source: {
@@ -79,7 +79,7 @@ testCreate(volumeAttachmentResource, attachment, [
     },
   ],
   [
-    'a volume within that is wrong',
+    'an invalid inline volume',
     {
       spec: {
         source: {

@@ -55,7 +55,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual(world.names(jobResource), [nameAt(minute)]);
   });
 
-  it('are only those in its namespace', async () => {
+  it('are only the Jobs in its namespace', async () => {
     const foreign = [1, 2, 3, 4].map((one) => {
       const { metadata, ...rest } = ofIt(`foreign-${one}`, one * minute, 'Complete');
       return { ...rest, metadata: { ...metadata, namespace: 'other' } };
@@ -79,7 +79,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual(world.told, ['Normal MissingJob tick: Active job went missing: gone']);
   });
 
-  it('are its own: entries of its status are neither deleted for the next one nor kept for it', async () => {
+  it('are only the Jobs that it owns: other Jobs in its status are neither deleted nor replaced', async () => {
     for (const concurrencyPolicy of ['Replace', 'Forbid'] as const) {
       const status = listed('orphan', 'foreign');
       const [, foreign] = status?.active ?? [];

@@ -15,7 +15,7 @@ describe('a CronJob', () => {
     assert.deepEqual(world.names(jobResource), []);
   });
 
-  it('makes a Job of its template at its time, once', async () => {
+  it('creates a Job from its template at the scheduled time, once', async () => {
     const world = new CronWorld(cronJob({ timeZone: 'Europe/Berlin' }));
     assert.equal(await world.after(minute + 0.1), 60_000);
     const [one, ...more] = world.all(jobResource);
@@ -58,7 +58,7 @@ describe('a CronJob', () => {
     }
   });
 
-  it('begins nothing for which it is too late', async () => {
+  it('creates no Job after its starting deadline', async () => {
     const world = new CronWorld(cronJob({ schedule: '0 * * * *', startingDeadlineSeconds: 600 }));
     assert.equal(await world.after(3600 + 601), 3_600_000 - 601_000 + 100);
     assert.deepEqual(world.names(jobResource), []);
@@ -66,7 +66,7 @@ describe('a CronJob', () => {
     assert.deepEqual(world.names(jobResource), [nameAt(7200)]);
   });
 
-  it('reports a missed time once, and each one if it always misses', async () => {
+  it('reports each missed time once', async () => {
     const late = new CronWorld(cronJob({ schedule: '0 * * * *', startingDeadlineSeconds: 600 }));
     const told = (time: string) =>
       `Warning MissSchedule tick: Missed scheduled time to start a job: ${time.replace('GMT', '+0000')}`;
@@ -86,7 +86,7 @@ describe('a CronJob', () => {
     assert.match(never.told.join(), / \+0000,/);
   });
 
-  it('while suspended makes nothing, and afterwards the last that was missed', async () => {
+  it('creates nothing while suspended, and afterwards the last missed Job', async () => {
     const world = new CronWorld(cronJob({ suspend: true }));
     assert.equal(await world.after(10 * minute), undefined);
     world.put(cronJobResource, cronJob());

@@ -24,20 +24,20 @@ const required = (term: object) => ({
 
 describe('a node', () => {
   for (const [what, podSpec, options, expected] of [
-    ['of no demands', {}, {}, 'run stay'],
+    ['for a template without requirements', {}, {}, 'run stay'],
     ['named by the template', { nodeName: 'n1' }, {}, 'run stay'],
-    ['when the template names another', { nodeName: 'n2' }, {}, '- -'],
+    ['with another node in the template', { nodeName: 'n2' }, {}, '- -'],
     ['selected', { nodeSelector: { a: '1' } }, { labels: { a: '1' } }, 'run stay'],
     ['not selected', { nodeSelector: { a: '1' } }, { labels: { a: '2' } }, '- -'],
     [
-      'of the affinity',
+      'within the affinity',
       required({ matchExpressions: [{ key: 'a', operator: 'Exists' }] }),
       { labels: { a: '' } },
       'run stay',
     ],
     ['outside the affinity', required({ matchExpressions: [{ key: 'a', operator: 'Exists' }] }), {}, '- -'],
     [
-      'whose name the affinity says',
+      'with its name in the affinity',
       required({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] }),
       {},
       'run stay',
@@ -66,7 +66,7 @@ describe('a node', () => {
       '- stay',
     ],
     [
-      'without network, for the network of the host',
+      'without network, for pods of the host network',
       { hostNetwork: true },
       { taints: [taint('node.kubernetes.io/network-unavailable', 'NoSchedule')] },
       'run stay',

@@ -28,13 +28,13 @@ describe('without a surge', () => {
     assert.deepEqual(changes(daemons(replacing('30%'), nodes, ...four))[1]?.length, 2);
   });
 
-  it('one is removed if the numbers would allow none', () => {
+  it('one pod is removed if the rounded numbers would allow none', () => {
     assert.deepEqual(changes(daemons(replacing(0), nodes, ...four))[1], ['old-n1']);
     const repelling = node('n1', { taints: [{ key: 'a', effect: 'NoSchedule' }] });
     assert.deepEqual(changes(daemons(replacing('10%'), [repelling], old('n1')))[1], []);
   });
 
-  it('a new pod that is not available counts, and so does a node without one', () => {
+  it('a new pod that is not available counts as unavailable, and so does a node without a pod', () => {
     const rest = [old('n2'), old('n3'), old('n4')];
     assert.deepEqual(changes(daemons(replacing(1), nodes, fresh('n1', unready), ...rest)), [[], []]);
     assert.deepEqual(changes(daemons(replacing(1), nodes, ...rest)), [[], []]);
@@ -42,7 +42,7 @@ describe('without a surge', () => {
     assert.deepEqual(changes(daemons(replacing(1), nodes, fresh('n1'), ...rest)), [[], ['old-n2']]);
   });
 
-  it('a node with too many counts, and keeps them until they are sorted out', () => {
+  it('a node with too many pods counts as unavailable, and keeps the pods until another plan removes them', () => {
     const twice = [old('n1'), daemon('again', 'n1', 'old'), old('n2')];
     assert.deepEqual(changes(daemons(replacing(1), ['n1', 'n2'], ...twice)), [[], []]);
     assert.deepEqual(changes(daemons(replacing(1), ['n1', 'n2'], old('n1'), fresh('n1'), old('n2'))), [
@@ -56,7 +56,7 @@ describe('without a surge', () => {
     assert.deepEqual(changes(daemons(replacing(1), nodes, ...broken)), [[], ['old-n1', 'old-n2']]);
   });
 
-  it('OnDelete moves nothing', () => {
+  it('OnDelete replaces no pod', () => {
     const set = daemonSet({ updateStrategy: { type: 'OnDelete' } });
     assert.deepEqual(changes(daemons(set, nodes, ...four)), [[], []]);
   });
@@ -65,14 +65,14 @@ describe('without a surge', () => {
 describe('with a surge', () => {
   const set = daemonSet(surging(2));
 
-  it('as many nodes get a second pod as it allows', () => {
+  it('at most as many nodes as the surge allows get a second pod', () => {
     const four = nodes.map((name) => old(name));
     assert.deepEqual(changes(daemons(set, nodes, ...four)), [['n1', 'n2'], []]);
     const share = daemonSet(surging('75%'));
     assert.deepEqual(changes(daemons(share, nodes, ...four)), [['n1', 'n2', 'n3'], []]);
   });
 
-  it('a second pod counts until it is available; then the old one is removed', () => {
+  it('a second pod counts as surge until it is available; then the old pod is removed', () => {
     const rest = [old('n2'), old('n3'), old('n4')];
     const pods = [old('n1'), fresh('n1', unready), ...rest];
     assert.deepEqual(changes(daemons(set, nodes, ...pods)), [['n2'], []]);
@@ -82,12 +82,12 @@ describe('with a surge', () => {
     ]);
   });
 
-  it('a node whose old pod is not available gets a new one beyond that', () => {
+  it('a node whose old pod is not available gets a new pod in addition to the surge', () => {
     const pods = [old('n1', unready), old('n2', unready), old('n3', unready), old('n4')];
     assert.deepEqual(changes(daemons(set, nodes, ...pods)), [['n1', 'n2', 'n3', 'n4'], []]);
   });
 
-  it('a node with too many counts', () => {
+  it('a node with excess pods counts as surge', () => {
     const pods = [old('n1'), daemon('again', 'n1', 'old'), old('n2'), old('n3')];
     assert.deepEqual(changes(daemons(set, ['n1', 'n2', 'n3'], ...pods)), [['n2'], []]);
   });

@@ -57,7 +57,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(changes(daemons(daemonSet(), ['n1'], ...pods)).remove, ['b', 'y', 'w']);
   });
 
-  it('waits for a pod that terminates, and not for one that ended', () => {
+  it('waits for a terminating pod, but not for an ended pod', () => {
     const { labels, ownerReferences } = daemon('a', 'n1').metadata;
     const metadata = { labels, ownerReferences, ...ending.metadata };
     assert.deepEqual(changes(daemons(daemonSet(), ['n1'], daemon('a', 'n1', 'new', { metadata }))), nothing);
@@ -92,7 +92,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(waits, { create: [], remove: [], retryIn: 1 });
   });
 
-  it('removes pods that ended, those that failed only when they may be replaced', () => {
+  it('removes ended pods, but failed pods only when they may be replaced', () => {
     const pods = [ended('f', 'n1', 'Failed'), ended('s', 'n2', 'Succeeded'), ended('g', 'n3', 'Failed')];
     const decided = daemons(daemonSet(), ['n1', 'n2', 'n3'], ...pods);
     assert.deepEqual(changes(decided, { n1: 700 }), { create: [], remove: ['g', 's'], retryIn: 700 });
@@ -113,14 +113,14 @@ describe('a DaemonSet that may have two pods on a node', () => {
   const removed = (...pods: Parameters<typeof daemons>[2][]) => changes(daemons(set, ['n1'], ...pods)).remove;
   const unready = { readyAt: undefined };
 
-  it('gets one where only one that ends is left', () => {
+  it('gets a new pod on a node whose only pod terminates', () => {
     const { labels } = daemon('a', 'n1').metadata;
     const last = daemon('a', 'n1', 'new', { metadata: { labels, ...ending.metadata } });
     assert.deepEqual(changes(daemons(set, ['n1'], last)).create, ['n1']);
     assert.deepEqual(changes(daemons(set, [repelling], last)).create, []);
   });
 
-  it('starts none beside a failed one that has to stay for a while: otherwise a pod that always fails would be recreated at once', () => {
+  it('starts no pod beside a failed pod that has to stay for a while, because a pod that always fails would be recreated at once', () => {
     const failed = ended('f', 'n1', 'Failed');
     assert.deepEqual(changes(daemons(set, ['n1'], failed), { n1: 700 }), {
       create: [],
@@ -142,7 +142,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
     assert.deepEqual(
       changes(daemons(set, ['n1']), { n1: 700 }).create,
       ['n1'],
-      'nobody waits for what is gone',
+      'a deleted pod is not awaited',
     );
   });
 
@@ -156,7 +156,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
     assert.deepEqual(removed(daemon('o', 'n1', 'old'), daemon('n', 'n1', 'new', { readyAt: 60 })), ['o']);
   });
 
-  it('keeps one of each', () => {
+  it('keeps one pod of each revision', () => {
     const pods = [
       daemon('o1', 'n1', 'old'),
       daemon('o2', 'n1', 'old'),
@@ -170,7 +170,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
 });
 
 describe('its status', () => {
-  it('counts nodes: desired, current, ready, available, of the newest template; and misscheduled ones', () => {
+  it('counts the nodes: desired, current, ready, available, updated and misscheduled', () => {
     const set = daemonSet({ minReadySeconds: 50 });
     const decided = daemons(
       set,
@@ -205,7 +205,7 @@ describe('its status', () => {
     assert.deepEqual([status.numberAvailable, nextAvailableIn], [1, 20_000]);
   });
 
-  it('leaves out how many are available, or are not, where none is', () => {
+  it('omits numberAvailable and numberUnavailable if they are 0', () => {
     const none = planStatus(daemons(daemonSet(), ['n1'], daemon('a', 'n1', 'new', { readyAt: undefined })));
     assert.deepEqual(
       ['numberAvailable' in JSON.parse(JSON.stringify(none.status)), none.status.numberUnavailable],
@@ -220,7 +220,7 @@ describe('its status', () => {
     );
   });
 
-  it('keeps foreign conditions, and the collision count', () => {
+  it('keeps conditions of other writers, and the collision count', () => {
     const status = { ...planStatus(daemons(daemonSet(), [])).status, collisionCount: 2, conditions: [] };
     const { status: next } = planStatus(daemons({ ...daemonSet(), status }, ['n1']));
     assert.deepEqual([next.collisionCount, next.conditions, next.desiredNumberScheduled], [2, [], 1]);

@@ -199,7 +199,7 @@ describe('a DaemonSet', () => {
     assert.equal(status()?.updatedNumberScheduled, 2);
   });
 
-  it('labels no other pod that has the name of one whose revision it merges', async () => {
+  it('does not label another pod with the name of a pod whose revision it merges', async () => {
     put(withImage('app:1'), ['n1'], daemon('a', 'n1', 'one'));
     for (const [name, number] of [
       ['web-one', 1],
@@ -281,7 +281,7 @@ describe('a DaemonSet', () => {
     assert.equal(world.told.filter((told) => told.includes('FailedDaemonPod')).length, 250);
   });
 
-  it('also removes pods if it could not create others', async () => {
+  it('removes surplus pods even if it could not create missing pods', async () => {
     put(daemonSet(), ['n1', 'n2'], daemon('a', 'n2', 'x', { phase: 'Failed' }));
     world.refuse = (verb, name) =>
       verb === 'create' && /^web-\d{1,3}$/.test(name) ? newInternalError('no') : undefined;
@@ -315,7 +315,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(await world.reconcile(key), { requeueAfter: 80_000 });
   });
 
-  it('does nothing while it is deleted, and takes no pod then', async () => {
+  it('does nothing while it is being deleted, and adopts no pod then', async () => {
     const set = daemonSet();
     put({ ...set, metadata: { ...set.metadata, deletionTimestamp: at(0) } }, ['n1'], daemon('a', 'n2'));
     await settle();
@@ -366,7 +366,7 @@ describe('a node', () => {
     assert.equal(keys.length, 5, 'nothing stays there either');
   });
 
-  it('whose status changes wakes none', () => {
+  it('whose status changes does not enqueue a DaemonSet', () => {
     put(daemonSet(), ['n1']);
     const keys = woken();
     world.put(nodeResource, node('n1', { ready: 'False' }));

@@ -11,7 +11,7 @@ beforeEach(() => {
   failed = new FailedPods();
 });
 
-it('twice as long each time, from a second to a quarter of an hour', () => {
+it('the delay doubles with each failed pod, from a second to a quarter of an hour', () => {
   const waits = Array.from({ length: 12 }, () => {
     failed.replaced(set, 'n1', 0);
     return failed.waitFor(set, 'n1', 0) / 1000;
@@ -21,7 +21,7 @@ it('twice as long each time, from a second to a quarter of an hour', () => {
   assert.equal(failed.waitFor(set, 'n1', 16 * minute), 0);
 });
 
-it('have a backoff for each node, which ends with another spec, another set of the name, or after half an hour', () => {
+it('the backoff is separate for each node, and ends with another spec, another set of the name, or after half an hour', () => {
   const twice = (now: number) => {
     failed.replaced(set, 'n1', now);
     failed.replaced(set, 'n1', now);

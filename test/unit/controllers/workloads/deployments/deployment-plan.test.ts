@@ -15,7 +15,7 @@ const progressing = (world: World) =>
   world.deployment.status?.conditions?.find(({ type }) => type === 'Progressing');
 
 describe('planDeployment', () => {
-  it('creates a set, reports completion and comes to rest', () => {
+  it('creates a ReplicaSet, reports completion and then needs no further actions', () => {
     const world = new World(deployment(3));
     world.settle();
     assert.deepEqual(world.sizes(), [3]);
@@ -64,7 +64,7 @@ describe('planDeployment', () => {
     assert.equal(progressing(world)?.reason, 'NewReplicaSetAvailable');
   });
 
-  it('counts on from a revision of 64 bits, exactly, and ignores revisions that are not numbers', () => {
+  it('continues exactly from a revision of 64 bits, and ignores revisions that are not numbers', () => {
     const world = new World(deployment(1));
     world.settle();
     const [first] = world.sets;
@@ -116,7 +116,7 @@ describe('planDeployment', () => {
     assert.deepEqual(world.sizes(), [11, 7]);
   });
 
-  it('gives the rest of the rounding to the largest set, the oldest among equals', () => {
+  it('assigns the rounding remainder to the largest set, of equal ones to the oldest', () => {
     const world = new World(
       deployment(10, {
         strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 5 } },

@@ -153,7 +153,7 @@ describe('the newest ReplicaSet', () => {
     assert.equal(second.set.metadata.annotations?.[history], '1,4');
   });
 
-  it('without a revision gets one, and no history of none', () => {
+  it('without a revision gets one, and no empty history', () => {
     const { one, set } = settled(2, {}, { [revision]: '' });
     const [update] = actionsOf(one, [set]);
     assert.ok(update?.type === 'updateReplicaSet');
@@ -196,7 +196,7 @@ describe('Recreate', () => {
     );
   });
 
-  it('waits for the last old pod, and for no other', () => {
+  it('waits only for the last old pod', () => {
     const typesWith = (...pods: ReturnType<typeof podOf>[]) =>
       actionsOf(recreating, [empty], pods).map(({ type }) => type);
     assert.deepEqual(typesWith(podOf('old')), []);
@@ -207,7 +207,7 @@ describe('Recreate', () => {
   });
 });
 
-describe('beyond the history', () => {
+describe('ReplicaSets beyond the history limit', () => {
   function forgotten(limit: number, old: readonly ReplicaSet[], paused = false): string[] {
     const { one, set } = settled(2, { [revision]: '30' }, { [revision]: '30' });
     one.spec.revisionHistoryLimit = limit;
@@ -220,13 +220,13 @@ describe('beyond the history', () => {
   }
   const sets = [oldSet('ten', '10'), oldSet('nine', '9'), oldSet('eight', '8')];
 
-  it('the oldest are deleted, by their revision number', () => {
+  it('are deleted, the lowest revision first', () => {
     assert.deepEqual(forgotten(1, sets), ['eight', 'nine']);
     assert.deepEqual(forgotten(3, sets), []);
     assert.deepEqual(forgotten(0, sets), ['eight', 'nine', 'ten']);
   });
 
-  it('no ReplicaSet is deleted that has pods, an unobserved generation, or a deletion timestamp', () => {
+  it('are kept if they have pods, an unobserved generation, or a deletion timestamp', () => {
     const behind = oldSet('eight', '8', { status: { replicas: 0, observedGeneration: 0 } });
     const leftover = oldSet('nine', '9', { status: { replicas: 1, observedGeneration: 1 } });
     assert.deepEqual(forgotten(0, [behind, oldSet('ten', '10')]), ['ten']);

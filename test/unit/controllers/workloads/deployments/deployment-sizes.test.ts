@@ -38,66 +38,78 @@ const brief = (scales: readonly Scale[]) =>
 
 describe('old ReplicaSets shrink', () => {
   const table: [string, ReturnType<typeof deployment>, ReplicaSet, ReplicaSet[], Record<string, number>][] = [
-    ['not while every pod is needed', rolling(10, 3, 2), sized('new', 5, 0), [sized('a', 8)], {}],
+    ['not while all pods are needed', rolling(10, 3, 2), sized('new', 5, 0), [sized('a', 8)], {}],
     [
-      'by as many as the new one has available',
+      'by the number of available pods of the new ReplicaSet',
       rolling(10, 3, 2),
       sized('new', 5, 2),
       [sized('a', 8)],
       { a: 6 },
     ],
-    ['by what may be unavailable', rolling(10, 0, 2), sized('new', 0), [sized('a', 10)], { a: 8 }],
-    ['not below none', rolling(2, 0, 2), sized('new', 2, 2), [sized('a', 1)], { a: 0 }],
     [
-      'by the pods that do not work first',
+      'by the number of pods that may be unavailable',
+      rolling(10, 0, 2),
+      sized('new', 0),
+      [sized('a', 10)],
+      { a: 8 },
+    ],
+    ['not below 0', rolling(2, 0, 2), sized('new', 2, 2), [sized('a', 1)], { a: 0 }],
+    [
+      'by unavailable pods first',
       rolling(6, 0, 2),
       sized('new', 0),
       [sized('a', 3), sized('b', 3, 1)],
       { b: 1 },
     ],
     [
-      'by no more of these than may go',
+      'by no more unavailable pods than allowed',
       rolling(6, 0, 1),
       sized('new', 0),
       [sized('a', 3), sized('b', 3, 1)],
       { b: 2 },
     ],
     [
-      'by these, then by others of the oldest',
+      'by unavailable pods, then by available ones of the oldest',
       rolling(6, 0, 3),
       sized('new', 0),
       [sized('b', 3, 1), sized('a', 3)],
       { a: 2, b: 1 },
     ],
     [
-      'by those that do not work, whichever ReplicaSet has them, oldest first',
+      'by unavailable pods of all ReplicaSets, the oldest ReplicaSet first',
       rolling(6, 0, 2),
       sized('new', 0),
       [sized('b', 3, 2), sized('a', 3, 1, undefined, 9)],
       { a: 2, b: 2 },
     ],
     [
-      'by others of the next when the oldest has no more',
+      'by available pods of the next ReplicaSet when the oldest has none left',
       rolling(4, 0, 3),
       sized('new', 0),
       [sized('a', 2), sized('b', 2)],
       { a: 0, b: 1 },
     ],
     [
-      'not on account of pods that a ReplicaSet is about to lose',
+      'without counting pods that a ReplicaSet is about to remove',
       rolling(4, 2, 0),
       sized('new', 2, 9),
       [sized('a', 4, 9)],
       { a: 2 },
     ],
     [
-      'not on account of a ReplicaSet that says nothing',
+      'without counting a ReplicaSet that has no status',
       rolling(4, 2, 0),
       { ...sized('new', 2), status: undefined },
       [sized('a', 4)],
       {},
     ],
-    ['not while fewer are there than are needed', rolling(10, 0, 1), sized('new', 0), [sized('a', 5, 3)], {}],
+    [
+      'not while there are fewer pods than needed',
+      rolling(10, 0, 1),
+      sized('new', 0),
+      [sized('a', 5, 3)],
+      {},
+    ],
   ];
   for (const [title, target, newSet, old, expected] of table)
     it(title, () => assert.deepEqual(brief(shrinkOldSets(target, newSet, old)), expected));
@@ -105,13 +117,19 @@ describe('old ReplicaSets shrink', () => {
 
 describe('the new ReplicaSet grows', () => {
   const table: [string, ReturnType<typeof deployment>, ReplicaSet | undefined, ReplicaSet[], number][] = [
-    ['to everything where there is nothing else', rolling(4, 1, 0), undefined, [], 4],
+    ['to all replicas if there is no other ReplicaSet', rolling(4, 1, 0), undefined, [], 4],
     ['by the surge', rolling(4, 1, 0), undefined, [sized('a', 4)], 1],
-    ['to no more than is wanted', rolling(4, 9, 0), sized('new', 1), [sized('a', 4)], 4],
-    ['not where there is no room', rolling(4, 1, 0), sized('new', 1), [sized('a', 4)], 1],
-    ['not, and stays, where there are too many', rolling(4, 0, 1), sized('new', 2), [sized('a', 4)], 2],
-    ['down to what is wanted', rolling(4, 1, 0), sized('new', 6), [], 4],
-    ['to all at once with Recreate', recreating(4), undefined, [sized('a', 0)], 4],
+    ['to no more than spec.replicas', rolling(4, 9, 0), sized('new', 1), [sized('a', 4)], 4],
+    ['not without room within the surge', rolling(4, 1, 0), sized('new', 1), [sized('a', 4)], 1],
+    [
+      'not, and keeps its size, if there are too many pods',
+      rolling(4, 0, 1),
+      sized('new', 2),
+      [sized('a', 4)],
+      2,
+    ],
+    ['down to spec.replicas', rolling(4, 1, 0), sized('new', 6), [], 4],
+    ['to all replicas at once with Recreate', recreating(4), undefined, [sized('a', 0)], 4],
     ['down with Recreate', recreating(4), sized('new', 6), [], 4],
   ];
   for (const [title, target, newSet, others, expected] of table)
@@ -139,50 +157,56 @@ describe('a change of spec.replicas', () => {
     Record<string, number>,
   ][] = [
     [
-      'goes to the only one with pods, an old one',
+      'goes to an old ReplicaSet that alone has pods',
       rolling(6, 1, 0),
       sized('new', 0),
       [sized('a', 4), sized('b', 0)],
       { a: 6 },
     ],
     [
-      'goes to the only one with pods, though it has but one',
+      'goes to the only ReplicaSet with pods, even if it has one pod',
       rolling(6, 1, 0),
       sized('new', 1),
       [sized('a', 0)],
       { new: 6 },
     ],
     [
-      'goes to the new one where none has pods',
+      'goes to the new ReplicaSet if none has pods',
       rolling(6, 1, 0),
       sized('new', 0),
       [sized('a', 0)],
       { new: 6 },
     ],
     [
-      'goes to the youngest where none has pods and none is new',
+      'goes to the youngest ReplicaSet if none has pods and none is new',
       rolling(6, 1, 0),
       undefined,
       [sized('b', 0, 0, 3, 5), sized('a', 0, 0, 3, 9), sized('c', 0, 0, 3, 7)],
       { a: 6 },
     ],
-    ['goes nowhere where there is none', rolling(6, 1, 0), undefined, [], {}],
+    ['has no effect without ReplicaSets', rolling(6, 1, 0), undefined, [], {}],
     [
-      'is shared by those with pods, and by no other',
+      'is shared by ReplicaSets with pods alone',
       rolling(8, 0, 1),
       sized('new', 1, 1, 4),
       [sized('a', 3, 3, 4), sized('b', 0, 0, 4)],
       { a: 6, new: 2 },
     ],
     [
-      'is shared by old ones where none is new',
+      'is shared by old ReplicaSets if none is new',
       rolling(8, 0, 1),
       undefined,
       [sized('a', 1, 1, 4), sized('b', 3, 3, 4)],
       { a: 2, b: 6 },
     ],
     ['is shared downwards', rolling(4, 0, 1), sized('new', 2, 2, 8), [sized('a', 6, 6, 8)], { a: 3, new: 1 }],
-    ['to none takes all', rolling(0, 3, 0), sized('new', 2, 2, 8), [sized('a', 6, 6, 8)], { a: 0, new: 0 }],
+    [
+      'to 0 removes all pods',
+      rolling(0, 3, 0),
+      sized('new', 2, 2, 8),
+      [sized('a', 6, 6, 8)],
+      { a: 0, new: 0 },
+    ],
     [
       'leaves nothing to share with Recreate',
       recreating(8),
@@ -191,21 +215,21 @@ describe('a change of spec.replicas', () => {
       {},
     ],
     [
-      'takes the old ones away, but not those without pods, once the new one is all there',
+      'removes old ReplicaSets with pods once the new one has all replicas',
       rolling(4, 1, 0),
       sized('new', 4, 4, 4),
       [sized('a', 1, 1, 4), sized('b', 0, 0, 4)],
       { a: 0 },
     ],
     [
-      'is not over while the new one was sized for another number',
+      'continues while the new ReplicaSet was sized for another number',
       rolling(4, 1, 0),
       sized('new', 4, 4, 3),
       [sized('a', 1, 1, 4)],
       { new: 4, a: 1 },
     ],
     [
-      'is not over while the new one has another size',
+      'continues while the new ReplicaSet has another size',
       rolling(4, 1, 0),
       sized('new', 3, 4, 4),
       [sized('a', 1, 1, 4)],
@@ -225,7 +249,7 @@ describe('a change of spec.replicas', () => {
     assert.deepEqual(brief(proportionalScale(target, sized('new', 1), [strange])), { a: 6, new: 2 });
   });
 
-  it('gives the rest of the rounding to the largest, or takes it from there', () => {
+  it('assigns the rounding remainder to the largest set, or subtracts it there', () => {
     // Sizes of a, b and c from the oldest to the youngest, the replica count that they were sized for, the
     // wanted replica count, and the new sizes.
     const cases: [number[], number, number, Record<string, number>][] = [

@@ -88,7 +88,7 @@ describe('old revisions', () => {
 });
 
 describe('the message about progress', () => {
-  it('names the ReplicaSet that was made, or found', () => {
+  it('names the ReplicaSet that was created or found', () => {
     const world = new World(deployment(1));
     const { actions, status } = world.plan();
     const [made] = actions;
@@ -148,7 +148,7 @@ describe('a change of spec.replicas', () => {
     }
   });
 
-  it('together with one of the template, with Recreate, ends all old pods', () => {
+  it('together with a new template ends all old pods with Recreate', () => {
     const world = rolledOnce(1, { strategy: { type: 'Recreate' } });
     world.edit((target) => {
       image('app:3')(target);
@@ -179,7 +179,7 @@ describe('while it is paused', () => {
 });
 
 describe('a stage of a rollout', () => {
-  it('grows the new, or shrinks the old, and not both', () => {
+  it('scales the new ReplicaSet up or the old ones down, not both', () => {
     const strategy = { type: 'RollingUpdate' as const, rollingUpdate: { maxSurge: 1, maxUnavailable: 2 } };
     const world = new World(deployment(4, { strategy }));
     world.settle();
@@ -205,7 +205,7 @@ describe('a stage of a rollout', () => {
     assert.deepEqual(world.sizes(), [2]);
   });
 
-  it('with Recreate waits for a pod that an old ReplicaSet owns, and for no other', () => {
+  it('with Recreate waits only for pods that an old ReplicaSet owns', () => {
     const world = rolledOnce(2, { strategy: { type: 'Recreate' } });
     world.edit(image('app:3'));
     world.step();

@@ -127,7 +127,7 @@ describe('the condition ReplicaFailure', () => {
     lastTransitionTime: at(100),
   };
 
-  it('is that of one of its ReplicaSets, the newest or another', () => {
+  it('is the condition of one of its ReplicaSets, the newest or another', () => {
     const one = deployment(1);
     assert.deepEqual(
       conditionOf(planStatus(one, failing('new'), [], undefined, now), 'ReplicaFailure'),
@@ -148,10 +148,10 @@ describe('the condition ReplicaFailure', () => {
 describe('a rollout is complete', () => {
   const complete = { updatedReplicas: 2, replicas: 2, availableReplicas: 2 };
   for (const [title, over, expected] of [
-    ['with all of the newest available', {}, true],
-    ['not with one too few of the newest', { updatedReplicas: 1 }, false],
-    ['not with one of another', { replicas: 3 }, false],
-    ['not with one that is not available', { availableReplicas: 1 }, false],
+    ['with all pods of the newest ReplicaSet available', {}, true],
+    ['not with one pod of the newest ReplicaSet missing', { updatedReplicas: 1 }, false],
+    ['not with a pod of another ReplicaSet', { replicas: 3 }, false],
+    ['not with an unavailable pod', { availableReplicas: 1 }, false],
   ] as const)
     it(title, () => assert.equal(isComplete(deployment(2), { ...complete, ...over }), expected));
 });
@@ -161,14 +161,19 @@ describe('the deadline', () => {
   const running = of('ReplicaSetUpdated');
   const within = (limit: number, spec = {}) => deployment(2, { progressDeadlineSeconds: limit, ...spec });
   const table: [string, Deployment, DeploymentStatus, number | undefined][] = [
-    ['runs from the last step', within(200), running, (10 + 200 - 100 + 1) * seconds],
-    ['may be over', within(60), running, seconds],
-    ['is none where none is set', within(2147483647), running, undefined],
-    ['is one as long as it may be', within(2147483646), running, (10 + 2147483646 - 100 + 1) * seconds],
-    ['does not run while it is paused', within(200, { paused: true }), running, undefined],
-    ['does not run before the first step', within(200), { replicas: 0 }, undefined],
+    ['counts from the last progress', within(200), running, (10 + 200 - 100 + 1) * seconds],
+    ['may have passed', within(60), running, seconds],
+    ['is absent if it has the maximum value, which means none', within(2147483647), running, undefined],
     [
-      'does not run from a time that is not known',
+      'counts with the largest value below the maximum',
+      within(2147483646),
+      running,
+      (10 + 2147483646 - 100 + 1) * seconds,
+    ],
+    ['does not run while it is paused', within(200, { paused: true }), running, undefined],
+    ['does not run before the first progress', within(200), { replicas: 0 }, undefined],
+    [
+      'does not run without the time of the last progress',
       within(200),
       { conditions: [{ type: 'Progressing', status: 'True' }] },
       undefined,
@@ -176,7 +181,7 @@ describe('the deadline', () => {
     ['does not run after the end', within(200), of('NewReplicaSetAvailable'), undefined],
     ['does not run after the deadline', within(200), of('ProgressDeadlineExceeded'), undefined],
     [
-      'does not run when all is there',
+      'does not run when the rollout is complete',
       within(200),
       { ...running, replicas: 2, updatedReplicas: 2, availableReplicas: 2 },
       undefined,
@@ -241,12 +246,12 @@ describe('the condition Progressing', () => {
   });
 
   for (const [title, before] of [
-    ['more are of the newest', { replicas: 3, updatedReplicas: 1 }],
-    ['fewer are of others', { replicas: 5 }],
-    ['more are ready', { readyReplicas: 2 }],
-    ['more are available', { availableReplicas: 2 }],
+    ['more pods are of the newest ReplicaSet', { replicas: 3, updatedReplicas: 1 }],
+    ['fewer pods are of other ReplicaSets', { replicas: 5 }],
+    ['more pods are ready', { readyReplicas: 2 }],
+    ['more pods are available', { availableReplicas: 2 }],
     [
-      'nothing was there before',
+      'there was no status before',
       {
         replicas: undefined,
         updatedReplicas: undefined,
@@ -281,9 +286,9 @@ describe('the condition Progressing', () => {
 
   for (const [title, before] of [
     ['nothing changes', {}],
-    ['fewer are of the newest', { replicas: 5, updatedReplicas: 3 }],
-    ['fewer are ready', { readyReplicas: 4 }],
-    ['fewer are available', { availableReplicas: 4 }],
+    ['fewer pods are of the newest ReplicaSet', { replicas: 5, updatedReplicas: 3 }],
+    ['fewer pods are ready', { readyReplicas: 4 }],
+    ['fewer pods are available', { availableReplicas: 4 }],
   ] as const)
     it(`is unchanged when ${title}`, () =>
       assert.deepEqual(said({ ...going, ...before }), going.conditions[0]));
@@ -314,12 +319,12 @@ describe('the condition Progressing', () => {
     assert.deepEqual(
       said(before, { newSet: broken, others: [] }),
       settled.conditions[0],
-      'pods that come and go are no rollout',
+      'removed and created pods are not a rollout',
     );
     assert.equal(
       said({ ...settled, readyReplicas: 0 })?.reason,
       'ReplicaSetUpdated',
-      'another template is one',
+      'another template is a rollout',
     );
   });
 

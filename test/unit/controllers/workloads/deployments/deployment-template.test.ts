@@ -32,7 +32,7 @@ it('the name of a template is the same as in every earlier release', () => {
   assert.equal(templateHash(full, 0), '86bfbc8798');
 });
 
-it('templates are the same that mean the same', () => {
+it('templates with the same meaning are equal', () => {
   const { annotations: _annotations, labels: _labels, ...bare } = template.metadata;
   const containers = template.spec.containers.map(reversed);
   const [one, ...others] = [

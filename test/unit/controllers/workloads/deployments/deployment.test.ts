@@ -222,7 +222,7 @@ describe('a Deployment', () => {
   });
 });
 
-describe('a ReplicaSet that cannot be made', () => {
+describe('a ReplicaSet that cannot be created', () => {
   it('has an event, and is retried', async () => {
     world.put(deploymentResource, deployment(2));
     world.refuse = (verb, name) =>
@@ -254,11 +254,11 @@ describe('a ReplicaSet that cannot be made', () => {
 
   const others: [string, (name: string) => ReplicaSet][] = [
     [
-      'another owns one of its name',
+      'another owner has a ReplicaSet of its name',
       (name) => withMeta(replicaSet(name, 2), { ownerReferences: [ownedBy('Deployment', 'other')] }),
     ],
     [
-      'its own of that name is of another template',
+      'its own ReplicaSet of that name has another template',
       (name) => {
         const set = withMeta(replicaSet(name, 2), mine);
         return { ...set, spec: { ...set.spec, template: deployment(1, {}, 'app:9').spec.template } };
@@ -278,7 +278,7 @@ describe('a ReplicaSet that cannot be made', () => {
       assert.deepEqual(sets().filter((set) => set.metadata.name === name).length, 1);
     });
 
-  it('leaves everything else that fails to be tried again', async () => {
+  it('is retried after any other failure', async () => {
     world.put(deploymentResource, deployment(2));
     await settle();
     edit(({ spec }) => {
@@ -291,7 +291,7 @@ describe('a ReplicaSet that cannot be made', () => {
 });
 
 describe('reconciled again', () => {
-  it('is a Deployment, and that of a ReplicaSet that it owns or could', () => {
+  it('is a Deployment when it, a ReplicaSet that it owns, or a ReplicaSet that it could adopt changes', () => {
     world.seen.put(deploymentResource, deployment(1));
     const keys = (set: ReplicaSet) => world.keysOf(replicaSetResource, set);
     assert.deepEqual(world.keysOf(deploymentResource, deployment(1)), [key]);
@@ -301,7 +301,7 @@ describe('reconciled again', () => {
     assert.deepEqual(keys(withMeta(replicaSet('a', 1), { labels: { app: 'x' } })), []);
   });
 
-  it('is one with Recreate when a pod of its ReplicaSets changes', () => {
+  it('is a Deployment with Recreate when a pod of its ReplicaSets changes', () => {
     const of = (name: string, kind = 'ReplicaSet') =>
       pod('p', { metadata: { ownerReferences: [ownedBy(kind, name)] } });
     const keys = (one: Pod) => world.keysOf(podResource, one);

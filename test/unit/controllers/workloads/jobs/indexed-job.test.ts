@@ -76,7 +76,7 @@ describe('an indexed Job', () => {
     assert.deepEqual(indexes(world), [0, 1, 2]);
   });
 
-  it('removes pods without an index of their own, keeps the most advanced, and counts none', async () => {
+  it('removes pods without an index of their own, keeps the most advanced pods, and counts no failure', async () => {
     const world = new JobWorld(
       indexed(),
       jobPod('a', { index: 0, readyAt: 0 }),
@@ -122,7 +122,7 @@ describe('a limit for each index', () => {
   const limited = (spec: Partial<Job['spec']> = {}) =>
     indexed({ backoffLimitPerIndex: 1, backoffLimit: 2 ** 31 - 1, ...spec });
 
-  it('passes the failure count to the next pod, and fails the index at the limit', async () => {
+  it('copies the failure count to the next pod, and fails the index at the limit', async () => {
     const world = new JobWorld(limited({ completions: 2, parallelism: 2 }));
     await world.settle();
     const failing = at(world, 1);
@@ -159,7 +159,7 @@ describe('a limit for each index', () => {
     assert.equal(world.job.status?.failedIndexes, '0,1');
   });
 
-  it('counts a failure that a rule ignores towards the back-off alone', async () => {
+  it('uses a failure that a rule ignores only for the back-off', async () => {
     const rules = [{ action: 'Ignore' as const, onExitCodes: { operator: 'In' as const, values: [3] } }];
     const world = new JobWorld(limited({ completions: 1, parallelism: 1, podFailurePolicy: { rules } }));
     await world.settle();
@@ -231,9 +231,14 @@ describe('a success policy', () => {
   const cases: [what: string, policy: Partial<Job['spec']>, succeed: number[], rule: number | undefined][] = [
     ['all of its indexes', rules({ succeededIndexes: '0,2' }), [0, 2], 0],
     ['all but one', rules({ succeededIndexes: '0,2' }), [0, 1], undefined],
-    ['a number of its indexes', rules({ succeededIndexes: '0-2', succeededCount: 1 }), [1], 0],
-    ['others than its indexes', rules({ succeededIndexes: '0-1', succeededCount: 1 }), [2], undefined],
-    ['a number of any', rules({ succeededCount: 3 }, { succeededCount: 2 }), [0, 2], 1],
+    ['a number of the listed indexes', rules({ succeededIndexes: '0-2', succeededCount: 1 }), [1], 0],
+    [
+      'other indexes than the listed ones',
+      rules({ succeededIndexes: '0-1', succeededCount: 1 }),
+      [2],
+      undefined,
+    ],
+    ['a number of any indexes', rules({ succeededCount: 3 }, { succeededCount: 2 }), [0, 2], 1],
   ];
   for (const [what, policy, succeed, rule] of cases)
     it(`${what}: ${rule === undefined ? 'continues' : `met by rule ${rule}`}`, async () => {
@@ -247,7 +252,7 @@ describe('a success policy', () => {
       assert.deepEqual(
         [world.running, world.job.status?.failed],
         [[], undefined],
-        'the others go, uncounted',
+        'the other pods are removed and not counted',
       );
       for (const one of world.pods) if (one.metadata.deletionTimestamp) world.remove(one);
       await world.settle();
@@ -299,7 +304,7 @@ describe('a failure policy', () => {
     ['another container', { containerName: 'other', operator: 'In', values: [1] }, 1, false],
     ['NotIn', { operator: 'NotIn', values: [2] }, 1, true],
     ['NotIn of that code', { operator: 'NotIn', values: [1] }, 1, false],
-    ['NotIn of a container that ended well', { operator: 'NotIn', values: [1] }, 0, false],
+    ['NotIn of a container that succeeded', { operator: 'NotIn', values: [1] }, 0, false],
   ];
   for (const [what, onExitCodes, exitCode, ignored] of matches)
     it(`by exit codes: ${what} ${ignored ? 'matches' : 'does not match'}`, async () => {

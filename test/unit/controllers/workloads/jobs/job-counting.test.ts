@@ -97,7 +97,7 @@ describe('counting the pods of a Job', () => {
     assert.equal(world.job.status?.failed, 1);
   });
 
-  it('counts a named pod that was deleted since', async () => {
+  it('counts a pod in the status that was deleted in the meantime', async () => {
     const world = new JobWorld(
       job(
         { completions: 3 },
@@ -167,7 +167,7 @@ describe('an ending that an earlier process has begun', () => {
       assert.equal(completionTime !== undefined, type === 'Complete');
     });
 
-    it(`${interim} that was taken back ends nothing`, async () => {
+    it(`${interim} with the status False ends nothing`, async () => {
       const world = begun(interim, 'False');
       await world.settle();
       assert.equal(world.running.length, 3);

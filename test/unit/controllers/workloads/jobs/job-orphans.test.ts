@@ -19,7 +19,7 @@ const cases: [
 ][] = [
   ['without an owner', undefined, undefined, false],
   ['of a Job that runs', owners, job(), true],
-  ['of a Job that is gone', owners, undefined, false],
+  ['of a deleted Job', owners, undefined, false],
   ['of a Job that was replaced', owners, other, false],
   ['of a Job that has finished', owners, job({}, finished), false],
   [

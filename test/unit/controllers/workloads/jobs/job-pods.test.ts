@@ -29,7 +29,7 @@ describe('a Job that ends while pods run', () => {
     assert.deepEqual([world.job.status?.failed, world.job.status?.terminating], [2, 0]);
   });
 
-  it('keeps its first reason, whatever its pods do then', async () => {
+  it('keeps its first reason, whatever happens to its pods later', async () => {
     const world = new JobWorld(job({ backoffLimit: 0, parallelism: 2, completions: 2 }));
     await world.settle();
     const [a, b] = world.pods;
@@ -100,7 +100,7 @@ describe('suspending a Job', () => {
     ]);
   });
 
-  it('one made suspended makes nothing and has not begun', async () => {
+  it('a Job created as suspended creates no pods and has no start time', async () => {
     const world = new JobWorld(job({ suspend: true }));
     await world.settle();
     assert.equal(world.pods.length, 0);
@@ -177,8 +177,8 @@ describe('ownership of pods', () => {
   });
 });
 
-describe('a server that refuses', () => {
-  it('pods: records an event, keeps the status, and retries', async () => {
+describe('a server that refuses requests', () => {
+  it('to create pods causes an event, an unchanged status, and a retry', async () => {
     const world = new JobWorld(job({ parallelism: 5, completions: 5 }));
     world.refuse = (verb) =>
       verb === 'create' ? newForbidden(podResource, 'x', 'exceeded quota') : undefined;

@@ -65,7 +65,7 @@ class Life {
   }
 }
 
-describe('a Job under everything at once', () => {
+describe('a Job with random failures of every type', () => {
   for (const completionMode of ['NonIndexed', 'Indexed'] as const)
     it(`${completionMode}: counts every pod once, and ends`, async () => {
       for (let seed = 1; seed <= 60; seed++) {

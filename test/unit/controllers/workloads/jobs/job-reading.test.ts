@@ -195,7 +195,7 @@ describe('the back-off', () => {
     backoffAfter(before, ended(...succeeded), ended(...failed));
   const last = (seconds: number) => start + seconds * 1000;
 
-  it('counts what failed after the last success', () => {
+  it('counts the failures after the last success', () => {
     assert.deepEqual(after([], [3, 9, 5]), { failures: 3, lastFailure: last(9) });
     assert.deepEqual(after([5, 2], [3, 9, 5, 8]), { failures: 2, lastFailure: last(9) });
     assert.deepEqual(after([9], [3]), noBackoff);
@@ -218,7 +218,7 @@ describe('the back-off', () => {
 describe('policies', () => {
   const rules = (onExitCodes: object) =>
     ({ podFailurePolicy: { rules: [{ action: 'FailJob' as const, onExitCodes }] } }) as Partial<Job['spec']>;
-  it('also consider init containers, after the others', () => {
+  it('include init containers, after the other containers', () => {
     const failed = pod({
       containerStatuses: [container('x'), container('y', 1, 3)],
       initContainerStatuses: [container('i', 1, 4)],

@@ -8,7 +8,7 @@ import { at } from '../../objects.ts';
 import { JobWorld, job, jobPod, key, owners } from './job-world.ts';
 
 describe('a Job of one pod', () => {
-  it('is cheap in a namespace with very many others: other work runs while they are removed and released', async () => {
+  it('does not block other work in a namespace with many pods, which are removed and released in turns', async () => {
     const pods = Array.from({ length: 1_000 }, (_, index) => jobPod(`pod-${index}`, { readyAt: 0 }));
     const world = new JobWorld(
       job({ parallelism: 1_000, completions: 1_000, activeDeadlineSeconds: 10 }, { startTime: at(0) }),
@@ -39,7 +39,7 @@ describe('a Job of one pod', () => {
     });
   });
 
-  it('is complete once the pod has ended well', async () => {
+  it('is complete once the pod has succeeded', async () => {
     const world = new JobWorld(job());
     await world.settle();
     await world.clock.advance(5_000);
@@ -66,7 +66,7 @@ describe('a Job of one pod', () => {
     assert.deepEqual(world.news, ['Normal Completed work: Job completed']);
   });
 
-  it('says that a pod is ready', async () => {
+  it('counts its ready pods', async () => {
     const world = new JobWorld(job(), jobPod('a', { readyAt: 0 }));
     await world.settle();
     assert.equal(world.job.status?.ready, 1);
@@ -109,7 +109,7 @@ describe('a Job of one pod', () => {
     assert.equal(world.running.length, 1);
   });
 
-  it('waits as long after a restart of the controller: the pods tell', async () => {
+  it('waits as long after a restart of the controller, by the times of the pods', async () => {
     const counted = { tracked: false, phase: 'Failed', exitCode: 1 } as const;
     const world = new JobWorld(
       job({}, { startTime: at(0), failed: 3 }),
@@ -141,7 +141,7 @@ describe('a Job of one pod', () => {
 });
 
 describe('a Job of several pods', () => {
-  it('keeps so many running as are left to do, and at most its parallelism', async () => {
+  it('keeps as many pods running as completions remain, and at most its parallelism', async () => {
     const world = new JobWorld(job({ parallelism: 3, completions: 4 }));
     const sizes = [];
     for (let round = 0; round < 4; round++) {
@@ -180,7 +180,7 @@ describe('a Job of several pods', () => {
     assert.deepEqual([paused.pods.length, paused.conditions], [0, []]);
   });
 
-  it('made smaller, removes the least advanced pods, which do not count as failures', async () => {
+  it('with a lower parallelism removes the least advanced pods, which do not count as failures', async () => {
     const world = new JobWorld(
       job({ parallelism: 1, completions: 5 }),
       jobPod('a', { readyAt: 0 }),

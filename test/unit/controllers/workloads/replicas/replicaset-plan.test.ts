@@ -17,18 +17,24 @@ describe('planReplicas', () => {
   const ready = (name: string) => pod(name, { readyAt: 0 });
   const gone = { metadata: { deletionTimestamp: at(5) } };
   const table: [string, number, Pod[], number, string[]][] = [
-    ['nothing is there', 3, [], 3, []],
-    ['enough is there', 2, [ready('a'), ready('b')], 0, []],
+    ['there are no pods', 3, [], 3, []],
+    ['there are enough pods', 2, [ready('a'), ready('b')], 0, []],
     [
-      'terminating and ended pods do not count',
+      'there are terminating and completed pods, which do not count',
       2,
       [ready('a'), pod('b', gone), pod('c', { phase: 'Failed' })],
       1,
       [],
     ],
-    ['an unready one is given up first', 1, [ready('a'), pod('b')], 0, ['b']],
-    ['zero wants none', 0, [ready('a')], 0, ['a']],
-    ['a burst is bounded', 2000, [], 500, []],
+    [
+      'there are too many pods, of which an unready one is removed first',
+      1,
+      [ready('a'), pod('b')],
+      0,
+      ['b'],
+    ],
+    ['the replica count is 0', 0, [ready('a')], 0, ['a']],
+    ['more pods are missing than the burst allows', 2000, [], 500, []],
   ];
   for (const [name, replicas, pods, create, remove] of table)
     it(name, () => {
@@ -38,7 +44,7 @@ describe('planReplicas', () => {
     });
 });
 
-it('a node is as full as it has pods that stay', () => {
+it('only pods that are not deleted affect the rank of a node', () => {
   const on = (nodeName: string, name: string, metadata = {}) =>
     pod(name, { readyAt: 0, spec: { nodeName }, metadata });
   const owned = [on('n1', 'a'), on('n2', 'z')];
@@ -53,23 +59,31 @@ describe('rankForDeletion', () => {
   const table: [string, Pod, Pod][] = [
     ['unassigned', pod('z', { spec: { nodeName: undefined } }), pod('a')],
     ['pending', pod('z', { phase: 'Pending' }), pod('a')],
-    ['unknown before running', pod('z', { phase: 'Unknown' }), pod('a')],
+    ['a pod of unknown phase, before a running one', pod('z', { phase: 'Unknown' }), pod('a')],
     ['not ready', pod('z'), ready('a')],
     ['cheaper', ready('z', { metadata: cost('-5') }), ready('a')],
-    ['not ready, whatever it costs', pod('z', { metadata: cost('9') }), ready('a', { metadata: cost('-9') })],
     [
-      'pending, whatever it costs',
+      'a pod that is not ready, whatever its deletion cost',
+      pod('z', { metadata: cost('9') }),
+      ready('a', { metadata: cost('-9') }),
+    ],
+    [
+      'a pending pod, whatever its deletion cost',
       pod('z', { phase: 'Pending', metadata: cost('9') }),
       pod('a', { metadata: cost('-9') }),
     ],
-    ['cheaper, although ready for longer', ready('z', { metadata: cost('-5') }), ready('a', { readyAt: 9 })],
     [
-      'ready for a shorter time, although restarted less',
+      'a pod with a lower deletion cost, although ready for longer',
+      ready('z', { metadata: cost('-5') }),
+      ready('a', { readyAt: 9 }),
+    ],
+    [
+      'a pod ready for a shorter time, although restarted less often',
       ready('z', { readyAt: 9 }),
       ready('a', { restarts: 3 }),
     ],
     [
-      'restarted more often, although older',
+      'a pod restarted more often, although older',
       ready('z', { restarts: 3 }),
       ready('a', { metadata: { creationTimestamp: at(7) } }),
     ],
@@ -83,9 +97,9 @@ describe('rankForDeletion', () => {
       ready('z', { metadata: cost(text) }),
       ready('a'),
     ]),
-    ['the largest cost there is, last', ready('z'), ready('a', { metadata: cost('2147483647') })],
-    ['ready for a shorter time', ready('z', { readyAt: 9 }), ready('a')],
-    ['restarted more often', ready('z', { restarts: 3 }), ready('a')],
+    ['a pod with the maximum deletion cost, last', ready('z'), ready('a', { metadata: cost('2147483647') })],
+    ['a pod ready for a shorter time', ready('z', { readyAt: 9 }), ready('a')],
+    ['a pod restarted more often', ready('z', { restarts: 3 }), ready('a')],
     ['younger', ready('z', { metadata: { creationTimestamp: at(7) } }), ready('a')],
   ];
   for (const [name, first, second] of table)
@@ -101,7 +115,7 @@ describe('rankForDeletion', () => {
     ];
     assert.deepEqual(names(rankForDeletion([a, z], [a, z, other])), ['z', 'a']);
   });
-  it('heeds how full a node is after the cost and before the time', () => {
+  it('compares pods per node after the deletion cost and before the ready time', () => {
     const onFull = (name: string, options = {}) => ready(name, { spec: { nodeName: 'n2' }, ...options });
     const rank = (one: Pod, two: Pod) => names(rankForDeletion([one, two], [one, two, onFull('o')]));
     assert.deepEqual(rank(onFull('a'), ready('z', { metadata: cost('-5') })), ['z', 'a']);
@@ -111,7 +125,7 @@ describe('rankForDeletion', () => {
 
 describe('planStatus', () => {
   const now = start + 60_000;
-  it('counts and becomes stable', () => {
+  it('contains the counts of pods, and is not written again', () => {
     const set = replicaSet('web', 3);
     set.spec.minReadySeconds = 30;
     const pods = [pod('a', { readyAt: 0 }), pod('b', { readyAt: 50 }), pod('c')];
@@ -127,7 +141,7 @@ describe('planStatus', () => {
     const again = planStatus({ ...set, status: first.status }, pods, undefined, now, at(60));
     assert.equal(again.changed, false);
   });
-  it('reports a failure and forgets it', () => {
+  it('reports a failure, and removes it afterwards', () => {
     const set = replicaSet('web', 1);
     const failure = { reason: 'FailedCreate', message: 'quota' } as const;
     const failed = planStatus(set, [], failure, now, at(60));

@@ -26,30 +26,25 @@ const unreadySince = (name: string, seconds: number, restarts = 0): Pod => {
 describe('the first of two pods that a ReplicaSet deletes is', () => {
   const table: [string, Pod, Pod, Pod[]?][] = [
     [
-      'the pending one, before one of which nothing is known',
+      'the pending one, before one of unknown phase',
       pod('z', { phase: 'Pending' }),
       pod('a', { phase: 'Unknown' }),
     ],
-    ['the one that has said nothing yet, before one that runs', silent('z'), pod('a')],
+    ['the one without a status, before a running one', silent('z'), pod('a')],
     [
-      'the one that costs nothing, before one of a small cost',
+      'the one with deletion cost 0, before one with a small cost',
       ready('z', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '0' } } }),
       ready('a', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '1' } } }),
     ],
     [
-      'the one of which no cost is said, before one of a small cost',
+      'the one without a deletion cost, before one with a small cost',
       ready('z'),
       ready('a', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '1' } } }),
     ],
-    ['the one that restarted once, before one that never did', ready('z', { restarts: 1 }), ready('a')],
+    ['the one that restarted once, before one that never restarted', ready('z', { restarts: 1 }), ready('a')],
+    ['the one with siblings on its node, before one without', on('z', 'n2'), on('a', 'n1'), [on('z', 'n2')]],
     [
-      'the one with siblings on its node, before one with none',
-      on('z', 'n2'),
-      on('a', 'n1'),
-      [on('z', 'n2')],
-    ],
-    [
-      'of two that are not ready the one that restarted more often, whichever was ready last',
+      'the one that restarted more often, of two that are not ready',
       unreadySince('z', 1, 2),
       unreadySince('a', 9, 1),
     ],
@@ -60,7 +55,7 @@ describe('the first of two pods that a ReplicaSet deletes is', () => {
       assert.deepEqual(ranked(second, first, siblings), ['z', 'a']);
     });
 
-  it('the one whose ready time is unknown', () => {
+  it('the pod whose ready time is unknown', () => {
     const one = ready('z');
     const since = {
       ...one,
@@ -98,7 +93,7 @@ describe('the number of pods that a ReplicaSet starts and ends at once', () => {
     );
   });
 
-  it('begins with one, and never passes the count', () => {
+  it('begins with one pod, and never exceeds the requested number', () => {
     const table: [number, number[]][] = [
       [1, [1]],
       [2, [1, 1]],
@@ -109,7 +104,7 @@ describe('the number of pods that a ReplicaSet starts and ends at once', () => {
   });
 });
 
-it('a template without labels labels no pod wrongly', () => {
+it('a template without labels gives its pods no labels', () => {
   const set = replicaSet('web', 1);
   const { labels: _labels, ...metadata } = set.spec.template.metadata;
   const bare = { ...set, spec: { ...set.spec, template: { ...set.spec.template, metadata } } };

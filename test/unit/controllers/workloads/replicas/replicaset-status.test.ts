@@ -38,14 +38,14 @@ describe('the pod counts of a ReplicaSet', () => {
     assert.ok(!('conditions' in status));
   });
 
-  it('says when the next becomes available, not the last', () => {
+  it('have the time when the next pod becomes available, not the last', () => {
     const pods = [ready('a', 0), ready('b', 4), ready('c', 8), pod('d')];
     const { status, nextAvailableIn } = statusOf(set(10), pods, 10);
     assert.equal(status.availableReplicas, 1);
     assert.equal(nextAvailableIn, 4000);
   });
 
-  it('do not mention a missing next step', () => {
+  it('have no time without a next change', () => {
     assert.equal(statusOf(set(10), [ready('a'), pod('b')], 10).nextAvailableIn, undefined);
     assert.equal(statusOf(set(), [ready('a', 10)], 10).nextAvailableIn, undefined);
     assert.equal(statusOf(set(10), [], 10).nextAvailableIn, undefined);
@@ -64,7 +64,7 @@ describe('the pods that a ReplicaSet deletes', () => {
     assert.deepEqual(names(planReplicas(one, [a, z], [...family, on('w', 'n2')]).remove), ['z']);
   });
 
-  it('is by name among equals, and not by how nodes that they are not on are filled', () => {
+  it('are the first by name among equals, and pods of other nodes do not count', () => {
     const unassigned = (name: string) => pod(name, { phase: 'Pending', spec: { nodeName: undefined } });
     assert.deepEqual(names(rankForDeletion([ready('c'), ready('a'), ready('b')], [])), ['a', 'b', 'c']);
     const family = [unassigned('x'), unassigned('y')];

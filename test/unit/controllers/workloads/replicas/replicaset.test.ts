@@ -29,7 +29,7 @@ const activeNames = () => active().map(({ metadata }) => metadata.name);
 const status = () => world.stored(replicaSetResource, key)?.status;
 
 describe('a ReplicaSet', () => {
-  it('makes the pods it lacks, of its template and its own', async () => {
+  it('creates missing pods from its template, as their owner', async () => {
     put(replicaSet('web', 3));
     assert.equal(await world.reconcile(key), undefined);
     assert.equal(active().length, 3);
@@ -42,7 +42,7 @@ describe('a ReplicaSet', () => {
     );
   });
 
-  it('has no pods in other namespaces, whatever owner these name', async () => {
+  it('has no pods in other namespaces, even if they name it as owner', async () => {
     const foreign = own('a', { metadata: { namespace: 'other' } });
     put(replicaSet('web', 1), foreign);
     await world.reconcile(key);
@@ -66,7 +66,7 @@ describe('a ReplicaSet', () => {
     assert.equal(status()?.replicas, 2);
   });
 
-  it('decides nothing before the cache shows its pods and its status, created as well as deleted ones', async () => {
+  it('waits until the cache shows its written status and its created and deleted pods', async () => {
     for (const [replicas, pods] of [
       [2, []],
       [0, [own('a')]],
@@ -168,7 +168,7 @@ describe('a ReplicaSet', () => {
     assert.equal(await world.reconcile('default/none'), undefined);
   });
 
-  it('looks again when the next pod becomes available', async () => {
+  it('is reconciled again when the next pod becomes available', async () => {
     const set = replicaSet('web', 1);
     put({ ...set, spec: { ...set.spec, minReadySeconds: 30 } }, own('a'));
     await world.clock.advance(10_000);
@@ -186,14 +186,14 @@ describe('a ReplicaSet', () => {
 });
 
 describe('a failed creation', () => {
-  it('is said in its status and an event, ends the batch, and is tried again', async () => {
+  it('is in its status and an event, ends the batch, and is retried', async () => {
     put(replicaSet('web', 9));
     world.refuse = (verb) => (verb === 'create' ? newForbidden(podResource, 'x', 'quota') : undefined);
     await assert.rejects(world.reconcile(key), /quota/);
     assert.equal(
       world.asked.filter((request) => request.startsWith('create')).length,
       1,
-      'a hopeless start is cheap',
+      'few requests are sent if all creations fail',
     );
     const [condition] = status()?.conditions ?? [];
     assert.deepEqual([condition?.type, condition?.reason], ['ReplicaFailure', 'FailedCreate']);
@@ -201,7 +201,7 @@ describe('a failed creation', () => {
     assert.match(world.told.join(), /^Warning FailedCreate web: Error creating: .*quota/);
   });
 
-  it('because the namespace ends is said in its status, and not tried again', async () => {
+  it('in a namespace that is being deleted is in its status, and is not retried', async () => {
     put(replicaSet('web', 1));
     const causes = [{ reason: 'NamespaceTerminating', message: 'it ends', field: 'metadata.namespace' }];
     world.refuse = (verb) =>
@@ -211,7 +211,7 @@ describe('a failed creation', () => {
     assert.deepEqual(world.told, []);
   });
 
-  it('does not keep other deletions from being done', async () => {
+  it('does not prevent other deletions', async () => {
     put(replicaSet('web', 0), own('a'), own('b'));
     world.refuse = (verb, name) => (verb === 'delete' && name === 'a' ? newInternalError('no') : undefined);
     await assert.rejects(world.reconcile(key), /no/);
@@ -236,7 +236,7 @@ describe('a failed creation', () => {
 });
 
 describe('reconciled again', () => {
-  it('is the ReplicaSet that owns a pod, or each that could', () => {
+  it('is the ReplicaSet that owns a changed pod, or each that could adopt it', () => {
     world.seen.put(replicaSetResource, replicaSet('web', 1));
     const other = replicaSet('other', 1);
     world.seen.put(replicaSetResource, {
@@ -256,7 +256,7 @@ describe('reconciled again', () => {
   });
 });
 
-it('a pod of a template is whole', () => {
+it('a pod of a template has all fields', () => {
   const set = replicaSet('web', 1);
   set.spec.template.metadata = {
     labels: { app: 'web' },

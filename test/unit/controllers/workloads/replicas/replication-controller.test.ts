@@ -37,14 +37,14 @@ const active = () =>
   world.all(podResource).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 
 describe('a ReplicationController', () => {
-  it('makes the pods it lacks, as their controller', async () => {
+  it('creates missing pods, as their controller', async () => {
     put(controller(2));
     await world.reconcile(key);
     assert.equal(active().length, 2);
     assert.deepEqual(active()[0]?.metadata.ownerReferences, [mine]);
   });
 
-  it('adopts a pod that its selector matches, and makes one less', async () => {
+  it('adopts a pod that its selector matches, and creates one pod less', async () => {
     put(controller(2), pod('loose'), pod('other', { metadata: { labels: { app: 'db' } } }));
     await world.reconcile(key);
     assert.deepEqual(world.stored(podResource, 'default/loose')?.metadata.ownerReferences, [mine]);

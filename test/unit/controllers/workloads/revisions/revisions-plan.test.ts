@@ -28,13 +28,13 @@ const plan = (...revisions: ControllerRevision[]) => {
 };
 
 describe('the data of a revision', () => {
-  it('is a patch that puts the template in place of another', () => {
+  it('is a patch that replaces another template', () => {
     const metadata = { ...template.metadata, creationTimestamp: null };
     assert.deepEqual(data, { spec: { template: { ...template, metadata, $patch: 'replace' } } });
     assert.deepEqual(templateOf(revision('a', 1)), { ...template, metadata });
   });
 
-  it('is written with its keys in order, and with the time that Go writes of none', () => {
+  it('has sorted keys, and the null time that Go writes', () => {
     const { metadata, spec } = template;
     const text =
       '{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"a":"1","b":"2"}},';
@@ -62,12 +62,12 @@ describe('the data of a revision', () => {
 });
 
 describe('the newest revision', () => {
-  it('is to be made when none is equal, with the next number', () => {
+  it('is created if none is equal, with the next number', () => {
     assert.deepEqual(plan(), [undefined, 1, [], []]);
     assert.deepEqual(plan(revision('b', 7, {}), revision('a', 3, {})), [undefined, 8, [], ['a', 'b']]);
   });
 
-  it('stays when it is equal, and gets the next number when the template went back to it', () => {
+  it('is kept if it is equal, and gets the next number if the template has returned to it', () => {
     assert.deepEqual(plan(revision('a', 1, {}), revision('b', 2)), ['b', 2, [], ['a']]);
     assert.deepEqual(plan(revision('b', 2), revision('a', 3, {})), ['b', 4, [], ['a']]);
     assert.deepEqual(plan(revision('b', 3), revision('a', 3, {})), ['b', 4, [], ['a']]);

@@ -31,7 +31,7 @@ describe('in order', () => {
     assert.deepEqual(steps(statefulSet(3, { minReadySeconds: 60 }), [member(0)]), [['create web-1']]);
   });
 
-  it('a pod that ended is deleted, and nothing else happens', () => {
+  it('only the ended pod is deleted', () => {
     for (const phase of ['Failed', 'Succeeded'] as const) {
       const pods = [member(0, 'new', { phase, ...unready }), member(2)];
       assert.deepEqual(steps(statefulSet(2), pods), [['remove web-0']]);
@@ -63,13 +63,13 @@ describe('in order', () => {
     assert.deepEqual(steps(set, [member(0), member(1)]), [['create web-2']]);
   });
 
-  it('two thousand million are begun with the first', () => {
+  it('a set of two thousand million pods creates the first one', () => {
     assert.deepEqual(steps(statefulSet(2 ** 31 - 1), all(1)), [['create web-1']]);
   });
 });
 
 describe('Parallel', () => {
-  it('all missing pods are created, and all excess ones deleted, in any state of the others', () => {
+  it('all missing pods are created and all excess pods deleted, in any state of the other pods', () => {
     const pods = [member(0, 'new', unready), ending(member(2)), member(5), member(6, 'new', unready)];
     assert.deepEqual(steps(statefulSet(4, parallel), pods), [
       ['create web-1', 'create web-3'],
@@ -82,7 +82,7 @@ describe('Parallel', () => {
     assert.deepEqual(steps(statefulSet(2, parallel), pods), [['remove web-1']]);
   });
 
-  it('claims count towards one batch, and no pod is created without all of its own', () => {
+  it('claims are counted in the same batch as pods, and no pod is created without all of its claims', () => {
     const [data] = withData().volumeClaimTemplates ?? assert.fail();
     const templates = Array.from({ length: 110 }, (_, index) => ({
       ...(data ?? assert.fail()),
@@ -97,7 +97,7 @@ describe('Parallel', () => {
     );
   });
 
-  it('five hundred are created at once, and no time is spent on the others', () => {
+  it('five hundred pods are created at once, and the others cost no time', () => {
     const [group] = steps(statefulSet(2 ** 31 - 1, parallel), []);
     assert.equal(group?.length, 500);
     const [beside] = steps(statefulSet(2 ** 31 - 1, parallel), all(3));
@@ -115,7 +115,7 @@ describe('another template', () => {
     assert.deepEqual(steps(statefulSet(3, parallel), broken), [['remove web-1']]);
   });
 
-  it('down to the partition; pods that are missing below it are of the template before', () => {
+  it('stops at the partition; missing pods below it get the previous template', () => {
     const partition = (at: number) =>
       statefulSet(3, { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: at } } });
     assert.deepEqual(steps(partition(1), [member(0, 'old'), member(1), member(2)]), []);
@@ -132,7 +132,7 @@ describe('another template', () => {
     ]);
   });
 
-  it('without a partition as many of the template before as its status still counts', () => {
+  it('without a partition keeps as many pods of the previous template as its status counts', () => {
     const set = statefulSet(3, { updateStrategy: { type: 'RollingUpdate' } });
     const status = { replicas: 3, availableReplicas: 3, currentReplicas: 2 };
     const revision = (ordinal: number, pods: Pod[]) =>
@@ -140,7 +140,7 @@ describe('another template', () => {
     assert.deepEqual([revision(1, all(1)), revision(2, all(2))], ['old', 'new']);
   });
 
-  it('with maxUnavailable replaces as many at once, from the last; every pod that is not available counts', () => {
+  it('with maxUnavailable replaces that many pods at once, from the last ordinal; every unavailable pod is counted', () => {
     const rolling = (maxUnavailable: number | string, over = {}) =>
       statefulSet(5, {
         updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable, partition: 0, ...over } },

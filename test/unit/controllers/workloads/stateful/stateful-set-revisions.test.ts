@@ -33,7 +33,7 @@ const imagesOf = () =>
 
 describe('a StatefulSet', () => {
   for (const hidden of ['Pod', 'ControllerRevision', 'PersistentVolumeClaim', 'StatefulSet'])
-    it(`decides nothing before its cache shows its last write of kind ${hidden}`, async () => {
+    it(`waits until the cache shows its last write of kind ${hidden}`, async () => {
       put(statefulSet(2, { ...withData(), ...parallel }));
       await world.reconcile(key);
       const asked = world.asked.length;
@@ -83,7 +83,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(numbers.sort(), [2, 3]);
   });
 
-  it('uses no template from another namespace, whatever owner that names', async () => {
+  it('uses no revision from another namespace, even if it names the set as owner', async () => {
     const plain = withImage(statefulSet(1), 'app:1');
     const updateStrategy = { type: 'RollingUpdate' as const, rollingUpdate: { partition: 1 } };
     const mine = { ...plain, spec: { ...plain.spec, updateStrategy } };
@@ -134,7 +134,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(numbers.sort(), [1, 2, 4]);
   });
 
-  it('decides nothing before its cache shows that a revision is deleted', async () => {
+  it('waits until the cache shows that a revision is deleted', async () => {
     put(withImage(statefulSet(1, { revisionHistoryLimit: 0 }), 'app:0'));
     await settle();
     const [first] = world.all(controllerRevisionResource);
@@ -146,7 +146,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
   });
 
-  it('deletes no other revision that has taken the name', async () => {
+  it('does not delete another revision with the same name', async () => {
     put(withImage(statefulSet(1, { revisionHistoryLimit: 0 }), 'app:0'));
     await settle();
     const [first] = world.names(controllerRevisionResource);
@@ -200,7 +200,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(world.names(persistentVolumeClaimResource), ['data-web-0']);
   });
 
-  it('gives its revision another name if that is taken, even by an equal one', async () => {
+  it('gives its revision another name if its name is taken, even by a revision with equal content', async () => {
     put(statefulSet(1));
     await settle();
     const [own] = world.all(controllerRevisionResource);

@@ -40,7 +40,7 @@ describe('a StatefulSet', () => {
     });
   });
 
-  it('is silent in a namespace that ends', async () => {
+  it('creates no events in a namespace that is being deleted', async () => {
     put(statefulSet(1, withData()));
     const causes = [{ reason: 'NamespaceTerminating', message: 'it ends', field: 'metadata.namespace' }];
     const ends = newForbidden(podResource, 'x', 'it ends', causes);
@@ -86,7 +86,7 @@ describe('a StatefulSet', () => {
     assert.equal(world.stored(podResource, 'default/web-0')?.metadata.ownerReferences, undefined);
   });
 
-  it('adopts a pod of its name, and none that is only labelled as its own', async () => {
+  it('adopts a pod with a name of the set, and no pod that only has the labels', async () => {
     const bare = { labels: { app: 'web' }, ownerReferences: [] };
     put(statefulSet(1), member(0, 'new', { metadata: bare }), pod('loose', { metadata: bare }));
     await world.reconcile(key);
@@ -96,7 +96,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(world.keysOf(podResource, pod('loose', { metadata: bare })), []);
   });
 
-  it('releases its own pods of other names, and those of other labels', async () => {
+  it('releases pods with other names or labels', async () => {
     const own = { labels: { app: 'web' }, ownerReferences: [ownedBy('StatefulSet', 'web')] };
     const names = ['web', 'web-00', 'web-x', 'web-1-a', 'web-99999999999', 'other-0'];
     put(statefulSet(1), member(0), ...names.map((name) => pod(name, { metadata: own })));
@@ -108,7 +108,7 @@ describe('a StatefulSet', () => {
     assert.equal(status()?.replicas, 1);
   });
 
-  it('keeps them while it is deleted', async () => {
+  it('keeps its pods while it is being deleted', async () => {
     const own = { labels: { app: 'web' }, ownerReferences: [ownedBy('StatefulSet', 'web')] };
     const set = statefulSet(1);
     const deleted = { ...set.metadata, deletionTimestamp: at(0), finalizers: ['foregroundDeletion'] };
@@ -118,7 +118,7 @@ describe('a StatefulSet', () => {
     assert.equal(status()?.replicas, 0);
   });
 
-  it('counts its pods while it is deleted, and does nothing else', async () => {
+  it('only counts its pods while it is being deleted', async () => {
     const set = statefulSet(3, withData());
     const deleted = { ...set.metadata, deletionTimestamp: at(0), finalizers: ['foregroundDeletion'] };
     put({ ...set, metadata: deleted }, member(0));
@@ -127,7 +127,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual([status()?.replicas, status()?.readyReplicas], [1, 1]);
   });
 
-  it('reports that another controller has a claim, and takes its own name off it', async () => {
+  it('reports that another controller owns a claim, and removes its own owner reference', async () => {
     const owners = [ownedBy('Thing', 'x'), ownedBy('StatefulSet', 'web')];
     world.put(persistentVolumeClaimResource, claim('data-web-0', owners));
     put(statefulSet(1, withData({ whenDeleted: 'Delete' })));
@@ -143,7 +143,7 @@ describe('a StatefulSet', () => {
     );
   });
 
-  it('mends the labels of a pod, and reports when it may not', async () => {
+  it('corrects the labels of a pod, and reports when the server refuses that', async () => {
     put(statefulSet(1));
     await settle();
     const [one] = world.all(podResource) as [Pod];
@@ -171,7 +171,7 @@ describe('a StatefulSet', () => {
     assert.equal(result?.requeueAfter, 90_000);
   });
 
-  it('is reconciled when one of its claims changes, not when another one’s does', () => {
+  it('is reconciled only when one of its own claims changes', () => {
     put(statefulSet(1, withData()));
     const keys = (name: string) => world.keysOf(persistentVolumeClaimResource, claim(name));
     assert.deepEqual(keys('data-web-7'), [key]);

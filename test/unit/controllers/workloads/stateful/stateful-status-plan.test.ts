@@ -14,7 +14,7 @@ const ending = (pod: Pod): Pod => ({ ...pod, metadata: { ...pod.metadata, deleti
 const done = (set: StatefulSet, pods: readonly Pod[]) => plan(set, pods).status.currentRevision === 'new';
 
 describe('the status of a StatefulSet', () => {
-  it('counts pods: ready ones that run, available ones, and those of both templates', () => {
+  it('counts the ready, the available, the current and the updated pods', () => {
     const set = statefulSet(6, { minReadySeconds: 50 });
     const pods = [
       member(0, 'old'),

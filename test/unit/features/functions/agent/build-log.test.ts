@@ -27,7 +27,7 @@ it('a log is in the data of the node, under the name of its function', () => {
   assert.throws(() => logPath('/data', 'busybox:1'), /busybox:1 is no image of a function/);
 });
 
-it('lines come in pieces, and the last one need not end', async (context) => {
+it('lines may arrive in pieces, and the last line may lack its end', async (context) => {
   const { log, saved } = begin(context);
   log.addLine('it begins');
   write(log, 'one\r', '\ntwo', ' and more\nthr', 'ee\rfour');
@@ -36,7 +36,7 @@ it('lines come in pieces, and the last one need not end', async (context) => {
   assert.equal(await saved(), 'it begins\none\ntwo and more\nthree\nfour\nfive\n');
 });
 
-it('ends with the unfinished line, in the message and in the file, once', async (context) => {
+it('contains the unfinished line once at its end, in the message and in the file', async (context) => {
   for (const read of [(log: BuildLog) => log.tail.trim(), (log: BuildLog) => log.message]) {
     const { log, saved } = begin(context);
     write(log, 'the last');
@@ -49,7 +49,7 @@ it('ends with the unfinished line, in the message and in the file, once', async 
   assert.equal(await saved(), 'the last\n');
 });
 
-it('a letter whose bytes come in two pieces is one', () => {
+it('a character whose bytes arrive in two pieces is decoded correctly', () => {
   const log = new BuildLog();
   const [first, ...rest] = Buffer.from('ä\n');
   log.write(Buffer.from([first ?? 0]));
@@ -77,7 +77,7 @@ it('omits the middle of a long log, with the number of omitted bytes', async (co
   );
 });
 
-it('a log takes the place of the one before, for its owner alone', async (context) => {
+it('a log replaces the previous log, and is readable only for its owner', async (context) => {
   const { log, path, saved } = begin(context);
   log.addLine('one');
   await saved();

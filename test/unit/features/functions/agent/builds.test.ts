@@ -107,7 +107,7 @@ test('the newest build is the condition, with the time of its change', () => {
   assert.deepEqual([built.conditions?.length, built.conditions?.[0]?.lastTransitionTime], [1, later]);
 });
 
-test("a build has the machine's settings of package indexes, and no others", () => {
+test("a build gets only the machine's settings of package indexes", () => {
   const environment = {
     PIP_INDEX_URL: 'u',
     PIP_TARGET: '/',

@@ -143,7 +143,7 @@ describe('libraries', () => {
     assert.ok(python.installs[0]?.text.includes('a>=1'));
     assert.match(python.log.tail, /^\$ .*pip.*\nCollecting a\n/);
   });
-  it('are those of the lock, if there is one', async () => {
+  it('are the libraries of the lock if there is a lock', async () => {
     const { build, installs, commits, stored } = world(
       versionOf({ 'requirements.txt': 'a>=1\n' }, {}, { lock: lockOf('2') }),
     );
@@ -169,7 +169,7 @@ describe('libraries', () => {
     const { text = '' } = one.installs[0] ?? {};
     assert.ok(text.includes('minik8s/build/requirements.txt\0') && text.includes('a>=1\nb\n'));
   });
-  it('are those that another node wrote first, even if this node installed others', async () => {
+  it('are the libraries that another node has recorded first, even if this node installed others', async () => {
     const { build, installs, commits, stored, does, log } = world(versionOf({ 'requirements.txt': 'a\n' }));
     let writes = 0;
     does.write = () => {
@@ -243,7 +243,7 @@ describe('libraries of Node', () => {
     };
   };
 
-  it('are what npm chose, which is kept, in the folder of the program', async () => {
+  it('are the libraries that npm chose, which are recorded, in the folder of the program', async () => {
     const { installs, commits, stored, asked, text, names } = await built({ 'package.json': manifest });
     assert.deepEqual(names, ['package.json']);
     assert.match(text, /"dependencies":\{"a":"1"\}/);
@@ -251,7 +251,7 @@ describe('libraries of Node', () => {
     assert.deepEqual([commits.length, commits[0]?.from], [1, 'node_modules /function']);
     assert.equal(stored().status?.lock, portableLock(lockWith('3.0.0')));
   });
-  it("are those of the lock among the files, or else of the version's lock", async () => {
+  it("are the libraries of a lock among the files, or else of the version's lock", async () => {
     const own = { 'package.json': manifest, 'package-lock.json': lockWith('2.0.0') };
     for (const [status, version] of [
       [undefined, '2.0.0'],

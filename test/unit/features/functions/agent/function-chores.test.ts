@@ -119,7 +119,7 @@ function machine(context: TestContext, ...images: readonly string[]) {
   };
 }
 
-it('builds nothing before the containers of a killed agent are removed, however long the engine is unavailable', async (context) => {
+it('builds nothing before the containers of a killed agent are removed, even if the engine is unavailable for long', async (context) => {
   const { run, clock, world, isReady, there } = machine(context, 'f');
   world.faults.set('removeLeft', new RuntimeError('Failed', 'the engine is away'));
   run();
@@ -170,7 +170,7 @@ it('images are checked every ten minutes, and a minute after a pod was removed',
   assert.equal(world.usedAsked, 0, 'without images the engine is not asked which are in use');
 });
 
-it('containers of an agent that was killed are looked for after a second, and more and more seldom', async (context) => {
+it('containers of a killed agent are searched for after a second, and then with growing delays', async (context) => {
   const { run, clock, world } = machine(context);
   world.faults.set('removeLeft', new RuntimeError('Failed', 'the engine is away'));
   run();
@@ -188,7 +188,7 @@ it('an image without the name of a function is left alone', async (context) => {
   assert.deepEqual([[...there], asked], [['f'], []]);
 });
 
-it('an image is removed with the log of its build; one of an existing version, of no function, or in use again stays', async (context) => {
+it('an image is removed with the log of its build; an image of an existing version, of no function, or in use again stays', async (context) => {
   const { chores, there, world, dataDir, asked, log } = machine(context, 'gone', 'kept', 'unlabeled');
   world.versions.set('kept-1', versionOf('kept', { nodeName: 'other' }));
   world.labels.set('unlabeled', '');
@@ -228,7 +228,7 @@ it('a failed round is logged, and the next one runs at its time', async (context
   }
 });
 
-it('one image that cannot be removed, and containers that cannot be, keep no other image from going', async (context) => {
+it('an image or containers that cannot be removed do not prevent the removal of other images', async (context) => {
   const { chores, there, world } = machine(context, 'f', 'g');
   const fault = new RuntimeError('Failed', 'the engine is away');
   for (const what of [imageOf('f'), 'removeDiscarded']) world.faults.set(what, fault);

@@ -52,7 +52,7 @@ describe('settings of pip and npm', () => {
       ]);
   });
 
-  it('name files of authorities, keys and packages, each once, and none above', () => {
+  it('contain files of authorities, keys and packages without duplicates, and no parent folders', () => {
     const texts = [
       '[global]\ncert = /b/ca.pem\nfind-links = file:///w/one /w/two\nindex-url = /no\n',
       '//x/:keyfile="/k/key"\ncafile=/b/ca.pem\n',

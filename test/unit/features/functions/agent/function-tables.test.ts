@@ -80,7 +80,7 @@ describe('the image of a function', () => {
   });
 });
 
-it('a version is given to a pod that waited and is of a function, and to no other', () => {
+it('a version is assigned only to a pod that waited and now belongs to a function', () => {
   const [warm, fn, version] = ['minik8s.io/warm', 'minik8s.io/function', 'minik8s.io/function-version'];
   const pod = (labels?: object) => ({ metadata: { name: 'p', labels } }) as never;
   const all = { [warm]: 'python', [fn]: 'f', [version]: 'f-1' };
@@ -154,13 +154,13 @@ describe('a build', () => {
     assert.throws(() => portableLock('{'), /package-lock.json is no JSON/);
     assert.throws(() => portableLock('[]'), /package-lock.json must be an object/);
   });
-  it('shows its end in whole lines, if one of them fits', () => {
+  it('shows its last whole lines, if at least one fits', () => {
     assert.equal(tailOf('one\ntwo\nthree\n', 8), 'three\n');
     assert.equal(tailOf('one\ntwo\n', 8), 'one\ntwo\n');
     assert.equal(tailOf('one\ntwo', 4), 'two');
     assert.equal(tailOf('0123456789\n', 4), '789\n');
   });
-  it('whose status cannot be written for another reason than a conflict is not written again and again', async () => {
+  it('whose status write fails without a conflict is not retried repeatedly', async () => {
     let tries = 0;
     const resource = () => ({
       get: async () => versionOf(),
@@ -189,7 +189,7 @@ it('a node whose runtime builds nothing has no chores and no instances that wait
       assert.equal(imageProviders.filter((one) => one.takes(image)).length, 1, image);
 });
 
-it('a node without builds has the present images, and one with builds has its program', async () => {
+it('a node that cannot build uses existing images, and a node that builds also has the image of its program', async () => {
   const signal = new AbortController().signal;
   const pod = {
     metadata: { name: 'p', namespace: 'default', labels: { 'minik8s.io/function-version': 'f-1' } },

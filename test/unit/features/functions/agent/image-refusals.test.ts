@@ -110,7 +110,7 @@ describe('an image of a function', () => {
     assert.equal(await ensure('f'), imageOf('f'));
     assert.deepEqual(told, [`Normal Pulled Container image "${imageOf('f')}" already present on machine`]);
   });
-  it('is refused to a pod of another namespace, even if it is present, and so is another version', async (context) => {
+  it('is rejected for a pod of another namespace, even if it is present, and for a pod of another version', async (context) => {
     const { functions, ensure, images, told, versions } = machine(context, async () =>
       assert.fail('nothing is built'),
     );
@@ -153,7 +153,7 @@ describe('a build', () => {
     );
     assert.equal(conditions[0]?.lastTransitionTime, '2026-01-01T00:00:02Z');
   });
-  it('reports who has to fix a failure, with the last lines of the log if it is the author', async (context) => {
+  it('reports whether the author or the administrator has to fix a failure, and for the author the last lines of the log', async (context) => {
     for (const [fault, reason, message] of [
       [
         new BuildError('the libraries cannot be installed'),
@@ -245,7 +245,7 @@ describe('a build', () => {
     world.baseFault = new Error('the engine is away');
     assert.equal(await ensure('f'), 'FunctionBuildFailed: the engine is away');
   });
-  it("has its failure at the end of its log, with the cause unless it is the author's fault", async (context) => {
+  it('has its failure at the end of its log, with the cause if the author is not at fault', async (context) => {
     const cause = new Error('no space');
     for (const [fault, line] of [
       [new BuildError('pip failed'), /\npip failed\n$/],
@@ -290,7 +290,7 @@ describe('a build', () => {
     assert.equal(isOver, true);
     assert.match(await left, /aborted/);
   });
-  it('ends with the agent, and one whose pod was deleted is not begun', async (context) => {
+  it('ends with the agent; a build for a deleted pod is not started', async (context) => {
     const signals: AbortSignal[] = [];
     const { functions, ensure, clock, told } = machine(
       context,

@@ -38,7 +38,7 @@ test('a lock that no build wrote starts neither pip nor npm', async () => {
     await assert.rejects(build('python', lock), BuildError, lock);
   await assert.rejects(build('nodejs', packages('https://x/a.tgz')), BuildError);
 });
-test('one that a build wrote is installed', async () => {
+test('a lock that a build wrote is installed', async () => {
   await assert.rejects(build('python', `a==1 ${hash}\n`), began);
   await assert.rejects(build('nodejs', packages('1.0.0')), began);
 });

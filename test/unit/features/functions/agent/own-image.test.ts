@@ -92,7 +92,7 @@ it('has the program, its libraries in their search paths, and an unprivileged us
   assert.ok(library);
 });
 
-it('is built once for all waiting callers, found the next time, and built again for another file or agent', async (context) => {
+it('is built once for all waiting callers, reused later, and built again for another file or agent', async (context) => {
   const { own, images, told, world, program } = machine(context);
   const release = Promise.withResolvers<void>();
   world.held = release.promise;
@@ -163,7 +163,7 @@ function membersOf(archive: Buffer): string[] {
   return members;
 }
 
-it('has files and folders of root alone, whose bytes are the same each time', async (context) => {
+it('has only files and folders of root, and always the same bytes', async (context) => {
   const { own, images, library, program, ran } = machine(context);
   await own.ensure(pod, ownImage, forever);
   const [[name, archive] = ['', Buffer.alloc(0)]] = [...images];

@@ -87,7 +87,7 @@ class World {
 }
 
 describe('a container that waits', () => {
-  it('gets the files when its pod is given, once', async () => {
+  it('gets the files once, when its pod is assigned', async () => {
     const world = new World();
     assert.equal(await world.see(waiting), undefined);
     assert.deepEqual(world.container, { told: 0 });
@@ -96,7 +96,7 @@ describe('a container that waits', () => {
     assert.deepEqual(world.told, ['Normal Given Became an instance of FunctionVersion fn-1']);
     assert.equal(world.asked, 0, 'its agent saw it wait, without files');
   });
-  it('is ignored without a pool, and gets the request for its files once it is assigned', async () => {
+  it('is ignored if it is of no pool, and gets the signal for its files once it is assigned', async () => {
     const world = new World();
     const { 'minik8s.io/warm': _, ...labels } = given.metadata.labels ?? {};
     const other = { ...given, metadata: { ...given.metadata, labels } } as unknown as Pod;
@@ -105,7 +105,7 @@ describe('a container that waits', () => {
     assert.equal(await world.see(given), undefined);
     assert.equal(world.asked, 1);
   });
-  it('gets its signal and the request for its files again after it was forgotten', async () => {
+  it('gets its files and the signal again after the agent has forgotten it', async () => {
     const world = new World();
     await world.see(waiting);
     world.forget('u');
@@ -122,7 +122,7 @@ describe('a container that waits', () => {
     assert.equal(await world.see(leaving), undefined);
     assert.deepEqual(world.container, { told: 0 });
   });
-  it('keeps its files over a restart of the agent, whatever changes in the version, and gets its signal again', async () => {
+  it('keeps its files over a restart of the agent, even if the version has changed, and gets the signal again', async () => {
     for (const now of [undefined, versionOf({ 'main.py': 'second' })]) {
       const world = new World();
       await world.see(waiting);

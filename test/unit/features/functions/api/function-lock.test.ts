@@ -52,7 +52,7 @@ describe('a lock', () => {
     'an older version': lockOf({}, { lockfileVersion: 2 }),
     'an address': lockOf({ 'node_modules/a': { ...one, resolved: 'https://x/a.tgz' } }),
     'a link': lockOf({ 'node_modules/a': { ...one, link: true } }),
-    'an address for a version': lockOf({ 'node_modules/a': { ...one, version: 'https://x/a.tgz' } }),
+    'an address in place of a version': lockOf({ 'node_modules/a': { ...one, version: 'https://x/a.tgz' } }),
     'a repository below': lockOf({ 'node_modules/a': { ...one, dependencies: { b: 'user/b' } } }),
     'a repository at the root': lockOf({ '': { dependencies: { b: 'git+ssh://x/b' } } }),
     'a folder outside': lockOf({ 'node_modules/../../a': one }),

@@ -37,7 +37,7 @@ describe('defaults', () => {
   });
   it('for an image', () => assert.equal(fn({ image: 'a:1' }).spec.handler, undefined));
   it('for a target by requests', () => assert.equal(python({ metric: 'Requests' }).spec.target, 5));
-  it('a target is one call at least', () => assert.equal(python({ concurrency: 1 }).spec.target, 1));
+  it('a target is at least one call', () => assert.equal(python({ concurrency: 1 }).spec.target, 1));
 });
 
 describe('accepted functions', () => {
@@ -70,14 +70,14 @@ describe('rejected functions', () => {
     ['a handler without a function', python({ handler: 'main' }), /^spec.handler: Invalid.*MODULE.FUNCTION/],
     ['a handler with a space', python({ handler: 'main.a b' }), /^spec.handler: Invalid/],
     ['a handler of another file', python({ handler: 'other.f' }), /spec.files has no other.py or other/],
-    ['a handler above the folder', python({ handler: '../main.f' }), /^spec.handler: Invalid/],
+    ['a handler outside of the folder', python({ handler: '../main.f' }), /^spec.handler: Invalid/],
     [
-      'a path above the folder',
+      'a path outside of the folder',
       python({ files: { 'main.py': '', '../x': '' } }),
       /spec.files\[..\/x\]: Invalid/,
     ],
     ['an absolute path', python({ files: { 'main.py': '', '/etc/x': '' } }), /^spec.files\[\/etc\/x\]/],
-    ['an empty element', python({ files: { 'main.py': '', 'a//b': '' } }), /^spec.files\[a\/\/b\]/],
+    ['an empty path element', python({ files: { 'main.py': '', 'a//b': '' } }), /^spec.files\[a\/\/b\]/],
     ['a folder that is a file', python({ files: { 'main.py': '', 'main.py/x': '' } }), /main.py is a file/],
     ['a long path', python({ files: { 'main.py': '', ['a'.repeat(256)]: '' } }), /no more than 255/],
     ['a path twice', python({ binaryFiles: { 'main.py': '' } }), /^spec.binaryFiles\[main.py\]: Duplicate/],
@@ -100,16 +100,20 @@ describe('rejected functions', () => {
       python({ env: [{ name: 'PORT', value: '1' }] }),
       /^spec.env\[0\].name/,
     ],
-    ['a variable like it', python({ env: [{ name: 'FUNCTION_X', value: '1' }] }), /^spec.env\[0\].name/],
+    [
+      "a variable with the prefix of the runtime's variables",
+      python({ env: [{ name: 'FUNCTION_X', value: '1' }] }),
+      /^spec.env\[0\].name/,
+    ],
     ['a variable without a name', python({ env: [{ name: '' }] }), /^spec.env\[0\].name: Required/],
     ['a wrong amount', python({ resources: { limits: { cpu: 'x' } } }), /^spec.resources.limits\[cpu\]/],
     ['no time', python({ timeoutSeconds: 0 }), /^spec.timeoutSeconds: .* between 1 and 3600/],
     ['no room', python({ concurrency: 0 }), /^spec.concurrency/],
-    ['none at most', python({ maxScale: 0 }), /^spec.maxScale/],
-    ['more at least than at most', python({ minScale: 3, maxScale: 2 }), /^spec.minScale: .*maxScale/],
+    ['a maximum of 0', python({ maxScale: 0 }), /^spec.maxScale/],
+    ['a minimum above the maximum', python({ minScale: 3, maxScale: 2 }), /^spec.minScale: .*maxScale/],
     ['no target', python({ target: 0 }), /^spec.target/],
     ['no window', python({ windowSeconds: 0 }), /^spec.windowSeconds/],
-    ['no idle time', python({ idleSeconds: 0 }), /^spec.idleSeconds/],
+    ['an idle time of 0', python({ idleSeconds: 0 }), /^spec.idleSeconds/],
     ['a long name', fn({ image: 'a:1' }, 'a'.repeat(41)), /^metadata.name: .*40/],
     ['a name with a dot', fn({ image: 'a:1' }, 'a.b'), /^metadata.name/],
   ];

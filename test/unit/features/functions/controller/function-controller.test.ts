@@ -47,7 +47,7 @@ describe('a function', () => {
     const server = await look(fn({ deletionTimestamp: at(1), finalizers: ['x'] }));
     assert.deepEqual([server.names(functionVersionResource), server.names(podResource)], [[], []]);
   });
-  it('whose called version was deleted reports that none can be called', async () => {
+  it('whose called version was deleted reports that no version can be called', async () => {
     const server = await look(fn({}, { activeVersion: 'f-gone', demand: {} }));
     const status = server.stored(functionResource, key)?.status;
     assert.ok(status?.latestVersion);

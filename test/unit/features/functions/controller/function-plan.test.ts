@@ -63,7 +63,7 @@ it('an instance that has ended is removed once, and not again while it is being 
 });
 
 describe('a new function', () => {
-  it('starts with one instance, however many calls wait', () => {
+  it('starts with one instance, for any number of waiting calls', () => {
     const { create, status, ready } = plan(fn({ demand: { m1: 5 } }), { versions: ['v2'] });
     assert.deepEqual(create, [{ version: 'v2', count: 1 }]);
     assert.equal(status.activeVersion, undefined);
@@ -80,7 +80,7 @@ describe('a new function', () => {
   });
 });
 
-it('a first version is called once one instance is ready, however many are requested', () => {
+it('a first version is called once one instance is ready, even if more are requested', () => {
   const { status, create } = plan(fn({ demand: { m1: 5 } }), { versions: ['v2'], pods: [ready('v2', 'a')] });
   assert.deepEqual([status.activeVersion, create], ['v2', [{ version: 'v2', count: 4 }]]);
 });
@@ -134,7 +134,7 @@ describe('the version that is called', () => {
     const pods = [ready('v2', 'old', 1), instance('v2', 'starting'), ready('v2', 'young', 9)];
     assert.deepEqual(plan(fn({ ...active, demand: { m1: 1 } }), { pods }).remove, ['starting', 'young']);
   });
-  it('counts neither terminating nor ended instances, and removes the latter', () => {
+  it('ignores terminating and ended instances, and removes ended ones', () => {
     const going = instance('v2', 'going', { readyAt: 0, metadata: { deletionTimestamp: at(1) } });
     const pods = [going, instance('v2', 'dead', { phase: 'Failed' })];
     const { create, remove, status } = plan(fn({ ...active, demand: { m1: 1 } }), { pods });
@@ -146,7 +146,7 @@ describe('the version that is called', () => {
     const { create, remove } = plan(fn({ ...active, demand: { m1: 1 } }), { pods: [lost] });
     assert.deepEqual([create, remove], [[{ version: 'v2', count: 1 }], ['lost']]);
   });
-  it('keeps one that is just starting', () => {
+  it('keeps an instance that is just starting', () => {
     const starting = unready('v2', 'starting', false);
     const { create, remove } = plan(fn({ ...active, demand: { m1: 1 } }), { pods: [starting] });
     assert.deepEqual([create, remove], [[], []]);
@@ -168,7 +168,7 @@ describe('a version that takes over', () => {
     const { create, status } = plan(fn(before), { pods: [...old, ready('v2', 'c')] });
     assert.deepEqual([create, status.activeVersion], [[{ version: 'v2', count: 1 }], 'v1']);
   });
-  it('is called when all its instances are ready, and only then the previous ones are removed', () => {
+  it('is called when all its instances are ready, and instances of the previous version are removed after that', () => {
     const pods = [...old, ready('v2', 'c'), ready('v2', 'd')];
     const { create, remove, status, obsolete } = plan(fn(before), { pods });
     assert.deepEqual([create, status.activeVersion, obsolete], [[], 'v2', []]);
@@ -254,7 +254,7 @@ describe('the reason why a version is not called', () => {
       ['the program cannot be started: it ended with code 3', undefined],
     );
   });
-  it('begins with file, line and cause if the runtime wrote them first, however long the rest is', () => {
+  it('begins with file, line and cause if the runtime wrote them first, even if the rest is long', () => {
     const crashed = waiting('CrashLoopBackOff', 'back-off');
     const [container] = crashed.status?.containerStatuses ?? [];
     const message = `main.py:3: SyntaxError: expected ':'\n${'x'.repeat(4000)}`;

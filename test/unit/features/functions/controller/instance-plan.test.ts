@@ -31,7 +31,7 @@ describe('the pod of an instance', () => {
 
   it('has no resources if its version has none', () =>
     assert.deepEqual(instanceOf(fn, version()).spec.containers[0]?.resources, {}));
-  it('is its function’s, and one of its version', () => {
+  it('has the labels of its function and of its version', () => {
     const owner = { apiVersion: 'minik8s.io/v1', kind: 'Function', name: 'f', uid: 'uid-f' };
     assert.deepEqual(
       { ...pod, spec: undefined },
@@ -97,7 +97,7 @@ describe('the pod of an instance that waits', () => {
   });
 });
 
-it('is process 1 of its pod only if it is an image of its own', () => {
+it('is process 1 of its pod only if the function has a custom image', () => {
   const shares = (program: object) => instanceOf(fn, version(program)).spec.shareProcessNamespace;
   assert.equal(shares({ runtime: 'nodejs' }), true);
   assert.equal(waitingInstance(version(), ['n1']).spec.shareProcessNamespace, true);

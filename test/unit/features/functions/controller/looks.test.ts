@@ -67,7 +67,7 @@ describe('a pool', () => {
     return server;
   };
 
-  it('is reconciled when a function, a version or a pod of its runtime changes, and for no other', () => {
+  it('is reconciled only when a function, a version or a pod of its runtime changes', () => {
     const server = world();
     const warm = { 'minik8s.io/warm': 'nodejs' };
     assert.deepEqual(server.keysOf(functionResource, fn()), [key]);
@@ -77,7 +77,7 @@ describe('a pool', () => {
     assert.deepEqual(server.keysOf(podResource, pod('p', warm)), ['default/nodejs']);
     assert.deepEqual(server.keysOf(podResource, pod('p')), []);
   });
-  it('is reconciled once for all functions of its runtime when the nodes change, and for none without one', () => {
+  it('is reconciled once for all functions of its runtime when the nodes change, and not without a function', () => {
     const server = world();
     server.put(functionResource, { ...fn(), metadata: meta('g') } as Fn);
     server.put(functionResource, { ...fn({ runtime: undefined }), metadata: meta('own') } as Fn);
@@ -112,7 +112,7 @@ describe('a pool', () => {
       ['get', 'get'],
     );
   });
-  it('leaves the instances and the version of another runtime alone, and does not count them', async () => {
+  it('ignores the instances and the version of another runtime', async () => {
     const server = world();
     const other = { 'minik8s.io/warm': 'nodejs', 'minik8s.io/function-version': 'other' };
     server.put(podResource, pod('other', other));
@@ -121,7 +121,7 @@ describe('a pool', () => {
     assert.equal(server.names(podResource).length, 3);
     assert.ok(server.asked.every((one) => one.startsWith('create')));
   });
-  it('is not reconciled when a node without room comes', () => {
+  it('is not reconciled when a node without room is added', () => {
     const server = new ScriptedWorld(warmPoolController(images, 2), 0, [warmPoolRights, functionRights]);
     server.put(functionResource, fn());
     const node = { metadata: { ...meta('n1'), namespace: undefined }, status: {} } as unknown as Node;
@@ -224,7 +224,7 @@ describe('a function', () => {
     assert.deepEqual(await server.reconcile(key), { requeueAfter: 5000 });
     assert.equal(removals(), 1);
   });
-  it('writes its status once, before an instance is made, and no instance without it', async () => {
+  it('writes its status once before an instance is created, and creates no instance if the write fails', async () => {
     const server = world();
     await server.reconcile(key);
     server.sync(functionVersionResource);
@@ -266,7 +266,7 @@ describe('a function', () => {
       ['Warning FunctionBuildFailed f: no such library'],
     );
   });
-  it('keeps a version that is in use, and removes another once, while the cache still shows it', async () => {
+  it('keeps a version that is in use, and removes an unused version once, even if the cache still shows it', async () => {
     const server = world(fn({ minScale: 0 }));
     await server.reconcile(key);
     server.sync(functionVersionResource);

@@ -70,7 +70,7 @@ const alive = ({ server }: { server: ScriptedWorld }) =>
 const instances = (world: { server: ScriptedWorld }) =>
   alive(world).filter((pod) => controllerOf(pod)?.uid === 'uid-f');
 
-it('a function has the requested instances and one version, whatever request fails', async () => {
+it('a function gets the requested instances and one version if any request fails', async () => {
   const options = { factory: functionController(images), keys: ['default/f'], kinds, others: agents };
   await atEachRequest(options, async (world) => {
     const stored = () => world.server.stored(functionResource, 'default/f') ?? assert.fail();
@@ -99,12 +99,12 @@ it('a function has the requested instances and one version, whatever request fai
     assert.deepEqual(
       [...world.told, ...world.server.told].filter((one) => one.includes('is not this function')),
       [],
-      'its own version is taken for another’s',
+      'its own version is mistaken for that of another owner',
     );
   });
 });
 
-it('a pool has its waiting instances, and none once it is unused, whatever request fails', async () => {
+it('a pool gets its waiting instances, and none once it is unused, if any request fails', async () => {
   const options = {
     ...{ factory: warmPoolController(images, 2), keys: ['default/python'], kinds, others: agents },
   };
@@ -134,7 +134,7 @@ it('a pool has its waiting instances, and none once it is unused, whatever reque
     assert.deepEqual(
       alive(world).map(({ metadata }) => metadata.name),
       [given?.metadata.name],
-      'what was given stays',
+      'an assigned instance stays',
     );
     assert.deepEqual(world.server.names(functionVersionResource), []);
   });

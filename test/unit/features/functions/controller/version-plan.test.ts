@@ -84,24 +84,24 @@ const built = {
 };
 const failed = { conditions: [{ type: 'Built', status: 'False' as const, reason: '', message: '' }] };
 
-it('a version takes over what another one with its image was built with', () => {
+it('a version takes over the lock of another version with the same image', () => {
   const one = version('one', 'i:1');
   assert.equal(sharedLock(one, [one, version('two', 'i:1', built)]), built);
 });
 for (const [why, own, others] of [
-  ['it was built itself', version('one', 'i:1', built), [version('two', 'i:1', built)]],
+  ['the version was built already', version('one', 'i:1', built), [version('two', 'i:1', built)]],
   [
-    'it was built itself, with no libraries',
+    'the version was built already, without libraries',
     version('one', 'i:1', { conditions: built.conditions }),
     [version('two', 'i:1', built)],
   ],
   [
-    'it has a lock and is not built yet',
+    'the version has a lock and is not built yet',
     version('one', 'i:1', { lock: 'b==1' }),
     [version('two', 'i:1', built)],
   ],
-  ['the other has another image', version('one', 'i:1'), [version('two', 'i:2', built)]],
-  ['the other was not built', version('one', 'i:1'), [version('two', 'i:1', failed)]],
-  ['there is none', version('one', 'i:1'), []],
+  ['the other version has another image', version('one', 'i:1'), [version('two', 'i:2', built)]],
+  ['the other version was not built', version('one', 'i:1'), [version('two', 'i:1', failed)]],
+  ['there is no other version', version('one', 'i:1'), []],
 ] as const)
   it(`takes nothing over when ${why}`, () => assert.equal(sharedLock(own, [own, ...others]), undefined));

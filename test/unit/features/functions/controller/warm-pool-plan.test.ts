@@ -96,7 +96,7 @@ describe('a pool', () => {
 });
 
 describe('an instance that waits', () => {
-  it('fits a version of its runtime and image, and is given once', () => {
+  it('is suitable for a version of its runtime and image, and is assigned once', () => {
     const [young, old] = [pod({ age: 1 }), pod({ age: 9 })];
     const given = pod({ labels: { 'minik8s.io/function': 'g' } });
     const starting = pod({ running: false });
@@ -105,7 +105,7 @@ describe('an instance that waits', () => {
     assert.deepEqual(fitting([young], version({ baseImage: 'python:4' }), sha256), []);
     assert.deepEqual(fitting([young], version({ runtime: 'nodejs' }), sha256), []);
   });
-  it('is not one that a node has created itself, whatever its labels are', () => {
+  it('is never a pod that a node has created itself, even with the labels', () => {
     const one = pod();
     const controller = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'u', controller: true };
     const mirror = { ...one, metadata: { ...one.metadata, ownerReferences: [controller] } };
@@ -149,7 +149,7 @@ it('nodes with less than two processors or 2 GiB are small', () => {
   assert.deepEqual(roomyNodes([...nodes, unknown]), ['a', 'b']);
 });
 
-it('the room of a node is found by the name that pods select', () => {
+it('the room of a node is determined by the host name that pods select', () => {
   const node = {
     metadata: { name: 'n1', labels: { 'kubernetes.io/hostname': 'machine' } },
     status: { capacity: { cpu: '4', memory: '8Gi' } },

@@ -72,7 +72,7 @@ describe('a pool', () => {
     return Object.assign(one, { syncAll: sync, left });
   }
 
-  it('is filled once, however often it is reconciled before the cache shows it', async () => {
+  it('is filled once, even if it is reconciled several times before the cache shows the instances', async () => {
     const one = world();
     await one.reconcile(key);
     assert.deepEqual(one.names(functionVersionResource), [pool.metadata.name]);
@@ -98,7 +98,7 @@ describe('a pool', () => {
       assert.deepEqual(one.names(functionVersionResource), []);
     }
   });
-  it('does not take back an instance that a function was given in the meantime', async () => {
+  it('does not delete an instance that was assigned to a function in the meantime', async () => {
     const one = world();
     one.put(podResource, waiting('w'));
     one.store(
@@ -129,7 +129,7 @@ describe('a pool', () => {
     assert.deepEqual(
       other.asked.at(-1),
       `create FunctionVersion ${pool.metadata.name}`,
-      'nothing is asked for after that',
+      'no request follows',
     );
   });
   it('is reconciled when other nodes have room than before, and not whenever a node is written', () => {
@@ -191,7 +191,7 @@ describe('a function', () => {
     assert.equal(one.own().length, 3);
     assert.ok(one.names().includes('w'));
   });
-  it('gets none that another got before the cache shows it, and none that was deleted', async () => {
+  it('gets no instance that another function already has, even if the cache does not show that, and no deleted instance', async () => {
     const one = await world(2);
     one.put(podResource, waiting('w'));
     one.store(
@@ -203,7 +203,7 @@ describe('a function', () => {
     assert.equal(one.own().length, 2);
     assert.equal(one.stored(podResource, 'default/w')?.metadata.labels?.['minik8s.io/function'], 'g');
   });
-  it('has none created in place of one that could not be given to it now', async () => {
+  it('gets no new instance in place of an instance whose assignment has just failed', async () => {
     for (const reason of ['InternalError', 'Forbidden'] as const) {
       const one = await world(1);
       one.put(podResource, waiting('w'));
@@ -224,7 +224,7 @@ describe('a function', () => {
     assert.equal(one.own().length, 1);
     assert.ok(!one.names().some((name) => name === 'leaving' || name === 'over'));
   });
-  it('counts demand from live masters only, and reports it', async () => {
+  it('uses only the demand of live masters, and reports it', async () => {
     const one = await world(1);
     const now = one.stored(functionResource, 'default/f') ?? assert.fail();
     one.put(functionResource, { ...now, status: { ...now.status, demand: { m: 1, gone: 3 } } } as Fn);

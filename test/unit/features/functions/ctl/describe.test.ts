@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../../../src/apimachinery/equality.ts';
 import { descriptionText } from '../../../../../src/cli/describe/describe-object.ts';
-import { samplesWith } from '../../../../../src/cli/describe/samples.ts';
 import { functionDescriber } from '../../../../../src/features/functions/ctl/describe.ts';
+import { samplesWith } from '../../../../../src/views/metric-samples.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const hello: JsonObject = {

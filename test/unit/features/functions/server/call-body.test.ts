@@ -34,7 +34,7 @@ function world() {
 }
 
 describe('the body of a call', () => {
-  it('is at most 256 KiB if it is kept', () => assert.equal(maxKept, 262_144));
+  it('is buffered up to 256 KiB', () => assert.equal(maxKept, 262_144));
   for (const parts of [[], ['a'], ['a', 'bc', 'd'], ['x'.repeat(maxKept)], ['x'.repeat(maxKept - 1), 'y']])
     it(`is kept whole in ${parts.length} parts of ${parts.join('').length} bytes`, async () => {
       const { clock, body, result, begin, isLetGo } = world();
@@ -49,7 +49,7 @@ describe('the body of a call', () => {
       assert.equal(body.listenerCount('error'), 0);
     });
   for (const parts of [['x'.repeat(maxKept + 1)], ['x'.repeat(maxKept), 'y', 'z']])
-    it(`continues as a stream with all of it if it is larger, in ${parts.length} parts`, async () => {
+    it(`is passed on as a complete stream if it is larger, in ${parts.length} parts`, async () => {
       const { clock, body, result, begin, isLetGo } = world();
       begin();
       for (const part of parts) body.write(part);
@@ -93,7 +93,7 @@ describe('a caller that does not send the body', () => {
       one.body.emit('error', new Error('again'));
       one.gone.abort();
     });
-  it('is refused at once if it has left before', async () => {
+  it('is rejected at once if it has disconnected before', async () => {
     const { clock, gone, result, begin, isLetGo } = world();
     gone.abort();
     begin();

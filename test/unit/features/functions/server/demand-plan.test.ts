@@ -41,7 +41,7 @@ describe('LoadMeter', () => {
     assert.equal(meter.idleFor(5000), 0);
     assert.equal(ended(1, 6000, meter).idleFor(7500), 1500);
   });
-  it('keeps at most the steps of a window, however long it exists', () => {
+  it('stores at most the steps of one window', () => {
     const meter = new LoadMeter(30_000, 0);
     for (let at = 0; at < 10_000_000; at += 10_000) ended(1, at + 5, begun(1, at, meter));
     assert.equal(meter.begun(10_000_000 - 1), 3);
@@ -52,12 +52,11 @@ describe('demandOf', () => {
   const instances = (of: Fn['spec'], meter: LoadMeter, now: number) => demandOf(of, meter, now).instances;
 
   it('is one for the first call', () => assert.equal(instances(spec(), begun(1, 0), 0), 1));
-  it('has room at once for all that are under way', () =>
-    assert.equal(instances(spec(), begun(50, 0), 0), 5));
+  it('has room for all calls in progress at once', () => assert.equal(instances(spec(), begun(50, 0), 0), 5));
   it('is maxScale at most', () => assert.equal(instances(spec({ maxScale: 3 }), begun(50, 0), 0), 3));
   it('approaches the target when the load stays', () =>
     assert.equal(instances(spec(), begun(50, 0), 10_000), Math.ceil(50 / 7)));
-  it('sees a rise within a tenth of the window', () => {
+  it('reacts to a rise within a tenth of the window', () => {
     const load = ended(12, 1000, begun(12, 0));
     assert.equal(instances(spec({ target: 1 }), load, 1000), 4, '12 for 1 s of 3 s');
   });
@@ -83,11 +82,11 @@ describe('demandOf', () => {
     // The demand is 5,001 ms of calls in 1,000 ms.
     assert.equal(instances(spec({ target: 1, windowSeconds: 5 }), meter, 1000), 6);
   });
-  it('sees a rise of any size within a tenth of the window', () => {
+  it('reacts to a rise of any size within a tenth of the window', () => {
     const meter = ended(1, 1, begun(2, 0));
     assert.equal(instances(spec({ target: 1 }), meter, 3000), 2, '3,001 ms of calls in 3,000 ms');
   });
-  it('is by default for a window of 30 s, one call each, and none after 60 s', () => {
+  it('has a default window of 30 s, one call for each instance, and an idle time of 60 s', () => {
     const { windowSeconds: _, idleSeconds: __, target: ___, ...bare } = spec();
     const of = bare as Fn['spec'];
     assert.equal(instances(of, ended(1, 1, begun(2, 0)), 3000), 2);
@@ -102,13 +101,13 @@ describe('demandOf', () => {
 
   describe('demand by requests', () => {
     const byRequests = spec({ metric: 'Requests', target: 5 });
-    it('follows how many came in the window', () => {
+    it('follows the number of requests in the window', () => {
       const meter = ended(12, 10, begun(12, 0));
       assert.equal(instances(byRequests, meter, 10), 3);
       assert.equal(instances(byRequests, meter, 29_000), 3);
       assert.equal(instances(byRequests, meter, 31_000), 1);
     });
-    it('has room for all that are under way too', () =>
+    it('has room for all calls under way too', () =>
       assert.equal(instances(spec({ metric: 'Requests', target: 1000 }), begun(30, 0), 0), 3));
   });
 });

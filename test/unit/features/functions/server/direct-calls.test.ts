@@ -176,7 +176,7 @@ describe('the body of a call at the port of the gateway', () => {
     const { text: none } = await world().send(`${post}\nContent-Length: ${maxBodyBytes}`, 'x');
     assert.equal(none, '', 'it is waited for');
   });
-  it('that does not come in time is refused', async () => {
+  it('whose body does not arrive in time is rejected', async () => {
     const { send, clock, settled } = world();
     const result = await send(`${post}\nContent-Length: 5`, 'x');
     await clock.advance(60_000);
@@ -217,7 +217,7 @@ describe('a call that is refused', () => {
     const { text } = await send('GET /function/f HTTP/1.1\nHost: h');
     assert.deepEqual([statusOf(text), settled], [418, [418]]);
   });
-  it('after its caller has left is answered nothing', async () => {
+  it('gets no answer after its caller has disconnected', async () => {
     const { programs, program, send, settled, clock } = world();
     program.answer = () => undefined;
     const { leave } = await send('GET /function/f HTTP/1.1\nHost: h');

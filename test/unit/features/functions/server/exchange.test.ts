@@ -1,4 +1,4 @@
-/** One exchange with an instance that its caller cancels. */
+/** One exchange with an instance, which the caller of the function may cancel. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { Readable } from 'node:stream';
@@ -15,7 +15,7 @@ function world(signal: AbortSignal, body?: Readable) {
   return { programs, program, begin };
 }
 
-it('is not sent after an earlier abort, and rejects with the reason', async () => {
+it('an exchange that was aborted before it began sends nothing, and rejects with the reason', async () => {
   const reason = new Error('not wanted');
   const { programs, program, begin } = world(AbortSignal.abort(reason));
   await assert.rejects(begin(), reason);
@@ -23,7 +23,7 @@ it('is not sent after an earlier abort, and rejects with the reason', async () =
   assert.equal(program.asked.length, 0);
 });
 
-it('rejects with the reason of an abort while the instance has it, and ends its connection', async () => {
+it('an exchange that is aborted while the instance handles it rejects with the reason, and ends its connection', async () => {
   const gone = new AbortController();
   const { programs, program, begin } = world(gone.signal);
   program.answer = () => undefined;
@@ -35,7 +35,7 @@ it('rejects with the reason of an abort while the instance has it, and ends its 
   assert.deepEqual([program.connections.size, getEventListeners(gone.signal, 'abort').length], [0, 0]);
 });
 
-it('without a body can be sent to another instance if the first has not called its handler', async () => {
+it('a request without a body can be sent to another instance if the first has not called its handler', async () => {
   const { programs, program, begin } = world(new AbortController().signal);
   program.answer = refusing('busy');
   const outcome = begin();
@@ -43,7 +43,7 @@ it('without a body can be sent to another instance if the first has not called i
   assert.deepEqual(await outcome, { notTaken: 'busy' });
 });
 
-it('that breaks off is rejected with the reason of the connection, and waits for nothing', async () => {
+it('an exchange whose connection breaks rejects with the reason of the connection, and leaves no timers', async () => {
   const gone = new AbortController();
   const { programs, program, begin } = world(gone.signal);
   program.answer = cut;
@@ -55,7 +55,7 @@ it('that breaks off is rejected with the reason of the connection, and waits for
   assert.equal(getEventListeners(gone.signal, 'abort').length, 0);
 });
 
-it('that is answered no longer waits for an abort', async () => {
+it('an exchange that is answered no longer listens for an abort', async () => {
   const gone = new AbortController();
   const { programs, begin } = world(gone.signal);
   const outcome = begin();
@@ -67,7 +67,7 @@ it('that is answered no longer waits for an abort', async () => {
   assert.equal(getEventListeners(gone.signal, 'abort').length, 0);
 });
 
-it('with a body that was read to its end leaves its connection to the next one', async () => {
+it('the connection of an exchange is reused after the body of the request was read to its end', async () => {
   const { programs, program, begin } = world(new AbortController().signal, Readable.from(['a', 'b']));
   const outcome = begin();
   await programs.clock.settle();

@@ -44,7 +44,7 @@ function world() {
 }
 
 describe('calls', () => {
-  it('wait for an instance, and get it in the order they came', async () => {
+  it('wait for an instance, and get it in the order of their arrival', async () => {
     const { clock, calls, taken, call } = world();
     for (const name of ['a', 'b', 'c']) call(name);
     await clock.settle();
@@ -54,7 +54,7 @@ describe('calls', () => {
     await clock.settle();
     assert.deepEqual(taken, ['a@one', 'b@one']);
   });
-  it('after a refusal come before waiting ones, and calls with a place have no timer', async () => {
+  it('that an instance has rejected come before waiting calls, and calls with a place have no timer', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one')]);
     const [a, b] = [call('a'), call('b')];
@@ -98,7 +98,7 @@ describe('calls', () => {
     await clock.settle();
     assert.deepEqual(taken.toSorted(), ['a@one', 'a@two', 'b@one', 'c@two']);
   });
-  it('are given again to one that refused them, after a pause that grows', async () => {
+  it('are sent again to an instance that has rejected them, after a growing pause', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one')]);
     const a = call('a');
@@ -125,7 +125,7 @@ describe('calls', () => {
     await clock.advance(1);
     assert.deepEqual(taken, ['a@two']);
   });
-  it('are idle since the last one ended, whatever changes of the function happen in between', async () => {
+  it('are idle since the end of the last call, even if the function has changed in between', async () => {
     const { clock, calls, call } = world();
     call('a').end();
     await clock.advance(50_000);
@@ -134,7 +134,7 @@ describe('calls', () => {
     await clock.advance(10_000);
     assert.equal(calls.demand().instances, 0);
   });
-  it('whose caller has left do not get a place', async () => {
+  it('whose caller has disconnected do not get a place', async () => {
     const { clock, calls, taken, call } = world();
     const [a, b] = [call('a'), call('b')];
     a.end();
@@ -190,20 +190,21 @@ describe('isCallable', () => {
       conditions: [{ type: 'Ready', status: 'False' }],
       containerStatuses: [{ name: 'function', started, state: { running: {} } }],
     } as Partial<Pod['status']>);
-  it('an instance that runs', () => assert.equal(isCallable(running(), 'v1'), true));
-  it('one that is just starting', () => assert.equal(isCallable(unready(false), 'v1'), true));
+  it('if the instance runs', () => assert.equal(isCallable(running(), 'v1'), true));
+  it('if the instance is starting', () => assert.equal(isCallable(unready(false), 'v1'), true));
   for (const [why, one] of [
     ['another version', running({}, { labels: { [functionVersionLabel]: 'v2' } })],
-    ['one that goes', running({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
-    ['one without an address', running({ podIP: '' })],
-    ['an instance without an address', running({ podIP: undefined })],
-    ['an instance with an invalid address', running({ podIP: 'localhost' })],
-    ['one whose program does not run', running({ containerStatuses: [] })],
-    ['one that has ended', running({ phase: 'Failed' })],
-    ['one whose node is gone', unready(true)],
+    ['if the instance is being deleted', running({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    ['if the pod has no IP', running({ podIP: '' })],
+    ['if the list of addresses is empty', running({ podIP: undefined })],
+    ['if the address is invalid', running({ podIP: 'localhost' })],
+    ['if the program does not run', running({ containerStatuses: [] })],
+    ['if the instance has ended', running({ phase: 'Failed' })],
+    ['if the node was deleted', unready(true)],
   ] as const)
     it(`is false ${why}`, () => assert.equal(isCallable(one, 'v1'), false));
-  it('none while no version is called', () => assert.equal(isCallable(running(), undefined), false));
+  it('no instance is callable while no version is called', () =>
+    assert.equal(isCallable(running(), undefined), false));
 });
 
 describe('callPath', () => {

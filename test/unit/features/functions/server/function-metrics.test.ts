@@ -27,7 +27,7 @@ function world(called: readonly FunctionCalls[] = []) {
 }
 
 describe('calls of a function', () => {
-  it('are counted once by their code, with their seconds and the seconds that found no instance', () => {
+  it('are counted once by their code, with their duration and the time without an instance', () => {
     const { metrics, clock, lines } = world();
     const warm = metrics.begin(callsOf('f', 1));
     const cold = metrics.begin(callsOf('f', 0));
@@ -70,7 +70,7 @@ describe('calls of a function', () => {
     });
   });
 
-  it('are dropped with their function, and those of other functions stay', () => {
+  it('are dropped with their function, and the metrics of other functions stay', () => {
     const { metrics, lines } = world();
     for (const name of ['f', 'g']) metrics.begin(callsOf(name, 1))(200);
     metrics.forget('ns', 'f');

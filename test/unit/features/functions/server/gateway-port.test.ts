@@ -86,7 +86,7 @@ it('the port is open while there is a function', async () => {
   assert.deepEqual(log, ['open', 'closed', 'open', 'closed']);
 });
 
-it('it is also open while there is a trigger', async () => {
+it('it is also open while a trigger exists', async () => {
   const { log, server, end, clock } = await world();
   const triggers = '/apis/minik8s.io/v1/namespaces/default/triggers';
   const spec = { target: { name: 'f' }, http: { path: '/a' } };
@@ -126,7 +126,7 @@ it('changes of functions cause no further attempt while the port is taken, and t
   await end();
 });
 
-it('a function that comes after all were deleted causes an attempt at once', async () => {
+it('a function that is created after all were deleted causes an attempt at once', async () => {
   const { log, create, remove, end } = await world(1);
   await create('one');
   await remove('one');

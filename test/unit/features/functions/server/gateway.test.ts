@@ -59,7 +59,7 @@ describe('a gateway', () => {
     assert.deepEqual(two.result, {});
     two.end();
   });
-  it('sees what has changed while its watch was too far behind', async () => {
+  it('receives the changes that happened while its watch was too far behind', async () => {
     const { cache, clock, call } = world();
     const one = call();
     cache.put(pod('p'), false);
@@ -126,7 +126,7 @@ describe('a gateway', () => {
     await clock.settle();
     assert.deepEqual([written, cache.watches.size, clock.pending], [[], 0, 0]);
   });
-  it('requests nothing again that it requested before it was restarted', async () => {
+  it('does not repeat requests from before its restart', async () => {
     const { gateway, clock, written, cache } = world(
       fn({ activeVersion: 'v1', demand: { here: 3, other: 2 } }),
     );

@@ -16,7 +16,7 @@ const instancesOf = (...names: string[]) => {
 };
 
 describe('the instances of a function', () => {
-  it('are the existing ones, and those with calls are busy', () => {
+  it('are the existing instances, of which those with calls are busy', () => {
     const { instances, one } = instancesOf('a', 'b', 'c');
     Object.assign(one('b'), { underWay: 2 });
     assert.deepEqual([instances.size, instances.busy], [3, 1]);
@@ -130,9 +130,9 @@ describe('a function cannot be called', () => {
     ['it is starting', ready('False', 'Starting')],
     ['it is ready', ready('True')],
     ['its condition Ready is Unknown', ready('Unknown')],
-    ['nothing is said of it', {}],
-    ['nothing is said at all', undefined],
-    ['only something else is false', { conditions: ready('False').conditions.slice(0, 1) }],
+    ['it has no condition Ready', {}],
+    ['it has no status', undefined],
+    ['only another condition is False', { conditions: ready('False').conditions.slice(0, 1) }],
   ] as const)
     it(`except if ${what}`, () => assert.equal(of(status), undefined));
 });

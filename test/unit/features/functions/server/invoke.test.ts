@@ -71,7 +71,7 @@ describe('a call by way of the API', () => {
       ['gateway.test', '/function/f/a', '192.0.2.1'],
     );
   });
-  it('without a path is one of the root', async () => {
+  it('without a path is a call of the path /', async () => {
     assert.equal((await invoke()).asked?.path, '/?b=1');
     assert.equal((await invoke({ url: 'http://gateway.test/function/f' })).asked?.path, '/');
   });
@@ -83,7 +83,7 @@ describe('a call by way of the API', () => {
     const { code, asked } = await invoke({ name: 'g' });
     assert.deepEqual([code, asked], [404, undefined]);
   });
-  it('has the headers of triggers from the one who delivers events alone', async () => {
+  it('has the headers of triggers only if it comes from the trigger controller', async () => {
     const headers = { 'function-trigger-depth': '3' };
     const user = 'system:serviceaccount:kube-system:trigger-controller';
     assert.equal((await invoke({ headers, user })).asked?.headers['function-trigger-depth'], '3');

@@ -72,7 +72,7 @@ describe('a pod needs', () => {
   const own = 'minik8s.function/default/f:1';
   for (const [what, images, expected] of [
     ['the version of its label, with an image of a function of its namespace', [own], both],
-    ['it also beside other containers', ['busybox', own], both],
+    ['the version of its label also beside other containers', ['busybox', own], both],
     ['none with another image', ['busybox'], []],
     ['none with the image of another namespace', ['minik8s.function/other/f:1'], []],
     ['none without a container', [], []],
@@ -105,7 +105,7 @@ describe('the status of a build', () => {
   const other = { type: 'Checked', status: 'True' };
   for (const [what, before, after, reason] of [
     ['of this node', {}, { nodeName: 'n1', log: 'done', conditions: [built('True')] }, undefined],
-    ['of this node after another', { nodeName: 'n2' }, { nodeName: 'n1' }, undefined],
+    ['of this node after one of another node', { nodeName: 'n2' }, { nodeName: 'n1' }, undefined],
     ['that keeps the name of another node', { nodeName: 'n2' }, { nodeName: 'n2' }, undefined],
     ['of another node', {}, { nodeName: 'n2' }, cannot('status.nodeName to the name of another node')],
     ['without a name', { nodeName: 'n1' }, {}, cannot('status.nodeName to the name of another node')],
@@ -127,7 +127,7 @@ describe('the status of a build', () => {
       undefined,
     ],
     [
-      'with a condition of others',
+      'with a changed condition of others',
       {},
       { nodeName: 'n1', conditions: [other] },
       cannot('conditions but Built'),

@@ -105,7 +105,7 @@ describe('a call', () => {
     assert.match(String(result.error), /the body of a call may not be more than 16777216 bytes/);
     assert.deepEqual([result.code, program.asked.length, programs.underWay('one')], [413, 0, 0]);
   });
-  it('without a body has the length 0 if its method may have a body, and by HEAD holds no place', async () => {
+  it('without a body has the length 0 if its method may have a body, and a HEAD call occupies no place', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     for (const method of ['GET', 'POST', 'HEAD'] as const) {
@@ -143,7 +143,7 @@ describe('a call', () => {
     await clock.settle();
     assert.deepEqual([program.asked[0]?.headers['content-length'], program.asked[0]?.body], ['2', 'in']);
   });
-  it('whose body is as large as it may be is made', async () => {
+  it('with a body of the maximum size is made', async () => {
     const { programs, clock, call } = world();
     programs.add('one');
     const result = call({ body: Readable.from(Array.from({ length: 16 }, () => Buffer.alloc(1024 * 1024))) });
@@ -199,7 +199,7 @@ describe('a call', () => {
       assert.match(String(result.error), words);
       assert.deepEqual([programs.underWay('one'), program.connections.size], [0, 0]);
     });
-  it('is counted by the status of its answer, or of its failure', async () => {
+  it('is counted by the status code of its answer or its failure', async () => {
     const { programs, clock, call, gone } = world();
     const program = programs.add('one');
     const counted = () =>
@@ -218,7 +218,7 @@ describe('a call', () => {
     await clock.settle();
     assert.deepEqual(counted(), ['"200"} 1', '"502"} 1', '"499"} 1']);
   });
-  it('has a new id if its caller gives none, and cannot leave HTTP', async () => {
+  it('has a new id if its caller sets none, and cannot be upgraded', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     call({ headers: new Headers({ upgrade: 'websocket', connection: 'upgrade' }) });
@@ -251,7 +251,7 @@ describe('a call', () => {
     await clock.settle();
     assert.deepEqual([result.status, clock.pending], [200, 1]);
   });
-  it('leaves nothing with its caller when it is over', async () => {
+  it('leaves no listeners at its caller when it has ended', async () => {
     const { programs, clock, call, gone } = world();
     programs.add('one');
     call();
@@ -260,7 +260,7 @@ describe('a call', () => {
     await clock.advance(61_000);
     assert.equal(clock.pending, 0);
   });
-  it('is sent to an instance once that listens', async () => {
+  it('is sent to an instance when the instance listens', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     program.isDeaf = true;
@@ -271,7 +271,7 @@ describe('a call', () => {
     await clock.advance(1000);
     assert.deepEqual([result.text, program.asked.length], ['one', 1]);
   });
-  it('goes to another instance, with its body, if the first refuses it before its handler runs', async () => {
+  it('is sent with its body to another instance if the first rejects it before its handler runs', async () => {
     const { programs, clock, call } = world();
     const first = programs.add('one');
     first.answer = refusing('busy');
@@ -281,7 +281,7 @@ describe('a call', () => {
     assert.deepEqual([result.text, second.asked[0]?.body], ['two', 'in']);
     assert.deepEqual([first.asked.length, programs.underWay('one'), programs.underWay('two')], [1, 0, 0]);
   });
-  it('whose handler answers 503 is answered so', async () => {
+  it('whose handler answers 503 gets this answer', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     program.answer = (_, respond) => void respond.writeHead(503).end('own');
@@ -289,7 +289,7 @@ describe('a call', () => {
     await clock.advance(1000);
     assert.deepEqual([result.status, result.text, program.asked.length], [503, 'own', 1]);
   });
-  it('whose connection breaks once it may be made is not given to another', async () => {
+  it('whose connection breaks after it may have been made is not sent to another instance', async () => {
     const { programs, clock, call } = world();
     const [first, second] = [programs.add('one'), programs.add('two')];
     first.answer = cut;
@@ -309,7 +309,7 @@ describe('a call', () => {
     assert.deepEqual([result.code, programs.underWay('one'), program.connections.size], [504, 0, 0]);
     assert.match(String(result.error), /timeoutSeconds of 30/);
   });
-  it('holds no place and no program after its caller has left, wherever it is', async () => {
+  it('occupies no place and no program after its caller has disconnected, in any phase', async () => {
     for (const state of ['before', 'waiting', 'connecting', 'called', 'answered'] as const) {
       const { programs, clock, call, gone } = world();
       if (state === 'before') gone.abort(new Error('left'));

@@ -71,7 +71,7 @@ describe('a placed call', () => {
     held?.release();
     assert.deepEqual([others.underWay('one'), more.hasRoom(named)], [0, true]);
   });
-  it('is sent as the first one, and then as one of its age', async () => {
+  it('is sent first as a new call, and later with its age', async () => {
     const { programs, placed, send, clock } = world();
     const program = programs.add('one');
     program.answer = (_, respond) =>
@@ -95,11 +95,11 @@ describe('a placed call', () => {
   });
   for (const [what, answer, first, again] of [
     ['breaks off', cut, 'unclear', 'unclear'],
-    ['is refused for want of room', refusing('busy'), 'notMade', 'unclear'],
-    ['is refused by one that ends', refusing('stopping'), 'notMade', 'notMade'],
-    ['is refused by one that is stuck', refusing('stuck'), 'notMade', 'notMade'],
+    ['is refused for lack of room', refusing('busy'), 'notMade', 'unclear'],
+    ['is refused by an instance that ends', refusing('stopping'), 'notMade', 'notMade'],
+    ['is refused by an instance that is stuck', refusing('stuck'), 'notMade', 'notMade'],
     ['finds no listener', undefined, 'notMade', 'unclear'],
-    ['is not known any more', refusing('forgotten', 410), 'lost', 'lost'],
+    ['is no longer known', refusing('forgotten', 410), 'lost', 'lost'],
   ] as const)
     it(`with ${what} is ${first} the first time, and ${again} when it is sent again`, async () => {
       for (const isFirst of [true, false]) {
@@ -161,7 +161,7 @@ describe('a placed call', () => {
       },
     });
   });
-  it('has a place at once at an instance that has listened before', async () => {
+  it('gets a place at once at an instance that has listened before', async () => {
     const { programs, placed } = world();
     const program = programs.add('one');
     (await placed())?.release();
@@ -193,7 +193,7 @@ describe('a placed call', () => {
       'the function has an image of its own, whose instances remember no calls',
     );
   });
-  it('that is given up leaves its connection at once', async () => {
+  it('that is aborted closes its connection at once', async () => {
     const { programs, placed, send, clock, over } = world();
     const program = programs.add('one');
     program.answer = () => undefined;
@@ -250,7 +250,7 @@ describe('a placed call', () => {
       assert.deepEqual([outcome.isJson, outcome.body.length], [false, Math.min(bytes, 512 * 1024 + 1)]);
     }
   });
-  it('is one call of its function while it is made', async () => {
+  it('is counted as one call of its function while it is in progress', async () => {
     const { programs, placed, send, clock } = world();
     programs.add('one').answer = () => undefined;
     send(await placed());

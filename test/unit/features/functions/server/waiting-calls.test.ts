@@ -36,7 +36,7 @@ describe('a call that waits', () => {
     return { clock, calls, begin, of, demandsOf: () => demands };
   }
 
-  it('ends with its result, and counts as left without one', async () => {
+  it('ends with its result, or without a result as abandoned', async () => {
     const { clock, begin } = world();
     const [first, second] = [begin(), begin()];
     const reason = new Error('too late');
@@ -76,7 +76,7 @@ describe('a call that waits', () => {
     );
     assert.equal(calls.isIdle, false, 'they go on until their callers are told');
   });
-  it('requests instances once, and counts until it ends', () => {
+  it('requests instances once, and is counted until it ends', () => {
     const { calls, begin, demandsOf } = world();
     const { call } = begin();
     assert.deepEqual([demandsOf(), calls.waiting, calls.isIdle, calls.demand().instances], [1, 1, false, 1]);
@@ -99,7 +99,7 @@ describe('a call that waits', () => {
     call.end();
     assert.equal(calls.hasRoom, true);
   });
-  it('is tried at an instance as a new one is, once that has taken a call', async () => {
+  it('is sent to an instance like a new call, once the instance has accepted a call', async () => {
     const { clock, calls, begin } = world();
     calls.instances.set([pod('one')]);
     const { call, place } = begin();
@@ -202,7 +202,7 @@ describe('a gateway', () => {
     const { callsOf } = world();
     assert.equal(callsOf(), callsOf());
   });
-  it('refuses calls that wait for a function that is then found not to be built, and later ones', async () => {
+  it('rejects waiting and later calls of a function whose build has failed', async () => {
     const { cache, clock, callsOf, code } = world({});
     const call = callsOf().begin();
     const refused = assert.rejects(call.place(), { message: 'function f cannot be called: it is broken' });
@@ -212,7 +212,7 @@ describe('a gateway', () => {
     call.end();
     await clock.settle();
   });
-  it('writes its demand once at a time, and the newest when that is done', async () => {
+  it('writes one demand at a time, and afterwards the newest', async () => {
     const { clock, state, written, callsOf } = world();
     const hold = Promise.withResolvers<void>();
     state.hold = hold.promise;
@@ -283,7 +283,7 @@ describe('a gateway', () => {
     await clock.advance(120_000);
     assert.equal(written.length, 1);
   });
-  it('finds every pod of a function by its uid, whether it is callable or not', () => {
+  it('returns every pod of a function by its uid, callable or not', () => {
     const { cache, gateway } = world();
     cache.put({ ...pod('p'), status: { phase: 'Failed' } } as never);
     const of = (namespace: string, name: string, uid: string) =>
@@ -300,7 +300,7 @@ describe('a gateway', () => {
     cache.put({ ...pod('bare'), metadata: { ...pod('bare').metadata, labels: undefined } } as never);
     assert.equal(of('default', 'undefined', 'uid-bare'), undefined);
   });
-  it('counts the calls of existing functions, and drops the counts of a deleted one', async () => {
+  it('counts the calls of existing functions, and drops the counts of a deleted function', async () => {
     const { cache, clock, callsOf, page, gateway, first } = world();
     const text = () => [...page.pieces()].join('');
     callsOf().begin();

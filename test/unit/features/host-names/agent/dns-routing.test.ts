@@ -77,14 +77,15 @@ class Stand {
     const nginx = {
       serve: async ({ sites }: { readonly sites: readonly Site[] }) => {
         await tell(sites);
-        return { refused: [] };
+        return { refused: [], portProblems: [] };
       },
       remove: () => tell(undefined),
     };
     const fronts = [this.routing.front];
-    this.#ended = runWebServer({ clock: this.clock, nginx, wake, fronts }, this.#stopping.signal).then(() =>
-      this.routing.end(),
-    );
+    this.#ended = runWebServer(
+      { clock: this.clock, nginx, wake, fronts, ports: { http: 80, https: undefined } },
+      this.#stopping.signal,
+    ).then(() => this.routing.end());
     t.after(async () => {
       await this.stop();
       rmSync(directory, { recursive: true });
@@ -160,7 +161,7 @@ describe('Dns objects on a node', () => {
     assert.deepEqual(stand.routing.hostAddresses('b.example'), ['192.0.2.1'], 'pods find it');
   });
 
-  it('take no name of the cluster', async (t) => {
+  it('do not hide a name of the cluster', async (t) => {
     const stand = await withDns(t);
     for (const host of ['cluster.local', 'kubernetes.default.svc.cluster.local']) {
       const next = stand.next();
@@ -227,7 +228,7 @@ describe('Dns objects on a node', () => {
 });
 
 describe('a look that fails', () => {
-  it('is tried again later and later, and soon again after one that succeeded', async (t) => {
+  it('is retried with growing delays, which start anew after a success', async (t) => {
     const stand = await withDns(t);
     const waits: (number | undefined)[] = [];
     const look = async (ms: number) => {
@@ -247,7 +248,7 @@ describe('a look that fails', () => {
     assert.deepEqual(waits, [500, 1000, 2000, 60_000, 500]);
   });
 
-  it('is logged once while the failure is the same, and again after a success', async (t) => {
+  it('is logged once for the same failure, and again after a success', async (t) => {
     const stand = await withDns(t);
     const look = async (problem?: Error) => {
       stand.problem = problem;

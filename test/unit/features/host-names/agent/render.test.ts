@@ -47,7 +47,7 @@ describe('routes', () => {
     assert.deepEqual(routes(old, young), expected);
   });
 
-  it('of one host are those of the namespace with the oldest object', () => {
+  it('of a host are the paths of the namespace with the oldest object', () => {
     const ours = makeDns('z', 'x.example', ['/=web:80', '/late=api:8080']);
     const later = { creationTimestamp: '2026-01-01T00:00:01Z' };
     const theirs = makeDns('a', 'x.example', ['/api=api:8080'], { ...later, namespace: 'other' });

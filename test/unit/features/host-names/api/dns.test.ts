@@ -37,7 +37,7 @@ testCreate(dnsResource, dns, [
   ['a wildcard', host('*.example'), 'spec.host: Invalid value: "*.example": a lowercase RFC 1123'],
   ['a long label', host(`${'a'.repeat(64)}.example`), 'spec.host: Invalid value: '],
   [
-    'very many slashes, in no quadratic time',
+    'very many slashes, in linear time',
     path({ path: `${'/'.repeat(400_000)}x` }),
     `${p0}.path: Invalid value: `,
   ],
@@ -59,12 +59,8 @@ testCreate(dnsResource, dns, [
   ['a path that ends the directive', path({ path: '/; return 200' }), `${p0}.path: Invalid value: `],
   ['a path with a variable', path({ path: '/$host' }), `${p0}.path: Invalid value: "/$host"`],
   ['a path with a line break', path({ path: '/a\nb' }), `${p0}.path: Invalid value: `],
-  [
-    'a path that leads up',
-    path({ path: '/a/../b' }),
-    `${p0}.path: Invalid value: "/a/../b": must not contain`,
-  ],
-  ['an empty element', path({ path: '/a//b' }), `${p0}.path: Invalid value: "/a//b": must not contain`],
+  ['a path with ..', path({ path: '/a/../b' }), `${p0}.path: Invalid value: "/a/../b": must not contain`],
+  ['an empty path element', path({ path: '/a//b' }), `${p0}.path: Invalid value: "/a//b": must not contain`],
   ['a long path', path({ path: `/${'a'.repeat(1024)}` }), `${p0}.path: Invalid value: `],
   [
     'one path twice',

@@ -45,7 +45,7 @@ const plan = (
     now: time,
   });
 
-it('a node changes with its report about Dns objects, and with nothing else', () => {
+it("only a node's report about Dns objects counts as a change of the node", () => {
   const print = (...said: Parameters<typeof node>) => servingFingerprint(node(...said));
   const said = print('n1', 'True', 'False PortTaken: port 80 is taken');
   assert.equal(print('n2', 'True', 'False PortTaken: port 80 is taken'), said);
@@ -105,7 +105,7 @@ describe('the status of a Dns', () => {
     assert.equal(plan(makeDns('one', 'mycluster.local', ['/=web:80'])).problem, undefined);
   });
 
-  it('names the namespace that the host belongs to, if it is another', () => {
+  it('names the namespace to which the host belongs, if it is another namespace', () => {
     const { status, problem } = plan(makeDns('one', 'a.example', ['/=web:80']), now, serving, 'first');
     const message =
       'host a.example is not served for this object: it belongs to the namespace first, which has the oldest Dns for it';
@@ -137,21 +137,21 @@ describe('the status of a Dns', () => {
   const nodesSay: readonly (readonly [string, readonly Node[], string, string, boolean])[] = [
     ['there is no node', [], 'NoNodes', 'no node is ready to serve Dns objects', true],
     [
-      'none is ready',
+      'no node is ready',
       [node('n1', 'Unknown', 'True Serving')],
       'NoNodes',
       'no node is ready to serve Dns objects',
       true,
     ],
     [
-      'one has yet to say',
+      'one node has not reported yet',
       [node('n1', 'True', ''), ...serving],
       'NotServedYet',
       '1 of 2 nodes do not serve Dns objects: n1: not yet',
       false,
     ],
     [
-      'one cannot, and another has yet to begin',
+      'one node cannot serve, and another has not reported yet',
       [node('n1', 'True', ''), node('n2', 'True', taken), node('n3', 'True', 'True Serving')],
       'PortTaken',
       '2 of 3 nodes do not serve Dns objects: n2: port 80 of this node is taken; n1: not yet',
@@ -177,7 +177,7 @@ describe('the status of a Dns', () => {
     });
   }
 
-  it('does not wait for a node that does not exist to serve anything', () => {
+  it('does not wait for a deleted node', () => {
     const nodes = [...serving, node('n2', 'Unknown', taken), node('n3', 'False', '')];
     assert.equal(
       plan(makeDns('one', 'a.example', ['/=web:80']), now, nodes).status.conditions?.[0]?.status,

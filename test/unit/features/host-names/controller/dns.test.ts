@@ -54,7 +54,7 @@ test('objects of a host are reconciled when it becomes the host of another names
   assert.deepEqual(world.keysOf(dnsResource, later), ['other/later']);
 });
 
-test('objects of a namespace are reconciled while it has more paths than are served, and once it no longer has', async () => {
+test('objects of a namespace are reconciled while it has too many paths, and once more when it no longer has', async () => {
   world.put(nodeResource, serving('n1'));
   world.put(serviceResource, web);
   const one = world.stored(dnsResource, key);

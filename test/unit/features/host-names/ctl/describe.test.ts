@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { descriptionText } from '../../../../../src/cli/describe/describe-object.ts';
 import { dnsDescriber } from '../../../../../src/features/host-names/ctl/describe.ts';
 
-test('a Dns shows the address behind each path, and a Service that does not exist as such', () => {
+test('the description of a Dns has the address of each path, and marks a missing Service', () => {
   const object = {
     metadata: { name: 'shop', namespace: 'shop' },
     spec: {

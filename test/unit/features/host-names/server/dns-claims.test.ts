@@ -28,7 +28,7 @@ test('a Dns claims its paths, and a change claims the new ones', () => {
   assert.deepEqual(dnsClaims.held(dns('a.x', '/', '/b')), { release: [claim('a.x/'), claim('a.x/b')] });
 });
 
-test('a path of another Dns is refused, one that became its own in the meantime is not', () => {
+test('a path of another Dns is rejected; a path that belongs to the Dns in the meantime is accepted', () => {
   assert.throws(
     () => plan(dns('a.x', '/', '/b'), undefined, [claim('a.x/b')]),
     (error) =>

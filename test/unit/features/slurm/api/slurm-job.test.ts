@@ -40,9 +40,9 @@ describe('a SlurmJob is accepted with', () => {
       scriptFile: 'job.slurm',
     },
     'a script of a ConfigMap': { filesFrom: [{ configMapName: 'src' }], scriptFile: 'job.slurm' },
-    'bytes of a file': { files: [{ path: 'in.bin', base64: 'AAEC' }], run },
+    'a file in base64': { files: [{ path: 'in.bin', base64: 'AAEC' }], run },
     'an empty file': { files: [{ path: 'empty', content: '' }], run },
-    'all that Slurm is asked for': {
+    'all options of sbatch': {
       run,
       partition: 'gpu,long',
       account: 'a1',
@@ -72,7 +72,7 @@ describe('a SlurmJob is accepted with', () => {
 
 describe('a SlurmJob is refused with', () => {
   const refused: Readonly<Record<string, [spec: object, ...causes: RegExp[]]>> = {
-    'no program': [{}, /^spec\.run: Required value: a job has run/],
+    'no program': [{}, /^spec\.run: Required value: a job has its commands in run, script or scriptFile/],
     'two programs': [{ run, script: '#!/bin/sh' }, /^spec\.script: Forbidden: a job with run/],
     'no command': [{ run: [] }, /^spec\.run: Required value: at least one command/],
     'an empty command': [{ run, build: [' '] }, /^spec\.build\[0\]: Required value: a command/],
@@ -124,16 +124,16 @@ describe('a SlurmJob is refused with', () => {
       { run, files: [{ path: 'a', content: 'x'.repeat(1_000_001) }] },
       /^spec\.files: .*may not be more than 1000000 bytes/,
     ],
-    'a partition that is two words': [{ run, partition: 'a --wrap=x' }, /^spec\.partition: Invalid value/],
-    'an account like an option': [{ run, account: '--uid=root' }, /^spec\.account: Invalid value/],
+    'a partition with a space': [{ run, partition: 'a --wrap=x' }, /^spec\.partition: Invalid value/],
+    'an account that begins with a dash': [{ run, account: '--uid=root' }, /^spec\.account: Invalid value/],
     'no node': [{ run, nodes: 0 }, /^spec\.nodes: .*must be between 1 and 1000000/],
-    'a type of no GPU': [{ run, gpuType: 'a100' }, /^spec\.gpus: Required value/],
-    'hardly any memory': [{ run, memory: '4' }, /^spec\.memory: .*must be at least 1Mi/],
+    'a GPU type without a number of GPUs': [{ run, gpuType: 'a100' }, /^spec\.gpus: Required value/],
+    'too little memory': [{ run, memory: '4' }, /^spec\.memory: .*must be at least 1Mi/],
     'an invalid time': [{ run, time: '1h' }, /^spec\.time: .*must be a number of seconds, or a text/],
     'no time': [{ run, time: '0:00' }, /^spec\.time: .*more than 0/],
-    'an array that runs backwards': [{ run, array: '9-0' }, /^spec\.array/],
+    'an array with a descending range': [{ run, array: '9-0' }, /^spec\.array/],
     'an array of too many tasks': [{ run, array: '0-1000000' }, /^spec\.array: .*no more than 10000 tasks/],
-    'an option of the client': [
+    'an option that the client sets': [
       { run, arguments: ['--output=/etc/x'] },
       /^spec\.arguments\[0\]: .*--output is no option/,
     ],
@@ -146,16 +146,16 @@ describe('a SlurmJob is refused with', () => {
       { run, arguments: ['--constraint=a\nb'] },
       /^spec\.arguments\[0\]: .*printable/,
     ],
-    'a module that is a command': [{ run, modules: ['cuda; rm'] }, /^spec\.modules\[0\]/],
-    'a variable that is no name': [{ run, environment: { 'A B': '1' } }, /^spec\.environment\[A B\]/],
-    'a variable of sbatch': [
+    'a module name with a shell command': [{ run, modules: ['cuda; rm'] }, /^spec\.modules\[0\]/],
+    'a variable with an invalid name': [{ run, environment: { 'A B': '1' } }, /^spec\.environment\[A B\]/],
+    'a variable that sbatch sets': [
       { run, environment: { SBATCH_WRAP: '1' } },
       /^spec\.environment\[SBATCH_WRAP\]: Forbidden/,
     ],
-    'a work folder with a step up': [{ run, workDir: 'a/../b' }, /^spec\.workDir: Invalid value/],
-    'a work folder with a shell in it': [{ run, workDir: '$(x)' }, /^spec\.workDir: Invalid value/],
+    'a work folder with ..': [{ run, workDir: 'a/../b' }, /^spec\.workDir: Invalid value/],
+    'a work folder with a shell expansion': [{ run, workDir: '$(x)' }, /^spec\.workDir: Invalid value/],
     'results elsewhere': [{ run, results: ['../*'] }, /^spec\.results\[0\]: .*must be a relative path/],
-    'results of a shell': [{ run, results: ['`x`'] }, /^spec\.results\[0\]/],
+    'result globs with a shell expansion': [{ run, results: ['`x`'] }, /^spec\.results\[0\]/],
     'too many bytes of results': [{ run, resultsLimit: '65Mi' }, /^spec\.resultsLimit: .*at most 64Mi/],
     'no deadline': [{ run, activeDeadlineSeconds: 0 }, /^spec\.activeDeadlineSeconds/],
     'a Secret without a name': [{ run, connection: { secretName: '' } }, /^spec\.connection\.secretName/],
@@ -179,7 +179,7 @@ describe('an update of a SlurmJob', () => {
     assert.deepEqual(update({ run, ...more }, { run }), []);
     assert.deepEqual(update({ run: ['./b'], nodes: 2 }, { run }), ['spec.run', 'spec.nodes']);
   });
-  it('a cancellation cannot be taken back', () =>
+  it('a cancellation cannot be undone', () =>
     assert.deepEqual(update({ run }, { run, cancel: true }), ['spec.cancel']));
 
   const context = {} as Parameters<NonNullable<typeof strategy.prepareForCreate>>[1];
@@ -191,7 +191,7 @@ describe('an update of a SlurmJob', () => {
     strategy.prepareForUpdate?.(replaced, made, context);
     assert.deepEqual(replaced.metadata.finalizers, [slurmFinalizer]);
   });
-  it('the finalizer of one that is being deleted can be removed', () => {
+  it('the finalizer of a job that is being deleted can be removed', () => {
     const old = job({ run }, { finalizers: [slurmFinalizer], deletionTimestamp: before(1) });
     const freed = job({ run }, { deletionTimestamp: before(1) });
     strategy.prepareForUpdate?.(freed, old, context);
@@ -225,7 +225,7 @@ describe('a SlurmFile', () => {
   const problems = (spec: object) =>
     (slurmFileResource.strategy.validate?.(file(spec)) ?? []).map(({ field }) => field);
 
-  it('holds bytes', () => assert.deepEqual(problems({}), []));
+  it('contains bytes', () => assert.deepEqual(problems({}), []));
   it('has no path that leads out of a folder', () => {
     for (const path of ['../a', '/a', 'a/../b', '', 'a//b', '.'])
       assert.deepEqual(problems({ path }), ['spec.path']);

@@ -53,7 +53,7 @@ describe('options of sbatch', () => {
     ]);
   });
 
-  it('quotes every text that a shell can hold', () => {
+  it('quotes any text that a shell can process', () => {
     const word = `a'b"c$d\`e\\f\ng *;&|<>(){}!~#é`;
     assert.equal(execFileSync('sh', ['-s'], { input: `printf %s ${quoted(word)}`, encoding: 'utf8' }), word);
     assert.throws(() => quoted('a\0b'));

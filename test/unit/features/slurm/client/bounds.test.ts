@@ -38,14 +38,14 @@ it('a job is finished in the last three of its phases alone', () => {
 describe('results', () => {
   const files = (count: number, length = 4) =>
     Array.from({ length: count }, (_, index) => ({ path: `${index}`.padStart(length, '0'), size: 1 }));
-  it('are at most 500 files, and the others have the reason', () => {
+  it('are at most 500 files, and further files are listed with the reason', () => {
     assert.equal(chooseResults(files(500), ['*'], 1000).fetched.length, 500);
     const { fetched, dropped } = chooseResults(files(501), ['*'], 1000);
     assert.equal(fetched.length, 500);
     assert.deepEqual(dropped, [{ path: '0500', size: 1, reason: 'more than 500 files' }]);
     assert.equal(chooseResults(files(1200), ['*'], 2000).dropped.length, 500);
   });
-  it('have paths of at most 128 KiB, and the others have the reason', () => {
+  it('have paths of at most 128 KiB in total, and further files are listed with the reason', () => {
     const { fetched, dropped } = chooseResults(files(33, 4096), ['*'], 1000);
     assert.equal(fetched.length, 32);
     assert.equal(dropped[0]?.reason, 'all paths together have more than 131072 bytes');
@@ -111,7 +111,7 @@ it('an unusable Secret is reported with the key and the reason', () => {
 describe('the keys of a host', () => {
   const key = Buffer.from('AAAA', 'base64');
   const has = (text: string, host = 'h1', port = 22) => hostKeys(text, host, port).has(key);
-  it('are found in lines between comments and empty ones, also by a hash of the name', () => {
+  it('are found in lines between comments and empty lines, also by a hash of the name', () => {
     const salt = Buffer.from('salt').toString('base64');
     const hash = createHmac('sha1', Buffer.from('salt')).update('h1').digest('base64');
     assert.ok(has(`# comment\r\n\r\n  |1|${salt}|${hash} ssh-rsa AAAA\r\n`));
@@ -119,14 +119,14 @@ describe('the keys of a host', () => {
     assert.ok(!has(`|1|${salt} ssh-rsa AAAA`) && !has('#h1 ssh-rsa AAAA'));
     assert.ok(!has('#h2,h1 ssh-rsa AAAA'), 'a key that is commented out is not trusted');
   });
-  it('are those whose pattern is the whole name, in any case, without excluded ones', () => {
+  it('are the keys whose pattern matches the whole name in any case, without excluded names', () => {
     assert.ok(
       has('H? ssh-rsa AAAA') && has('x,h* ssh-rsa AAAA') && !has('h ssh-rsa AAAA') && !has('? ssh-rsa AAAA'),
     );
     assert.ok(!has('h.x ssh-rsa AAAA', 'h-x') && !has('h*,!h1 ssh-rsa AAAA'));
     assert.ok(!has('h1') && !has('h1 ssh-rsa') && !has('h1 ssh-unknown AAAA'));
   });
-  it('have the types that the client requests, each once, without revoked keys', () => {
+  it('have the types that the client requests, without duplicates and revoked keys', () => {
     const { types } = hostKeys('h1 ssh-rsa AAAA\nh1 ssh-rsa BBBB\nh1 ecdsa-sha2-nistp256 CCCC\n', 'h1', 22);
     assert.deepEqual(types, ['ssh-rsa', 'ecdsa-sha2-nistp256']);
     assert.deepEqual(hostKeys('h1 ssh-rsa AAAA\n@revoked h1 ssh-rsa AAAA\n', 'h1', 22).types, []);
@@ -151,7 +151,7 @@ it('short options of a script are recognized by their letter, long ones by their
   assert.deepEqual(directiveFaults('\n  \r\n# a comment\r\n#SBATCH --wait\r\n').length, 1);
 });
 
-it('a job has all its options in an order in which none changes those of the client', () => {
+it("the options of a job are in an order in which they do not override the client's options", () => {
   const spec: SlurmJobSpec = {
     ...{ partition: 'p', account: 'a', qos: 'q', nodes: 2, tasks: 3, tasksPerNode: 4, cpusPerTask: 5 },
     ...{ gpus: 1, memory: '1500Ki', time: 3661, array: '0-1', arguments: ['--exclusive'] },

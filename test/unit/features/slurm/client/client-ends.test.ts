@@ -49,7 +49,7 @@ for (const name of ['prepare', 'look', 'cancel'] as const)
     assert.deepEqual([clock.pending, host.connections, log.of('warn')], [0, 0, []]);
   });
 
-it('a client has ended only after the write of how its host is', async () => {
+it('a client has ended only after the state of its host is written', async () => {
   const { host, store, clock, end } = hostWorld();
   host.answers = (script) => (script === 'build' ? new Promise(() => undefined) : undefined);
   store.add('one', { build: ['make'], run: ['true'] });
@@ -73,7 +73,7 @@ it('a client has ended only after the write of how its host is', async () => {
   assert.equal(clock.pending, 0);
 });
 
-it('a client that has ended has no timer, and begins with no job that comes later', async () => {
+it('a client that has ended has no timer, and starts no later job', async () => {
   const { host, store, clock, end } = hostWorld();
   runsForEver(host);
   store.add('one', { run: ['sleep 1d'], activeDeadlineSeconds: 3600 });

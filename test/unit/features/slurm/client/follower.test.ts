@@ -115,7 +115,7 @@ describe('a job that Slurm does not list', () => {
     assert.equal(await world.seconds(60), 'JobLost');
     assert.equal(world.verdict?.type, 'Failed');
   });
-  it('is lost by a query exactly that time after the first one that missed it', async () => {
+  it('is lost exactly that time after the first query in which it was missing', async () => {
     for (const [account, lost] of [
       [disabled, 60],
       [says(''), 600],
@@ -129,7 +129,7 @@ describe('a job that Slurm does not list', () => {
       assert.ok(seconds < lost + 2, `${lost}: ${seconds}`);
     }
   });
-  it('is lost after ten minutes if accounting may only be late, whatever other warnings it prints', async () => {
+  it('is lost after ten minutes if accounting may be late, even if accounting prints warnings', async () => {
     for (const stderr of ['', 'sacct: warning: plugin not found\n']) {
       const world = new World();
       world.account = { ...says(''), stderr };
@@ -148,7 +148,7 @@ describe('a job that Slurm does not list', () => {
       assert.equal(await world.seconds(20), reason);
     }
   });
-  it('has ended as accounting reports, whatever its folder contains', async () => {
+  it('has ended as accounting reports, for any content of its folder', async () => {
     const world = new World();
     world.account = says(`7|TIMEOUT|0:15|${at}|${at}|${at}|n1\n`);
     world.look = says('0|/w/.minik8s/exited.-.0\n');
@@ -198,7 +198,7 @@ describe('a job that Slurm does not list', () => {
       [['sacct does not answer', { why: 'x'.repeat(500) }]],
     );
   });
-  it('is lost as one where tasks of its array are, which are missed one by one', async () => {
+  it('is lost as a whole if tasks of its array are missed one by one', async () => {
     const world = new World({ run: ['true'], array: '0-2' });
     world.account = disabled;
     world.queue = says(`7_1|RUNNING|${at}|${at}|N/A|n1|None\n`);
@@ -210,7 +210,7 @@ describe('a job that Slurm does not list', () => {
   });
 });
 
-describe('a job whose tasks end between two looks at its folder', () => {
+describe('a job whose tasks end between two checks of its folder', () => {
   const left = (...statuses: readonly string[]) =>
     says(statuses.map((name) => `0|/w/.minik8s/exited.${name}\n`).join(''));
   const line = (id: string, state: string) => `${id}|${state}|${at}|${at}|${at}|n1|None\n`;
@@ -231,7 +231,7 @@ describe('a job whose tasks end between two looks at its folder', () => {
     assert.equal(await world.seconds(4), 'FAILED');
     assert.match(world.verdict?.message ?? '', /exit status 5/);
   });
-  it('is queried once more only when all of it has ended and accounting has no exit status', async () => {
+  it('is queried once more only when all its tasks have ended and accounting has no exit status', async () => {
     const counted = async (world: World) => {
       await world.seconds(1);
       return world.looks;
@@ -342,7 +342,7 @@ describe('a job that begins', () => {
   });
 });
 
-it('a job is looked after when one of its files has grown, and not when none has or one has become shorter', async () => {
+it('a job is queried when one of its files has grown, and not when none has grown or one has become shorter', async () => {
   const world = new World();
   world.queue = says(`7|RUNNING|${at}|${at}|N/A|n1|None\n`);
   const look = (stdout: number, stderr: number) => {

@@ -160,7 +160,7 @@ describe('submitScript', () => {
 });
 
 describe('cancelScript', () => {
-  it('forbids builds and submissions under the lock before it ends what runs', () => {
+  it('prevents builds and submissions under the lock before it ends running ones', () => {
     inOrder(cancelScript(jobOf(), '7'), [
       "mkdir -p -- '.minik8s/default/add-u-1/.minik8s' || exit 1",
       'flock -w 60 9',

@@ -22,7 +22,7 @@ it('a job is followed from its number and folder until it ends or is deleted', (
   assert.ok(!followed({ jobID: undefined }) && !followed({ workDir: undefined }));
 });
 
-it('a job that the client sees first waits, accepted at that time; another is as the cluster has it', () => {
+it('a new job is Waiting since the client saw it, and another job keeps the status in the cluster', () => {
   const job: SlurmJob = {
     ...{ namespace: 'a', name: 'b', uid: 'c', spec: {} },
     status: undefined,

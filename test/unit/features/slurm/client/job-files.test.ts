@@ -84,7 +84,7 @@ describe('output', () => {
     await copy();
     assert.deepEqual(await stored(), { 'Output stdout': 150 });
   });
-  it('is copied as it grows, each byte once, up to half of its share, and to its end at the end', async () => {
+  it('is copied while it grows, each byte once, up to half of its share, and completely after its end', async () => {
     const { files, copy, stored, store, reads } = world({ '.minik8s/stdout': 100, '.minik8s/stderr': 0 });
     assert.deepEqual(await copy(), []);
     assert.deepEqual(await stored(), { 'Output stdout': 100 });
@@ -161,7 +161,7 @@ describe('output', () => {
 });
 
 describe('results', () => {
-  it('include the log of the build, which is not output, shortened in the middle if it is long', async () => {
+  it('include the log of the build, which is shortened in the middle if it is long and does not count as output', async () => {
     const { fetch, stored } = world(
       { '.minik8s/build.log': 300 * KiB, '.minik8s/stdout': 5, a: 3 },
       {

@@ -10,7 +10,7 @@ import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';
 import { MemoryStore } from '../../../../fixtures/slurm/memory-store.ts';
 
-it('a status whose write failed is written by the next flush, and one that was written is not written again', async () => {
+it('a status whose write failed is written by the next flush, and a written status is not written again', async () => {
   const store = new MemoryStore();
   const clock = new FakeClock();
   const uid = store.add('one', { run: ['true'] });

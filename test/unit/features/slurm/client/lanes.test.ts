@@ -26,7 +26,7 @@ function laneOf(width: number) {
 }
 
 describe('Lane', () => {
-  it('runs as many operations at once as its width, and the others in the order of their arrival', async () => {
+  it('runs as many operations at once as its width, and further operations in the order of their arrival', async () => {
     const { began, start, end } = laneOf(2);
     const runs = ['a', 'b', 'c', 'd', 'e'].map(start);
     await turn();

@@ -41,7 +41,7 @@ function begin(first: ConnectionSettings | string = settings) {
 const away = () => new ConnectionError('HostAway', 'it cannot be reached');
 const last = <T>(list: readonly T[]): T => list.at(-1) ?? assert.fail('there is none');
 
-it('no connection is opened before the first request, and one serves all that come', async () => {
+it('no connection is opened before the first request, and one connection serves all requests', async () => {
   const { host, clock, asks, outcomes, states } = begin();
   await clock.advance(60_000);
   assert.equal(host.logins.length, 0);
@@ -108,7 +108,7 @@ it('an unknown error is a fault of the host, which is tried again soon', async (
   assert.equal(host.logins.length, 2);
 });
 
-it('an unusable Secret is reported without a connection, and a changed one is tried at once', async () => {
+it('an unusable Secret is reported without a connection, and a changed Secret is tried at once', async () => {
   const { host, clock, asks, states, connection, outcomes } = begin('the Secret has no key host');
   asks('ask');
   await clock.advance(20_000);
@@ -229,7 +229,7 @@ it('a request that was answered leaves no timer, and the time of waiting for a h
   assert.deepEqual(outcomes, ['ask answered', 'ask answered']);
 });
 
-it('at most three queries, two submissions, two builds and four files are under way at once', async () => {
+it('at most three queries, two submissions, two builds and four files are processed at the same time', async () => {
   const { host, clock, asks, login } = begin();
   const names: string[] = [];
   host.answers = () => {

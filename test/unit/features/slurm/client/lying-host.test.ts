@@ -37,14 +37,14 @@ describe('false output of a host', () => {
     return observedStatus(job, status, { tasks, looked, forgotten: tasks.length === 0 }).status;
   };
   for (const [what, of] of [
-    ['an exit status of no program', () => observed(accountLines('7|FAILED|99999999999:0||||n1'))],
-    ['an exit status in a file', () => observed([], '0|/w/.minik8s/exited.-.99999999999\n')],
-    ['a size of no file', () => observed([], '9223372036854775807|/w/.minik8s/stdout\n')],
-    ['a state without end', () => observed(queueLines(`7|${'A'.repeat(1_000_000)}|||||None`))],
-    ['nodes without end', () => observed(queueLines(`7|RUNNING||||${'n'.repeat(1_000_000)}|None`))],
-    ['a reason without end', () => observed(queueLines(`7|PENDING|||||${'r'.repeat(1_000_000)}`))],
+    ['an impossible exit status in accounting', () => observed(accountLines('7|FAILED|99999999999:0||||n1'))],
+    ['an impossible exit status in a file', () => observed([], '0|/w/.minik8s/exited.-.99999999999\n')],
+    ['an impossible file size', () => observed([], '9223372036854775807|/w/.minik8s/stdout\n')],
+    ['an endless state', () => observed(queueLines(`7|${'A'.repeat(1_000_000)}|||||None`))],
+    ['an endless list of nodes', () => observed(queueLines(`7|RUNNING||||${'n'.repeat(1_000_000)}|None`))],
+    ['an endless reason', () => observed(queueLines(`7|PENDING|||||${'r'.repeat(1_000_000)}`))],
     [
-      'words without end',
+      'an endless message',
       () => {
         const message = 'x'.repeat(1_000_000);
         return withCondition(status, { type: 'Built', status: 'False', reason: 'BuildFailed', message }, now);

@@ -35,7 +35,7 @@ it('lines without the number of a job are ignored, and texts are cut after 4096 
   assert.equal(running?.nodes.length, 4096);
 });
 
-it('a program that a signal ended has 128 and the number of the signal, also of the first', () => {
+it('a program ended by a signal has the exit status 128 plus the number of the signal, including signal 1', () => {
   assert.deepEqual(
     ['0:1', '0:9', '3:0', '', 'x:1'].map((exit) => accountLines(`7|FAILED|${exit}||||n1`)[0]?.exitCode),
     [129, 137, 3, undefined, undefined],
@@ -51,7 +51,7 @@ it('an error of sbatch without a text is temporary, also with empty lines', () =
   assert.equal(isForNow(' nothing \n'), false);
 });
 
-it('the earliest and the latest times of a job count in any order of its tasks', () => {
+it('the earliest and the latest times of a job are used for any order of its tasks', () => {
   const line = (task: number, hour: number) =>
     `7_${task}|FAILED|1:0|2026-01-01T0${hour}:00:00|2026-01-01T0${hour}:10:00|2026-01-01T0${hour}:20:00|n1\n`;
   const { status } = observed(line(0, 5) + line(1, 2) + line(2, 8), {}, '0-2');
@@ -84,7 +84,7 @@ it('a stopped job has failed with the reason of the stop, and the message that i
   });
 });
 
-it('a file that is too long is copied from the end of its copy, and its middle is left out once', () => {
+it('a file that is too long is continued after the copied part, and its middle is left out once', () => {
   assert.deepEqual(nextPiece(100, 3, 10, true), { from: 3, to: 5 });
   assert.deepEqual(nextPiece(100, 5, 10, true), { text: '\n[minik8s: 90 bytes left out]\n' });
   const stored = 5 + '\n[minik8s: 90 bytes left out]\n'.length;

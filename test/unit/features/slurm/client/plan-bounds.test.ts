@@ -27,14 +27,14 @@ const jobOf = (spec: SlurmJobSpec, status?: SlurmJobStatus): SlurmJob => ({
 const options = (spec: SlurmJobSpec) => sbatchOptions(jobOf(spec));
 
 describe('the options of sbatch', () => {
-  it('have a time without end, and no memory of nothing', () => {
+  it('may have an unlimited time, and have no memory of 0', () => {
     assert.ok(options({ time: 'UNLIMITED' }).includes('--time=UNLIMITED'));
     assert.ok(options({ time: 3600 }).includes('--time=60:00'));
     for (const memory of ['0', '-1', 'much']) assert.throws(() => options({ memory }), UnusableSpec);
     assert.ok(options({ memory: String(1024 * 1024 + 1) }).includes('--mem=2M'));
     assert.ok(!options({ gpus: 0 }).some((option) => option.startsWith('--gres')));
   });
-  it('have arrays of at most 10,000 tasks, in order, each once', () => {
+  it('have arrays of at most 10,000 tasks, sorted and without duplicates', () => {
     assert.deepEqual(arrayTasks('5,1-7:3,4'), [1, 4, 5, 7]);
     assert.equal(arrayTasks('0-9999')?.length, 10_000);
     assert.throws(() => arrayTasks('0-10000'), /more than 10000 tasks/);
@@ -105,7 +105,7 @@ describe('the state of a job in Slurm', () => {
     ]);
     assert.deepEqual([status.state, status.nodes, status.reason], ['PENDING', 'n2', 'Resources']);
   });
-  it('counts output and errors apart', () => {
+  it('counts output and errors separately', () => {
     const sizes: [string, number][] = [
       ['stdout-1', 3],
       ['stdout-2', 4],
@@ -114,7 +114,7 @@ describe('the state of a job in Slurm', () => {
     const { status } = observed({}, [task('RUNNING')], sizes);
     assert.deepEqual([status.outputBytes, status.errorBytes], [7, 5]);
   });
-  it('names the states of an array’s tasks if they differ, and only then', () => {
+  it('contains the states of an array’s tasks only if they differ', () => {
     const ends = (...states: readonly string[]) =>
       observed(
         { array: '0-1' },
@@ -137,7 +137,7 @@ it('a failure of a step without a condition sets none, and others are reported a
   assert.equal(problemOf('upload', refused)?.reason, 'TryingAgain');
 });
 
-it('a job has ended in twelve of Slurm’s states, and in no other', () => {
+it('a job has ended in exactly twelve of Slurm’s states', () => {
   for (const state of [
     ...['BOOT_FAIL', 'CANCELLED', 'COMPLETED', 'DEADLINE', 'FAILED', 'LAUNCH_FAILED', 'NODE_FAIL'],
     ...['OUT_OF_MEMORY', 'PREEMPTED', 'RECONFIG_FAIL', 'REVOKED', 'TIMEOUT'],
@@ -147,7 +147,7 @@ it('a job has ended in twelve of Slurm’s states, and in no other', () => {
     assert.ok(!isOver(state), state);
 });
 
-it('parts of a list of tasks that cannot be read are left out, and the others count', () => {
+it('invalid parts of a list of tasks are left out, and the other parts are used', () => {
   const tasks = (range: string) => queueLines(`7_[${range}]|PENDING|||||None`)[0]?.tasks;
   assert.deepEqual(tasks('1,-,5-7:2,3-'), [1, 5, 7]);
   assert.deepEqual(tasks('0-3%2'), [0, 1, 2, 3]);

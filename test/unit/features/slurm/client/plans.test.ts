@@ -66,7 +66,7 @@ describe('the end of a job', () => {
   const types = ({ conditions = [] }: SlurmJobStatus) =>
     conditions.map(({ type, status }) => `${type} ${status}`);
 
-  it('has one verdict, whatever the earlier conditions were, which is True when the files are stored', () => {
+  it('has one verdict for any earlier conditions, which becomes True when the files are stored', () => {
     const canceled = withCondition(
       running,
       { type: 'Failed', status: 'Unknown', reason: 'Canceled', message: 'it was canceled' },
@@ -79,7 +79,7 @@ describe('the end of a job', () => {
     assert.deepEqual([last.phase, types(last)], ['Succeeded', ['Uploaded True', 'Complete True']]);
     assert.equal(last.conditions?.[1]?.lastTransitionTime, '2026-01-01T00:01:05Z');
   });
-  it('is that of a canceled job if it was canceled by us or by others', () => {
+  it('is that of a canceled job, also if Slurm canceled it', () => {
     for (const [reason, phase] of [
       ['Canceled', 'Canceled'],
       ['CANCELLED', 'Canceled'],
@@ -91,7 +91,7 @@ describe('the end of a job', () => {
         phase,
       );
   });
-  it('comes in each of the states that Slurm has for it', () => {
+  it('is recognized by each of Slurm’s states for it', () => {
     for (const state of [
       'OUT_OF_MEMORY',
       'BOOT_FAIL',
@@ -165,7 +165,7 @@ it('chooses results by glob, the smallest first, up to the limit', () => {
   );
 });
 
-it('matches a host only by its own lines', () => {
+it('uses only the lines of known_hosts for the host', () => {
   const key = Buffer.from('AAAA', 'base64');
   const has = (line: string, port = 22) => hostKeys(line, 'login.example', port).has(key);
   assert.ok(has('login.example,10.0.0.1 ssh-ed25519 AAAA'));
@@ -184,7 +184,7 @@ it('matches a host only by its own lines', () => {
   );
 });
 
-it('reads a Secret, and shows nothing of an invalid one', () => {
+it('reads a Secret, and reveals nothing of an invalid Secret', () => {
   const data = { host: 'h', user: 'u', password: 'secret\n', knownHosts: 'x' };
   const read = connectionSettings(data);
   assert.ok(typeof read !== 'string' && read.password === 'secret' && read.port === 22);
@@ -209,7 +209,7 @@ it('reads a Secret, and shows nothing of an invalid one', () => {
   }
 });
 
-it('the line with the end counts among several lines of one task, otherwise the first', () => {
+it('of several lines of a task, the line with the end is used, otherwise the first line', () => {
   const of = (spec: SlurmJobSpec, ...lines: readonly string[]) => {
     const job = { namespace: 'a', name: 'b', uid: 'c', spec, status: undefined, deleting: false };
     const looked = { sizes: new Map(), exited: new Map() };

@@ -43,7 +43,7 @@ it('a job that is canceled while its output is copied is canceled as soon as the
   await end();
 });
 
-it('a job that is canceled during a step other than a build is canceled after it, and once', async () => {
+it('a job that is canceled during a step other than a build is canceled once, after the step', async () => {
   const { host, store, clock, change, end } = hostWorld();
   const prepared = Promise.withResolvers<undefined>();
   let isHeld = true;

@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import { ConnectionError } from '../../../../../src/features/slurm/client/ssh.ts';
 import { buildsForEver, countOf, hostWorld } from '../../../../fixtures/slurm/host-world.ts';
 
-it('a job that is late while it is built is ended there, at its deadline and not before', async () => {
+it('a job that exceeds its deadline during the build is ended exactly at the deadline', async () => {
   const { host, store, clock, says, end } = hostWorld();
   buildsForEver(host);
   const uid = store.add('late', { build: ['make'], run: ['true'], activeDeadlineSeconds: 60 });
@@ -129,7 +129,7 @@ it('a job that was deleted from the cluster is not continued, and leaves no time
   await end();
 });
 
-it('a deadline that is over when the client begins ends the job, and one of an ended job is not awaited', async () => {
+it('a deadline that has passed before the client starts ends the job; the deadline of an ended job is ignored', async () => {
   const { host, store, clock, says, end } = hostWorld();
   const uid = store.add('one', { run: ['true'], activeDeadlineSeconds: 3600 });
   await clock.advance(60_000);

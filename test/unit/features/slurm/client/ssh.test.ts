@@ -119,7 +119,7 @@ describe('SshConnection.open', () => {
       'InvalidSecret: privateKey in the Secret cannot be used: Cannot parse privateKey: bad',
     );
   });
-  it('keeps the first of several errors, and continues after the others', async () => {
+  it('reports the first of several errors, and survives the others', async () => {
     const { text } = await fault((one) => {
       one.emit('error', new Error('first'));
       one.emit('error', new Error('second'));
@@ -216,7 +216,7 @@ describe('SshConnection.run', () => {
     stop.abort(new Error('later'));
     assert.equal(client.channels[0]?.closed, 0);
   });
-  it('keeps two programs at once apart', async () => {
+  it('keeps the data of two concurrent programs separate', async () => {
     const { client, connection } = await connected();
     const [one, two] = [connection.run('1', never), connection.run('2', never)];
     await turn();
@@ -225,7 +225,7 @@ describe('SshConnection.run', () => {
     assert.deepEqual([(await one).stdout, (await two).stdout], ['one', 'two']);
     assert.deepEqual([(await one).code, (await two).code], [1, 2]);
   });
-  it('keeps nothing of answered requests while the connection stays open', async () => {
+  it('keeps no data of answered requests while the connection is open', async () => {
     const { client, connection } = await connected();
     const promises = () => queryObjects(Promise, { format: 'count' });
     const before = promises();
@@ -314,7 +314,7 @@ describe('the end of an SshConnection', () => {
 });
 
 describe('files of an SshConnection', () => {
-  it('are read in blocks of at most 32 KiB, whatever size the host returns', async () => {
+  it('are read in blocks of at most 32 KiB, even if the host returns other sizes', async () => {
     const { client, connection } = await connected();
     const data = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
     client.files.set('/f', data);
@@ -358,7 +358,7 @@ describe('files of an SshConnection', () => {
     client.writeFault = new Error('No space left');
     await assert.rejects(connection.write('/g', Buffer.from('text'), 0o600), /No space left/);
   });
-  it('use a new session after one that the host refused', async () => {
+  it('use a new session after a session that the host has rejected', async () => {
     const { client, connection } = await connected();
     client.files.set('/f', Buffer.from('x'));
     client.sessionFault = new Error('refused');

@@ -11,7 +11,7 @@ import { condition, failed, said, stepWorld as world } from '../../../../fixture
 const longest = `/${'x'.repeat(4095)}`;
 
 describe('the work folder', () => {
-  it('is the last line that is a path, whatever the login shell prints before and after', async () => {
+  it('is the last line that is a path, even if the login shell prints other lines before and after it', async () => {
     for (const [stdout, folder] of [
       ['/home/me/one\n', '/home/me/one'],
       ['/motd\nwelcome\n/home/me/one\nbye\n', '/home/me/one'],
@@ -88,7 +88,7 @@ describe('an upload', () => {
     other.fails(away);
     await assert.rejects(other.take('upload'), away);
   });
-  it('waits for a ConfigMap that is missing, and ends a job whose files lead elsewhere', async () => {
+  it('waits for a missing ConfigMap, and ends a job whose file paths leave the work folder', async () => {
     const missing = world({ workDir: '/w' }, said(''));
     missing.store.readFiles = async () => {
       throw new MissingSource('configmap "x" not found');

@@ -36,7 +36,7 @@ describe('a cancellation', () => {
     await late.take('cancel');
     assert.equal(
       late.is('Failed'),
-      'Unknown DeadlineExceeded: it was not done after 60 s (activeDeadlineSeconds)',
+      'Unknown DeadlineExceeded: it had not ended after 60 s (activeDeadlineSeconds)',
     );
   });
   it('is repeated while Slurm has not finished it, and the status stays unchanged', async () => {
@@ -146,7 +146,7 @@ describe('the end', () => {
 
 describe('a job that is being deleted', () => {
   const deleting = true;
-  it('is released after Slurm has ended it and its folder is removed, at once if nothing was begun', async () => {
+  it('is released after Slurm has ended it and its folder is removed; at once if no step has begun', async () => {
     for (const [status, spec, scripts] of [
       [{ phase: 'Running', workDir: '/w', jobID: '7' }, {}, ['scancel', 'rm -rf']],
       [{ phase: 'Building', workDir: '/w' }, {}, ['scancel', 'rm -rf']],

@@ -111,7 +111,7 @@ async function scenario(of: 'host' | 'cluster', manner?: Manner, at = -1) {
 }
 
 for (const side of ['host', 'cluster'] as const)
-  it(`a job is submitted once and its results are complete, whatever requests to the ${side} fail`, async () => {
+  it(`a job is submitted once and its results are complete if any request to the ${side} fails`, async () => {
     const { count } = await scenario(side);
     assert.ok(count > 8, `${count} requests`);
     for (const manner of manners)

@@ -10,11 +10,11 @@ import {
 
 const file = (path: string) => ({ path, data: Buffer.from('text') });
 
-it('each folder of the files is created once, and a file at the top needs none', () => {
+it('each folder of the files is created once, and a file in the top folder needs no folder', () => {
   assert.deepEqual(foldersOf(['top', 'a/one', 'a/two', 'a/b/three'].map(file)), ['a', 'a/b']);
 });
 
-it('the client adds its three files in its own folder, after those of the job', () => {
+it('the client adds its three files in its own folder, after the files of the job', () => {
   const spec = { run: ['true'], build: ['make'] };
   const job = { namespace: 'default', name: 'j', uid: 'u', spec, status: undefined, deleting: false };
   assert.deepEqual(

@@ -91,11 +91,11 @@ describe('the client of a connection', () => {
 describe('a job that is being deleted', () => {
   const deleted = (phase?: string) => job({ deleted: true, ...(phase && { phase }) });
 
-  it('is the client’s while something may run', () => {
+  it('belongs to the client while the job may run', () => {
     const found = plan({ jobs: [deleted('Running')], secretIsThere: true });
     assert.deepEqual(found, { ...nothing, needsClient: true });
   });
-  it('is released when it has ended, or no client has ever seen it', () => {
+  it('is released when it has ended, or if no client has ever seen it', () => {
     assert.deepEqual(plan({ jobs: [deleted('Failed')], secretIsThere: true }).release, [undefined]);
     assert.deepEqual(plan({ jobs: [deleted()], secretIsThere: true }), { ...nothing, release: [undefined] });
     assert.deepEqual(plan({ jobs: [deleted()], pods: [pod('a')], secretIsThere: true }).release, []);
@@ -115,7 +115,7 @@ describe('a job that is being deleted', () => {
     assert.deepEqual(plan({ jobs: [job({ deleted: true, held: false, phase: 'Failed' })] }), nothing));
 });
 
-it('a job whose time after its end is over is deleted', () => {
+it('a job whose ttlSecondsAfterFinished has passed is deleted', () => {
   const of = (ttl: number, ended: number) => plan({ jobs: [job({ phase: 'Failed', ended, ttl })] });
   assert.deepEqual(of(200, 130), { ...nothing, again: 70_000 });
   assert.deepEqual(of(200, 200), { ...nothing, expired: 1 });
@@ -147,7 +147,7 @@ it('the first name among clients of the same age stays, in any order of the cach
     assert.deepEqual(plan({ jobs: [job()], pods }).remove, ['b']);
 });
 
-it('a client that has ended and is being deleted is not deleted once more', () =>
+it('an ended client that is being deleted is not deleted again', () =>
   assert.deepEqual(
     plan({ jobs: [job()], pods: [pod('a', { phase: 'Succeeded', deleted: true })] }).remove,
     [],

@@ -33,7 +33,7 @@ const job = (over: object = {}, status: object = {}): SlurmJob =>
 const leaving = { deletionTimestamp: at(0) };
 
 describe('the controller of SlurmJobs', () => {
-  it('takes its own finalizer off a job, and no other', async () => {
+  it('removes only its own finalizer from a job', async () => {
     const world = newWorld();
     world.put(
       slurmJobResource,
@@ -65,7 +65,7 @@ describe('the controller of SlurmJobs', () => {
       ...['host', 'knownHosts', 'passphrase', 'password', 'port', 'privateKey', 'user'],
     ]);
   });
-  it('creates another client beside one that is ending, and one for each connection', async () => {
+  it('creates a new client beside a terminating client, and one client for each connection', async () => {
     const world = newWorld();
     world.put(slurmJobResource, job());
     await world.reconcile(key);
@@ -101,7 +101,7 @@ describe('the controller of SlurmJobs', () => {
       assert.deepEqual(world.names(kind), [object.metadata.name], kind.kind);
     }
   });
-  it('removes its finalizer from the job that it has seen, not from a changed or replaced one', async () => {
+  it('removes its finalizer only from the version of the job that it has seen', async () => {
     for (const other of [
       { resourceVersion: '2', finalizers: ['late.io/x', slurmFinalizer] },
       { uid: 'uid-of-another', finalizers: ['late.io/x', slurmFinalizer] },
@@ -114,7 +114,7 @@ describe('the controller of SlurmJobs', () => {
       assert.deepEqual(finalizers, other.finalizers);
     }
   });
-  it('removes the pod and the job that it has seen, and no newer ones of their names', async () => {
+  it('removes only the pod and the job that it has seen, not newer objects with their names', async () => {
     const world = newWorld();
     const ended = { phase: 'Succeeded', endTime: at(-3600) };
     const expired = {

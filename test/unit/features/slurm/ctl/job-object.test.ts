@@ -72,7 +72,7 @@ it('slurmSpec reads the files of a folder, texts as texts and others as base64',
   );
 });
 
-it('slurmSpec rejects a job without a connection, and one with no program or with two', async () => {
+it('slurmSpec rejects a job without a connection, without a program or with two programs', async () => {
   for (const [argv, message] of [
     [['--run-command', 'true'], /--connection SECRET/],
     [['--connection', 'login'], /either --script-file or --run-command/],

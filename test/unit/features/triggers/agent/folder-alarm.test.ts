@@ -60,7 +60,7 @@ function begin(context: TestContext, ...folders: readonly string[]) {
   };
 }
 
-test('folders of the last reading are watched once each, and others no longer', async (context) => {
+test('each folder of the last reading is watched once, and other folders are not watched any more', async (context) => {
   const { look, heard, alarm } = begin(context, 'a', 'b');
   await look('a', 'b');
   assert.deepEqual([await heard('a'), await heard('b')], [1, 1]);
@@ -103,7 +103,7 @@ test('a watch does not keep the process running', async (context) => {
   control.close();
 });
 
-test('a broken watch counts as a change, and the next look watches the folder again', async (context) => {
+test('a broken watch counts as a change, and the next reading watches the folder again', async (context) => {
   const { root, look, heard, world } = begin(context, 'a');
   // The kernel breaks no watch at a test's wish, so that the event is raised by hand.
   const control = watch(root);
@@ -198,7 +198,7 @@ for (const [made, what] of [
   [['a', 'b'], 'the folder itself is noticed at once'],
   [['a'], 'a folder above it is watched from then on'],
 ] as const)
-  test(`a folder that is created between a look and the watch of its parents: ${what}`, async (context) => {
+  test(`a folder that is created between a reading and the watch of its parents: ${what}`, async (context) => {
     const root = realpathSync(mkdtempSync(join(tmpdir(), 'minik8s-folder-alarm-')));
     const folder = join(root, 'a', 'b');
     let changes = 0;

@@ -31,7 +31,7 @@ function begin(context: TestContext) {
   };
 }
 
-it('a watch gets its reported files back, and one of the same name with another uid gets nothing', async (context) => {
+it('a watch gets its reported files, and a watch with the same name and another uid gets none', async (context) => {
   const { memory, directory, file } = begin(context);
   assert.equal(await memory.read(watchOf('w')), undefined);
   await memory.write(watchOf('w'), told);
@@ -55,7 +55,7 @@ it('a file of an earlier version without a uid is of the watch of its name', asy
   assert.deepEqual(await memory.read(watchOf('w')), told);
 });
 
-it('a file of another format, one that is not JSON and one that cannot be read are refused', async (context) => {
+it('a file with another format, without JSON or without read access is rejected', async (context) => {
   const { memory, directory, file } = begin(context);
   mkdirSync(directory);
   writeFileSync(file('w'), JSON.stringify({ format: 'other-2', uid: 'uid-w', files: [] }));

@@ -157,7 +157,7 @@ test('a watch that was created again while the node was disconnected or down sta
   }
 });
 
-test('a watch made again begins when the last event of the one before is stored', async (context) => {
+test('a recreated watch begins when the last event of its predecessor is stored', async (context) => {
   for (const isHeard of [true, false]) {
     const { folder, told, hold, memory, list, apply, passes, pass, restart } = start(context);
     writeFileSync(join(folder, 'a'), 'text');

@@ -44,7 +44,7 @@ describe('a watched folder', () => {
     }
   };
 
-  it('is in or equal to a --watch-folder of the node, by whatever links', async (context) => {
+  it('is inside or equal to a --watch-folder of the node, also through links', async (context) => {
     const base = begin(context);
     mkdirSync(join(base, 'in/deep'), { recursive: true });
     mkdirSync(join(base, 'inside'));
@@ -157,7 +157,7 @@ describe('the files of a folder', () => {
     assert.deepEqual([paths, unnamed], [['a.csv'], 1]);
   });
 
-  it('are not found if they are removed during the listing, or if folders become links or files', async (context) => {
+  it('are missing if they are removed during the listing, or if their folders become links or files', async (context) => {
     const base = begin(context);
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
       mkdirSync(join(base, name));
@@ -176,7 +176,7 @@ describe('the files of a folder', () => {
     assert.deepEqual(paths, ['a/file', 'd/file']);
   });
 
-  it('are more than one look at once', async (context) => {
+  it('need more than one turn of reading', async (context) => {
     const base = begin(context);
     const names = Array.from({ length: 130 }, (_, index) => `f${index}`);
     for (const name of names) writeFileSync(join(base, name), '');
@@ -223,7 +223,7 @@ describe('the content of a file', () => {
     assert.equal(await read(base, 'in'), undefined);
   });
 
-  it('is not read if the file has another size or time than it was found with', async (context) => {
+  it('is not read if the size or time of the file has changed since the listing', async (context) => {
     const base = begin(context);
     const path = join(base, 'a');
     writeFileSync(path, 'text');

@@ -34,7 +34,7 @@ it('a file that is written during the read is not reported as a mixture', async 
   });
   assert.equal(await read(), undefined);
 });
-it('a file is reported as found, and not if it has another time or length since', async (context) => {
+it('the content of a file is reported unless its time or length has changed in the meantime', async (context) => {
   const { path, read } = await world(context);
   assert.deepEqual(await read(), { content: 'before' });
   utimesSync(path, 1, 1);

@@ -146,7 +146,7 @@ test('a rejected change is sent again after a growing pause, and a stored one is
   assert.deepEqual(told(), ['created a', 'created b']);
   assert.ok(
     log.of('warn').some(({ fields }) => fields?.error === 'the connection was lost'),
-    'it is told as it was',
+    'the repeated report is unchanged',
   );
   assert.equal(new Set(asked.map(({ metadata }) => metadata.name)).size, 2);
 });
@@ -237,7 +237,7 @@ test('files are reported by pattern, types, subfolders and content, and names wi
   assert.equal(said.at(-1)?.message, '1 files have names that are not UTF-8 and are not reported');
   writeFileSync(join(folder, 'a.csv'), 'longer than it was');
   // The trigger does not ask for updates; the change is recorded all the same.
-  await passes('it is remembered', () => remembered().includes('"a.csv",18'));
+  await passes('the file is recorded as reported', () => remembered().includes('"a.csv",18'));
   rmSync(join(folder, 'a.csv'));
   rmSync(join(folder, 'in'), { recursive: true });
   await passes('both changes are reported', () => told().length === 4);
@@ -248,7 +248,7 @@ test('an agent that ended before its record, or whose record is damaged, reports
   const { folder, asked, told, passes, pass, restart, memoryFile, remembered, log, end } = start(context);
   writeFileSync(join(folder, 'a'), 'text');
   await passes('the change is reported', () => told().length === 1);
-  await passes('it is remembered', () => remembered().includes('"a"'));
+  await passes('the file is recorded as reported', () => remembered().includes('"a"'));
   await restart();
   await pass(120_000);
   assert.equal(asked.length, 1, 'what is remembered is not told again');
@@ -262,7 +262,7 @@ test('an agent that ended before its record, or whose record is damaged, reports
     writeFileSync(memoryFile, text);
     await restart();
     await passes('the change is reported again', () => asked.length > count);
-    await passes('it is remembered', () => remembered().includes('"a"'));
+    await passes('the file is recorded as reported', () => remembered().includes('"a"'));
   }
   await pass(300_000);
   assert.deepEqual([told(), asked.length], [['created a'], 4]);
@@ -286,7 +286,7 @@ test('a change that fails repeatedly is reported soon after the server answers a
   assert.ok(clock.now() - refusedAt <= 3000, `${clock.now() - refusedAt} ms`);
 });
 
-test('a watch does not report an equal state again when it is restarted', async (context) => {
+test('a restarted watch does not report an unchanged state again', async (context) => {
   const status = { reason: 'Watching', message: '', waiting: false };
   const { said, pass } = start(context, {}, true, status);
   await pass(120_000);
@@ -337,7 +337,7 @@ test('without changes nothing is written, and no timer of a finished event is le
   for (let index = 0; index < 10; index++) {
     writeFileSync(join(folder, `${index}`), 'text');
     await passes(
-      'it is remembered',
+      'the file is recorded as reported',
       () => told().length === index + 1 && remembered().includes(`"${index}"`),
     );
   }

@@ -90,12 +90,12 @@ describe('a Trigger is refused', () => {
     ['with an invalid schedule', { cron: { schedule: '* * *' } }, /^spec.cron.schedule: Invalid/],
     ['with an unknown zone', { cron: { ...cron, timeZone: 'Mars' } }, /^spec.cron.timeZone: Invalid/],
     [
-      'with a deadline below zero',
+      'with a negative deadline',
       { cron: { ...cron, startingDeadlineSeconds: -1 } },
       /startingDeadlineSeconds/,
     ],
     ['with a path without a slash', { http: { path: 'a' } }, /^spec.http.path: Invalid/],
-    ['with a path that goes up', { http: { path: '/a/../b' } }, /^spec.http.path: Invalid/],
+    ['with a path with ..', { http: { path: '/a/../b' } }, /^spec.http.path: Invalid/],
     ['with a path with a query', { http: { path: '/a?b' } }, /^spec.http.path: Invalid/],
     ['with a path that is too long', { http: { path: `/${'a'.repeat(300)}` } }, /^spec.http.path: Too long/],
     ['without a method', { http: { path: '/a', methods: [] } }, /^spec.http.methods: Required/],
@@ -111,17 +111,17 @@ describe('a Trigger is refused', () => {
       /^spec.object.namespace: Invalid/,
     ],
     [
-      'with labels that cannot be read',
+      'with an invalid label selector',
       { object: { ...pods, labelSelector: 'a in' } },
       /^spec.object.labelSelector: /,
     ],
     [
-      'with fields that cannot be read',
+      'with an invalid field selector',
       { object: { ...pods, fieldSelector: 'a' } },
       /^spec.object.fieldSelector: /,
     ],
     [
-      'of its own events',
+      'on TriggerEvents',
       { object: { apiVersion: 'minik8s.io/v1', kind: 'TriggerEvent' } },
       /^spec.object.kind: Forb/,
     ],
@@ -135,13 +135,17 @@ describe('a Trigger is refused', () => {
       { file: { claimName: 'a', path: '../b' } },
       /^spec.file.path: Invalid/,
     ],
-    ['with a path from the root', { file: { claimName: 'a', path: '/b' } }, /^spec.file.path: Invalid/],
-    ['with a path of no claim', { file: { folder: '/a', path: 'b' } }, /^spec.file.path: Forbidden/],
-    ['with a folder that is no path from the root', { file: { folder: 'a' } }, /^spec.file.folder: Invalid/],
-    ['with a folder that goes up', { file: { folder: '/a/../b' } }, /^spec.file.folder: Invalid/],
-    ['with the whole machine', { file: { folder: '/' } }, /^spec.file.folder: Invalid/],
     [
-      'with nodes for a claim',
+      'with an absolute path in a claim',
+      { file: { claimName: 'a', path: '/b' } },
+      /^spec.file.path: Invalid/,
+    ],
+    ['with a path without a claim', { file: { folder: '/a', path: 'b' } }, /^spec.file.path: Forbidden/],
+    ['with a folder that is not an absolute path', { file: { folder: 'a' } }, /^spec.file.folder: Invalid/],
+    ['with a folder with ..', { file: { folder: '/a/../b' } }, /^spec.file.folder: Invalid/],
+    ['with the folder /', { file: { folder: '/' } }, /^spec.file.folder: Invalid/],
+    [
+      'with a nodeSelector for a claim',
       { file: { claimName: 'a', nodeSelector: {} } },
       /^spec.file.nodeSelector: Forbidden/,
     ],
@@ -150,11 +154,11 @@ describe('a Trigger is refused', () => {
     ['with an invalid function', { result: { function: 'A_' } }, /^spec.result.function: Invalid/],
     ['with no attempts', { cron, retry: { maxAttempts: 0 } }, /^spec.retry.maxAttempts: Invalid/],
     [
-      'with pauses that shrink',
+      'with a maximum pause below the minimum',
       { cron, retry: { minSeconds: 9, maxSeconds: 3 } },
       /^spec.retry.maxSeconds: Invalid/,
     ],
-    ['with a limit below zero', { cron, deadLetters: { limit: -1 } }, /^spec.deadLetters.limit: Invalid/],
+    ['with a negative limit', { cron, deadLetters: { limit: -1 } }, /^spec.deadLetters.limit: Invalid/],
     ['with too much input', { cron, input: 'x'.repeat(300_000) }, /^spec.input: Too long/],
     ['with an invalid target', { cron, target: { name: 'a/b' } }, /^spec.target.name: Invalid/],
     ['with an invalid account', { cron, serviceAccountName: 'A' }, /^spec.serviceAccountName: Invalid/],
@@ -239,7 +243,7 @@ describe('the trigger of a path', () => {
     at('c', '/b', '2025-01-01'),
   ];
   it('is the first that was made', () => assert.equal(triggerAt([young, other, old], '/a'), old));
-  it('is the first by name of those created at once', () =>
+  it('is the first by name if they were created at the same time', () =>
     assert.equal(triggerAt([at('d', '/a', '2026-01-01'), old], '/a'), old));
   it('does not exist if no trigger has the path', () => assert.equal(triggerAt([old], '/a/'), undefined));
 });
@@ -292,7 +296,7 @@ testCells(
 );
 testCells(
   triggerEventResource,
-  'one that is set going again',
+  'a trigger that is resumed',
   {
     spec: { trigger: 't', id: '1', type: 't', source: '/s', time: before(9), replays: 2 },
     status: { phase: 'Failed', replays: 1 },

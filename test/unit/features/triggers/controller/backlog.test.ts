@@ -24,7 +24,7 @@ function world(count: number) {
 }
 
 describe('a source that has filled the room', () => {
-  it('continues when half of it is free, not with each event that is deleted', async () => {
+  it('continues when half of it is free, not after each deleted event', async () => {
     const { seen, backlog } = world(1000);
     let isOn = false;
     const { signal } = new AbortController();
@@ -39,7 +39,7 @@ describe('a source that has filled the room', () => {
     assert.ok(isOn && !backlog.waits(key));
     assert.equal(getEventListeners(signal, 'abort').length, 0);
   });
-  it('is full with the thousandth, stored ones that the cache does not show counted once', () => {
+  it('is full with the thousandth event; stored events that the cache does not show are counted once', () => {
     const { seen, backlog } = world(999);
     assert.ok(!backlog.isFull(key));
     backlog.stored(event('own'));
@@ -56,7 +56,7 @@ describe('a source that has filled the room', () => {
     await assert.rejects(waiting, /over/);
     assert.ok(!backlog.waits(key));
   });
-  it('continues at once if there is room, and others keep waiting when one ends', async () => {
+  it('continues at once if there is room; other sources keep waiting when one ends', async () => {
     const { backlog } = world(500);
     await backlog.room(key, new AbortController().signal);
     const full = world(1000).backlog;
@@ -72,7 +72,7 @@ describe('a source that has filled the room', () => {
 });
 
 describe('events that were stored', () => {
-  it('are counted until the cache shows them, each for itself, and not when it does already', () => {
+  it('are counted separately until the cache shows them', () => {
     const { seen, backlog } = world(1);
     backlog.stored(event('e0'));
     assert.equal(backlog.pending(key), 1);

@@ -10,7 +10,7 @@ import {
 } from '../../../../../src/features/triggers/controller/deliveries.ts';
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 
-it('slow functions of one namespace do not block the deliveries of others', async () => {
+it('slow functions of one namespace do not block the deliveries of other namespaces', async () => {
   const clock = new FakeClock();
   const told: string[][] = [];
   const ends: (() => void)[] = [];

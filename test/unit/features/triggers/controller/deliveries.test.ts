@@ -64,7 +64,7 @@ function world() {
 }
 
 describe('deliveries', () => {
-  it('have so many places, which are free again after them', async () => {
+  it('occupy a limited number of places, and release them at their end', async () => {
     const one = world();
     const places = one.deliveries.roomFor(key);
     assert.ok(places > 0 && places < maxInAll, 'one namespace does not have all');
@@ -74,7 +74,7 @@ describe('deliveries', () => {
     for (let i = 0; i < begun; i++) await one.end(`e${i}`, i % 2 ? undefined : { error: 'no' });
     assert.deepEqual([one.deliveries.roomFor(key), one.deliveries.underWay(key)], [places, 0]);
   });
-  it('continue beside one that ends, and their events stay busy', async () => {
+  it('continue when another delivery ends, and their events stay busy', async () => {
     const one = world();
     const [, second] = [one.begin(event('e1')), one.begin(event('e2'))];
     await one.end('e1');
@@ -82,7 +82,7 @@ describe('deliveries', () => {
     await one.end('e2');
     assert.equal(one.deliveries.underWay(key), 0);
   });
-  it('are assigned to one waiting trigger for each free place, in order and once each', async () => {
+  it('are assigned to one waiting trigger for each free place, in order', async () => {
     const one = world();
     for (const name of ['e1', 'e2', 'e3']) one.begin(event(name));
     for (const waiting of ['default/a', 'default/b', 'default/a']) one.deliveries.wait(waiting);
@@ -97,7 +97,7 @@ describe('deliveries', () => {
 });
 
 describe('an event', () => {
-  it('is deleted when it was delivered, and is busy until the cache shows that', async () => {
+  it('is deleted after its delivery, and is busy until the cache shows the deletion', async () => {
     const one = world();
     const e = one.begin(event('e'));
     assert.equal(one.deliveries.isBusy(key, e), true);
@@ -137,7 +137,7 @@ describe('an event', () => {
       'Warning DeadLetter t: TriggerEvent e is a dead letter after 3 attempts: no answer',
     ]);
   });
-  it('at the end of too long a chain is a dead letter at once, and nothing is called', async () => {
+  it('at the end of a chain that is too long is a dead letter at once, without a call', async () => {
     const one = world();
     one.begin(event('e', { depth: 17 }));
     await one.clock.settle();
@@ -168,7 +168,7 @@ describe('an event', () => {
     await one.deliveries.discard(trigger(), dead);
     assert.equal(one.deliveries.counts(key).discarded, 0);
   });
-  it('is not delivered again because it cannot be written that it was', async () => {
+  it('is not delivered again if the outcome of its delivery cannot be written', async () => {
     for (const failure of [undefined, { error: 'no' }]) {
       const one = world();
       const e = one.begin(event('e'));
@@ -195,7 +195,7 @@ describe('an event', () => {
   });
 });
 
-it('counts during a write of the status are in the next status', async () => {
+it('that are counted during a write of the status are in the next status', async () => {
   const one = world();
   one.begin(event('e1'));
   one.begin(event('e2'));
@@ -208,7 +208,7 @@ it('counts during a write of the status are in the next status', async () => {
   assert.equal(one.deliveries.counts(key).discarded, 1);
 });
 
-it('the end that the cache shows of another event of the name leaves one busy that was removed', async () => {
+it('the deletion of another event of the same name in the cache leaves a removed event busy', async () => {
   const one = world();
   const e = one.begin(event('e'));
   await one.end('e');
@@ -271,7 +271,7 @@ it('a namespace without deliveries has as many places as before its deliveries',
   assert.equal(one.deliveries.roomFor('other/t'), before);
 });
 
-it('a free place is given to a trigger whose namespace may use it, and not to an earlier one', async () => {
+it('a free place is assigned to the first trigger whose namespace may use it', async () => {
   const one = world();
   const other = { ...trigger(), metadata: meta('o', { namespace: 'other' }) } as Trigger;
   one.begin(event('theirs', {}, { namespace: 'other' }), other);

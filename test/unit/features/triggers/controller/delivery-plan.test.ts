@@ -33,9 +33,9 @@ const plan = (events: readonly TriggerEvent[], facts: object = {}, spec: object 
   planDeliveries(trigger(spec), events, { now, underWay: 0, free: 100, isBusy: () => false, ...facts });
 
 describe('deliveries', () => {
-  it('are at most ten at once of one trigger', () => assert.equal(maxAtOnce, 10));
+  it('are at most ten per trigger at once', () => assert.equal(maxAtOnce, 10));
 
-  it('begin with the oldest event, and among those of one second with the one that was stored first', () => {
+  it('begin with the oldest event, and within a second with the event that was stored first', () => {
     const events = [
       event(undefined, { created: 10, version: 3 }),
       event(undefined, { created: 20, version: 10 }),
@@ -54,14 +54,14 @@ describe('deliveries', () => {
     assert.deepEqual(plan([one], { free: 1 }), { ...nothing, start: [one], pending: 1 });
   });
 
-  it('are due in the very second of their time, and wait for the nearest of others', () => {
+  it('are due in the second of their time; otherwise the nearest time determines the wait', () => {
     const due = event({ nextTime: at(0) });
     assert.deepEqual(plan([due]).start, [due]);
     const { start, again } = plan([event({ nextTime: at(2) }), event({ nextTime: at(5) })]);
     assert.deepEqual([start, again], [[], 2000]);
   });
 
-  it('wait no longer than the longest pause, two seconds more for clocks of others', () => {
+  it('wait at most for the longest pause and two seconds, because clocks differ', () => {
     const isDue = (seconds: number, retry: object, ms = 0) =>
       plan([event({ nextTime: at(seconds) })], { now: now + ms }, { retry }).start.length === 1;
     assert.equal(isDue(9, { minSeconds: 2, maxSeconds: 5 }), false);
@@ -79,7 +79,7 @@ describe('deliveries', () => {
     assert.deepEqual(plan([again]).start, [again]);
   });
 
-  it('discard the earliest failures, those without a time first, and among those of one second the oldest event', () => {
+  it('discard the earliest failures, failures without a time first, and within a second the oldest event', () => {
     const dead = (failed: number | undefined, created: number) =>
       event({ phase: 'Failed', ...(failed !== undefined && { failedTime: at(-failed) }) }, { created });
     const [young, old, older, untimed] = [dead(10, 60), dead(30, 60), dead(30, 90), dead(undefined, 5)];
@@ -98,7 +98,7 @@ describe('the request of a delivery', () => {
       ...{ datacontenttype: 'application/json', trigger: 't' },
     }));
 
-  it('names this trigger, and those that led to the event', () => {
+  it('contains this trigger and the triggers that led to the event', () => {
     assert.deepEqual(chainAfter(trigger(), event()), ['default/t']);
     assert.deepEqual(chainAfter(trigger(), event(undefined, { chain: ['a/b', 'c/d'] } as object)), [
       ...['a/b', 'c/d', 'default/t'],
@@ -107,7 +107,7 @@ describe('the request of a delivery', () => {
 });
 
 describe('attempts', () => {
-  it('of an event that is replayed for the first time are counted from 0', () => {
+  it('of an event are counted from 0 after its first replay', () => {
     const again = event({ attempts: 3 }, { replays: 1 } as object);
     assert.equal(isLastAttempt(trigger(), again), false);
     assert.equal(afterFailure(trigger(), again, { error: 'no' }, now, 0).attempts, 1);

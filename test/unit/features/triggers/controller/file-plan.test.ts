@@ -53,7 +53,7 @@ describe('a claim', () => {
       noVolume('Pending'),
     ],
     [
-      'of which nothing is said',
+      'without a status',
       { claim: claim({ status: undefined }), volume: bound },
       'ClaimNotBound',
       noVolume('Pending'),
@@ -64,9 +64,9 @@ describe('a claim', () => {
       'ClaimNotBound',
       noVolume('Lost'),
     ],
-    ['whose volume is gone', { claim: claim() }, 'ClaimNotBound', noVolume('Bound')],
+    ['whose volume does not exist', { claim: claim() }, 'ClaimNotBound', noVolume('Bound')],
     [
-      'that names the volume of another',
+      'that names the volume of another claim',
       { claim: claim(), volume: volume({ claimRef: { uid: 'other' }, local: { path: '/d' } }) },
       'ClaimNotBound',
       noVolume('Bound'),
@@ -84,7 +84,7 @@ describe('a claim', () => {
       noFolder,
     ],
     [
-      'whose node is gone',
+      'whose node does not exist',
       { claim: claim(), volume: volume({ local: { path: '/d' }, ...on('n9') }), nodes: [node('n1')] },
       'NodeUnknown',
       /./,
@@ -107,7 +107,7 @@ describe('a claim', () => {
       else assert.match(message.slice(start.length), why);
     });
 
-  it('is watched as a whole if no path in it is named, also in a hostPath volume', () => {
+  it('is watched completely if the trigger has no path, also in a hostPath volume', () => {
     const given = { claim: claim(), volume: volume({ hostPath: { path: '/h' } }), nodes: [node('n1')] };
     const [draft] = plan({ claimName: 'c' }, given).make;
     assert.deepEqual([draft?.spec.folder, draft?.spec.path, draft?.spec.nodeName], ['/h', '', 'n1']);
@@ -198,7 +198,7 @@ describe('a folder of nodes', () => {
     });
   });
 
-  it('on a cluster without nodes is not watched, whatever the nodeSelector', () => {
+  it('in a cluster without nodes is not watched, for any nodeSelector', () => {
     for (const nodeSelector of [undefined, { a: '1' }])
       assert.deepEqual(plan({ folder: '/x', ...(nodeSelector && { nodeSelector }) }, { nodes: [] }).problem, {
         reason: 'NoNode',
@@ -248,7 +248,7 @@ describe('a folder of nodes', () => {
     );
   });
 
-  it('names five nodes and the number of the others', () => {
+  it('contains five nodes and the number of the remaining nodes', () => {
     const names = ['n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7'];
     const message = (count: number) =>
       plan({ folder: '/x' }, { nodes: names.slice(0, count).map((name) => node(name)) }).problem?.message;

@@ -144,7 +144,7 @@ describe('a source of objects', () => {
     await world.clock.settle();
     assert.equal(world.open.size, 0);
   });
-  it('counts a change as reported when its event is stored, and not before', async () => {
+  it('counts a change as reported only when its event is stored', async () => {
     const world = new World();
     const stored = Promise.withResolvers<void>();
     world.storing = stored.promise;
@@ -168,7 +168,7 @@ describe('a source of objects', () => {
     await world.say({ type: 'ADDED', object: map('a', 11) });
     assert.deepEqual(world.told, ['created a']);
   });
-  it('never goes back, whatever version a later event has', async () => {
+  it('never decreases, even if a later event has a lower version', async () => {
     const world = new World('9');
     await world.say({ type: 'BOOKMARK', object: map('', 20) }, { type: 'ADDED', object: map('a', 11) });
     assert.equal(world.source.resourceVersion, '20');

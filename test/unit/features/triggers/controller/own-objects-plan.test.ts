@@ -38,7 +38,7 @@ describe('the objects that a trigger itself caused', () => {
     for (const over of [{ name: 'g' }, { kind: 'ReplicaSet' }, { apiVersion: 'v1' }, { controller: false }])
       assert.equal(isOwn(trigger('Function'), pods, instance(over)), false, JSON.stringify(over));
   });
-  it('is a chain of so many at most', () => {
+  it('have a chain of limited length', () => {
     assert.equal(chainOf(Array.from({ length: 40 }, (_, n) => `a/t${n}`).join(',')).length, 17);
     assert.deepEqual(chainOf(null), []);
   });

@@ -63,7 +63,7 @@ describe('a schedule', () => {
     assert.deepEqual([due, missed], [undefined, Date.parse(at('12:00:00'))]);
     assert.equal(plan({ startingDeadlineSeconds: 30 }).due, Date.parse(at('12:00:00')));
   });
-  it('with an interval counts from its creation', () => {
+  it('with an interval is counted from its creation', () => {
     const { due, again } = plan({ schedule: '@every 4m' });
     assert.deepEqual([due, again], [Date.parse(at('11:59:00')), 150_000]);
   });
@@ -144,7 +144,7 @@ const event = (status?: TriggerEvent['status'], spec: object = {}, created = now
 describe('deliveries', () => {
   const plan = (events: readonly TriggerEvent[], facts: object = {}, spec: object = {}) =>
     planDeliveries(trigger(spec), events, { now, underWay: 0, free: 100, isBusy: () => false, ...facts });
-  it('begin with the oldest, so many at once', () => {
+  it('begin with the oldest events, at most ten at once', () => {
     const events = Array.from({ length: maxAtOnce + 5 }, () => event());
     const { start, waiting, pending } = plan(events.toReversed());
     assert.deepEqual(start, events.slice(0, maxAtOnce));
@@ -238,7 +238,7 @@ describe('a failed attempt', () => {
     });
     assert.deepEqual([phase, attempts, lastError?.length, lastStatus], ['Pending', 1, 1024, 500]);
   });
-  it('is the last after so many', () => {
+  it('is the last after maxAttempts attempts', () => {
     assert.equal(failed({ attempts: 1 }).phase, 'Pending');
     assert.deepEqual(failed({ attempts: 2 }), {
       phase: 'Failed',
@@ -250,7 +250,7 @@ describe('a failed attempt', () => {
   });
   it('is the last if another cannot succeed', () =>
     assert.equal(failed(undefined, { isFinal: true }).phase, 'Failed'));
-  it('of a replayed event counts from 1', () => {
+  it('of a replayed event are counted from 1', () => {
     const { phase, attempts, replays } = failed({ attempts: 3, replays: 0 }, {}, { replays: 1 });
     assert.deepEqual([phase, attempts, replays], ['Pending', 1, 1]);
   });
@@ -278,7 +278,7 @@ describe('the status', () => {
     });
     assert.deepEqual([delivered, failed, discarded, lastTime, observedGeneration], [5, 1, 1, 'then', 2]);
   });
-  it('states why nothing happens', () => {
+  it('states why nothing is delivered', () => {
     const problem = { reason: 'TargetMissing', message: 'there is none' };
     const [ready] = planStatus(trigger(), { ...facts, problem }).conditions ?? [];
     assert.deepEqual(ready, { type: 'Ready', status: 'False', ...problem, lastTransitionTime: timestamp });

@@ -48,7 +48,7 @@ function world(answer = { status: 200, text: '' }) {
 const fn = { ...{ apiVersion: 'minik8s.io/v1', kind: 'Function' }, metadata: meta('x') } as unknown as Fn;
 const workflow = { ...fn, kind: 'Workflow' } as unknown as Workflow;
 
-it('a target that the cache does not show is a problem, and a target of the other kind is not found', () => {
+it('a missing target is a problem, and a target of the other kind counts as missing', () => {
   const { server, problem } = world();
   for (const [kind, resource, object] of [
     ['Function', functionResource, fn],
@@ -119,7 +119,7 @@ describe('a call', () => {
 });
 
 describe('a run', () => {
-  it('is created once for each event, however often that is delivered', async () => {
+  it('is created once for each event, even if the event is delivered several times', async () => {
     const { server, deliver } = world();
     server.put(workflowResource, workflow);
     assert.equal(await deliver('Workflow'), undefined);

@@ -34,7 +34,7 @@ describe('events', () => {
 
 describe('the status', () => {
   const http = { http: { path: '/x' } };
-  it('counts each delivery once, however often it is written', async () => {
+  it('counts each delivery once, even if the status is written several times', async () => {
     const { server, put, look } = world();
     const count = () => server.stored(triggerResource, key)?.status?.delivered;
     await put(trigger(http));
@@ -116,7 +116,7 @@ describe('times', () => {
     const { position } = server.stored(triggerResource, key)?.status ?? {};
     assert.deepEqual(position, before.status.position);
   });
-  it('count as past if their event is stored already', async () => {
+  it('count as recorded if their event is stored already', async () => {
     const { server, put, look } = world();
     await put(trigger(cron));
     await server.clock.advance(60_000);
@@ -143,7 +143,7 @@ describe('times', () => {
 });
 
 describe('results', () => {
-  it('are reported of a function that exists, and of another not before it does', async () => {
+  it('are reported only of a function that exists', async () => {
     const { server, put, look } = world();
     const ready = () =>
       server.stored(triggerResource, key)?.status?.conditions?.find(({ type }) => type === 'Ready');

@@ -73,7 +73,7 @@ describe('a trigger is reconciled', () => {
     );
   });
 
-  it('when the kind that it watches comes', () => {
+  it('when the watched kind is added', () => {
     const server = begin();
     server.enqueued.length = 0;
     server.controller.watchOf?.({ kind: 'ConfigMap' } as never);
@@ -184,7 +184,7 @@ describe('the status', () => {
   const writes = (server: { readonly asked: readonly string[] }) =>
     server.asked.filter((one) => one === 'updateStatus Trigger t').length;
 
-  it('is written once if nothing changes, and then nothing is reconciled', async () => {
+  it('is written once if nothing changes, and then causes no reconcile', async () => {
     const { server, put, look } = world();
     await put(trigger(http));
     for (let i = 0; i < 3; i++) {
@@ -194,7 +194,7 @@ describe('the status', () => {
     assert.equal(writes(server), 1);
   });
 
-  it('is written once a second at most, and then is', async () => {
+  it('is written at most once a second, and after that second at the latest', async () => {
     const { server, put, look } = world();
     await put(trigger(http));
     server.put(triggerEventResource, event('one'));
@@ -249,7 +249,7 @@ describe('a folder', () => {
     assert.deepEqual(
       server.asked.filter((one) => one.includes('FolderWatch')).length,
       1,
-      'it is made once, and not removed',
+      'the FolderWatch is created once, and not removed',
     );
     server.seen.remove(persistentVolumeClaimResource, 'default/c');
     await look();

@@ -64,7 +64,7 @@ function scenario() {
   return { calls, options, begin };
 }
 
-it('each event is delivered whichever request fails, and once if the master does not end', async () => {
+it('each event is delivered if any request fails, and only once if the master does not end', async () => {
   const { calls, options, begin } = scenario();
   await atEachRequest(options, async (world) => {
     const before = new Map<string, number>();
@@ -90,7 +90,7 @@ it('each event is delivered whichever request fails, and once if the master does
   });
 });
 
-it('each scheduled time is reported and delivered once, whichever request fails', async () => {
+it('each scheduled time is reported and delivered once if any request fails', async () => {
   const { calls, options, begin } = scenario();
   await atEachRequest(options, async (world) => {
     begin(world, trigger({ cron: { schedule: '0 * * * *', concurrencyPolicy: 'Allow' } }));
@@ -107,7 +107,7 @@ it('each scheduled time is reported and delivered once, whichever request fails'
   });
 });
 
-it('each event starts one run of a workflow, whichever request fails', async () => {
+it('each event starts one run of a workflow if any request fails', async () => {
   const { options, begin } = scenario();
   await atEachRequest({ ...options, kinds: [...kinds, workflowRunResource] }, async (world) => {
     begin(world, trigger({ http: { path: '/x' } }, { kind: 'Workflow', name: 'w' }));

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../../../src/apimachinery/equality.ts';
 import { descriptionText } from '../../../../../src/cli/describe/describe-object.ts';
-import { sourceText, triggerDescriber } from '../../../../../src/features/triggers/ctl/describe.ts';
+import { triggerDescriber } from '../../../../../src/features/triggers/ctl/describe.ts';
+import { triggerSource } from '../../../../../src/views/trigger-source.ts';
 
 const sources: readonly [spec: JsonObject, text: string][] = [
   [{ cron: { schedule: '@hourly' } }, 'schedule @hourly (UTC)'],
@@ -21,7 +22,8 @@ const sources: readonly [spec: JsonObject, text: string][] = [
   [{ file: { folder: '/data' } }, 'files * in /data of nodes that allow it: any change'],
 ];
 for (const [spec, text] of sources)
-  test(`the source of a Trigger is shown as "${text}"`, () => assert.equal(sourceText(spec, 'shop'), text));
+  test(`the source of a Trigger is shown as "${text}"`, () =>
+    assert.equal(triggerSource({ metadata: { namespace: 'shop' }, spec }), text));
 
 const event = (name: string, time: string, status: JsonObject): JsonObject => ({
   metadata: { name },

@@ -140,7 +140,7 @@ describe('an event of a file', () => {
     ['created', event()],
     ['deleted', event({ type: 'minik8s.io/file.deleted' })],
   ] as const)
-    it(`that was ${what} is stored, without asking the store`, async () => {
+    it(`that was ${what} is stored without a read of the store`, async () => {
       assert.deepEqual(await why(own, made), { reason: undefined, asked: 0 });
     });
   it('of a watch that the cache shows late is stored, after the cache has caught up', async () => {

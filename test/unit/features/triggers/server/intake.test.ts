@@ -113,7 +113,7 @@ describe('a result, which cannot happen later', () => {
       ['POST'],
     );
   });
-  it('is a dead letter at once if a thousand wait', async () => {
+  it('is a dead letter at once if a thousand events wait', async () => {
     const { intake, asked } = world(full);
     await intake.takeAnyway(trigger(), happening, 'NOW');
     const [stored, marked] = asked;
@@ -134,7 +134,7 @@ describe('a result, which cannot happen later', () => {
     });
     assert.equal(asked.length, 2);
   });
-  it('whose write fails is an error, without a mark', async () => {
+  it('whose write fails is an error and is not counted', async () => {
     const { intake, asked, refusals } = world(full);
     refusals.push({ reason: 'InternalError', code: 500, message: 'away' });
     await assert.rejects(intake.takeAnyway(trigger(), happening, 'NOW'), { message: 'away' });
@@ -143,7 +143,7 @@ describe('a result, which cannot happen later', () => {
 });
 
 describe('the events that wait', () => {
-  it('are those of the trigger in its namespace, without dead letters', () => {
+  it('are the events of the trigger in its namespace, without dead letters', () => {
     const dead = event('t', { phase: 'Failed' });
     const { cache } = world([...full.slice(1), dead, dead, event('t', {}, 'other'), event('u')]);
     assert.equal(isFull(cache, 'shop/t'), false);
@@ -168,7 +168,7 @@ describe('the events that wait', () => {
     };
     assert.deepEqual([count(999), count(1000)], [0, 1000]);
   });
-  it('are counted while they are being stored, and no longer, also if that fails', async () => {
+  it('are counted only while they are being stored, also if that fails', async () => {
     const answers: ((answer: Response) => void)[] = [];
     const { cache } = world(full.slice(2));
     const intake = new Intake({ cache, handler: () => new Promise((resolve) => void answers.push(resolve)) });
@@ -210,7 +210,7 @@ it('the only trigger of the results of a function is found', () => {
   );
 });
 
-it('a trigger without results matches no function, whatever its name', () => {
+it('a trigger with another source matches no function of any name', () => {
   const { intake } = world([trigger('t', { http: { path: '/x' } })]);
   assert.deepEqual(intake.triggersOfResults('shop', 'undefined'), []);
 });

@@ -42,7 +42,7 @@ describe('a path below /trigger', () => {
   it('may be the root of a namespace, with its slash', () => {
     assert.equal(find('/trigger/default/'), of('default', 'root'));
   });
-  it('matches no trigger without a path, whatever its name', () => {
+  it('matches no trigger without a path, even if its name is equal', () => {
     const only = triggerPaths(cacheOf([trigger('pathless', {}, { namespace: 'a' })]));
     assert.equal(only('/trigger/aundefined/'), undefined);
     assert.equal(only('/trigger/a/undefined'), undefined);
@@ -78,12 +78,12 @@ it("results go to triggers in the function's namespace that exist and are not su
 
 describe('a body', () => {
   const deep = (levels: number) => Buffer.from('['.repeat(levels) + ']'.repeat(levels));
-  it('is JSON as deep as an event can hold, and a text beyond', () => {
+  it('is JSON up to the depth that an event can contain, and a text beyond that', () => {
     const most = maxDepth - 20;
     assert.ok(Array.isArray(bodyData('application/json', deep(most)).body));
     assert.equal(typeof bodyData('application/json', deep(most + 1)).body, 'string');
   });
-  it('is base64 if it is not text, and text if its type is one', () => {
+  it('is base64 if it is not text, and text if its content type is a text type', () => {
     assert.deepEqual(bodyData('', Buffer.from([0xff])), { body: '/w==', isBase64: true });
     assert.deepEqual(bodyData('text/plain', Buffer.from('[1]')), { body: '[1]' });
     assert.deepEqual(bodyData('text/plain', Buffer.from('{"a":1}')), { body: { a: 1 } });

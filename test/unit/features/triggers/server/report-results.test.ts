@@ -169,7 +169,7 @@ describe('an answer whose result is stored', () => {
     ['of one byte more in pieces', [most - 1, 1, 1, 5], false],
     ['of a megabyte', Array(16).fill(64 * 1024), false],
   ] as const)
-    it(`${what} is passed on whole and stored ${isTold ? 'whole' : 'as truncated'}`, async () => {
+    it(`${what} is passed on completely and stored ${isTold ? 'completely' : 'as truncated'}`, async () => {
       const { answer, data } = await report(answering(200, pieces(...sizes), 'text/plain'));
       const whole = sizes.reduce((sum, size) => sum + size, 0);
       assert.equal((await answer.text()).length, whole);

@@ -215,7 +215,7 @@ describe('the maximum of waiting events', () => {
     isAway = false;
     await intake.take(trigger, happening(99));
   });
-  it('an event that is stored already is taken as the one it is', async () => {
+  it('an event that is stored already is accepted as the same event', async () => {
     const refused = (reason: string, code: number) =>
       new Intake({
         cache: cacheOf(() => 0),
@@ -233,7 +233,7 @@ describe('the maximum of waiting events', () => {
     const cache = { index: () => ({ get: () => Array(2000).fill(dead) }) } as unknown as Cache;
     await new Intake({ cache, handler: async () => new Response('{}') }).take(trigger, happening(1));
   });
-  it('the thousandth is taken, and the one after it not', async () => {
+  it('the thousandth event is accepted, and the next one is not', async () => {
     const intake = (count: number) =>
       new Intake({ cache: cacheOf(() => count), handler: async () => new Response('{}') });
     await intake(999).take(trigger, happening(1));

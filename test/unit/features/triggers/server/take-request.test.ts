@@ -106,7 +106,7 @@ describe('a request to a trigger', () => {
   it('without a path in the trigger is stored as a test', async () => {
     assert.equal((await ask({ spec: {} })).happening?.type, 'minik8s.io/test');
   });
-  it("is stored without secret headers, those of the connection, and the cluster's own", async () => {
+  it('is stored without secret headers, connection headers and headers of the cluster', async () => {
     const { data } = await ask({
       headers: {
         ...{ cookie: 'secret', authorization: 'Bearer secret', 'idempotency-key': 'secret' },
@@ -130,17 +130,17 @@ describe('a request to a trigger', () => {
 describe('a rejected request stores no event', () => {
   const http = (methods?: readonly string[]) => ({ http: { path: '/x', ...(methods && { methods }) } });
   for (const [what, shape, code] of [
-    ['where there is no trigger', { isThere: false }, 404],
-    ['where it is being deleted', { over: { deletionTimestamp: at(1) } }, 404],
-    ['where it is suspended', { spec: { ...http(), suspend: true } }, 503],
-    ['by a method that it does not name', { method: 'PUT' }, 405],
-    ['by POST where it names others', { spec: http(['PUT']) }, 405],
-    ['by PUT where it has no path', { spec: {}, method: 'PUT' }, 405],
+    ['for a missing trigger', { isThere: false }, 404],
+    ['for a trigger that is being deleted', { over: { deletionTimestamp: at(1) } }, 404],
+    ['for a suspended trigger', { spec: { ...http(), suspend: true } }, 503],
+    ['by a method that the trigger does not allow', { method: 'PUT' }, 405],
+    ['by POST if the trigger allows other methods', { spec: http(['PUT']) }, 405],
+    ['by PUT if the trigger has no path', { spec: {}, method: 'PUT' }, 405],
     ['with a key without characters', { headers: { 'idempotency-key': '' } }, 400],
     ['with a key of 129 characters', { headers: { 'idempotency-key': 'k'.repeat(129) } }, 400],
     ['with a body of more than half an event', { body: 'x'.repeat(maxEventData / 2 + 1) }, 413],
-    ['of a stranger where too many wait', { user: stranger, waiting: 1000 }, 429],
-    ['where no more events are taken', { fault: newStatusError('TooManyRequests', 'full') }, 429],
+    ['of an anonymous user while too many events wait', { user: stranger, waiting: 1000 }, 429],
+    ['while no more events are accepted', { fault: newStatusError('TooManyRequests', 'full') }, 429],
   ] as const)
     it(what, async () => {
       const { status, taken } = await ask(shape);
@@ -156,18 +156,18 @@ describe('a rejected request stores no event', () => {
     assert.equal(await words(body), `the body of an event may not be more than ${maxEventData / 2} bytes`);
   });
   for (const [what, shape] of [
-    ['a stranger where fewer wait', { user: stranger, waiting: 999 }],
+    ['an anonymous user while fewer events wait', { user: stranger, waiting: 999 }],
     ['an authenticated user, however many events wait', { waiting: 5000 }],
     ['a body of half an event', { body: 'x'.repeat(maxEventData / 2) }],
     ['a key of 128 characters', { headers: { 'idempotency-key': 'k'.repeat(128) } }],
-    ['each of the methods that it names', { method: 'PUT', spec: http(['GET', 'PUT']) }],
+    ['any method that the trigger allows', { method: 'PUT', spec: http(['GET', 'PUT']) }],
   ] as const)
     it(`does not reject ${what}`, async () => assert.equal((await ask(shape)).status, 202));
 });
 
 describe('the key of a request', () => {
   const keyOf = async (shape: Shape) => (await ask(shape)).happening?.key ?? [];
-  it('is generated again each time if the sender gives none', async () => {
+  it('is generated for each request if the sender sets none', async () => {
     const [what, id, ...more] = await keyOf({});
     assert.deepEqual([what, id, more], ['request', new SeededRandom(1).uuid(), []]);
   });

@@ -36,7 +36,7 @@ describe('the chain of triggers of an object', () => {
   for (const [kind, definition] of kinds) {
     for (const user of ['admin', account('trigger-controller', 'default'), account('job-controller')])
       for (const [what, next, before] of [
-        ['set in a new one', withChain('default/t'), undefined],
+        ['set in a new object', withChain('default/t'), undefined],
         ['added', withChain('default/t'), withChain()],
         ['changed', withChain('default/u'), withChain('default/t')],
         ['removed', withChain(), withChain('default/t')],

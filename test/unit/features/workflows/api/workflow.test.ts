@@ -76,12 +76,12 @@ describe('rejected WorkflowRuns', () => {
 
 describe('a WorkflowRun that is changed', () => {
   const problems = (before: Raw, after: Raw) => updateProblems(workflowRunResource, run(before), run(after));
-  it('may be stopped, once', () => {
+  it('may be stopped once', () => {
     assert.deepEqual(problems({}, { stop: {} }), []);
     assert.match(problems({ stop: {} }, {}).join(), /^spec\.stop: Forbidden: a stop that is set/);
     assert.match(problems({ stop: {} }, { stop: { error: 'A' } }).join(), /^spec\.stop: Forbidden/);
   });
-  it('keeps everything else', () => {
+  it('keeps all other fields', () => {
     assert.match(
       problems({ input: 1 }, { input: 2 }).join(),
       /^spec\.input: Forbidden: is immutable: only spec.stop of a run/,

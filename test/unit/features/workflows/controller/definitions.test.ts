@@ -69,7 +69,7 @@ describe('the revision of a definition', () => {
     server.refuse = (verb) => (verb === 'create' ? refused : undefined);
     await assert.rejects(keep(), refused);
   });
-  it('is named in the error if it holds another definition', async () => {
+  it('is named in the error if it contains another definition', async () => {
     const { server, keep } = world();
     const { name } = await keep();
     server.edit(controllerRevisionResource, `shop/${name}`, (one) => ({ ...one, data: {} }));

@@ -73,7 +73,7 @@ describe('a call that finds no place', () => {
     const pauses = placed.slice(1).map(({ at }, i) => at - (placed[i]?.at ?? 0));
     assert.deepEqual(pauses, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000, 10_000]);
   });
-  it('is given up when it is older than five minutes, and not before', async () => {
+  it('fails when it is older than five minutes', async () => {
     const { clock, tasks, state, ensure, woken, told, placed } = world();
     state.fault = busy;
     clock.spend(1_000_000);
@@ -185,14 +185,14 @@ describe('a call', () => {
     await ensure('a', { id: 'a', instance: 'i9', time: new Date(clock.now()).toISOString() });
     assert.equal(sent[0]?.call.ageMs, 0);
   });
-  it('is sent once, however often the controller reconciles it', async () => {
+  it('is sent once, even if the controller reconciles the run several times', async () => {
     const { sent, tasks, state, ensure } = world();
     state.outcome = 'never';
     for (let i = 0; i < 4; i++) await ensure('a', tasks.marksOf('r')[0]);
     assert.equal(sent.length, 1);
     assert.deepEqual(tasks.marksOf('r'), []);
   });
-  it('that is no longer needed is aborted, and frees its place once', async () => {
+  it('that is no longer needed is aborted, and releases its place once', async () => {
     const signals: AbortSignal[] = [];
     let released = 0;
     const { clock, tasks, ensure } = world({
@@ -217,7 +217,7 @@ describe('a call', () => {
     await tasks.placeAtOnce('r', 'home', task('a'));
     assert.deepEqual([sent.length, placed.length], [1, 1]);
   });
-  it('is not placed before it is stored if the free places are unknown', async () => {
+  it('is placed only after it is stored if the free places are unknown', async () => {
     const { tasks, placed } = world({
       hasRoom: () => {
         throw busy;

@@ -44,7 +44,7 @@ function world(outcome: (call: SentCall) => CallOutcome | undefined = () => unde
 }
 
 describe('calls of runs', () => {
-  it('in one namespace leave room for those of others, and continue in the order of their arrival', async () => {
+  it('of one namespace leave room for other namespaces, and continue in the order of their arrival', async () => {
     const { clock, tasks } = world();
     const begun = async (run: string, namespace: string) => {
       for (let i = 0; i < 1000; i++) tasks.ensure(run, namespace, task(`t${i}`), undefined);
@@ -71,7 +71,7 @@ describe('calls of runs', () => {
     assert.equal(tasks.marksOf('c').length, 250);
   });
 
-  it('keep their age, however the clock is set in the meantime', async () => {
+  it('keep their age even if the clock is set in the meantime', async () => {
     let asked = 0;
     const { clock, tasks, sent } = world(() => (asked++ === 0 ? { type: 'unclear', why: 'cut' } : undefined));
     tasks.ensure('a', 'one', task('t'), undefined);
@@ -87,7 +87,7 @@ describe('calls of runs', () => {
     );
   });
 
-  it('count as possibly old if a fast clock recorded them before a restart', async () => {
+  it('may be of any age if a fast clock has recorded them before a restart', async () => {
     const { clock, tasks, sent } = world();
     const at = (ms: number) => ({ id: 't', instance: 'i', time: new Date(clock.now() + ms).toISOString() });
     tasks.ensure('a', 'one', task('t'), at(-5000));

@@ -188,7 +188,7 @@ describe('the limit of concurrent calls', () => {
   const begin = (world: World, count: number) => {
     for (let i = 0; i < count; i++) world.ensure(`t${i}`);
   };
-  it('applies to a namespace, and waiting calls start when others end, whatever their outcome', async () => {
+  it('applies to a namespace, and waiting calls start when other calls end with any outcome', async () => {
     const world = new World();
     begin(world, 253);
     await world.clock.settle();
@@ -205,7 +205,7 @@ describe('the limit of concurrent calls', () => {
     await world.clock.settle();
     assert.equal(world.waiting.length - before, 250, 'all their turns are free again');
   });
-  it('includes calls under way if one of them ended before and is then dropped', async () => {
+  it('includes calls in progress if one of them has ended and is then dropped', async () => {
     const world = new World();
     world.ensure('a');
     await world.give(newNotFound(functionResource, 'f'));

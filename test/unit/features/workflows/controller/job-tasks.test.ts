@@ -42,7 +42,7 @@ describe('the Job of a task', () => {
   const made = (run: WorkflowRun, cronJob: CronJob) =>
     jobOf({ run, task, name: 'j', namespace: 'default' }, cronJob)?.metadata.annotations ?? {};
 
-  it('has the chain of its run, and never the one that a template names', () => {
+  it('has the chain of its run, never a chain from the template', () => {
     const forged = cronJobOf({ [chainAnnotation]: 'default/watcher', [runAnnotation]: 'x/y', own: '1' });
     assert.equal(made(runOf(), forged)[chainAnnotation], undefined);
     assert.equal(made(runOf({ [chainAnnotation]: 'default/t' }), forged)[chainAnnotation], 'default/t');
@@ -112,7 +112,7 @@ describe('the objects of a run', () => {
     ['runs', {}],
     ['has ended', { conditions: [{ type: 'Complete', status: 'True' }] }],
   ] as const)
-    it(`do not include a Job that was created again under the name of one that ${phase}`, async () => {
+    it(`do not include a Job with the name of a previous Job that ${phase}`, async () => {
       const { server, tasks } = world();
       const run = runOf();
       const name = await nameOf(server, tasks, run);

@@ -24,7 +24,7 @@ describe('the newest of a run', () => {
     seen.run = run('a', '101');
     assert.equal(live.newest(key).run, seen.run);
   });
-  it('is another run once that has the name, and the replaced one is reported', () => {
+  it('is the new run once it has the name, and the replaced run is reported', () => {
     const live = world();
     live.set(key, run('a', '100'));
     seen.run = run('b', '50');
@@ -43,13 +43,13 @@ describe('the state of a run in memory', () => {
     return { seen, live: new LiveRuns({ get: (wanted) => (wanted === key ? seen.run : undefined) }) };
   };
 
-  it('is the one in the cache if nothing was written', () => {
+  it('is the cached run if nothing was written', () => {
     const { live, seen } = world();
     assert.deepEqual(live.newest(key), { run: undefined });
     seen.run = run('a', '1');
     assert.deepEqual(live.newest(key), { run: seen.run });
   });
-  it('is the state that was written with that very version, and read from the status of any other', () => {
+  it('is the written state for the same version, and is parsed from the status for any other version', () => {
     const { live } = world();
     live.set(key, written('5'), state);
     assert.equal(live.stateOf(key, written('5')), state);
@@ -59,7 +59,7 @@ describe('the state of a run in memory', () => {
     assert.equal(live.stateOf(key, run('a', '7')), undefined);
     assert.deepEqual(live.stateOf('default/other', written('5')), { events: 7, input: {} });
   });
-  it('is found by the uid of a run that is followed, until it is forgotten', () => {
+  it('is returned by the uid of a known run, until the run is forgotten', () => {
     const { live, seen } = world();
     seen.run = run('a', '1');
     assert.deepEqual([live.keyOf('a'), live.runOf('a')], [undefined, undefined]);

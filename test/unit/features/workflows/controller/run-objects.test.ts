@@ -50,11 +50,11 @@ function world() {
 describe('a definition', () => {
   const pass = { StartAt: 'A', States: { A: { Type: 'Pass', End: true } } };
   const same = { States: { A: { End: true, Type: 'Pass' } }, StartAt: 'A' };
-  it('has the same name in every notation, and another one has another name', () => {
+  it('has the same name in every notation, and another definition has another name', () => {
     assert.equal(revisionName(workflow(pass)), revisionName(workflow(same)));
     assert.notEqual(revisionName(workflow(pass)), revisionName(workflow({ ...pass, Comment: 'x' })));
   });
-  it('is stored once, and never replaced by another of its name', async () => {
+  it('is stored once, and never replaced by another object with its name', async () => {
     const { server, context } = world();
     const { lister } = server.seen.informerFor(controllerRevisionResource);
     const first = await keepDefinition(context.client, lister, workflow(pass));
@@ -78,11 +78,11 @@ describe('the status of a run', () => {
   const facts = { definition: 'w-1', history: [], now: start };
   const mark = (id: string) => ({ id, instance: 'i', time: 'T' });
 
-  it('has the awaited calls, and no others', () => {
+  it('has exactly the awaited calls', () => {
     const { calls } = statusOf(run, { ...facts, state: running, calls: [mark('0-0'), mark('9-0')] });
     assert.deepEqual(calls, [mark('0-0')]);
   });
-  it('has the time at which the run ended, however often it is written afterwards', () => {
+  it('has the time at which the run ended, even if it is written again', () => {
     const ended = { ...base, status: 'Aborted', failure: { error: '', cause: '' }, stopping: [] };
     const of = (status: object) =>
       statusOf({ ...run, status } as WorkflowRun, {
@@ -93,7 +93,7 @@ describe('the status of a run', () => {
     assert.equal(of({}).completionTime, '2026-01-01T00:00:00Z');
     assert.equal(of({ completionTime: '2025-01-01T00:00:00Z' }).completionTime, '2025-01-01T00:00:00Z');
   });
-  it('keeps the state of an ended run as long as one of its tasks is to be stopped', () => {
+  it('keeps the state of an ended run as long as one of its tasks must be stopped', () => {
     const ended = { ...base, status: 'Aborted', failure: { error: '', cause: '' } };
     const of = (stopping: string[]) =>
       statusOf(run, { ...facts, state: { ...ended, stopping } as unknown as RunState, calls: [] });
@@ -146,7 +146,7 @@ describe('a task that is an object', () => {
     server.refuse = (verb) => (verb === 'create' ? newAlreadyExists(jobResource, 'x') : undefined);
     assert.equal(await tasks.look(run, task('job')), undefined);
   });
-  it('continues if a quota is full with it, and fails if it is full with other objects', async () => {
+  it('continues if the object itself uses up a quota, and fails if other objects do', async () => {
     for (const [type, kind] of [
       ['workflow', workflowRunResource],
       ['job', jobResource],

@@ -116,7 +116,7 @@ describe('the status', () => {
       ],
     );
   });
-  it('names the innermost states, each once, and twenty at most', () => {
+  it('contains at most twenty innermost states, without duplicates', () => {
     const names = (states: readonly string[]) =>
       statusOf(run, { ...facts, state: running(parallel(states.map((name, i) => branch(name, i)))) })
         .currentStates;

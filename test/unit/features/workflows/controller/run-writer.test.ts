@@ -60,7 +60,7 @@ function world(calls?: PlacedCalls) {
 }
 
 describe('a run that is stored', () => {
-  it('drops the outcomes of tasks that it no longer awaits, and of no others', async () => {
+  it('drops only the outcomes of tasks that it no longer awaits', async () => {
     const { functions, writer } = world();
     for (const id of ['0-0', '1-0'])
       functions.settle(uid, 'default', task(id), { type: 'TaskSucceeded', id, output: 1 });
@@ -76,7 +76,7 @@ describe('a run that is stored', () => {
     assert.equal(live.newest(key).run, written);
     assert.equal(server.stored(workflowRunResource, key)?.status?.definition, 'w-1');
   });
-  it('has a place at once for calls of its own namespace, and for no other task', async () => {
+  it('places only calls of its own namespace at once', async () => {
     const placed: string[] = [];
     const { writer, server } = world({
       hasRoom: () => true,
@@ -106,7 +106,7 @@ describe('a run that is stored', () => {
     const { calls } = server.stored(workflowRunResource, key)?.status ?? {};
     assert.deepEqual(calls, [{ id: first?.id, instance: 'i', time: new Date(start).toISOString() }]);
   });
-  it('has a place for each new call, and no other for one that may have been sent before a restart', async () => {
+  it('places each new call, but no call that may have been sent before a restart', async () => {
     const placed: string[] = [];
     const { writer, server } = world({
       hasRoom: () => true,

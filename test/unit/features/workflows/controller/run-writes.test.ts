@@ -54,7 +54,7 @@ function world(run: WorkflowRun) {
 }
 
 describe('the owners of a run', () => {
-  it('have its workflow among them once', async () => {
+  it('contain its workflow once', async () => {
     const run = runOf();
     const { writer, server } = world(run);
     const owned = await writer.owned(run, workflow);
@@ -63,7 +63,7 @@ describe('the owners of a run', () => {
     assert.equal(await writer.owned(owned, workflow), owned);
     assert.deepEqual(server.asked, []);
   });
-  it('do not have it for a task of a run in this namespace, and do for one of a run elsewhere', async () => {
+  it('contain it for a task of a run in another namespace, but not for a task of a run in this namespace', async () => {
     const parent = (namespace: string) => ({
       parent: { namespace, name: 'p', uid: 'u', task: '0-0', depth: 1 },
     });
@@ -85,7 +85,7 @@ describe('the owners of a run', () => {
 });
 
 describe('the history of a run', () => {
-  it('continues in the next object if some of it was moved before', async () => {
+  it('continues in the next object if a part was moved before', async () => {
     const run = runOf({}, {}, { phase: 'Running', history: entries(70, 51) });
     const { writer, server, stored } = world(run);
     const history = [...entries(70, 51), ...entries(10, 121)];
@@ -108,7 +108,7 @@ describe('the history of a run', () => {
     assert.deepEqual(server.names(workflowHistoryResource), []);
     assert.equal(stored().status?.history?.length, 80);
   });
-  it('of an ended run is trimmed to its end, and the rest of the status stays', async () => {
+  it('of an ended run is trimmed to its last entry, and the rest of the status stays', async () => {
     const status = { phase: 'Succeeded', output: 7, history: entries(120), historyCount: 120 };
     const run = runOf({}, {}, status);
     const { writer, server, stored, live } = world(run);

@@ -15,7 +15,7 @@ test('one namespace has at most half, and the last quarter is for namespaces wit
   );
 });
 
-test('a few namespaces cannot use up all places, however many calls they make', () => {
+test('a few namespaces cannot use up all places with any number of calls', () => {
   const shares = new Shares<string>(32);
   const taken = (namespace: string) =>
     Array.from({ length: 100 }, (_, i) => shares.enter(namespace, `${namespace}/${i}`)).filter(Boolean)
@@ -62,7 +62,7 @@ test('the queues take turns, and a namespace that has its share already is skipp
   assert.deepEqual([shares.leave('e'), shares.leave('d')], ['e1', 'd1']);
 });
 
-test('the next place is given to the other of two queues, and no empty queue stays', () => {
+test('the next place is assigned to the other of two queues, and empty queues are removed', () => {
   const shares = new Shares<string>(32);
   for (let i = 0; i < 12; i++) assert.ok(shares.enter('a', `a${i}`) && shares.enter('b', `b${i}`));
   for (const name of ['a12', 'a13', 'b12', 'b13']) assert.equal(shares.enter(name.charAt(0), name), false);
@@ -98,7 +98,7 @@ test('a queue ends when its last call was notified, even if that call does not r
   assert.equal(shares.isFree('a'), true);
 });
 
-test('a turn is free again for every one that leaves', () => {
+test('each member that leaves releases a place', () => {
   const shares = new Shares<string>(8);
   const fill = () => [1, 2, 3, 4, 5].map((n) => shares.enter('a', String(n)));
   assert.deepEqual(fill(), [true, true, true, true, false]);

@@ -61,12 +61,12 @@ describe('the run of a task', () => {
     ['gave nothing', { phase: 'Succeeded' }, { type: 'TaskSucceeded', id: '0-0', output: null }],
     ['has failed', { phase: 'Failed', error: 'E', cause: 'why' }, failed('E', 'why')],
     [
-      'has failed without a word',
+      'has failed without a message',
       { phase: 'Failed' },
       failed('States.TaskFailed', 'the run r ended as Failed'),
     ],
     [
-      'was stopped without a word',
+      'was stopped without a message',
       { phase: 'Aborted', error: '', cause: '' },
       failed('Workflow.Aborted', 'the run r ended as Aborted'),
     ],
@@ -145,7 +145,7 @@ describe('the Job of a task', () => {
       { succeeded: false, why: 'Late: too slow' },
     ],
     [
-      'has failed without a word',
+      'has failed without a message',
       { status: { conditions: [condition('Failed')] } },
       { succeeded: false, why: ': ' },
     ],
@@ -163,7 +163,7 @@ describe('the Job of a task', () => {
     it(`that ${what} ${end === undefined ? 'has no end' : end.succeeded ? 'succeeded' : 'failed'}`, () =>
       assert.deepEqual(endOfJob({ metadata: {}, ...job } as unknown as Job), end));
 
-  describe('gives', () => {
+  describe('the output of a Job is', () => {
     const job = { metadata: meta('j') } as unknown as Job;
     const pod = (phase: string, messages: readonly (string | undefined)[], uid = 'uid-j') =>
       ({
@@ -179,11 +179,11 @@ describe('the Job of a task', () => {
       ['nothing without a pod', [], null],
       ['nothing without a message', [pod('Succeeded', ['', undefined])], null],
       ['the JSON of the first message', [pod('Succeeded', ['', '{"a":1}', '2'])], { a: 1 }],
-      ['a text that is no JSON', [pod('Succeeded', ['done'])], 'done'],
-      ['nothing of a pod that failed', [pod('Failed', ['1']), pod('Succeeded', ['2'])], 2],
-      ['nothing of another’s pod', [pod('Succeeded', ['1'], 'uid-x')], null],
+      ['a text that is not JSON', [pod('Succeeded', ['done'])], 'done'],
+      ['nothing from a failed pod', [pod('Failed', ['1']), pod('Succeeded', ['2'])], 2],
+      ['nothing from a pod of another Job', [pod('Succeeded', ['1'], 'uid-x')], null],
       [
-        'nothing of a pod without a status',
+        'nothing from a pod without a status',
         [
           {
             metadata: { ...meta('p'), ownerReferences: [{ uid: 'uid-j', controller: true }] },

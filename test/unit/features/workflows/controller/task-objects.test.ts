@@ -75,7 +75,7 @@ describe('the object of a task', () => {
     const dashes = await nameOf(runOf({ name: `${'a'.repeat(40)}--${'b'.repeat(20)}` }));
     assert.match(dashes, /^a{40}-[0-9a-f]{10}$/);
   });
-  it('is made in the namespace of the task, or else of the run', async () => {
+  it('is created in the namespace of the task, or else of the run', async () => {
     for (const [namespace, wanted] of [
       [undefined, 'default'],
       ['other', 'other'],
@@ -127,7 +127,7 @@ describe('the object of a task', () => {
       else assert.deepEqual(await tasks.look(runOf(), task('job')), failed(error, fault.message));
     }
   });
-  it('does not count as created if that cannot be read', async () => {
+  it('does not count as created if it cannot be read', async () => {
     const { server, tasks } = world();
     const away = newStatusError('InternalError', 'away');
     const full = newForbidden(jobResource, 'x', 'exceeded quota');
@@ -189,7 +189,7 @@ describe('a Job that is a task', () => {
       output: [1],
     });
   });
-  it('is deleted in the background when no task waits for it, and not if it has ended', async () => {
+  it('is deleted in the background when no task waits for it, unless it has ended', async () => {
     for (const isOver of [false, true]) {
       const { server, tasks, name } = await ended(isOver ? [{ type: 'Complete', status: 'True' }] : []);
       server.asked.length = 0;
@@ -263,7 +263,7 @@ describe('a run that is a task', () => {
       assert.deepEqual([stored(server).spec.stop, stored(server).metadata.finalizers], [wanted, ['x']]);
     }
   });
-  it('is not stopped or released if it was created again under its name', async () => {
+  it('is not stopped or released if it was replaced by another object with its name', async () => {
     for (const status of [{ phase: 'Running' }, { phase: 'Failed' }]) {
       const { server, tasks } = world();
       server.put(workflowRunResource, child({}, {}, status));
@@ -336,13 +336,13 @@ describe('the right to a task in another namespace', () => {
   });
 });
 
-describe('the run above', () => {
+describe('the parent run', () => {
   for (const [what, run, gone] of [
-    ['is not there', undefined, true],
-    ['was made again', runOf({ uid: 'another' }), true],
+    ['does not exist', undefined, true],
+    ['was created again', runOf({ uid: 'another' }), true],
     ['is there', runOf(), false],
     ['has ended', { ...runOf(), status: { phase: 'Failed' } }, false],
-    ['is being deleted and goes on', runOf({ deletionTimestamp: 'T' }), false],
+    ['is being deleted and continues', runOf({ deletionTimestamp: 'T' }), false],
     [
       'is being deleted and has ended',
       { ...runOf({ deletionTimestamp: 'T' }), status: { phase: 'Aborted' } },

@@ -42,7 +42,7 @@ function functionsOf() {
   return functions;
 }
 
-it('each task of a run is called once, whatever requests fail', async () => {
+it('each task of a run is called once if any requests fail', async () => {
   const functions = functionsOf();
   const options = {
     ...{ keys: ['default/r'], kinds },
@@ -74,7 +74,7 @@ it('each task of a run is called once, whatever requests fail', async () => {
   });
 });
 
-it('a run that is stopped ends with the run that is its task, whatever requests fail', async () => {
+it('a stopped run ends together with the run that is its task if any requests fail', async () => {
   const functions = functionsOf();
   const options = {
     ...{ keys: ['default/r'], kinds },

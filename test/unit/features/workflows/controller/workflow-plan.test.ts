@@ -40,7 +40,7 @@ it('runs are deleted when their time is over, and the next one is awaited', () =
   assert.deepEqual([names(remove), again], [['a'], 5000]);
 });
 
-it('a run whose end is not stored in the run above, or whose tasks still exist, stays', () => {
+it('a run stays while its end is not stored in its parent run, or while its tasks exist', () => {
   const of = workflow({ runsHistoryLimit: 0 });
   const parent = { namespace: 'n', name: 'p', uid: 'u', task: '0-0', depth: 1 };
   const stopping = { phase: 'Aborted', completionTime: at(9), state: '{}' };
@@ -70,14 +70,14 @@ it('the status counts running runs', () => {
   assert.equal(status.lastRunTime, at(2));
 });
 
-it('a run that is being deleted is not removed again, and counts for no limit', () => {
+it('a run that is being deleted is not deleted again, and does not count against the limit', () => {
   const leaving = ended('leaving', 1, {
     metadata: { name: 'leaving', namespace: 'n', creationTimestamp: at(2), deletionTimestamp: at(1) },
   });
   assert.deepEqual(names(plan(workflow({ runsHistoryLimit: 1 }), [leaving, ended('a', 5)]).remove), []);
 });
 
-it('a run is removed once, by number or by age, and only one that stays is awaited', () => {
+it('a run is deleted once, because of the number or its age, and only a remaining run determines the next check', () => {
   const of = workflow({ runsHistoryLimit: 2, ttlSecondsAfterFinished: 20 });
   const { remove, again } = plan(of, [ended('a', 30), ended('b', 25), ended('c', 5)]);
   assert.deepEqual([names(remove), again], [['a', 'b'], 15_000]);
@@ -120,7 +120,7 @@ it('the status has the newest run that was ever seen, and since when the workflo
   assert.equal(plan(workflow({}), []).status.conditions?.[0]?.lastTransitionTime, at(0));
 });
 
-it('a run that is held as a task, or is one of a run of this namespace, stays beyond the limit', () => {
+it('a run with the finalizer of a task, or a task of a run in this namespace, is kept beyond the limit', () => {
   const of = workflow({ runsHistoryLimit: 0 });
   const metadata = { name: 'held', namespace: 'n', finalizers: ['minik8s.io/workflow-task'] };
   assert.deepEqual(plan(of, [ended('held', 9, { metadata })]).remove, []);

@@ -56,7 +56,7 @@ describe('tasks of a run', () => {
     assert.equal(stored().status?.cause, 'the service account default/robot may not use function other/f');
     assert.equal(functions.ran.length, 0);
   });
-  it('in another namespace are checked once, and called there', async () => {
+  it('in another namespace are authorized once, and called there', async () => {
     const functions = new FakeFunctions(new FakeClock());
     functions.handle = ({ function: name }) => (name === 'hangs' ? 'never' : { output: name });
     let asked = 0;
@@ -116,7 +116,7 @@ describe('tasks of a run', () => {
     assert.ok(hasEnded(after));
     assert.deepEqual([after.status?.phase, after.metadata.finalizers], ['Aborted', []]);
   });
-  it('that are runs have their output, and are held until it is stored', async () => {
+  it('that are runs return their output, and are kept until it is stored', async () => {
     const { server, settle, stored } = world(single({ Type: 'Task', Resource: 'workflow:w2', End: true }));
     server.put(workflowResource, { ...workflow(pass), metadata: meta('w2') });
     server.put(workflowRunResource, run());
@@ -196,7 +196,7 @@ describe('a run that another client has written', () => {
 
 describe('the controller reconciles', () => {
   const parent = { namespace: 'up', name: 'above', uid: 'uid-above', task: '0-0', depth: 1 };
-  it('a run that changes, and the run whose task it is', () => {
+  it('a run that changes, and its parent run', () => {
     const { server } = world();
     const one = server.put(workflowRunResource, run('r', { parent }));
     assert.deepEqual(server.keysOf(workflowRunResource, one), [key, 'up/above']);
@@ -210,7 +210,7 @@ describe('the controller reconciles', () => {
     server.put(workflowRunResource, run('r', {}, { uid: 'another' }));
     assert.deepEqual(server.keysOf(workflowRunResource, run()), [key, 'default/child']);
   });
-  it('the runs that wait for a workflow when it is created, and no others', () => {
+  it('only the runs that wait for a workflow, when it is created', () => {
     const { server } = world();
     server.put(workflowRunResource, run('waits'));
     server.put(workflowRunResource, {

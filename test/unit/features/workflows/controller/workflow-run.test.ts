@@ -165,7 +165,7 @@ describe('a run', () => {
     await settle();
     assert.equal(stored().status?.phase, 'Succeeded', 'the run above is there');
   });
-  it('continues with the definition of its start, whatever its workflow contains by then', async () => {
+  it('continues with the definition of its start, even if its workflow has changed', async () => {
     const wait = { StartAt: 'W', States: { W: { Type: 'Wait', Seconds: 60, Next: 'A' }, A: pass.States.A } };
     const { server, settle, stored } = world(wait);
     server.put(workflowRunResource, run());

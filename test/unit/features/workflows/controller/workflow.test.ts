@@ -49,7 +49,7 @@ const revision = (name: string, over: object = {}): ControllerRevision =>
   }) as unknown as ControllerRevision;
 
 describe('a workflow', () => {
-  it('has its definition stored, and a status that it is ready with the number of running runs', async () => {
+  it('has its definition stored, and a status with the condition Ready and the number of running runs', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow());
     server.put(workflowRunResource, run('goes-on'));
@@ -96,7 +96,7 @@ describe('a workflow', () => {
     await server.reconcile('default/undefined');
     assert.deepEqual([...server.gone.keys()], []);
   });
-  it('does not remove a run that was made again under the name of the one the cache shows', async () => {
+  it('does not delete a new run with the name of a run in the cache', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow({ runsHistoryLimit: 0 }));
     server.put(workflowRunResource, run('old', 10));
@@ -119,7 +119,7 @@ describe('a workflow', () => {
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
   });
-  it('is reconciled once a second at most, and at once when it was made again', async () => {
+  it('is reconciled at most once a second, and at once when it was created again', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow());
     await server.reconcile(key);
@@ -162,13 +162,13 @@ describe('a workflow', () => {
     await assert.rejects(server.reconcile(key), refused);
     assert.equal(server.stored(workflowResource, key)?.status, undefined);
   });
-  it('is reconciled when it changes, and when a run of it does', () => {
+  it('is reconciled when it or a run of it changes', () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     assert.deepEqual(server.keysOf(workflowResource, workflow()), [key]);
     assert.deepEqual(server.keysOf(workflowRunResource, run('a', 1, { namespace: 'other' })), ['other/w']);
     assert.deepEqual([server.controller.name, server.controller.workers], ['workflow', 4]);
   });
-  it('has the same result whatever requests fail', async () => {
+  it('has the same result if any requests fail', async () => {
     const options = {
       ...{ keys: [key], kinds: [workflowResource, workflowRunResource, controllerRevisionResource] },
       factory: workflowController,

@@ -116,7 +116,7 @@ describe('a call of a workflow', () => {
       assert.match(headers?.get('content-type') ?? '', /^application\/json/);
     }
   });
-  it('is answered with error and cause, or else with how the run ended', async () => {
+  it('is answered with error and cause, or else with the phase of the run', async () => {
     for (const [ended, wanted] of [
       [
         { phase: 'Failed', error: 'E', cause: 'why' },
@@ -182,7 +182,7 @@ describe('how long a call waits', () => {
     const { message = '' } = await invoke({ query: `timeoutSeconds=${'9'.repeat(500)}` });
     assert.ok(message.endsWith(` not ${'9'.repeat(100)}`), message);
   });
-  it('is zero if an answer at once is preferred', async () => {
+  it('is zero if the client prefers an answer at once', async () => {
     for (const prefer of [
       ...[
         'respond-async',
@@ -201,7 +201,7 @@ describe('how long a call waits', () => {
       assert.equal(waits.length, 1, prefer);
     }
   });
-  it('is zero if the run has ended already, whatever is preferred', async () => {
+  it('is zero if the run has ended already, for any preference', async () => {
     const headers = { prefer: 'respond-async' };
     const { waits, status, body } = await invoke({ headers, begun: { phase: 'Succeeded', output: 7 } });
     assert.deepEqual([waits, status, body], [[], 200, 7]);
@@ -253,7 +253,7 @@ describe('a name that the caller wishes', () => {
     assert.match(message ?? '', /^without credentials, Workflow-Run-Name .* at least 32 characters/);
     assert.match((await named(32)).drafts[0]?.metadata.name ?? '', /^w-[0-9a-f]{32}$/);
   });
-  it('of an existing run waits for that run if it is running, and creates no other', async () => {
+  it('of an existing run waits for the run if it is running, and creates no new run', async () => {
     const run = {
       metadata: meta('mine', { annotations: { 'minik8s.io/called-by': 'alice' } }),
       ...{ spec: { workflow: 'w', input: { a: 1 } }, status: { phase: 'Running' } },

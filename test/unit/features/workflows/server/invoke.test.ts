@@ -80,7 +80,7 @@ describe('a run of the wished name', () => {
     await call(stranger, theirs, { uid: 'another' }, secret);
     assert.notEqual(named.at(-1), first, 'of another workflow it is another one');
   });
-  it('does not give an anonymous caller a run shown under a similar name, or a run of a user', async () => {
+  it('does not return a run with a similar name or a run of another user to an anonymous caller', async () => {
     const stranger = 'system:anonymous';
     const theirs = there();
     Object.assign(theirs.metadata, { annotations: { 'minik8s.io/called-by': stranger } });
@@ -105,7 +105,7 @@ describe('a run of the wished name', () => {
   it('is begun of no workflow that is being deleted', async () => {
     assert.deepEqual(await call('alice', there(), { deletionTimestamp: at(1) }), [404]);
   });
-  it('is not started by an anonymous caller if such callers have too many under way, and is by others', async () => {
+  it('is not started by an anonymous caller if anonymous callers have too many runs in progress; other users may start it', async () => {
     const secret = '0c7c8a4e-6f0b-4c52-8f0a-111111111111';
     const stranger = 'system:anonymous';
     const theirs = there();

@@ -164,7 +164,7 @@ it('a finished wait leaves nothing with its caller', async () => {
   await clock.advance(1000);
   assert.equal(getEventListeners(caller.signal, 'abort').length, 0);
 });
-it('one of two waiting callers may leave, and the other is notified all the same', async () => {
+it('of two waiting callers, one may disconnect, and the other is still notified', async () => {
   const { clock, put, of, show, watches } = world();
   put(run('a'));
   show();

@@ -49,7 +49,11 @@ describe('the parent of a run', () => {
       { operation: 'update', object: run({ parent }), old: run({ parent }) },
       undefined,
     ],
-    ['is not looked at in a status', { object: run({ parent }), subresource: 'status' }, undefined],
+    [
+      'is not checked in a write of the status',
+      { object: run({ parent }), subresource: 'status' },
+      undefined,
+    ],
   ] as const)
     it(what, async () => assert.equal(await why(over), reason));
 });
@@ -64,8 +68,8 @@ describe('the caller of a run', () => {
     ['may not be removed', { ...update, object: run(), old: run({}, 'alice') }, ofCaller],
     ['may be kept', { ...update, object: run({}, 'bob'), old: run({}, 'bob') }, undefined],
     ['may be set by the server', { object: run({}, 'bob'), user: admin }, undefined],
-    ['is not looked at in a status', { object: run({}, 'bob'), subresource: 'status' }, undefined],
-    ['is not looked at in a deletion', { operation: 'delete', old: run({}, 'bob') }, undefined],
+    ['is not checked in a write of the status', { object: run({}, 'bob'), subresource: 'status' }, undefined],
+    ['is not checked in a deletion', { operation: 'delete', old: run({}, 'bob') }, undefined],
     [
       'is only an annotation for other kinds of the group',
       { object: run({}, 'bob'), definition: { group: 'minik8s.io', plural: 'workflows' } },

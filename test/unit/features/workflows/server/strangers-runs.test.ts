@@ -39,7 +39,7 @@ describe('runs of strangers', () => {
       return true;
     }
   };
-  it('count while they run, each for its workflow', () => {
+  it('are counted for their workflow while they run', () => {
     assert.ok(isFull(many(maxOfStrangers)) && !isFull(many(maxOfStrangers - 1)));
     assert.ok(!isFull(many(maxOfStrangers, 'Succeeded')) && !isFull(many(maxOfStrangers), 'other'));
     const known = { annotations: { 'minik8s.io/called-by': 'alice' } };
@@ -56,7 +56,7 @@ describe('runs of strangers', () => {
         );
         assert.match(
           status.message ?? '',
-          /^runs under way that strangers have begun of w are 1000 or 16 MiB/,
+          /^runs in progress that anonymous users have started of w are 1000 or 16 MiB/,
         );
         return true;
       },
@@ -86,7 +86,7 @@ describe('runs of strangers', () => {
       ['workflowruns.minik8s.io', 'triggerevents.minik8s.io', 'workflowruns.minik8s.io'],
     );
   });
-  it('of all workflows in a namespace count together', () => {
+  it('of all workflows in a namespace are counted together', () => {
     const runs = Array.from({ length: namespaceRoom.count }, (_, i) => ({
       ...run(i, 'Running'),
       spec: { workflow: `w${i % 5}` },
@@ -103,7 +103,7 @@ describe('runs of strangers', () => {
     some(ownRoom.mebibytes, 'another', mebibyte)();
     assert.throws(some(namespaceRoom.mebibytes, 'another', mebibyte), { message: /namespace default/ });
   });
-  it('of a trigger count while they run, for every user who started them', () => {
+  it('of a trigger are counted while they run, for every user who started them', () => {
     const led = { labels: { 'minik8s.io/trigger': 't' }, annotations: {} };
     const check = (runs: readonly WorkflowRun[]) => checkRequestsOfStrangers(cacheOf(runs), 'default', 't');
     assert.throws(() => check(many(maxOfStrangers, 'Running', led)), /runs .* 1000/);
@@ -124,7 +124,7 @@ describe('requests of strangers to a trigger', () => {
   const many = (count: number, ...of: Parameters<typeof event>) =>
     Array.from({ length: count }, () => event(...of));
   const quarter = 256 * 1024;
-  it('are bounded by what waits to be delivered', () => {
+  it('are limited by the number of waiting events', () => {
     assert.throws(check(many(64, 'Pending'), quarter), { message: /requests .* 16 MiB/ });
     check(many(63, 'Pending'), quarter)();
     assert.throws(check(many(128, 'Pending', undefined, 'other'), quarter), { message: /namespace/ });

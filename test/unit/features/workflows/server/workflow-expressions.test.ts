@@ -54,13 +54,13 @@ describe('the expressions of a workflow', () => {
       '422 FieldValueInvalid spec.definition.States.A.Output.e1 FieldValueInvalid spec.definition.States.A.Output.e3',
     );
   });
-  it('are parsed again when the definition changes, and only then', async () => {
+  it('are parsed again only when the definition changes', async () => {
     const { write } = world();
     const bad = workflow('1 +');
     assert.equal(await write(bad, { old: workflow('1 +') }), 'allowed', 'it was stored by an older server');
     assert.equal(await write(bad, { old: workflow('1') }), invalid);
   });
-  it('are those of workflows in the object itself', async () => {
+  it('are the expressions of workflows in the object itself', async () => {
     const { write } = world();
     const bad = workflow('1 +');
     assert.equal(await write(bad, { subresource: 'status' }), 'allowed');
@@ -98,8 +98,8 @@ describe('another thread parses', () => {
     ['65 expressions', times(65, '1'), true],
     ['not an expression of 500 characters', [long(500)], false],
     ['an expression of 513 characters', [long(513)], true],
-    ['not 4,000 characters in all', times(8, long(498)), false],
-    ['more than 4,096 characters in all', times(9, long(500)), true],
+    ['not 4,000 characters in total', times(8, long(498)), false],
+    ['more than 4,096 characters in total', times(9, long(500)), true],
   ] as const)
     it(what, async () => assert.equal(await isOnThread(texts), expected));
 
@@ -107,7 +107,7 @@ describe('another thread parses', () => {
     const { write } = world();
     assert.equal(await write(workflow('1 +', ...times(100, '1'))), invalid);
   });
-  it('at most eight definitions of a namespace, and those of another beside them', async () => {
+  it('parses at most eight definitions of a namespace at once, and definitions of other namespaces beside them', async () => {
     const { write } = world();
     const many = workflow(...times(100, '1'));
     const eight = times(8, '').map(() => write(many));

@@ -123,7 +123,7 @@ describe('the answer to a ConversionReview', () => {
       `${head} returned invalid object: must have the same UID: u != v`,
     ],
     [
-      'has labels that are no texts',
+      'has labels that are not texts',
       whole({ labels: { a: 1 } }),
       `${head} returned invalid metadata: metadata.labels[a] must be a string, but is number in converted object`,
     ],

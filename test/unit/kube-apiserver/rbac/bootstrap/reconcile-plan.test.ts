@@ -44,7 +44,7 @@ test('objects in their original state are not changed', () => {
   for (const { draft } of all) assert.deepEqual(planReconciliation(draft, stored(draft)), { type: 'none' });
 });
 
-test('every object is one that the server takes, and there once', () => {
+test('every object is valid and occurs once', () => {
   const names = new Set<string>();
   for (const { ref, draft } of all) {
     const definition = registry.find(({ kind, group }) => kind === ref.kind && group === ref.group);
@@ -59,7 +59,7 @@ test('every object is one that the server takes, and there once', () => {
   assert.equal(names.size, all.length);
 });
 
-test('every controller has an account that has roles', () => {
+test('every controller has an account with roles', () => {
   const accounts = new Set(
     [...controllers, ...features.flatMap((feature) => feature.controllers)].map(({ account }) => account),
   );
@@ -153,7 +153,7 @@ describe('a binding', () => {
   const draft = wanted('ClusterRoleBinding', 'system:public-info-viewer');
   const other = { kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name: 'ann' };
 
-  test('gets the missing subjects, and keeps the others', () => {
+  test('gets the missing subjects, and keeps the existing ones', () => {
     const { subjects } = updated(draft, stored(draft, { subjects: [other] }));
     assert.deepEqual(
       (subjects as { name: string }[]).map(({ name }) => name),

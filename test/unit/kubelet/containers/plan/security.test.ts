@@ -132,39 +132,45 @@ describe('security', () => {
   const end = '(pod: "web_shop(uid-1)", container: main)';
   const nonRoot: readonly (readonly [string, object, object, string, string | undefined])[] = [
     ['no setting', {}, {}, '', undefined],
-    ['image of root', mustNotBeRoot, {}, '', `container has runAsNonRoot and image will run as root ${end}`],
     [
-      'image of 00',
+      'an image of root',
+      mustNotBeRoot,
+      {},
+      '',
+      `container has runAsNonRoot and image will run as root ${end}`,
+    ],
+    [
+      'an image of user 00',
       {},
       mustNotBeRoot,
       '00:5',
       `container has runAsNonRoot and image will run as root ${end}`,
     ],
-    ['image of a number', mustNotBeRoot, {}, '1000:0', undefined],
+    ['an image of a user id', mustNotBeRoot, {}, '1000:0', undefined],
     [
-      'image of a name',
+      'an image of a user name',
       mustNotBeRoot,
       {},
       'www',
       `container has runAsNonRoot and image has non-numeric user (www), cannot verify user is non-root ${end}`,
     ],
-    ['a user of the pod’s', { ...mustNotBeRoot, runAsUser: 5 }, {}, 'www', undefined],
+    ['a user id of the pod', { ...mustNotBeRoot, runAsUser: 5 }, {}, 'www', undefined],
     [
-      'root, by the pod’s word',
+      'root, by runAsUser of the pod',
       { runAsUser: 0 },
       mustNotBeRoot,
       '1000',
       `container's runAsUser breaks non-root policy ${end}`,
     ],
-    ['a user of its own', mustNotBeRoot, { runAsUser: 5 }, 'www', undefined],
+    ['a user id of the container', mustNotBeRoot, { runAsUser: 5 }, 'www', undefined],
     [
-      'root, by its own word',
+      'root, by runAsUser of the container',
       { ...mustNotBeRoot, runAsUser: 5 },
       { runAsUser: 0 },
       '',
       `container's runAsUser breaks non-root policy ${end}`,
     ],
-    ['the container takes it back', mustNotBeRoot, { runAsNonRoot: false }, '', undefined],
+    ['runAsNonRoot false in the container', mustNotBeRoot, { runAsNonRoot: false }, '', undefined],
   ];
   for (const [name, ofPod, ofContainer, image, expected] of nonRoot) {
     it(`does not run as root when runAsNonRoot forbids it: ${name}`, () => {

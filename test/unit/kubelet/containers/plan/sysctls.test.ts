@@ -46,7 +46,7 @@ describe('a kernel parameter', () => {
     );
   });
 
-  it('is forbidden if it is any other, also after one that is allowed', () => {
+  it('is forbidden if it is another sysctl, also after an allowed one', () => {
     for (const name of ['kernel.msgmax', 'net.ipv4.ip_forward', 'vm.swappiness', ''])
       assert.match(forbiddenSysctl(podWith([...ofNetwork, name])) ?? '', / not allowlisted$/, name);
   });
@@ -67,7 +67,7 @@ describe('kernel parameters that are allowed in addition', () => {
   const forbidden = (allowed: string, name: string, spec: object = {}) =>
     forbiddenSysctl(podWith([name], spec), parseUnsafeSysctls(allowed));
 
-  it('are the named ones, and those with a named prefix', () => {
+  it('are the named sysctls, and the sysctls with a named prefix', () => {
     assert.equal(forbidden('kernel.msgmax', 'kernel.msgmax'), undefined);
     assert.equal(forbidden('net/core/somaxconn', 'net.core.somaxconn'), undefined);
     assert.equal(forbidden(' kernel.msg*, net.core.somaxconn ', 'kernel.msgmnb'), undefined);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parseDeviceRules } from '../../../../../src/kubelet/devices/plan/device-rules.ts';
 import { readCard } from '../../../../../src/kubelet/devices/plan/nvidia-files.ts';
 
-test('a resource, the files that are its devices, and what they share', () => {
+test('a rule has a resource, the files of its devices, and the shared files', () => {
   const [gpu, fpga] = parseDeviceRules('example.com/gpu=/dev/gpu*+/dev/gpuctl, example.com/fpga=/dev/f.0');
   assert.deepEqual(
     [gpu?.resource, gpu?.directory, gpu?.shared],

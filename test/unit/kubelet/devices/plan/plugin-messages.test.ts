@@ -13,7 +13,7 @@ const within = (writer: WireWriter, field: number, write: () => void) => {
   writer.end(start);
 };
 
-test('the first of several devices with one name counts, and only Healthy is healthy', () => {
+test('the first of several devices with the same name is used, and only Healthy is healthy', () => {
   const list = message((writer) => {
     for (const [id, health] of [
       ['a', 'Healthy'],

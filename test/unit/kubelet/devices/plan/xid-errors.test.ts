@@ -37,7 +37,7 @@ describe('a line of the kernel log', () => {
         failed('0000:3b:00', xid),
       );
   });
-  it('counts only if the kernel wrote it, at any level', () => {
+  it('is used only if the kernel wrote it, at any level', () => {
     const text = 'NVRM: Xid (PCI:0000:3b:00): 79, x';
     for (const level of [0, 3, 7]) assert.ok(readCardNews(record(text, level)), `${level}`);
     // Facilities 1 (user) and 3 (daemon): a program that may write to /dev/kmsg must not disable a card.
@@ -50,7 +50,7 @@ describe('a line of the kernel log', () => {
   });
 });
 
-it('the address of a card is the same with and without its function, whatever the length of its domain', () => {
+it('the address of a card is the same with and without its function, and for any length of its domain', () => {
   for (const [text, address] of [
     ['0000:3b:00.0', '0000:3b:00'],
     ['0000:3B:00', '0000:3b:00'],

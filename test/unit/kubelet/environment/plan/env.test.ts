@@ -88,7 +88,7 @@ describe('resolveEnv', () => {
     });
   });
 
-  it('may be set to nothing', () => {
+  it('may be empty', () => {
     assert.deepEqual(resolve({ env: [{ name: 'A' }, { name: 'B', value: '' }] }), {
       A: '',
       B: '',
@@ -140,22 +140,22 @@ describe('resolveEnv', () => {
       "couldn't find key none in ConfigMap shop/settings",
     ],
     [
-      'key of a map without entries',
+      'a key of an empty ConfigMap',
       { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'empty', key: 'none' } } }] },
       "couldn't find key none in ConfigMap shop/empty",
     ],
     [
-      'key of a secret',
+      'a key that the Secret lacks',
       { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'keys', key: 'none' } } }] },
       "couldn't find key none in Secret shop/keys",
     ],
     [
-      'map of a key',
+      'a ConfigMap that does not exist',
       { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'none', key: 'k' } } }] },
       'configmap "none" not found',
     ],
     [
-      'secret of a key',
+      'a Secret that does not exist',
       { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'none', key: 'k' } } }] },
       'secret "none" not found',
     ],
@@ -199,7 +199,7 @@ describe('resolveEnv', () => {
     assert.deepEqual(resolve({ env }), { URL: 'http://10.96.0.9', WEB_SERVICE_HOST: 'mine', OWN: 'mine' });
   });
 
-  it('shows resources', () => {
+  it('returns resources as values', () => {
     const limit = (resource: string) => ({ name: resource, valueFrom: { resourceFieldRef: { resource } } });
     const resources = { limits: { cpu: '1250m' } };
     assert.deepEqual(resolve({ resources, env: [limit('limits.cpu'), limit('limits.memory')] }), {
@@ -230,7 +230,7 @@ describe('resolveEnv', () => {
     assert.deepEqual(resolve({ env }, from), { A: '\ufeffx', ...linked });
   });
 
-  it('names everything it needs', () => {
+  it('returns the names of all required ConfigMaps and Secrets', () => {
     const pod = makePod({
       containers: [
         {
@@ -267,7 +267,7 @@ describe('a variable', () => {
     );
   });
 
-  it('may not be larger than a program can receive, alone or with the others', () => {
+  it('may not be larger than a program can receive, alone or together with other variables', () => {
     const doubled = Array.from({ length: 40 }, (_, at) => ({
       name: `V${at}`,
       value: at === 0 ? 'x'.repeat(1000) : `$(V${at - 1})$(V${at - 1})`,

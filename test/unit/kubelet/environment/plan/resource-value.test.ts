@@ -43,7 +43,7 @@ describe('a resource of a container', () => {
       assert.equal(told(resource, divisor === undefined ? {} : { divisor }), value));
   }
 
-  it('is without a limit what pods may have of the node', () => {
+  it('is the allocatable amount of the node if the container has no limit', () => {
     assert.equal(told('limits.memory', { divisor: '1Gi' }), '8');
     assert.equal(told('limits.ephemeral-storage', { divisor: '1Gi' }), '10');
     for (const containerName of ['side', 'bare']) {

@@ -51,7 +51,7 @@ describe('variables of Services', () => {
       MY_WEB_PORT_53_UDP_ADDR: '10.96.0.9',
     });
   });
-  it('are those of the pod’s namespace, and the API server’s', () => {
+  it('are of the Services in the pod’s namespace and of the API server', () => {
     const others = [service('web', 'other', '10.96.0.9'), service('web', 'default', '10.96.0.8')];
     const names = Object.keys(of([...others, service('kubernetes', 'other', '10.96.0.7'), api]));
     assert.deepEqual(names.toSorted(), Object.keys(apiVariables).toSorted());
@@ -59,11 +59,11 @@ describe('variables of Services', () => {
   it('are the API server’s alone without links', () => {
     assert.deepEqual(of([service('web', 'shop', '10.96.0.9'), api], false), apiVariables);
   });
-  it('leave out what has no address', () => {
+  it('leave out Services without an address', () => {
     const unset: NamedService = { metadata: { name: 'c', namespace: 'shop' }, spec: { ports: [port(80)] } };
     assert.deepEqual(of([service('a', 'shop', 'None'), service('b', 'shop', ''), unset]), {});
   });
-  it('leave out what has no port', () => {
+  it('leave out Services without a port', () => {
     const unset: NamedService = {
       metadata: { name: 'c', namespace: 'shop' },
       spec: { clusterIP: '10.96.0.9' },
@@ -80,7 +80,7 @@ describe('variables of Services', () => {
       assert.equal(of(services, false).KUBERNETES_SERVICE_HOST, '10.96.0.1');
     }
   });
-  it('come in the order of the Services’ names', () => {
+  it('are in the order of the Services’ names', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => service(name, 'shop', '10.0.0.2'));
     assert.ok(a && b && c);
     for (const services of [

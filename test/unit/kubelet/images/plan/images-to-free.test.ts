@@ -44,7 +44,7 @@ describe('removable images', () => {
       ({ id, names }) => [id, ...names],
     );
 
-  it('are those that were pulled for pods, by their names, and no others', () => {
+  it('are only images that were pulled for pods, by their names', () => {
     assert.deepEqual(ids([image('a', ['a:1']), image('b', ['b:1'])], { a: recorded(['a:1']) }), [
       ['a', 'a:1'],
     ]);

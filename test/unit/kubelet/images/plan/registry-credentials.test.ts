@@ -55,7 +55,7 @@ describe('pull secrets', () => {
       assert.deepEqual(found(image, { [server]: auth('me:word') }), fits ? ['me:word'] : []));
   }
 
-  it('come the most specific first, each once', () => {
+  it('are returned the most specific first, without duplicates', () => {
     const auths = {
       'quay.io': auth('host:1'),
       'quay.io/a/b': auth('exact:1'),
@@ -101,7 +101,7 @@ describe('pull secrets', () => {
       });
   });
 
-  it('are matched quickly, however many wildcards they have', () => {
+  it('are matched quickly with any number of wildcards', () => {
     const auths = { [`${'*a'.repeat(2000)}.io`]: auth('me:1') };
     assert.deepEqual(found(`${'a'.repeat(5000)}b.io/x`, auths), []);
   });

@@ -23,7 +23,7 @@ describe('DNS settings of a pod', () => {
     [{ hostNetwork: true }, {}],
     [{}, { clusterDNS: undefined }],
   ] as const) {
-    it(`are those of the host for ${JSON.stringify([spec, more])}`, () => {
+    it(`are the settings of the host for ${JSON.stringify([spec, more])}`, () => {
       assert.equal(text(spec, more), facts.hostResolvConf);
     });
   }
@@ -33,7 +33,7 @@ describe('DNS settings of a pod', () => {
       /^nameserver 10.96.0.10$/m,
     );
   });
-  it('are only those of dnsConfig with the policy None', () => {
+  it('are only the settings of dnsConfig with the policy None', () => {
     const dnsConfig = {
       nameservers: ['192.0.2.1'],
       searches: ['a.example', 'b.example'],
@@ -55,7 +55,7 @@ describe('DNS settings of a pod', () => {
       'search shop.svc.cluster.local svc.cluster.local cluster.local corp.example b.example\nnameserver 10.96.0.10\nnameserver 192.0.2.1\noptions ndots:1\n',
     );
   });
-  it('are cut to what resolvers read, with a warning', () => {
+  it('are cut to the limits of resolvers, with a warning', () => {
     const dnsConfig = {
       nameservers: ['192.0.2.1', '192.0.2.2', '192.0.2.3'],
       searches: Array.from({ length: 32 }, (_, n) => `s${n}.example`),
@@ -74,7 +74,7 @@ describe('DNS settings of a pod', () => {
     ]);
   });
 
-  it('keep the options of the policy that the pod does not set, and have no other', () => {
+  it('contain exactly the options of the policy and of the pod', () => {
     const options = [{ name: 'edns0' }, { name: 'timeout', value: '3' }, { name: '' }, { value: '1' }];
     const more = { hostResolvConf: 'nameserver 9.9.9.9\noptions rotate timeout:1\n' };
     assert.match(text({ dnsConfig: { options } }), /\noptions ndots:5 edns0 timeout:3\n$/);

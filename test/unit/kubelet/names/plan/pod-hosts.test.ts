@@ -73,7 +73,7 @@ describe('/etc/hosts of a pod', () => {
     );
   });
 
-  it("is the machine’s in its network, with the pod's additions", () => {
+  it('is the machine’s file for a pod in the host network, with the pod’s additions', () => {
     const inHost = { ...facts, podIP: undefined };
     const managed = '# Kubernetes-managed hosts file (host network).\n192.0.2.1 router\n';
     assert.equal(renderHosts(makePod({ hostNetwork: true }), inHost), managed);

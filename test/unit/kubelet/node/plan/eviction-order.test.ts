@@ -34,51 +34,43 @@ const asks = (mebibytes: number) => ({ memory: `${mebibytes}Mi` });
 describe('the order of eviction', () => {
   const important = { priority: 1000 };
   const rows: readonly [why: string, first: EvictionCandidate, second: EvictionCandidate][] = [
+    ['the pod of unknown usage', using(podOf('a', asks(900), important)), using(podOf('b'), { main: 900 })],
     [
-      'the one of which nothing is known',
-      using(podOf('a', asks(900), important)),
-      using(podOf('b'), { main: 900 }),
-    ],
-    [
-      'the one beyond its request, however important',
+      'the pod above its request, whatever its priority',
       using(podOf('a', asks(100), important), { main: 101 }),
       using(podOf('b', asks(900)), { main: 900 }),
     ],
     [
-      'any that asked for nothing and has a little',
+      'a pod without requests that uses a little',
       using(podOf('a', {}, important), { main: 1 / Mi }),
       using(podOf('b', asks(900)), { main: 900 }),
     ],
     [
-      'the less important of two beyond their requests',
+      'the pod with the lower priority, of two above their requests',
       using(podOf('a', asks(100)), { main: 101 }),
       using(podOf('b', {}, important), { main: 900 }),
     ],
     [
-      'the less important of two within their requests',
+      'the pod with the lower priority, of two within their requests',
       using(podOf('a', asks(900)), { main: 1 }),
       using(podOf('b', asks(900), important), { main: 900 }),
     ],
     [
-      'of equals the one furthest beyond',
+      'the pod furthest above its request, of equal priorities',
       using(podOf('a', asks(100)), { main: 300 }),
       using(podOf('b'), { main: 199 }),
     ],
     [
-      'of equals the one that leaves the least of its request',
+      'the pod closest to its request, of equal priorities',
       using(podOf('a', asks(100)), { main: 90 }),
       using(podOf('b', asks(900)), { main: 800 }),
     ],
     [
-      'the one whose containers use the most together',
+      'the pod whose containers use the most in total',
       using(podOf('a'), { main: 50, side: 60 }),
       using(podOf('b'), { main: 100 }),
     ],
-    [
-      'the one that asked for nothing before one that has nothing of what it asked for',
-      using(podOf('a'), {}),
-      using(podOf('b', asks(1)), {}),
-    ],
+    ['the pod without requests, of two without usage', using(podOf('a'), {}), using(podOf('b', asks(1)), {})],
   ];
   for (const [why, first, second] of rows) {
     it(`is ${why}`, () => {
@@ -124,7 +116,7 @@ describe('a pod', () => {
     ['like any other', podOf('plain'), true],
     ['that runs', podOf('a', {}, {}, { phase: 'Running' }), true],
     ['that has failed', podOf('a', {}, {}, { phase: 'Failed' }), false],
-    ['that has done its work', podOf('a', {}, {}, { phase: 'Succeeded' }), false],
+    ['that has succeeded', podOf('a', {}, {}, { phase: 'Succeeded' }), false],
     [
       'with the condition DisruptionTarget',
       podOf('a', {}, {}, { conditions: [condition('Ready', 'True'), condition('DisruptionTarget', 'True')] }),
@@ -140,7 +132,7 @@ describe('a pod', () => {
       ),
       true,
     ],
-    ['just below those of the system', podOf('a', {}, { priority: 1_999_999_999 }), true],
+    ['with a priority just below system pods', podOf('a', {}, { priority: 1_999_999_999 }), true],
     ['of the system', podOf('a', {}, { priority: 2_000_000_000 }), false],
     ['of the cluster', podOf('a', {}, { priorityClassName: 'system-cluster-critical' }), false],
     [
@@ -170,7 +162,7 @@ describe('an eviction', () => {
     });
   });
 
-  it('names the containers beyond their requests, and no other', () => {
+  it('names only the containers that use more than their requests', () => {
     const container = (name: string, requests?: object, limits?: object) => ({
       name,
       image: 'a',
@@ -194,7 +186,7 @@ describe('an eviction', () => {
     assert.equal(evictionOf(using(pod), shortage).message, intro);
   });
 
-  it('counts usage that no pod can request', () => {
+  it('compares the usage of a resource that pods cannot request', () => {
     const inodes: Shortage = { ...shortage, resource: 'inodes', threshold: 50, available: 3 };
     assert.equal(
       evictionOf({ pod: podOf('a'), usage: new Map([['main', 1]]) }, inodes).message,

@@ -35,7 +35,7 @@ describe('a node is short', () => {
   const cases: { what: string; usage: Partial<NodeUsage>; short: string[] }[] = [
     { what: 'of nothing', usage: {}, short: [] },
     {
-      what: 'of nothing at the very threshold of memory',
+      what: 'of nothing exactly at the threshold of memory',
       usage: { memory: { size: Gi, available: 100 * Mi } },
       short: [],
     },
@@ -45,7 +45,7 @@ describe('a node is short', () => {
       short: [`memory.available MemoryPressure memory ${100 * Mi - 1}<${100 * Mi}`],
     },
     {
-      what: 'of nothing at the very threshold of its disk',
+      what: 'of nothing exactly at the threshold of its disk',
       usage: { nodefs: { ...disk, available: 10 * Gi } },
       short: [],
     },
@@ -73,7 +73,7 @@ describe('a node is short', () => {
       short: ['pid.available PIDPressure pids 49<50'],
     },
     {
-      what: 'of no part of a process',
+      what: 'of no fraction of a process',
       usage: { pids: { size: 1019, available: 50 } },
       short: [],
     },
@@ -143,7 +143,7 @@ describe('a shortage', () => {
       assert.equal(shortageText(found), `The node was low on resource: ${text}`));
   }
 
-  it('counts as pressure for five minutes after it was last observed, and no other does', () => {
+  it('is reported as pressure for five minutes after it was last observed', () => {
     const found = shortage('inodes', 2, 1);
     const [first, last] = [now, now + 60_000];
     const memory = rememberPressure(

@@ -76,7 +76,7 @@ describe('the conditions of a node', () => {
     });
   });
 
-  it('do not claim what could not be measured', () => {
+  it('are Unknown for resources that could not be measured', () => {
     const said = conditionsOf({ pressures: undefined, unmeasured: 'no /proc' });
     for (const type of Object.keys(none)) {
       assert.deepEqual(
@@ -110,7 +110,7 @@ describe('the conditions of a node', () => {
     );
   });
 
-  it('follow those of other clients, which stay unchanged', () => {
+  it('come after the conditions of other clients, which stay unchanged', () => {
     const gpu: Condition = { type: 'example.com/gpu', status: 'True', lastHeartbeatTime: before };
     const said = conditionsOf({}, [{ type: 'Ready', status: 'Unknown' }, gpu]);
     assert.deepEqual(said[0], gpu);
@@ -120,7 +120,7 @@ describe('the conditions of a node', () => {
     );
   });
 
-  it('follow those of other parts of the node, which may also remove theirs', () => {
+  it('include the conditions of other parts of the node, which may also remove them', () => {
     const network: Condition = {
       type: 'NetworkUnavailable',
       status: 'True',

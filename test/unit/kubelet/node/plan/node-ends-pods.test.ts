@@ -88,7 +88,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refused(wanting({}), onHost)?.reason, 'NodePorts');
   });
 
-  it('is taken when it fits', () => {
+  it('is accepted when it fits', () => {
     const other = podOf('other', { cpu: '400m', memory: '512Mi' });
     assert.equal(refused(podOf('new', { cpu: '600m', memory: '512Mi' }), other), undefined);
     assert.equal(refused(podOf('new'), other), undefined);
@@ -142,7 +142,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refused(withPort('new', {}), { ...web, status: { phase: 'Succeeded' } } as Pod), undefined);
   });
 
-  it('is taken as the last one that may run here', () => {
+  it('is accepted as the last pod that may run here', () => {
     assert.equal(refused(podOf('new'), podOf('a'), podOf('b')), undefined);
   });
 

@@ -74,7 +74,7 @@ describe('pressure', () => {
     assert.equal((await look(plenty)).PIDPressure, 'False KubeletHasSufficientPID');
   });
 
-  it('is unknown while the kernel does not answer, which holds nothing up', async () => {
+  it('is unknown while the kernel does not answer, without delaying other work', async () => {
     const { look, clock } = scene();
     const { promise, resolve } = Promise.withResolvers<NodeUsage>();
     assert.equal((await look(promise)).DiskPressure, 'Unknown KubeletCannotMeasure');

@@ -51,7 +51,7 @@ const statusOf = (more: Partial<NodeInput> = {}, previous?: Parameters<typeof co
   computeNodeStatus({ ...input, ...more }, previous);
 
 describe('the status of a node', () => {
-  it('counts devices, and keeps those that others advertise', () => {
+  it('contains the counts of devices, and keeps resources that other clients advertise', () => {
     const devices: DeviceCounts = new Map([
       [
         'example.com/gpu',
@@ -219,7 +219,7 @@ describe('the Lease of a node', () => {
     });
   });
 
-  it('is never shorter than they are, although it counts in seconds', () => {
+  it('is never shorter than these periods, although it is in whole seconds', () => {
     assert.equal(newLease(node('node-1'), 2502, now).spec?.leaseDurationSeconds, 11);
     assert.equal(newLease(node('node-1'), 2500, now).spec?.leaseDurationSeconds, 10);
   });

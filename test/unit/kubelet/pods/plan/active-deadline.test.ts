@@ -7,8 +7,12 @@ const started = (secondsAgo: number) => ({ startTime: new Date(now - seconds(sec
 const deleted = { deletionTimestamp: new Date(now).toISOString() };
 
 for (const [what, pod, expected] of [
-  ['a pod without one has all the time', makePod({}, {}, started(40)), undefined],
-  ['time runs from the start', makePod({ activeDeadlineSeconds: 60 }, {}, started(40)), seconds(20)],
+  ['a pod without a deadline has no remaining time', makePod({}, {}, started(40)), undefined],
+  [
+    'the time counts from the start of the pod',
+    makePod({ activeDeadlineSeconds: 60 }, {}, started(40)),
+    seconds(20),
+  ],
   [
     'a pod that has not started has all of its deadline',
     makePod({ activeDeadlineSeconds: 60 }, {}, {}),
@@ -26,7 +30,7 @@ for (const [what, pod, expected] of [
     seconds(-40),
   ],
   [
-    'one that is deleted ends by its own rules',
+    'a pod that is being deleted has no deadline',
     makePod({ activeDeadlineSeconds: 60 }, deleted, started(100)),
     undefined,
   ],

@@ -16,11 +16,15 @@ const affinity = (key: string) => ({
 });
 
 for (const [what, spec, reason] of [
-  ['that asks for nothing is taken', {}, undefined],
-  ['for this system is taken', { os: { name: 'linux' } }, undefined],
-  ['for another system is rejected', { os: { name: 'windows' } }, 'PodOSNotSupported'],
-  ['whose labels the node has is taken', { nodeSelector: { disk: 'ssd' } }, undefined],
-  ['whose labels it has not is rejected', { nodeSelector: { disk: 'hdd' } }, 'NodeAffinity'],
+  ['without requirements is admitted', {}, undefined],
+  ['for this operating system is admitted', { os: { name: 'linux' } }, undefined],
+  ['for another operating system is rejected', { os: { name: 'windows' } }, 'PodOSNotSupported'],
+  ['whose node selector matches the node is admitted', { nodeSelector: { disk: 'ssd' } }, undefined],
+  [
+    'whose node selector does not match the node is rejected',
+    { nodeSelector: { disk: 'hdd' } },
+    'NodeAffinity',
+  ],
   ['with an affinity to the node is admitted', { affinity: affinity('disk') }, undefined],
   ['with an affinity to another node is rejected', { affinity: affinity('gpu') }, 'NodeAffinity'],
 ] as const)

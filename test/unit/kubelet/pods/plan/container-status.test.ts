@@ -48,7 +48,7 @@ const leaving = { deletionTimestamp: '2026-01-01T12:00:00Z' };
 const end = { reason: 'Evicted', message: 'm', disruption: true };
 
 describe('a container that runs', () => {
-  it('is ready, with the ids of what runs', () => {
+  it('is ready, with the ids of the running container and its image', () => {
     assert.deepEqual(statusOf(makePod(), [makeContainer()]), {
       name: 'main',
       image: 'app:1',
@@ -209,7 +209,7 @@ describe('a container that has ended', () => {
     assert.deepEqual([lastState, ready], [{}, false]);
   });
 
-  it('is reported as observed, whatever its earlier status was', () => {
+  it('is reported as observed, for any earlier status', () => {
     const one = [exited(3, { attempt: 1, ...stopped })];
     const never = { restartPolicy: 'Never' };
     const before = reported({ state: { terminated: { exitCode: 7, reason: 'Error' } } });
@@ -227,7 +227,7 @@ describe('a container that has ended', () => {
     assert.equal(messageOf(''), 'last words');
   });
 
-  it('has the times of its creation if it has no others, and no message if it wrote none', () => {
+  it('has the time of its creation if other times are unknown, and no message if the container wrote none', () => {
     const never = { startedAt: undefined, finishedAt: undefined };
     const { terminated } = statusOf(makePod({ restartPolicy: 'Never' }), [exited(0, never)]).state ?? {};
     assert.deepEqual(terminated, {
@@ -246,20 +246,20 @@ describe('a container that has ended', () => {
   });
 
   for (const [what, container, message, reason] of [
-    ['killed for its memory', { exitCode: 137, oomKilled: true }, '', 'OOMKilled'],
+    ['killed for lack of memory', { exitCode: 137, oomKilled: true }, '', 'OOMKilled'],
     [
-      'what the engine could not start',
+      'a failed start by the engine',
       { exitCode: 128, error: 'no', startedAt: undefined },
       '',
       'ContainerCannotRun',
     ],
-    ['an error of the engine after it ran', { exitCode: 128, error: 'no' }, '', 'Error'],
-    ['never begun, without an error', { exitCode: 1, startedAt: undefined }, '', 'Error'],
+    ['an error of the engine after the start', { exitCode: 128, error: 'no' }, '', 'Error'],
+    ['never started, without an error', { exitCode: 1, startedAt: undefined }, '', 'Error'],
     ['a program that does not exist', { exitCode: 127 }, 'exec: "x": not found', 'ContainerCannotRun'],
     ['an invalid program', { exitCode: 126 }, 'exec: "x": denied', 'ContainerCannotRun'],
     ['a shell that did not find one', { exitCode: 127 }, 'x: not found', 'Error'],
-    ['words like those of another end', { exitCode: 1 }, 'exec: "x": denied', 'Error'],
-    ['the end of its work', { exitCode: 0 }, '', 'Completed'],
+    ['a message like that of another cause', { exitCode: 1 }, 'exec: "x": denied', 'Error'],
+    ['a successful end', { exitCode: 0 }, '', 'Completed'],
   ] as const) {
     it(`has a reason: ${what}`, () => {
       const terminationMessages = new Map([['main-0', message]]);
@@ -285,7 +285,7 @@ describe('a container that has ended', () => {
     assert.equal(statusOf(makePod(), crashed(19, 2)).state?.waiting?.reason, 'CrashLoopBackOff');
   });
 
-  it('has ended for good if it does not restart', () => {
+  it('has ended finally if it does not restart', () => {
     const one = [exited(0, { crashes: 2, ...stopped })];
     assert.equal(statusOf(makePod({ restartPolicy: 'OnFailure' }), one).state?.terminated?.exitCode, 0);
     assert.equal(statusOf(makePod({}, leaving), one).state?.terminated?.exitCode, 0);
@@ -312,7 +312,7 @@ describe('a pod with init containers', () => {
   const pod = makePod({ initContainers: list });
   const first = { name: 'first', image: 'init:1', stopTurn: undefined };
 
-  it('keeps its containers waiting for those, with the reason in the first', () => {
+  it('keeps its containers waiting for the init containers, with the reason in the first', () => {
     const init = { waiting: { reason: 'PodInitializing' } };
     assert.deepEqual(statusOf(pod).state, init);
     const held = initStatuses(makePod({ initContainers: list, hostUsers: false }));
@@ -334,7 +334,7 @@ describe('a pod with init containers', () => {
     assert.deepEqual(statusOf({ ...one, metadata: { ...one.metadata, ...leaving } }).state, init);
   });
 
-  it('has each ready when it has ended well, and started while it runs', () => {
+  it('has each init container ready when it has succeeded, and started while it runs', () => {
     const said = (container: ContainerState, of = pod) => {
       const [status] = initStatuses(of, [container]);
       return [status?.ready, status?.started, Object.keys(status?.state ?? {})[0]];

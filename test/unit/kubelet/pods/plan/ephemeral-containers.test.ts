@@ -38,7 +38,7 @@ const failedStart = (retryIn: number): Partial<PodMemory> => ({
 const ended = { exitCode: 0, startedAt: null, finishedAt: null };
 const held = podWith({ securityContext: { procMount: 'Unmasked' } });
 
-describe('the plan for a container that was added', () => {
+describe('the plan for an ephemeral container', () => {
   actionCases([
     { name: 'starts it in the running sandbox', pod: podWith(), objects: there, actions: started },
     { name: 'starts it after the sandbox of the pod', pod: podWith(), actions: ['createSandbox 0'] },
@@ -62,7 +62,7 @@ describe('the plan for a container that was added', () => {
       actions: [],
     },
     {
-      name: 'makes it again when the agent ended between making and starting it',
+      name: 'creates it again when the agent ended between its creation and its start',
       pod: podWith(),
       objects: [...there, seen({ state: 'created' })],
       actions: ['removeContainer look-0', ...started],
@@ -83,7 +83,7 @@ describe('the plan for a container that was added', () => {
       actions: started,
     },
     {
-      name: 'stops it when its sandbox is gone',
+      name: 'stops it when its sandbox was removed',
       pod: podWith(),
       objects: [
         makeSandbox({ id: 'sandbox-1', attempt: 1 }),
@@ -132,7 +132,7 @@ describe('the plan for a container that was added', () => {
   });
 });
 
-describe('the status of a container that was added', () => {
+describe('the status of an ephemeral container', () => {
   const statusOf = (pod = podWith(), found = observed(...there), memory = makeMemory()) => {
     const status = computePodStatus({ pod, observed: found, memory, nodeIP: '10.0.0.1', now });
     return { phase: status.phase, own: status.ephemeralContainerStatuses?.[0] };
@@ -170,8 +170,8 @@ describe('the status of a container that was added', () => {
   });
 });
 
-describe('the log of a container that was added', () => {
-  it('is read like any other', () => {
+describe('the log of an ephemeral container', () => {
+  it('is parsed like any other container', () => {
     const container = seen();
     assert.equal(logTarget(podWith(), observed(container), 'look', false), container);
     assert.throws(

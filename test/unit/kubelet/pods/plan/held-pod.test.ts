@@ -12,7 +12,7 @@ describe('a pod is held', () => {
   for (const [what, pod, fields] of [
     ['for a field', makePod({ resourceClaims: [{ name: 'a' }] }), 'spec.resourceClaims'],
     [
-      'for users of its own',
+      'for a user namespace',
       makePod({ hostUsers: false }),
       'spec.hostUsers (Docker maps the users of all containers or of none)',
     ],
@@ -22,12 +22,12 @@ describe('a pod is held', () => {
       'spec.containers[0].securityContext.procMount',
     ],
     [
-      'for groups of its own alone, which the engine does not know',
+      'for supplementalGroupsPolicy Strict without a group, which the engine cannot apply',
       makePod({ securityContext: { supplementalGroupsPolicy: 'Strict' } }),
       'spec.securityContext.supplementalGroupsPolicy (Strict without runAsGroup)',
     ],
     [
-      'for the same where an init container says nothing',
+      'for the same in an init container without a security context',
       makePod({
         ...main({ runAsGroup: 5 }),
         initContainers: [{ name: 'i', image: 'a' }],
@@ -47,19 +47,19 @@ describe('a pod is held', () => {
 
   for (const [what, pod] of [
     ['a plain one', makePod()],
-    ['profiles of the machine', makePod(main({ seccompProfile: localhost, appArmorProfile: localhost }))],
-    ['the usual /proc', makePod(main({ procMount: 'Default' }))],
+    ['localhost profiles', makePod(main({ seccompProfile: localhost, appArmorProfile: localhost }))],
+    ['the default /proc mount', makePod(main({ procMount: 'Default' }))],
     [
       'a sysctl',
       makePod({ securityContext: { sysctls: [{ name: 'net.ipv4.tcp_syncookies', value: '1' }] } }),
     ],
-    ['groups of the image besides', makePod({ securityContext: { supplementalGroupsPolicy: 'Merge' } })],
+    ['supplementalGroupsPolicy Merge', makePod({ securityContext: { supplementalGroupsPolicy: 'Merge' } })],
     [
-      'groups of its own alone beside the first',
+      'supplementalGroupsPolicy Strict with a group of the pod',
       makePod({ securityContext: { supplementalGroupsPolicy: 'Strict', runAsGroup: 0 } }),
     ],
     [
-      'groups of its own alone beside the first of each container',
+      'supplementalGroupsPolicy Strict with a group of each container',
       makePod({ ...main({ runAsGroup: 5 }), securityContext: { supplementalGroupsPolicy: 'Strict' } }),
     ],
   ] as const)

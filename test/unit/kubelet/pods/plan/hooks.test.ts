@@ -139,7 +139,7 @@ describe('a hook before the stop', () => {
     });
   });
 
-  it('leaves the container the rest of the grace period', () => {
+  it('uses a part of the grace period, and the container gets the rest', () => {
     for (const state of [{ at: 'done' } as const, failed]) {
       const memory = { ...began, ...hooks('preStop', state) };
       assert.deepEqual(planOf(leaving(10), runs, memory, now + seconds(4)), {

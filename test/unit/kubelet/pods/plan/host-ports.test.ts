@@ -60,10 +60,10 @@ const all = { protocol: 'TCP', hostIP: '', hostPort: 8080 };
 const led = { ...all, podIP: '10.244.0.2', containerPort: 80 };
 
 for (const [what, pod, wanted, leads] of [
-  ['asks for none', makePod({}, {}, { podIP: '10.244.0.2' }), [], []],
-  ['only names its own', web([{ containerPort: 80 }, { containerPort: 81, hostPort: 0 }]), [], []],
+  ['has no host ports', makePod({}, {}, { podIP: '10.244.0.2' }), [], []],
+  ['has container ports only', web([{ containerPort: 80 }, { containerPort: 81, hostPort: 0 }]), [], []],
   [
-    'asks for some',
+    'has host ports',
     web([plain, { containerPort: 53, hostPort: 5353, protocol: 'UDP', hostIP: '192.0.2.1' }]),
     [all, { protocol: 'UDP', hostIP: '192.0.2.1', hostPort: 5353 }],
     [led, { protocol: 'UDP', hostIP: '192.0.2.1', hostPort: 5353, podIP: '10.244.0.2', containerPort: 53 }],
@@ -82,7 +82,7 @@ for (const [what, pod, wanted, leads] of [
   ['runs', web([plain], {}, { phase: 'Running' }), [all], [led]],
   ['is in the host’s network', web([plain], { hostNetwork: true }), [], []],
   ['has no address yet', web([plain], {}, { podIP: undefined }), [all], []],
-  ['has done its work', web([plain], {}, { phase: 'Succeeded' }), [all], []],
+  ['has succeeded', web([plain], {}, { phase: 'Succeeded' }), [all], []],
   ['has failed', web([plain], {}, { phase: 'Failed' }), [all], []],
 ] as const) {
   test(`ports of the machine for a pod that ${what}`, () => {
@@ -91,7 +91,7 @@ for (const [what, pod, wanted, leads] of [
   });
 }
 
-test('no port leads into an unknown pod', () => {
+test('an unknown pod has no forwarded ports', () => {
   const { status: _, ...pod } = web([plain]);
   assert.deepEqual(hostPortsOf(pod), []);
 });

@@ -73,7 +73,7 @@ describe('init containers', () => {
       actions: [start('one', 1)],
     },
     {
-      name: 'an init container that was OOM killed is restarted though its exit code is 0',
+      name: 'an OOM killed init container is restarted, although its exit code is 0',
       pod,
       objects: [sandbox, exited(0, { name: 'one', oomKilled: true })],
       actions: [start('one', 1)],
@@ -154,7 +154,7 @@ describe('init containers', () => {
     assert.deepEqual(planOf(pod, [sandbox], { startFailures }), { actions: [], requeueAfter: seconds(4) });
   });
 
-  it('one main container that ran means that init containers are done', () => {
+  it('init containers count as done if one main container has run', () => {
     const two = makePod({ initContainers: steps('one'), containers: steps('main', 'side') });
     assert.deepEqual(planOf(two, [sandbox, makeContainer()]).actions, [start('side')]);
   });
@@ -366,7 +366,7 @@ describe('sidecars', () => {
     );
   });
 
-  it('count towards readiness', () => {
+  it('are required for the readiness of the pod', () => {
     const simple = makePod({ initContainers: [sidecar('net')] });
     const ready = (...containers: readonly ContainerState[]) =>
       statusOf(simple, sandbox, ...containers).conditions?.find(({ type }) => type === 'Ready');

@@ -187,7 +187,7 @@ function settle(world: World, random: SeededRandom): void {
   }
 }
 
-it('containers run in their order, whatever fails and whenever the agent ends', () => {
+it('containers run in their order, for any failures and restarts of the agent', () => {
   const ends = new Map<string, number>();
   for (let seed = 0; seed < 1500; seed++) {
     const random = new SeededRandom(seed);

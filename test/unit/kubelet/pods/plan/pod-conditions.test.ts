@@ -66,7 +66,7 @@ describe('PodReadyToStartContainers', () => {
   const held = makePod({ hostUsers: false });
   const none = observed();
 
-  it('is as true as a sandbox runs', () => {
+  it('is True while a sandbox runs', () => {
     assert.deepEqual(said({ observed: none }).PodReadyToStartContainers, { status: 'False' });
     const stopped = observed(makeSandbox({ state: 'exited' }));
     assert.deepEqual(said({ observed: stopped }).PodReadyToStartContainers, { status: 'False' });
@@ -121,7 +121,7 @@ describe('Initialized', () => {
     assert.equal(of(true).Ready?.message, 'containers with unready status: [one a b]');
   });
 
-  it('is true of a pod that has done its work', () => {
+  it('is True for a pod that has succeeded', () => {
     assert.deepEqual(said({ phase: 'Succeeded', initStatuses }).Initialized, {
       status: 'True',
       reason: 'PodCompleted',
@@ -161,7 +161,7 @@ describe('Ready and ContainersReady', () => {
     assert.equal(ContainersReady?.message, 'containers with unready status: [sidecar main]');
   });
 
-  it('are False for an ended pod, whatever its container statuses are', () => {
+  it('are False for an ended pod with any container statuses', () => {
     for (const [phase, reason] of [
       ['Succeeded', 'PodCompleted'],
       ['Failed', 'PodFailed'],

@@ -25,19 +25,19 @@ const deleted = (grace: number) => ({
 
 const cases: readonly ActionCase[] = [
   {
-    name: 'OnFailure: success is the end; the sandbox goes',
+    name: 'OnFailure: a success ends the pod, and the sandbox is removed',
     pod: makePod({ restartPolicy: 'OnFailure' }),
     objects: [makeSandbox(), exited(0)],
     actions: ['removeSandbox sandbox-0'],
   },
   {
-    name: 'Never: failure is the end',
+    name: 'Never: a failure ends the pod',
     pod: makePod({ restartPolicy: 'Never' }),
     objects: [makeSandbox(), exited(2)],
     actions: ['removeSandbox sandbox-0'],
   },
   {
-    name: 'a pod that was reported as ended stays ended, even with nothing left of it',
+    name: 'a pod that was reported as ended stays ended without sandbox and containers',
     pod: makePod({}, {}, { phase: 'Failed' }),
     actions: [],
   },
@@ -49,7 +49,7 @@ const cases: readonly ActionCase[] = [
     requeueAfter: seconds(30),
   },
   {
-    name: 'at an end of each name the newest container stays, for its log',
+    name: 'at the end of a pod the newest container of each name is kept for its log',
     pod: makePod({ restartPolicy: 'Never' }),
     objects: [makeSandbox(), exited(2), exited(2, { attempt: 1 }), exited(0, side)],
     actions: ['removeSandbox sandbox-0', 'removeContainer main-0'],
@@ -78,21 +78,21 @@ const cases: readonly ActionCase[] = [
     requeueAfter: 1,
   },
   {
-    name: 'deletion gives the time that the pod asks for, when its own says nothing',
+    name: "deletion without a grace period uses that of the pod's spec",
     pod: makePod({ terminationGracePeriodSeconds: 7 }, { deletionTimestamp: '2026-01-01T12:00:00Z' }),
     objects: [makeSandbox(), makeContainer()],
     actions: ['terminate main main-0: the pod is deleted'],
     requeueAfter: seconds(7),
   },
   {
-    name: 'deletion kills when it is over, also when it was shortened meanwhile',
+    name: 'deletion kills after the grace period, also if it was shortened meanwhile',
     pod: makePod({}, deleted(1)),
     objects: [makeSandbox(), makeContainer()],
     memory: { stopping: new Map([['main-0', now - seconds(2)]]) },
     actions: ['kill main main-0'],
   },
   {
-    name: 'deletion without grace kills at once',
+    name: 'deletion with a grace period of 0 kills at once',
     pod: makePod({}, deleted(0)),
     objects: [makeSandbox(), makeContainer()],
     actions: ['kill main main-0'],

@@ -35,25 +35,25 @@ describe('the phase of a pod', () => {
     phase: string | undefined,
   ][] = [
     ['nothing was started', 'Always', [], 'Pending'],
-    ['one was not started, one runs', 'Always', [makeContainer()], 'Pending'],
-    ['one was not started, one has failed', 'Never', [exited(1)], 'Pending'],
+    ['one container was not started, one runs', 'Always', [makeContainer()], 'Pending'],
+    ['one container was not started, one has failed', 'Never', [exited(1)], 'Pending'],
     ['both run', 'Always', [makeContainer(), makeContainer(side)], 'Running'],
-    ['one runs, one has failed', 'Never', [exited(1), makeContainer(side)], 'Running'],
-    ['one has failed, one runs', 'Never', [makeContainer(), exited(1, side)], 'Running'],
-    ['one runs, one has succeeded', 'OnFailure', [exited(0), makeContainer(side)], 'Running'],
-    ['both have succeeded and start again', 'Always', [exited(0), exited(0, side)], 'Running'],
-    ['both have failed and start again', 'Always', [exited(1), exited(1, side)], 'Running'],
+    ['one container runs, one has failed', 'Never', [exited(1), makeContainer(side)], 'Running'],
+    ['one container has failed, one runs', 'Never', [makeContainer(), exited(1, side)], 'Running'],
+    ['one container runs, one has succeeded', 'OnFailure', [exited(0), makeContainer(side)], 'Running'],
+    ['both containers have succeeded and start again', 'Always', [exited(0), exited(0, side)], 'Running'],
+    ['both containers have failed and start again', 'Always', [exited(1), exited(1, side)], 'Running'],
     [
-      'both have succeeded, one waits for its restart',
+      'both containers have succeeded, one waits for its restart',
       'Always',
       [waitsForRestart, exited(0, side)],
       'Running',
     ],
-    ['both have succeeded', 'OnFailure', [exited(0), exited(0, side)], 'Succeeded'],
-    ['both have succeeded for good', 'Never', [exited(0), exited(0, side)], 'Succeeded'],
-    ['one of them has failed and starts again', 'OnFailure', [exited(0), exited(1, side)], 'Running'],
-    ['one of them has failed for good', 'Never', [exited(0), exited(1, side)], 'Failed'],
-    ['the other has', 'Never', [exited(1), exited(0, side)], 'Failed'],
+    ['both containers have succeeded', 'OnFailure', [exited(0), exited(0, side)], 'Succeeded'],
+    ['both containers have succeeded for good', 'Never', [exited(0), exited(0, side)], 'Succeeded'],
+    ['one container has failed and starts again', 'OnFailure', [exited(0), exited(1, side)], 'Running'],
+    ['one container has failed for good', 'Never', [exited(0), exited(1, side)], 'Failed'],
+    ['the other container has failed for good', 'Never', [exited(1), exited(0, side)], 'Failed'],
   ];
   for (const [what, policy, containers, phase] of rows) {
     it(`is ${phase} under ${policy} when ${what}`, () => {
@@ -74,7 +74,7 @@ describe('the phase of a pod', () => {
     }
   });
 
-  it('stays unchanged after its end, whatever containers are found', () => {
+  it('stays unchanged after its end, for any containers', () => {
     for (const phase of ['Failed', 'Succeeded'] as const) {
       const ended = (spec: object) => makePod({ restartPolicy: 'Always', ...spec }, {}, { phase });
       assert.equal(statusOf(ended({}), observed(makeSandbox(), makeContainer())).phase, phase);
@@ -83,7 +83,7 @@ describe('the phase of a pod', () => {
     }
   });
 
-  describe('the phase of a pod whose containers ended for a new definition', () => {
+  describe('the phase of a pod whose containers were stopped because of a new definition', () => {
     const changed = exited(143, { image: 'app:0' });
     const never = { restartPolicy: 'Never' };
 
@@ -102,7 +102,7 @@ describe('the phase of a pod', () => {
       assert.equal(statusOf(makePod(never, {}, before), observed(changed)).phase, 'Running');
     });
 
-    it('is the end when the pod is deleted, or the node ends it', () => {
+    it('is an end phase when the pod is deleted, or the node ends it', () => {
       assert.equal(statusOf(makePod(never, leaving), observed(changed)).phase, 'Failed');
       const end = { reason: 'Evicted', message: 'm', disruption: true };
       const { phase, reason } = statusOf(makePod(never), observed(changed), { end });
@@ -122,7 +122,7 @@ describe('the phase of a pod', () => {
 describe('a pod that the node ends and that has no containers', () => {
   const end = { reason: 'Evicted', message: 'm', disruption: true };
 
-  it('has no containers where none was ever started', () => {
+  it('has no containers if none was ever started', () => {
     assert.ok(!('containerStatuses' in statusOf(two('Never'), observed(), { end })));
   });
 

@@ -24,7 +24,7 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
     found: [box, makeContainer()],
     told: ['Running', ...good, 'main runs ready started'],
   },
-  'is deleted, and has ended well, Always': {
+  'is deleted, and has succeeded, Always': {
     isDeleted: true,
     before: { phase: 'Running', containerStatuses: [runs('main')] },
     found: [box, exited(0)],
@@ -127,12 +127,12 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
   },
 
   // End by the node.
-  'its time is over, and it runs': {
+  'its deadline has passed, and it runs': {
     found: [box, makeContainer()],
     memory: { end: deadline },
     told: ['Running', 'sandbox True', 'Initialized True', ...over('PodFailed'), 'main runs ready started'],
   },
-  'its time is over': {
+  'its deadline has passed': {
     found: [box, exited(0)],
     memory: { end: deadline },
     told: [

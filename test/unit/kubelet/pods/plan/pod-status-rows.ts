@@ -52,11 +52,11 @@ export const rows: Readonly<Record<string, Row>> = {
   'just bound': {
     told: ['Pending', noSandbox, 'Initialized True', ...unready('main'), 'main waits ContainerCreating'],
   },
-  'has its sandbox': {
+  'has a sandbox only': {
     found: [box],
     told: ['Pending', 'sandbox True', 'Initialized True', ...unready('main'), 'main waits ContainerCreating'],
   },
-  'made, not started': {
+  'created, not started': {
     found: [box, makeContainer({ state: 'created' })],
     told: ['Pending', 'sandbox True', 'Initialized True', ...unready('main'), 'main waits ContainerCreating'],
   },
@@ -66,7 +66,7 @@ export const rows: Readonly<Record<string, Row>> = {
     found: [box, makeContainer()],
     told: ['Running', 'sandbox True', 'Initialized True', ...unready('main'), 'main runs'],
   },
-  'its image cannot be had': {
+  'its image cannot be pulled': {
     found: [box],
     memory: { startFailures: new Map([['main', failure('ErrImagePull', 10)]]) },
     told: ['Pending', 'sandbox True', 'Initialized True', ...unready('main'), 'main waits ErrImagePull'],
@@ -98,7 +98,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
 
   // Ends and restarts.
-  'ended well, Always': {
+  'succeeded, Always': {
     found: [box, exited(0)],
     told: ['Running', 'sandbox True', 'Initialized True', ...unready('main'), 'main ended 0 Completed'],
   },
@@ -128,12 +128,12 @@ export const rows: Readonly<Record<string, Row>> = {
     found: [box, crashes()],
     told: ['Failed', 'sandbox True', 'Initialized True', ...over('PodFailed'), 'main ended 1 Error'],
   },
-  'ended well, OnFailure': {
+  'succeeded, OnFailure': {
     spec: onFailure,
     found: [box, exited(0)],
     told: ['Succeeded', 'sandbox True', completed, ...over('PodCompleted'), 'main ended 0 Completed'],
   },
-  'ended well, Never': {
+  'succeeded, Never': {
     spec: never,
     found: [exited(0)],
     told: ['Succeeded', noSandbox, completed, ...over('PodCompleted'), 'main ended 0 Completed'],
@@ -149,7 +149,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
 
   // Containers that are gone.
-  'said to run, and gone': {
+  'was running, and its container is missing': {
     before: { phase: 'Running', containerStatuses: [runs('main')] },
     found: [box],
     told: [
@@ -160,7 +160,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main waits ContainerCreating restarts 1 last 137 ContainerStatusUnknown',
     ],
   },
-  'said to run with init containers, and gone': {
+  'was running after init containers, and its container is missing': {
     spec: withStep,
     before: {
       phase: 'Running',
@@ -179,7 +179,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main waits PodInitializing restarts 1 last 137 ContainerStatusUnknown',
     ],
   },
-  'the agent starts again, and the end was told': {
+  'the agent restarts after the end was reported': {
     spec: never,
     before: {
       phase: 'Running',
@@ -193,12 +193,12 @@ export const rows: Readonly<Record<string, Row>> = {
     },
     told: ['Failed', noSandbox, 'Initialized True', ...over('PodFailed'), 'main ended 3 Error'],
   },
-  'the agent starts again, and it runs': {
+  'the agent restarts while the container runs': {
     before: { phase: 'Running', containerStatuses: [runs('main')] },
     found: [box, makeContainer()],
     told: ['Running', ...good, 'main runs ready started'],
   },
-  'the node was away, and its pods were marked': {
+  'the node was unreachable, and its pods were marked as not ready': {
     before: {
       phase: 'Running',
       conditions: [{ type: 'Ready', status: 'False' }],
@@ -207,12 +207,12 @@ export const rows: Readonly<Record<string, Row>> = {
     found: [box, makeContainer()],
     told: ['Running', ...good, 'main runs ready started'],
   },
-  'a reason belongs to its phase': {
+  'a reason is dropped when the phase changes': {
     before: { phase: 'Pending', reason: 'Odd', message: 'm' },
     found: [box, makeContainer()],
     told: ['Running', ...good, 'main runs ready started'],
   },
-  'and stays with it': {
+  'a reason is kept while the phase is unchanged': {
     before: { phase: 'Running', reason: 'Odd', message: 'm' },
     found: [box, makeContainer()],
     told: ['Running Odd: m', ...good, 'main runs ready started'],
@@ -310,7 +310,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main runs ready started',
     ],
   },
-  'a sidecar has ended well and starts again': {
+  'a sidecar has succeeded and starts again': {
     spec: withSide,
     found: [box, exited(0, { ...ofSide, crashes: 1, finishedAt: now - seconds(1) }), makeContainer()],
     told: [
@@ -322,7 +322,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main runs ready started',
     ],
   },
-  'a sidecar runs on after the container, Never': {
+  'a sidecar still runs after the container, Never': {
     spec: { ...withSide, ...never },
     found: [box, makeContainer(ofSide), exited(0)],
     told: [
@@ -334,7 +334,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main ended 0 Completed',
     ],
   },
-  'a sidecar has ended badly after the container, Never': {
+  'a sidecar was killed after the container ended, Never': {
     spec: { ...withSide, ...never },
     found: [exited(137, ofSide), exited(0)],
     told: [
@@ -346,7 +346,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main ended 0 Completed',
     ],
   },
-  'an init container behind a sidecar fails, Never': {
+  'an init container after a sidecar fails, Never': {
     spec: { initContainers: [side, step], ...never },
     found: [box, makeContainer(ofSide), exited(1, ofStep)],
     told: [
@@ -371,7 +371,7 @@ export const rows: Readonly<Record<string, Row>> = {
     found: [box, makeContainer(), exited(1, { name: 'debug' })],
     told: ['Running', ...good, 'main runs ready started', 'debug ended 1 Error'],
   },
-  'an ephemeral container runs on, Never': {
+  'an ephemeral container still runs, Never': {
     spec: { ephemeralContainers: [debug], ...never },
     found: [box, exited(0), makeContainer({ name: 'debug' })],
     told: [

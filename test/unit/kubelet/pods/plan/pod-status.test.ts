@@ -156,14 +156,14 @@ describe('computePodStatus', () => {
     });
   }
 
-  it('an end is never taken back', () => {
+  it('an end is never revoked', () => {
     const pod = makePod({ restartPolicy: 'Never' }, {}, { phase: 'Succeeded', podIP: '10.244.0.9' });
     const status = statusOf(pod, observed());
     assert.equal(status.phase, 'Succeeded');
     assert.equal(status.podIP, '10.244.0.9');
   });
 
-  it('between two runs: waiting, with the last end and its message', () => {
+  it('a container between two runs is waiting, with its last termination and message', () => {
     const container = exited(1, { attempt: 2, crashes: 2, finishedAt: now - seconds(1) });
     const memory = makeMemory({ terminationMessages: new Map([['main-2', 'out of luck']]) });
     const status = statusOf(makePod(), observed(makeSandbox(), container), memory);
@@ -179,7 +179,7 @@ describe('computePodStatus', () => {
     assert.equal(main?.lastState?.terminated?.exitCode, 1);
   });
 
-  it('after a restart: running, with the last end', () => {
+  it('a restarted container is running, with its last termination', () => {
     const status = statusOf(makePod(), observed(makeSandbox(), makeContainer({ attempt: 1 }), exited(9)));
     const [main] = status.containerStatuses ?? [];
     assert.ok(main?.state?.running);
@@ -245,7 +245,7 @@ describe('computePodStatus', () => {
     assert.equal(condition(status, 'ContainersReady')?.lastTransitionTime, '2026-01-01T12:00:00Z');
   });
 
-  it('computed from itself is itself', () => {
+  it('a status that is computed from itself is unchanged', () => {
     const seen = observed(makeSandbox(), makeContainer({ attempt: 1 }), exited(9));
     const once = statusOf(makePod(), seen);
     assert.deepEqual(statusOf(makePod({}, {}, once), seen), once);

@@ -30,7 +30,7 @@ describe('a container', () => {
     assert.equal(
       resized({ ...asked, requests: { cpu: '250m', memory: '1Mi' } }),
       undefined,
-      'nothing holds it to this',
+      'it has no limit',
     );
     assert.equal(containerResize({ resources: asked } as never, {}), undefined, 'what it has is not known');
     const least = { ...held, cpuShares: 0, nanoCpus: 0, memory: 0 };
@@ -78,7 +78,7 @@ describe('the plan of a pod', () => {
     assert.deepEqual(plan(podOf(asked), {}).actions, []);
   });
 
-  it('waits before it tries again what failed', () => {
+  it('waits before it retries a failed change', () => {
     const failure = { message: 'no', retryAt: now + 4000 };
     assert.deepEqual(plan(podOf(more), {}, { resize: { failure } }), { actions: [], requeueAfter: 4000 });
     assert.equal(
@@ -87,7 +87,7 @@ describe('the plan of a pod', () => {
     );
   });
 
-  it('stops a container that has to restart, and starts it whatever its exit status is', () => {
+  it('stops a container that must restart, and starts it again for any exit status', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const pod = podOf(more, { resizePolicy }, { restartPolicy: 'OnFailure' });
     assert.deepEqual(plan(pod, {}).actions.map(short), [
@@ -154,7 +154,7 @@ describe('a sidecar', () => {
 });
 
 describe('the resources allocated to a pod', () => {
-  it('are those of its newest containers, otherwise those of its spec', () => {
+  it('are the resources of its newest containers, otherwise the resources of its spec', () => {
     const pod = podOf(asked);
     const old = { requests: { cpu: '100m' } };
     const containers = [

@@ -51,7 +51,7 @@ describe('a container that has ended', () => {
     }
   });
 
-  it('counts from the end of the container, or its creation if the end is unknown', () => {
+  it('is counted from the end of the container, or from its creation if the end is unknown', () => {
     assert.equal(restartAt(ran(seconds(1))), now + seconds(40));
     assert.equal(restartAt(ran(seconds(1), { crashes: 0 })), now);
     const unknown = { finishedAt: undefined, createdAt: now - seconds(50) };

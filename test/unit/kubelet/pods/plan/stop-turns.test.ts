@@ -29,7 +29,7 @@ describe('containers that are to stop', () => {
   const of = (name: string, stopTurn: number | undefined, more: Partial<ContainerState> = {}) =>
     makeContainer({ name, stopTurn, ...more });
 
-  it('are stopped in turns; those without a turn are independent', () => {
+  it('are stopped in turns; containers without a turn are independent', () => {
     const ask = (name: string) => `terminate ${name} ${name}-0: all go`;
     const begin = (name: string) => `begin to stop ${name} ${name}-0: all go`;
     assert.deepEqual(plan([of('side', 1), of('main', 0), of('old', undefined)]).actions, [
@@ -56,7 +56,7 @@ describe('containers that are to stop', () => {
 
 describe('a hook after the start', () => {
   const lifecycle = { postStart: hook };
-  it('is pending of a container that runs, and of no other', () => {
+  it('is pending only for a running container', () => {
     for (const [state, pending] of [
       ['created', undefined],
       ['running', { at: 'due' }],
@@ -64,7 +64,7 @@ describe('a hook after the start', () => {
     ] as const)
       assert.deepEqual(pendingStart(makeContainer({ state }), { lifecycle }, { hooks: new Map() }), pending);
   });
-  it('hides its container, and nothing else of the pod', () => {
+  it('hides only its container in the status of the pod', () => {
     const pod = makePod({
       containers: [
         { name: 'main', image: 'app:1', lifecycle },

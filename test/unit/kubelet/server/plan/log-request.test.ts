@@ -94,7 +94,7 @@ describe('the container of a log request', () => {
     assert.equal(idOf([zeroth, first], true), 'main-0');
   });
 
-  it('is the one that ended last, if requested while it waits for its restart', () => {
+  it('is the container that ended last, if requested while it waits for its restart', () => {
     assert.equal(idOf([zeroth, first], true, waiting), 'main-1');
     assert.equal(idOf([zeroth, first, second], true, waiting), 'main-1');
   });
@@ -105,7 +105,7 @@ describe('the container of a log request', () => {
     assert.throws(() => idOf([], true, waiting), refusal(message));
   });
 
-  it('may not be there yet, and the reason is the one that its status has', () => {
+  it('may not exist yet, and the error has the reason of its status', () => {
     assert.throws(
       () => idOf([other]),
       refusal(/ "main" in pod "web" is waiting to start: ContainerCreating$/),

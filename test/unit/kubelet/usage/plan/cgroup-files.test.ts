@@ -90,7 +90,7 @@ describe('memory', () => {
     assert.equal(memoryUsage(2, { usage: '100', stat, limit: '4096\n' })?.limit, 4096);
   });
 
-  it('v1, with what groups below use', () => {
+  it('v1, including the usage of child groups', () => {
     const stat =
       'cache 1\nrss 1\ntotal_cache 50\ntotal_rss 10\ntotal_mapped_file 5\ntotal_inactive_file 20\ntotal_active_file 30\ntotal_pgfault 7\ntotal_pgmajfault 1\ntotal_swap 6\n';
     const files = { usage: '100', stat, limit: '9223372036854771712', failures: '4', kernel: '3' };

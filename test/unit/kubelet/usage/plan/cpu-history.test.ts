@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { CpuHistory, PodCpuTotals } from '../../../../../src/kubelet/usage/plan/cpu-history.ts';
 
 describe('a rate', () => {
-  it('is over the time since the reading before', () => {
+  it('covers the time since the previous reading', () => {
     const history = new CpuHistory();
     assert.deepEqual(history.take('a', { at: 0, total: 5e9 }), { at: 0, total: 5e9, rate: undefined });
     assert.equal(history.take('a', { at: 10_000, total: 10e9 }).rate, 5e8);
@@ -12,7 +12,7 @@ describe('a rate', () => {
     assert.equal(history.take('a', { at: 20_000, total: 10e9 }).rate, 0);
   });
 
-  it('is not taken over next to no time', () => {
+  it('is not computed over a very short time', () => {
     const history = new CpuHistory();
     history.take('a', { at: 0, total: 0 });
     history.take('a', { at: 1000, total: 1e9 });
@@ -64,7 +64,7 @@ describe('the CPU time of a pod', () => {
     assert.equal(totals.take('q', new Map([['one', 1]])), 1);
   });
 
-  it('does so for a container that crashes for weeks, in little memory', () => {
+  it('needs little memory for a container that crashes for weeks', () => {
     const totals = new PodCpuTotals();
     for (let run = 1; run <= 10_000; run++)
       assert.equal(

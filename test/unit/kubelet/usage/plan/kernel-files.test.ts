@@ -38,10 +38,10 @@ describe('a limit of memory', () => {
 });
 
 describe('file pages that can be dropped', () => {
-  it('are counted by v2 under their name', () => {
+  it('are under their own name in v2', () => {
     assert.equal(inactiveFileBytes('anon 5\ninactive_file 4096\nactive_file 7\n'), 4096);
   });
-  it('are counted by v1 with those of the groups below', () => {
+  it('include the child groups in v1', () => {
     assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 8192\n'), 8192);
     assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 0\n'), 0);
   });

@@ -30,7 +30,7 @@ describe('files of a cgroup', () => {
     assert.equal(groupDirectories('9:memory:/abc\n8:cpuacct:/x\n', 'abc'), undefined);
   });
 
-  it('hold numbers behind names, or one number, or none', () => {
+  it('contain names with numbers, one number, or none', () => {
     assert.deepEqual(
       [...counters('a 1\nb x\nc\n 5\n\nd 0\n')],
       [
@@ -105,7 +105,7 @@ describe('sums of pods', () => {
     assert.equal(totals.take('p', new Map([['b', 1]])), 11);
   });
 
-  it('count once a container that cannot be read for a while, among 64 that have ended', () => {
+  it('include a temporarily unreadable container once, among 64 ended containers', () => {
     const totals = new PodCpuTotals();
     for (let run = 0; run < 64; run++) totals.take('p', new Map([[`run-${run}`, 1]]));
     assert.equal(totals.take('p', new Map([['now', 1]])), 65);

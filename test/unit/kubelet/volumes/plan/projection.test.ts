@@ -117,7 +117,7 @@ test('several sources in one volume, of which the last takes precedence', () => 
   });
 });
 
-test('a token is its only reader’s', () => {
+test('a token belongs to the user that alone reads it', () => {
   const [pod, one, other] = [{ runAsUser: 1000 }, { runAsUser: 7 }, { runAsUser: 8 }];
   const container = (name: string, securityContext?: object) => ({
     name,
@@ -138,7 +138,7 @@ test('a token is its only reader’s', () => {
   assert.deepEqual(
     of({ initContainers: [container('i', other)], containers: [container('a', one)] }),
     ['644'],
-    'nor of one that comes before',
+    'nor of an earlier source',
   );
 });
 
@@ -161,7 +161,7 @@ test('volumes with Secrets or tokens are secret, others are not', () => {
   assert.equal(projectionOf({ name: 'v', emptyDir: {} }), undefined);
 });
 
-test('a token is replaced when a fifth of its life is left, and each day', () => {
+test('a token is replaced when a fifth of its lifetime is left, and once a day', () => {
   const minute = 60_000;
   const now = Date.UTC(2026, 0, 1);
   const due = (lifeMs: number, draw = 0) => (renewalOf(now + lifeMs, lifeMs, draw) - now) / minute;
@@ -172,7 +172,7 @@ test('a token is replaced when a fifth of its life is left, and each day', () =>
   assert.ok(due(60 * minute, 0.999) > 47.8 && due(60 * minute, 0.999) < 48);
 });
 
-test('a value that many files share is in memory once', () => {
+test('a value that many files share is stored in memory once', () => {
   const large = 2 ** 20;
   const pod = makePod({}, { annotations: { note: 'x'.repeat(200_000) } });
   const sources = Array.from({ length: 20_000 }, (_, at) => [

@@ -23,8 +23,8 @@ const state = (more: Partial<VolumeState> = {}): VolumeState => ({
 describe('a volume', () => {
   for (const [title, attempt, basis, expected] of [
     ['never tried', undefined, 'a', { isMounted: false, isDue: true }],
-    ['as it should be', mounted, 'a', {}],
-    ['made from something else', mounted, 'b', { isDue: true }],
+    ['with its current content', mounted, 'a', {}],
+    ['with another source', mounted, 'b', { isDue: true }],
     ['whose token is young', { ...mounted, renewAt: now + 1 }, 'a', { dueAt: now + 1 }],
     ['whose token is old', { ...mounted, renewAt: now }, 'a', { isDue: true }],
     ['that failed', failedAttempt(undefined, 'a', false, now), 'a', { isMounted: false, dueAt: now + 500 }],
@@ -36,7 +36,7 @@ describe('a volume', () => {
       { isMounted: false, isDue: true },
     ],
     [
-      'that failed, and what it is made from has come',
+      'that failed, and whose source exists now',
       failedAttempt(undefined, 'a', false, now),
       'b',
       { isMounted: false, isDue: true },
@@ -75,7 +75,7 @@ describe('the volumes of a pod', () => {
     return [plan.actions.map(short), plan.requeueAfter];
   };
 
-  it('come before its sandbox', () => {
+  it('are prepared before its sandbox', () => {
     assert.deepEqual(actions([state({ isMounted: false, isDue: true })]), [['mountVolumes'], undefined]);
     assert.deepEqual(actions([state({ isMounted: false, dueAt: now + 7 }), state()]), [[], 7]);
     assert.deepEqual(actions([state()]), [['createSandbox 0'], undefined]);
@@ -88,7 +88,7 @@ describe('the volumes of a pod', () => {
       undefined,
     ]);
   });
-  it('are not made when the pod terminates, or when it is held', () => {
+  it('are not prepared when the pod terminates or is held', () => {
     const due = [state({ isMounted: false, isDue: true })];
     const deleted = makePod({}, { deletionTimestamp: '2026-01-01T12:00:00Z', deletionGracePeriodSeconds: 0 });
     assert.deepEqual(actions(due, observed(), deleted)[0], ['removePodFiles', 'confirmDeletion']);

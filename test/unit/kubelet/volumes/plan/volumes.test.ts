@@ -154,7 +154,7 @@ describe('volumes', () => {
       refused(/^missing value for WHO$/),
     );
   });
-  it('need not be mounted, and may be more than once', () => {
+  it('may be mounted several times or not at all', () => {
     const mountsOf = (volumeMounts?: readonly object[]) => {
       const pod = makePod({
         volumes: [
@@ -216,7 +216,7 @@ describe('volumes on disk that may not grow beyond a size', () => {
     limitBytes,
   });
 
-  it('are those with a limit', () => {
+  it('are the emptyDirs with a limit', () => {
     assert.deepEqual(limited([disk('a', '1Mi'), disk('b', '1')]), [of('a', '1Mi', 2 ** 20), of('b', '1', 1)]);
   });
 

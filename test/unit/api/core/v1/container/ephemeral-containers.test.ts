@@ -31,9 +31,9 @@ describe('a container is added', () => {
   const mounting = (mount: object) => ({ ...look, volumeMounts: [{ name: 'v', mountPath: '/v', ...mount }] });
   const table: [string, object, string[]][] = [
     ['by its name and image', look, []],
-    ['to look at another', { ...look, targetContainerName: 'app' }, []],
-    ['to look at one that ran before the others', { ...look, targetContainerName: 'step' }, []],
-    ['with what means nothing', { ...look, targetContainerName: '', ports: [], resources: {} }, []],
+    ['with another container as its target', { ...look, targetContainerName: 'app' }, []],
+    ['with an init container as its target', { ...look, targetContainerName: 'step' }, []],
+    ['with empty fields', { ...look, targetContainerName: '', ports: [], resources: {} }, []],
     ['with a volume', mounting({}), []],
     [
       'not with the name of another container',
@@ -125,10 +125,10 @@ describe('a container that was added', () => {
   const may = (name: string, what: string) =>
     `spec.ephemeralContainers: Forbidden: existing ephemeral containers "${name}" may not be ${what}`;
   const table: [string, EphemeralContainer[], string[]][] = [
-    ['stays, also in another place', [more, look], []],
-    ['may not go', [more], [may('look', 'removed')]],
+    ['may stay, at any position', [more, look], []],
+    ['may not be removed', [more], [may('look', 'removed')]],
     ['may not change', [look, { ...more, image: 'other' }], [may('more', 'changed')]],
-    ['may not change with the others gone', [], [may('look', 'removed'), may('more', 'removed')]],
+    ['may not change while the others are removed', [], [may('look', 'removed'), may('more', 'removed')]],
   ];
   for (const [what, now, expected] of table)
     it(what, () => assert.deepEqual(refused(withAdded(...now), withAdded(look, more)), expected));

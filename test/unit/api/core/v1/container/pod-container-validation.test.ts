@@ -28,7 +28,7 @@ testCreate(podResource, pod, [
   ],
   ['port', container({ ports: [{ containerPort: 65535 }] })],
   [
-    'no port number',
+    'a port without a number',
     container({ ports: [{ containerPort: 0 }] }),
     `${c0}.ports[0].containerPort: Required value`,
   ],
@@ -56,7 +56,7 @@ testCreate(podResource, pod, [
   ],
   ['host address', container({ ports: [{ containerPort: 80, hostPort: 80, hostIP: '127.0.0.1' }] })],
   [
-    'bad host address',
+    'an invalid host address',
     container({ ports: [{ containerPort: 80, hostIP: '127.0.0' }] }),
     `${c0}.ports[0].hostIP: Invalid value: "127.0.0": must be a valid IP address`,
   ],
@@ -80,11 +80,11 @@ testCreate(podResource, pod, [
     'spec.containers[1].ports[0].hostPort: Duplicate value: "TCP//8080"',
   ],
   [
-    "host network's ports",
+    'ports of the host network',
     { spec: { hostNetwork: true, containers: [{ name: 'a', image: 'x', ports: [{ containerPort: 80 }] }] } },
   ],
   [
-    "host network's port under another number",
+    'a container port on the host network that differs from its host port',
     {
       spec: {
         hostNetwork: true,
@@ -96,7 +96,7 @@ testCreate(podResource, pod, [
   ['environment', container({ env: [{ name: 'my.var-1', value: 'x' }] })],
   ['environment without a name', container({ env: [{ name: '' }] }), `${c0}.env[0].name: Required value`],
   [
-    'what a resize does to it',
+    'a resize policy for each resource',
     container({
       resizePolicy: [
         { resourceName: 'cpu', restartPolicy: 'NotRequired' },
@@ -105,7 +105,7 @@ testCreate(podResource, pod, [
     }),
   ],
   [
-    'what a resize does, twice, of something else, and otherwise',
+    'repeated, unknown and invalid resize policies',
     container({
       resizePolicy: [
         { resourceName: 'cpu', restartPolicy: 'NotRequired' },
@@ -121,7 +121,7 @@ testCreate(podResource, pod, [
     `${c0}.resizePolicy: Required value`,
   ],
   [
-    'a restart to resize, of a pod that restarts nothing',
+    'a restart on resize in a pod that never restarts containers',
     {
       spec: {
         ...container({ resizePolicy: [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }] }).spec,
@@ -165,7 +165,7 @@ testCreate(podResource, pod, [
     `${c0}.env[5].valueFrom.resourceFieldRef.divisor: Invalid value: "1m": only the divisors 1, 1k, `,
   ],
   [
-    'value and its source',
+    'a variable with a value and a source',
     container({ env: [{ name: 'A', value: 'x', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }),
     `${c0}.env[0].valueFrom: Invalid value: "": may not be specified when \`value\` is not empty`,
   ],
@@ -209,24 +209,27 @@ testCreate(podResource, pod, [
     `${c0}.env[0].valueFrom.secretKeyRef.key: Invalid value: "a b"`,
   ],
   [
-    'key of a source',
+    'a source without a name and with an invalid key',
     container({ env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: '', key: 'a b' } } }] }),
     `${c0}.env[0].valueFrom.configMapKeyRef.name: Required value`,
     `${c0}.env[0].valueFrom.configMapKeyRef.key: Invalid value: "a b": a valid config key`,
   ],
   ['all keys of a ConfigMap', container({ envFrom: [{ prefix: 'P_', configMapRef: { name: 'c' } }] })],
   [
-    'all keys of nothing',
+    'all keys without a source',
     container({ envFrom: [{}] }),
     `${c0}.envFrom[0]: Invalid value: "": must specify one of: \`configMapRef\` or \`secretRef\``,
   ],
   [
-    'all keys of two',
+    'all keys of two sources',
     container({ envFrom: [{ configMapRef: { name: 'c' }, secretRef: { name: '' } }] }),
     `${c0}.envFrom[0].secretRef.name: Required value`,
     `${c0}.envFrom[0]: Invalid value: "": may not have more than one field specified at a time`,
   ],
-  ['amounts', container({ resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m' } } })],
+  [
+    'valid limits and requests',
+    container({ resources: { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m' } } }),
+  ],
   [
     'request above the limit',
     container({ resources: { limits: { cpu: '500m' }, requests: { cpu: 1 } } }),
@@ -244,7 +247,7 @@ testCreate(podResource, pod, [
   ],
   ['device', container({ resources: { limits: { 'nvidia.com/gpu': '2' } } })],
   [
-    'half a device, over-committed',
+    'a fraction of a device, with another limit',
     container({ resources: { limits: { 'nvidia.com/gpu': '2' }, requests: { 'nvidia.com/gpu': '500m' } } }),
     `${c0}.resources.requests[nvidia.com/gpu]: Invalid value: "500m": must be an integer`,
     `${c0}.resources.requests: Invalid value: "500m": must be equal to nvidia.com/gpu limit of 2`,

@@ -18,17 +18,21 @@ testCreate(podResource, pod, [
     init({ ...one, restartPolicy: 'Always', lifecycle: { preStop: { sleep: { seconds: 3 } } } }),
   ],
   [
-    'one port of the host for two that run one after the other',
+    'one host port of two successive init containers',
     init(
       { ...one, ports: [{ containerPort: 80, hostPort: 80 }] },
       { ...one, name: 'two', ports: [{ containerPort: 80, hostPort: 80 }] },
     ),
   ],
   ['an init container without a name', init({ image: 'a:1' }), `${i0}.name: Required value`],
-  ['without an image', init({ name: 'one' }), `${i0}.image: Required value`],
-  ['with the name of another', init({ ...one, name: 'web' }), `${i0}.name: Duplicate value: "web"`],
+  ['an init container without an image', init({ name: 'one' }), `${i0}.image: Required value`],
   [
-    'a port out of range, beside a policy of resizes that it may have',
+    'an init container with the name of another container',
+    init({ ...one, name: 'web' }),
+    `${i0}.name: Duplicate value: "web"`,
+  ],
+  [
+    'a port out of range beside a valid resize policy',
     init({
       ...one,
       resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'NotRequired' }],
@@ -36,19 +40,19 @@ testCreate(podResource, pod, [
     }),
     `${i0}.ports[0].hostPort: Invalid value: 70000`,
   ],
-  ['two of one name', init(one, one), 'spec.initContainers[1].name: Duplicate value: "one"'],
+  ['two init containers of one name', init(one, one), 'spec.initContainers[1].name: Duplicate value: "one"'],
   [
     'another policy',
     init({ ...one, restartPolicy: 'Never' }),
     `${i0}.restartPolicy: Unsupported value: "Never": supported values: "Always"`,
   ],
   [
-    'a policy of another container',
+    'an unknown restart policy',
     container({ restartPolicy: 'Always' }),
     `${c0}.restartPolicy: Forbidden: may not be set for non-init containers`,
   ],
   [
-    'what only those have that go on',
+    'probes and hooks of an init container that is not a sidecar',
     init({ ...one, lifecycle: {}, livenessProbe: probe, readinessProbe: probe, startupProbe: probe }),
     `${i0}.lifecycle: ${notOfSteps}`,
     `${i0}.livenessProbe: ${notOfSteps}`,
@@ -56,7 +60,7 @@ testCreate(podResource, pod, [
     `${i0}.startupProbe: ${notOfSteps}`,
   ],
   [
-    'wrong parts, as of other containers',
+    'invalid fields that other containers have too',
     init({ ...one, ports: [{ containerPort: 70000 }], volumeMounts: [{ name: 'none', mountPath: '/a' }] }),
     `${i0}.ports[0].containerPort: Invalid value: 70000`,
     `${i0}.volumeMounts[0].name: Not found: "none"`,
@@ -70,27 +74,24 @@ testCreate(podResource, pod, [
       },
     }),
   ],
+  ['a hook of type tcpSocket', container({ lifecycle: { postStart: { tcpSocket: { port: 1 } } } })],
   [
-    'a hook that connects, which fails when it is run',
-    container({ lifecycle: { postStart: { tcpSocket: { port: 1 } } } }),
-  ],
-  [
-    'a hook of no kind',
+    'a hook without a type',
     container({ lifecycle: { postStart: {} } }),
     `${c0}.lifecycle.postStart: Required value: must specify a handler type`,
   ],
   [
-    'a hook of two kinds',
+    'a hook of two types',
     container({ lifecycle: { preStop: { exec: { command: ['a'] }, httpGet: { port: 1 } } } }),
     `${c0}.lifecycle.preStop.httpGet: Forbidden: may not specify more than 1 handler type`,
   ],
   [
-    'a hook that runs nothing',
+    'a hook without a command',
     container({ lifecycle: { preStop: { exec: {} } } }),
     `${c0}.lifecycle.preStop.exec.command: Required value`,
   ],
   [
-    'a request that cannot be made',
+    'an HTTP hook with an invalid request',
     container({
       lifecycle: { preStop: { httpGet: { port: 'no port', httpHeaders: [{ name: 'a b', value: 'c' }] } } },
     }),
@@ -98,13 +99,13 @@ testCreate(podResource, pod, [
     `${c0}.lifecycle.preStop.httpGet.httpHeaders: Invalid value: "a b": a valid HTTP header must consist`,
   ],
   [
-    'a pause for longer than there is time',
+    'a sleep longer than the grace period',
     container({ lifecycle: { preStop: { sleep: { seconds: 31 } }, postStart: { sleep: { seconds: 0 } } } }),
     `${c0}.lifecycle.postStart.sleep: Invalid value: 0: must be greater than 0 and less than terminationGracePeriodSeconds (30)`,
     `${c0}.lifecycle.preStop.sleep: Invalid value: 31: must be greater than 0`,
   ],
   [
-    'a signal of a system that is not named',
+    'a stop signal without the operating system',
     container({ lifecycle: { stopSignal: 'SIGUSR1' } }),
     `${c0}.lifecycle.stopSignal: Forbidden: may not be set for containers with empty \`spec.os.name\``,
   ],

@@ -17,14 +17,17 @@ testCreate(podResource, pod, [
   ],
   ['gRPC', container({ livenessProbe: { grpc: { port: 1, service: 'a' } } })],
   ['a grace period of its own', container({ startupProbe: { ...tcp, terminationGracePeriodSeconds: 1 } })],
-  ['several successes of readiness', container({ readinessProbe: { ...tcp, successThreshold: 5 } })],
   [
-    'nothing that is asked',
+    'a success threshold of readiness above 1',
+    container({ readinessProbe: { ...tcp, successThreshold: 5 } }),
+  ],
+  [
+    'a probe without a type',
     container({ livenessProbe: {}, readinessProbe: {}, startupProbe: {} }),
     ...[live, ready, up].map((path) => `${path}: Required value: must specify a handler type`),
   ],
   [
-    'two that are asked',
+    'a probe of two types',
     container({ livenessProbe: { ...tcp, exec: { command: ['true'] } } }),
     `${live}.tcpSocket: Forbidden: may not specify more than 1 handler type`,
   ],
@@ -56,7 +59,7 @@ testCreate(podResource, pod, [
     `${live}.httpGet.httpHeaders: Invalid value: "X Y": a valid HTTP header must consist of`,
   ],
   [
-    'numbers below zero',
+    'negative numbers',
     container({
       readinessProbe: {
         ...tcp,
@@ -74,7 +77,7 @@ testCreate(podResource, pod, [
     `${ready}.failureThreshold: Invalid value: -5: ${notNegative}`,
   ],
   [
-    'several successes of what restarts',
+    'a success threshold of liveness and startup above 1',
     container({
       livenessProbe: { ...tcp, successThreshold: 2 },
       startupProbe: { ...tcp, successThreshold: 2 },
@@ -83,12 +86,12 @@ testCreate(podResource, pod, [
     `${up}.successThreshold: Invalid value: 2: must be 1`,
   ],
   [
-    'a grace period of readiness',
+    'a grace period of a readiness probe',
     container({ readinessProbe: { ...tcp, terminationGracePeriodSeconds: 1 } }),
     `${ready}.terminationGracePeriodSeconds: Invalid value: 1: must not be set for readinessProbes`,
   ],
   [
-    'no time to end',
+    'a grace period of 0',
     container({
       livenessProbe: { ...tcp, terminationGracePeriodSeconds: 0 },
       startupProbe: { ...tcp, terminationGracePeriodSeconds: -1 },

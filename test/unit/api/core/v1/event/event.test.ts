@@ -103,28 +103,28 @@ describe('the newer group', () => {
     ['another type', { type: 'Bad' }, ['type: Invalid value: "": has invalid value: Bad']],
     ['no type', { type: null }, ['type: Invalid value: "": has invalid value: ']],
     [
-      'the first time',
+      'the deprecated first time',
       { deprecatedFirstTimestamp: eventTime },
       ['firstTimestamp: Invalid value: "": needs to be unset'],
     ],
     [
-      'the last time',
+      'the deprecated last time',
       { deprecatedLastTimestamp: eventTime },
       ['lastTimestamp: Invalid value: "": needs to be unset'],
     ],
     ['a count', { deprecatedCount: 1 }, ['count: Invalid value: "": needs to be unset']],
     ['a source', { deprecatedSource: { component: 'x' } }, ['source: Invalid value: "": needs to be unset']],
     [
-      'a source with a host',
+      'the deprecated source',
       { deprecatedSource: { host: 'x' } },
       ['source: Invalid value: "": needs to be unset'],
     ],
     [
-      'a series of one',
+      'a series with a count of one',
       { series: { count: 1, lastObservedTime: eventTime } },
       ['series.count: Invalid value: "": should be at least 2'],
     ],
-    ['a series that never was', { series: { count: 2 } }, ['series.lastObservedTime: Required value']],
+    ['a series without a last time', { series: { count: 2 } }, ['series.lastObservedTime: Required value']],
   ] as const)
     test(`${expected ? 'refuses' : 'takes'} ${title}`, async () => {
       const server = await startTestServer();
@@ -137,7 +137,7 @@ describe('the newer group', () => {
       }
     });
 
-  test('allows updates of a series, and nothing else', async () => {
+  test('allows only updates of the series', async () => {
     const server = await startTestServer();
     try {
       await server.call('POST', collection, newer);
@@ -224,7 +224,7 @@ test('each group shows the objects of both in every form, under its own names', 
   }
 });
 
-test("a watch in the newer group has the group's field names, converted once for all watches", () => {
+test('the events of a watch in the newer group have the field names of the group, and are converted once for all watches', () => {
   const object = { ...decode(eventResource, older) };
   object.metadata = {
     ...object.metadata,

@@ -8,7 +8,7 @@ const problems = (...addresses: readonly (readonly [type: string, address: strin
     'status.addresses',
   ).map(({ field, message }) => `${field}: ${message}`);
 
-test('a node has addresses of the known types, each once', () => {
+test('a node has addresses of known types, without duplicates', () => {
   assert.deepEqual(
     problems(
       ['InternalIP', '192.0.2.1'],

@@ -27,7 +27,7 @@ describe('a taint', () => {
       const { value: _, ...plain } = taint;
       assert.deepEqual([tolerates(list, taint), tolerates(list, plain)], [valued, bare]);
     });
-  it('is tolerated by one of several', () => {
+  it('is tolerated if one of several tolerations matches', () => {
     assert.equal(tolerates([{ key: 'x' }, { operator: 'Exists' }], taint), true);
     assert.equal(tolerates([{ key: 'x' }, { key: 'y' }], taint), false);
     assert.equal(tolerates([], taint), false);

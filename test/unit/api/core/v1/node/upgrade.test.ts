@@ -26,7 +26,7 @@ test('any other value is rejected as an order', () => {
   assert.equal(parseUpgradeOrder(undefined), undefined);
 });
 
-test('a result has the order and what failed', () => {
+test('a result contains the order and the error', () => {
   assert.deepEqual(parseUpgradeResult('{"id":"1","error":"no disk","more":1}'), {
     id: '1',
     error: 'no disk',

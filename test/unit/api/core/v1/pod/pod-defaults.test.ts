@@ -74,7 +74,7 @@ test('a volume that is an image is pulled as a container’s image is, unless it
   assert.equal(policyOf(image('data', { pullPolicy: 'Never' })), 'Never');
 });
 
-test('a volume without a source is an empty directory; one with a source of any kind is left alone', () => {
+test('a volume without a source becomes an emptyDir; a volume with a source of any kind is unchanged', () => {
   const { volumes } = withSpec({ volumes: [{ name: 'a' }, { name: 'b', cinder: { volumeID: 's' } }] }).spec;
   assert.deepEqual(volumes, [
     { name: 'a', emptyDir: {} },

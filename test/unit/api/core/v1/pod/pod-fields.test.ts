@@ -74,10 +74,10 @@ describe('the support of the fields of a pod', () => {
 describe('fieldsTreated', () => {
   const spec = (more: object) => ({ containers: [{ name: 'a', image: 'b' }], ...more }) as unknown as PodSpec;
   const cases: readonly (readonly [string, object, Treatment, readonly string[]])[] = [
-    ['nothing that was not asked for', {}, 'held', []],
+    ['no unset field', {}, 'held', []],
     ['init containers', { initContainers: [{ name: 'i', restartPolicy: 'Always' }] }, 'held', []],
     [
-      'what one of them asks for',
+      'a field of one of several containers',
       { initContainers: [{ name: 'i', restartPolicyRules: [{ action: 'Restart' }] }] },
       'held',
       ['spec.initContainers[0].restartPolicyRules'],
@@ -106,8 +106,8 @@ describe('fieldsTreated', () => {
       [],
     ],
     ['a volume without settings', { volumes: [{ name: 'v', csi: {} }] }, 'held', ['spec.volumes[0].csi']],
-    ['a volume that exists', { volumes: [{ name: 'v', emptyDir: {} }] }, 'held', []],
-    ['a field of tomorrow', { neverHeardOf: 1 }, 'held', ['spec.neverHeardOf']],
+    ['a volume with a supported source', { volumes: [{ name: 'v', emptyDir: {} }] }, 'held', []],
+    ['an unknown field', { neverHeardOf: 1 }, 'held', ['spec.neverHeardOf']],
     [
       'pods that must be near',
       {
@@ -117,7 +117,7 @@ describe('fieldsTreated', () => {
       [],
     ],
     [
-      'spreading that may not be broken',
+      'a required spread constraint',
       { topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }] },
       'held',
       [],

@@ -23,13 +23,13 @@ testCreate(podResource, pod, [
     `${at}.seccompProfile.localhostProfile: Required value: must be set when seccomp type is Localhost`,
   ],
   [
-    'a seccomp profile of another place',
+    'a seccomp profile with a path outside of the folder of profiles',
     seccomp({ type: 'Localhost', localhostProfile: '/etc/../x' }),
     `${at}.seccompProfile.localhostProfile: Invalid value: "/etc/../x": must be a relative path`,
     `${at}.seccompProfile.localhostProfile: Invalid value: "/etc/../x": must not contain '..'`,
   ],
   [
-    'a name for the runtime’s profile',
+    'a localhost name for the runtime’s profile',
     ofPod({ seccompProfile: { type: 'RuntimeDefault', localhostProfile: 'x' } }),
     'spec.securityContext.seccompProfile.localhostProfile: Invalid value: "x": can only be set when seccomp type is Localhost',
   ],
@@ -49,22 +49,22 @@ testCreate(podResource, pod, [
     `${at}.appArmorProfile.localhostProfile: Too long: may not be more than 4095 bytes`,
   ],
   [
-    'a name for no AppArmor profile',
+    'a localhost name for an unconfined AppArmor profile',
     context({ appArmorProfile: { type: 'Unconfined', localhostProfile: 'x' } }),
     `${at}.appArmorProfile.localhostProfile: Invalid value: "x": can only be set when AppArmor type is Localhost`,
   ],
   [
-    '/proc unmasked with users of its own',
+    'an unmasked /proc with a user namespace',
     { spec: { ...context({ procMount: 'Unmasked' }).spec, hostUsers: false } },
   ],
-  ['/proc as usual', context({ procMount: 'Default' })],
+  ['the default /proc mount', context({ procMount: 'Default' })],
   [
     '/proc unmasked',
     context({ procMount: 'Unmasked' }),
     `${at}.procMount: Invalid value: "Unmasked": \`hostUsers\` must be false to use \`Unmasked\``,
   ],
   [
-    'users of its own beside the namespaces of the host',
+    'a user namespace beside namespaces of the host',
     spec({ hostUsers: false, hostNetwork: true, hostPID: true, hostIPC: true }),
     'spec.hostNetwork: Forbidden: when `pod.Spec.HostUsers` is false',
     'spec.hostPID: Forbidden: when `pod.Spec.HostUsers` is false',
@@ -116,9 +116,13 @@ testCreate(podResource, pod, [
     spec({ os: { name: 'Windows' } }),
     'spec.os: Unsupported value: "Windows": supported values: "linux", "windows"',
   ],
-  ['no name of a system', spec({ os: { name: '' } }), 'spec.os.name: Required value: cannot be empty'],
   [
-    'what Windows has on Linux',
+    'an unknown operating system',
+    spec({ os: { name: '' } }),
+    'spec.os.name: Required value: cannot be empty',
+  ],
+  [
+    'options of Windows on Linux',
     {
       spec: {
         ...context({ windowsOptions: { runAsUserName: 'x' } }).spec,
@@ -130,7 +134,7 @@ testCreate(podResource, pod, [
     `${at}.windowsOptions: Forbidden: windows options cannot be set for a linux pod`,
   ],
   [
-    'what Linux has on Windows',
+    'options of Linux on Windows',
     {
       spec: {
         ...context({ privileged: true, capabilities: {}, allowPrivilegeEscalation: true }).spec,
@@ -155,7 +159,7 @@ testCreate(podResource, pod, [
     `metadata.annotations[${appArmor}other]: Invalid value: "Unconfined": invalid AppArmor profile name: "Unconfined"`,
   ],
   [
-    'an AppArmor annotation that is not what the field says',
+    'an AppArmor annotation that contradicts the field',
     {
       ...annotated({ [`${appArmor}web`]: 'unconfined' }),
       ...context({ appArmorProfile: { type: 'RuntimeDefault' } }),
@@ -163,7 +167,7 @@ testCreate(podResource, pod, [
     `${at}.appArmorProfile.type: Forbidden: apparmor type in annotation and field must match`,
   ],
   [
-    'an AppArmor annotation of an init container that is not what the field says',
+    'an AppArmor annotation of an init container that contradicts the field',
     {
       ...annotated({ [`${appArmor}step`]: 'unconfined' }),
       spec: {
@@ -197,19 +201,19 @@ testUpdate(podResource, asked, [
     `${key}: Forbidden: may not remove or update AppArmor annotations`,
   ],
   [
-    'no AppArmor annotation any more',
+    'a removed AppArmor annotation',
     annotated({ [`${appArmor}web`]: null }),
     `${key}: Forbidden: may not remove or update AppArmor annotations`,
   ],
   [
-    'the annotation of a mirror',
+    'a removed annotation of a mirror pod',
     annotated({ 'kubernetes.io/config.mirror': 'x' }),
     'metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation',
   ],
 ]);
 testUpdate(podResource, pod, [
   [
-    'an AppArmor annotation that comes later',
+    'an added AppArmor annotation',
     annotated({ [`${appArmor}web`]: 'unconfined' }),
     `${key}: Forbidden: may not add AppArmor annotations`,
   ],
@@ -233,7 +237,7 @@ test('an AppArmor annotation is copied to the field', () => {
   assert.equal(profileOf('unconfined', {}, { os: { name: 'windows' } }), undefined);
 });
 
-test('profiles by annotation are warned of, once: when the pod is made', () => {
+test('a create, and no update, returns a warning about profiles in annotations', () => {
   const old = created(podResource, {
     ...pod,
     metadata: {

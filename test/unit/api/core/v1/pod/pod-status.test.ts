@@ -48,7 +48,7 @@ const initialized = [condition('Initialized', 'True')];
 /** Title, [ready, status, restarts], and the patches that are merged into the pod in order. */
 const ladder: readonly (readonly [string, readonly [string, string, string], ...object[]])[] = [
   ['phase', ['0/1', 'Pending', '0'], { status: { phase: 'Pending' } }],
-  ['reason of the pod', ['0/1', 'Evicted', '0'], { status: { phase: 'Failed', reason: 'Evicted' } }],
+  ['the reason in the status', ['0/1', 'Evicted', '0'], { status: { phase: 'Failed', reason: 'Evicted' } }],
   [
     'scheduling gate',
     ['0/1', 'SchedulingGated', '0'],
@@ -77,7 +77,7 @@ const ladder: readonly (readonly [string, readonly [string, string, string], ...
     },
   ],
   [
-    'restarts that tell no time',
+    'restarts without the time of the last one',
     ['1/1', 'Running', '2'],
     { status: { containerStatuses: [container('a', { ...running, restartCount: 2 })] } },
   ],
@@ -95,28 +95,28 @@ const ladder: readonly (readonly [string, readonly [string, string, string], ...
     },
   ],
   [
-    'end with a reason',
+    'a container that ended with a reason',
     ['0/1', 'Error', '0'],
     { status: { phase: 'Failed', containerStatuses: [container('a', ended({ reason: 'Error' }))] } },
   ],
   [
-    'end by a signal',
+    'a container that ended by a signal',
     ['0/1', 'Signal:9', '0'],
     { status: { containerStatuses: [container('a', ended({ signal: 9 }))] } },
   ],
   [
-    'end by a code',
+    'a container that ended with an exit code',
     ['0/1', 'ExitCode:1', '0'],
     { status: { containerStatuses: [container('a', ended({}))] } },
   ],
   [
-    'the first container that says why',
+    'the first container with a reason',
     ['0/2', 'ErrImagePull', '0'],
     two,
     { status: { containerStatuses: [container('a', waiting('ErrImagePull')), container('b', ended({}))] } },
   ],
   [
-    'one done, one ready',
+    'one container completed, one ready',
     ['1/2', 'Running', '0'],
     two,
     {
@@ -130,7 +130,7 @@ const ladder: readonly (readonly [string, readonly [string, string, string], ...
     },
   ],
   [
-    'one done, one running in a pod that is not ready',
+    'one container completed, one running in a pod that is not ready',
     ['1/2', 'NotReady', '0'],
     two,
     {
@@ -153,17 +153,17 @@ const ladder: readonly (readonly [string, readonly [string, string, string], ...
     },
   ],
   [
-    'on its way out',
+    'a pod under deletion',
     ['1/1', 'Terminating', '0'],
     { metadata: { deletionTimestamp: before(1) }, status: { containerStatuses: [container('a', running)] } },
   ],
   [
-    'on its way out, its node lost',
+    'a pod under deletion on a lost node',
     ['0/1', 'Unknown', '0'],
     { metadata: { deletionTimestamp: before(1) }, status: { reason: 'NodeLost' } },
   ],
   [
-    'done and on its way out',
+    'a completed pod under deletion',
     ['0/1', 'Succeeded', '0'],
     { metadata: { deletionTimestamp: before(1) }, status: { phase: 'Succeeded' } },
   ],
@@ -174,7 +174,7 @@ const ladder: readonly (readonly [string, readonly [string, string, string], ...
     { status: { initContainerStatuses: [container('i', ended({ exitCode: 0 })), container('j', running)] } },
   ],
   [
-    'init container in trouble',
+    'an init container that cannot start',
     ['0/1', 'Init:CrashLoopBackOff', '2 (10s ago)'],
     inits('i'),
     {
@@ -210,7 +210,7 @@ const ladder: readonly (readonly [string, readonly [string, string, string], ...
     { status: { initContainerStatuses: [container('i', ended({ exitCode: 3 }))] } },
   ],
   [
-    'init containers done: their restarts do not count any more',
+    'completed init containers, whose restarts do not count',
     ['1/1', 'Running', '1'],
     inits('i'),
     {
@@ -238,7 +238,7 @@ const ladder: readonly (readonly [string, readonly [string, string, string], ...
     { status: { initContainerStatuses: [container('s', { state: {} })] } },
   ],
   [
-    'sidecar in trouble in a pod that was initialized',
+    'a sidecar that cannot start in an initialized pod',
     ['1/2', 'Init:CrashLoopBackOff', '0'],
     sidecar,
     {
@@ -290,7 +290,7 @@ test('all columns of a pod', () => {
   );
 });
 
-test('readings of conditions', () => {
+test('a condition is found by its type', () => {
   const ready = (status: string, seconds: number) =>
     pod({ status: { conditions: [condition('Ready', status, { lastTransitionTime: before(seconds) })] } });
   assert.equal(conditions.podReady(ready('True', 5)), true);

@@ -26,13 +26,13 @@ testUpdate(podResource, { ...pod, spec: { ...pod.spec, tolerations: [{ key: 'a',
     'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
   ],
   [
-    'a toleration that is another',
+    'a changed toleration',
     spec({ tolerations: [{ key: 'b', operator: 'Exists' }] }),
     'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
   ],
   ['command', container({ command: ['sh'] }), forbidden],
   ['node', spec({ nodeName: 'n2' }), forbidden],
-  ['a field that is kept only', spec({ priorityClassName: 'high' }), forbidden],
+  ['a changed priority class', spec({ priorityClassName: 'high' }), forbidden],
   [
     'a container more',
     spec({
@@ -60,7 +60,7 @@ const stays = { key: 'a', operator: 'Exists', effect: 'NoExecute', tolerationSec
 testUpdate(podResource, { ...pod, spec: { ...pod.spec, tolerations: [stays] } }, [
   ['a toleration for longer', spec({ tolerations: [{ ...stays, tolerationSeconds: 9 }] })],
   [
-    'a toleration of something else',
+    'a toleration with another key',
     spec({ tolerations: [{ ...stays, key: 'b' }] }),
     'spec.tolerations: Forbidden: existing toleration can not be modified except its tolerationSeconds',
   ],
@@ -68,7 +68,7 @@ testUpdate(podResource, { ...pod, spec: { ...pod.spec, tolerations: [stays] } },
 
 testUpdate(podResource, { ...pod, spec: { ...pod.spec, schedulingGates: [{ name: 'a' }, { name: 'b' }] } }, [
   ['a gate less', spec({ schedulingGates: [{ name: 'b' }] })],
-  ['no gates any more', spec({ schedulingGates: undefined })],
+  ['removed scheduling gates', spec({ schedulingGates: undefined })],
 ]);
 
 testUpdate(podResource, { ...pod, spec: { ...pod.spec, activeDeadlineSeconds: 10 } }, [
@@ -79,7 +79,7 @@ testUpdate(podResource, { ...pod, spec: { ...pod.spec, activeDeadlineSeconds: 10
     'spec.activeDeadlineSeconds: Invalid value: 11: must be less than or equal to previous value',
   ],
   [
-    'no deadline any more',
+    'a removed deadline',
     spec({ activeDeadlineSeconds: null }),
     'spec.activeDeadlineSeconds: Invalid value: null: must not update from a positive integer to nil value',
   ],
@@ -91,10 +91,10 @@ testUpdate(podResource, { ...pod, spec: { ...pod.spec, terminationGracePeriodSec
   ['a negative terminationGracePeriodSeconds may not become 2', hasty(2), forbidden],
 ]);
 testUpdate(podResource, pod, [
-  ['a terminationGracePeriodSeconds that was not negative', hasty(1), forbidden],
+  ['a terminationGracePeriodSeconds that was not negative may not change', hasty(1), forbidden],
 ]);
 
-test('less than no time to stop is one second, wherever it is read', () => {
+test('a negative terminationGracePeriodSeconds counts as one second everywhere', () => {
   const bound = { ...pod, spec: { ...pod.spec, nodeName: 'n', terminationGracePeriodSeconds: -3 } };
   const made = created(podResource, bound);
   assert.equal(podResource.strategy.gracePeriodSeconds?.(made, undefined), 1);

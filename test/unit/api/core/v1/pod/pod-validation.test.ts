@@ -27,9 +27,9 @@ testCreate(podResource, pod, [
     'lines of /etc/hosts',
     spec({ hostAliases: [{ ip: '192.0.2.7', hostnames: ['db', 'db.example'] }, { ip: '2001:db8::7' }] }),
   ],
-  ['as many search paths as there may be', spec({ dnsConfig: { searches: Array(32).fill('a') } })],
+  ['the maximum number of search paths', spec({ dnsConfig: { searches: Array(32).fill('a') } })],
   [
-    'more search paths than there may be',
+    'too many search paths',
     spec({ dnsConfig: { searches: Array(33).fill('a') } }),
     'spec.dnsConfig.searches: Invalid value: ["a","a",',
   ],
@@ -40,7 +40,7 @@ testCreate(podResource, pod, [
     'spec.dnsConfig.searches: Invalid value: ["aaa',
   ],
   [
-    'wrong lines of /etc/hosts',
+    'invalid lines of /etc/hosts',
     spec({
       hostAliases: [
         { ip: '192.0.2.7', hostnames: ['a'] },
@@ -74,17 +74,17 @@ testCreate(podResource, pod, [
     'spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive',
   ],
   [
-    'processes of the pod and of the host',
+    'shared processes of the pod beside those of the host',
     spec({ hostPID: true, shareProcessNamespace: true }),
     'spec.shareProcessNamespace: Invalid value: true: ShareProcessNamespace and HostPID cannot both be enabled',
   ],
   [
-    'no new privileges and all of them',
+    'no privilege escalation in a privileged container',
     container({ securityContext: { allowPrivilegeEscalation: false, privileged: true } }),
     `${c0}.securityContext: Invalid value:`,
   ],
   [
-    'no new privileges and the right to all of them',
+    'no privilege escalation with CAP_SYS_ADMIN',
     container({
       securityContext: {
         allowPrivilegeEscalation: false,
@@ -94,12 +94,12 @@ testCreate(podResource, pod, [
     `${c0}.securityContext: Invalid value:`,
   ],
   [
-    'a gate, and a node',
+    'a scheduling gate and a node name',
     spec({ nodeName: 'n', schedulingGates: [{ name: 'a.example/b' }] }),
     'spec.nodeName: Forbidden: cannot be set until all schedulingGates have been cleared',
   ],
   [
-    'names of gates',
+    'names of scheduling gates',
     spec({ schedulingGates: [{ name: 'a.b/c' }, { name: 'a b' }, { name: 'a.b/c' }] }),
     'spec.schedulingGates[1]: Invalid value: "a b": name part',
     'spec.schedulingGates[2]: Duplicate value: "a.b/c"',
@@ -135,7 +135,7 @@ testCreate(podResource, pod, [
     'spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: Invalid value: 0: must be',
   ],
   [
-    'an affinity to no node',
+    'an invalid node affinity',
     spec({
       affinity: {
         nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } },
@@ -168,12 +168,12 @@ testCreate(podResource, pod, [
     'spec.tolerations[0].operator: Invalid value: "": operator must be Exists when `key` is empty',
   ],
   [
-    'toleration for a while of another effect',
+    'a toleration with tolerationSeconds and another effect than NoExecute',
     spec({ tolerations: [{ key: 'k', effect: 'NoSchedule', tolerationSeconds: 5 }] }),
     'spec.tolerations[0].effect: Invalid value: "NoSchedule": effect must be \'NoExecute\'',
   ],
   [
-    'toleration of any value with a value',
+    'a toleration with Exists and a value',
     spec({ tolerations: [{ key: 'k', operator: 'Exists', value: 'x' }] }),
     'spec.tolerations[0].operator: Invalid value: {"key":"k","operator":"Exists","value":"x"}: value must be empty',
   ],
@@ -184,7 +184,7 @@ testCreate(podResource, pod, [
     'spec.tolerations[0].operator: Invalid value: "c d": a valid label',
   ],
   [
-    'names of other things',
+    'invalid names of other objects',
     spec({ hostname: 'a.b', nodeName: 'N', serviceAccountName: 'S', nodeSelector: { a: 'b c' } }),
     'spec.hostname: Invalid value: "a.b": a lowercase RFC 1123 label',
     'spec.nodeName: Invalid value: "N": a lowercase RFC 1123 subdomain',
@@ -197,7 +197,7 @@ testCreate(podResource, pod, [
     'spec.subdomain: Invalid value: "a.b": a lowercase RFC 1123 label',
   ],
   [
-    'name servers and searches',
+    'name servers and search paths',
     spec({
       dnsPolicy: 'None',
       dnsConfig: {
@@ -220,7 +220,7 @@ testCreate(podResource, pod, [
     'spec.dnsConfig.nameservers[3]: Invalid value: "x": must be a valid IP address',
   ],
   [
-    'a search that is no name',
+    'a search path that is not a name',
     spec({ dnsConfig: { searches: ['a_b'] } }),
     'spec.dnsConfig.searches[0]: Invalid value: "a_b": a lowercase RFC 1123 subdomain',
   ],

@@ -17,7 +17,7 @@ const has = (cpu: string, allocated = cpu) => ({
 });
 const cpuOf = (cpu: string, status: object) => podRequests(pod(cpu, status)).get('cpu');
 
-it('a pod counts with the larger of its requests and its allocated resources', () => {
+it('a pod uses the larger of its requests and its allocated resources', () => {
   assert.equal(cpuOf('200m', {}), 201);
   assert.equal(cpuOf('200m', has('200m')), 201);
   assert.equal(cpuOf('200m', has('500m')), 501, 'it has not given it back yet');

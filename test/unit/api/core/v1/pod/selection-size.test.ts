@@ -66,12 +66,12 @@ for (const [field, make] of Object.entries(specs))
   });
 
 for (const [what, make] of Object.entries(affinities))
-  test(`a pod may have ${maxSelectionTerms} ${what}, and not one more`, () => {
+  test(`a pod may have at most ${maxSelectionTerms} ${what}`, () => {
     assert.deepEqual(fieldsOf({ affinity: make(maxSelectionTerms) }), []);
     assert.deepEqual(fieldsOf({ affinity: make(maxSelectionTerms + 1) }), ['spec.affinity']);
   });
 
-test('terms of all fields are counted together, and the values of a set are not', () => {
+test('the terms of all fields are counted together, without the values of a set', () => {
   const half = maxSelectionTerms / 2 + 1;
   assert.deepEqual(fieldsOf({ ...specs.nodeSelector?.(half), ...specs.tolerations?.(half - 1) }), [
     'spec.nodeSelector',

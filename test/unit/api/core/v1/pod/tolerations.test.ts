@@ -29,7 +29,11 @@ for (const [title, one, other] of [
   ['two keys', any, { ...any, key: 'b' }],
   ['two effects', any, brief],
   ['no key with a value, one key', { ...equal, key: '' }, equal],
-  ['longer for one value, shorter for any', { ...brief, operator: 'Equal', tolerationSeconds: 9 }, brief],
+  [
+    'a longer time for one value, a shorter time for any',
+    { ...brief, operator: 'Equal', tolerationSeconds: 9 },
+    brief,
+  ],
 ] as const)
   test(`${title}: both stay`, () => {
     assert.deepEqual(merged([one], [other]), [one, other]);

@@ -17,7 +17,7 @@ testCreate(serviceAccountResource, account, [
 ]);
 
 testUpdate(serviceAccountResource, account, [
-  ['more in it', { secrets: [{ name: 's' }], imagePullSecrets: [{ name: 'p' }] }],
+  ['further secrets', { secrets: [{ name: 's' }], imagePullSecrets: [{ name: 'p' }] }],
 ]);
 
 test('only the name of a Secret reference is kept', () => {

@@ -21,7 +21,7 @@ const of = (subset: object) => ({ subsets: [subset] });
 const addresses = [{ ip: '10.0.0.1' }];
 
 testCreate(endpointsResource, endpoints, [
-  ['nothing in it', { subsets: null }],
+  ['no subsets', { subsets: null }],
   ['no ready address', of({ notReadyAddresses: addresses })],
   ['without ports', of({ addresses })],
   [
@@ -69,7 +69,7 @@ const service = {
 testCreate(serviceResource, service, [
   ['an application protocol', { spec: { ports: [{ port: 80, appProtocol: 'http' }] } }],
   [
-    'no name of a protocol',
+    'an invalid application protocol',
     { spec: { ports: [{ port: 80, appProtocol: 'a b' }] } },
     'spec.ports[0].appProtocol: Invalid value: "a b": name part must consist of',
   ],
@@ -85,7 +85,7 @@ const slice = {
 testCreate(endpointSliceResource, slice, [
   ['an application protocol', { ports: [{ port: 80, appProtocol: 'http' }] }],
   [
-    'no name of a protocol',
+    'an invalid application protocol',
     { ports: [{ port: 80, appProtocol: 'a b' }] },
     'ports[0].appProtocol: Invalid value: "a b": name part must consist of',
   ],
@@ -99,7 +99,7 @@ test('the default protocol of a port is TCP', () => {
   assert.equal(subsets?.[0]?.ports?.[0]?.protocol, 'TCP');
 });
 
-test('the column shows the ready endpoints, as in kubectl', () => {
+test('the column of Endpoints shows the ready ones, as in kubectl', () => {
   const ips = (...list: string[]) => list.map((ip) => ({ ip }));
   for (const [subsets, expected] of [
     [undefined, '<none>'],

@@ -117,7 +117,7 @@ test('an address is not served while a master has it', () => {
   assert.ok(served('a/one'));
 });
 
-test('a Service to which nothing is delivered holds no port', () => {
+test('a Service without an address for clients holds no port', () => {
   const headless = service('z/old', {});
   ports.setService('z/old', { ...headless, spec: { ...headless.spec, clusterIP: 'None' } });
   put('a/young', { created: '11' });

@@ -61,7 +61,7 @@ describe('a Service of type LoadBalancer', () => {
   testCreate(serviceResource, balancer, [
     ['source ranges', spec({ loadBalancerSourceRanges: ['10.0.0.0/8', ' fd00::/8 '] })],
     [
-      'bad source ranges',
+      'invalid source ranges',
       spec({ loadBalancerSourceRanges: ['abc', '10.0.0.0/8', '10.0.0.1'] }),
       `spec.LoadBalancerSourceRanges[0]: Invalid value: "abc": ${notARange}`,
       `spec.LoadBalancerSourceRanges[2]: Invalid value: "10.0.0.1": ${notARange}`,
@@ -74,12 +74,12 @@ describe('a Service of type LoadBalancer', () => {
       `metadata.annotations[${rangesKey}]: Invalid value: "abc": ${notARange}`,
     ],
     [
-      'bad annotation beside a list, which takes its place',
+      'an invalid annotation beside a list, which takes precedence',
       { ...annotation('abc'), ...spec({ loadBalancerSourceRanges: ['10.0.0.0/8'] }) },
     ],
     ['class', spec({ loadBalancerClass: 'example.com/internal' })],
     [
-      'class that is no name',
+      'an invalid class name',
       spec({ loadBalancerClass: 'a b' }),
       'spec.loadBalancerClass: Invalid value: "a b": name part',
     ],
@@ -117,7 +117,7 @@ describe('annotations of topology', () => {
   testCreate(serviceResource, service, [
     ['both', both('Auto', 'Auto')],
     [
-      'both, and different',
+      'both annotations with different values',
       both('Auto', 'Disabled'),
       `metadata.annotations[${mode}]: Invalid value: "Auto": must match annotations[${hints}] when both`,
     ],
@@ -131,11 +131,11 @@ describe('an update of a Service of type LoadBalancer', () => {
     ['selector', spec({ selector: { app: 'other' } })],
     ['class', spec({ loadBalancerClass: 'a/c' }), `spec.loadBalancerClass: Invalid value: "a/c": ${once}`],
     [
-      'class left out',
+      'a removed class',
       spec({ loadBalancerClass: null }),
       `spec.loadBalancerClass: Invalid value: null: ${once}`,
     ],
-    ['health check port left out', spec({ healthCheckNodePort: null })],
+    ['a removed health check port', spec({ healthCheckNodePort: null })],
     [
       'health check port',
       spec({ healthCheckNodePort: 30101 }),
@@ -144,7 +144,7 @@ describe('an update of a Service of type LoadBalancer', () => {
     ['policy', spec({ externalTrafficPolicy: 'Cluster' })],
     ['type', spec({ type: 'ClusterIP' })],
     ['type to NodePort', spec({ type: 'NodePort' })],
-    ['type and class, which is left out', spec({ type: 'ClusterIP', loadBalancerClass: null })],
+    ['type NodePort with the class removed', spec({ type: 'ClusterIP', loadBalancerClass: null })],
     [
       'type and class',
       spec({ type: 'ClusterIP', loadBalancerClass: 'a/c' }),

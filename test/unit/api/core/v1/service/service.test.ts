@@ -20,7 +20,7 @@ testCreate(serviceResource, service, [
     'metadata.name: Invalid value: "1a": a DNS-1035 label',
   ],
   ['no ports', spec({ ports: null }), 'spec.ports: Required value'],
-  ['headless without ports', spec({ ports: null, clusterIP: 'None' })],
+  ['a headless Service without ports', spec({ ports: null, clusterIP: 'None' })],
   ['one port with a name', spec({ ports: [{ name: 'http', port: 80, targetPort: 'http' }] })],
   [
     'two ports, one without a name',
@@ -91,7 +91,7 @@ testCreate(serviceResource, service, [
   ['absolute external name', spec({ ...external, externalName: 'db.example.com.' })],
   ['no external name', spec({ ...external, externalName: null }), 'spec.externalName: Required value'],
   [
-    'bad external name',
+    'an invalid external name',
     spec({ ...external, externalName: 'A_b' }),
     'spec.externalName: Invalid value: "A_b": a lowercase',
   ],
@@ -113,7 +113,7 @@ testCreate(serviceResource, service, [
     'spec.clusterIPs[0]: Invalid value: "10.96.0": must be a valid IP address',
   ],
   [
-    'two addresses that disagree',
+    'two contradictory addresses',
     spec({ clusterIP: '10.96.0.9', clusterIPs: ['10.96.0.8'] }),
     'spec.clusterIPs: Invalid value: ["10.96.0.8"]: first value must match `clusterIP`',
   ],
@@ -149,24 +149,24 @@ testCreate(serviceResource, service, [
     ],
   ),
   [
-    'affinity for no time',
+    'an affinity of 0 seconds',
     spec({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 0 } } }),
     'spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 0: must be greater than 0',
   ],
   ['affinity', spec({ sessionAffinity: 'ClientIP' })],
   [
-    'affinity for two days',
+    'an affinity of two days',
     spec({ sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 172800 } } }),
     'spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 172800: must be greater than 0 and less than',
   ],
   ['external address', spec({ externalIPs: ['192.0.2.1'], externalTrafficPolicy: 'Local' })],
   [
-    'bad external address',
+    'an invalid external address',
     spec({ externalIPs: ['127.0.0.1'] }),
     'spec.externalIPs[0]: Invalid value: "127.0.0.1": may not be',
   ],
   [
-    'external traffic to nowhere',
+    'an unknown external traffic policy',
     spec({ externalTrafficPolicy: 'Local' }),
     'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services',
   ],
@@ -176,18 +176,18 @@ const allocated = merge(service, spec({ clusterIP: '10.96.0.9' })) as typeof ser
 
 testUpdate(serviceResource, allocated, [
   ['ports', spec({ ports: [{ port: 81 }] })],
-  ['address left out', spec({ clusterIP: null, clusterIPs: null })],
+  ['an omitted address', spec({ clusterIP: null, clusterIPs: null })],
   [
     'address changed',
     spec({ clusterIP: '10.96.0.8' }),
     'spec.clusterIPs[0]: Invalid value: ["10.96.0.8"]: may not change once set',
   ],
   [
-    'address taken away',
+    'a removed address',
     spec({ clusterIP: 'None' }),
     'spec.clusterIPs[0]: Invalid value: ["None"]: may not change',
   ],
-  ['to an external name', spec(external)],
+  ['a change to an external name', spec(external)],
   [
     'another family',
     spec({ ipFamilies: ['IPv6'] }),
@@ -203,7 +203,7 @@ testUpdate(serviceResource, allocated, [
 
 const dual = spec({ ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' });
 testUpdate(serviceResource, merge(allocated, dual) as typeof service, [
-  ['no second family', spec({ ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })],
+  ['a removed second family', spec({ ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' })],
   [
     'families in another order',
     spec({ ipFamilies: ['IPv6', 'IPv4'] }),
@@ -267,7 +267,7 @@ keeps(
   },
 );
 keeps(
-  'loses node ports and their policy with its type',
+  'loses node ports and their policy when its type changes',
   { type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] },
   { type: 'ClusterIP', ports: [{ port: 80, nodePort: 30080 }], externalTrafficPolicy: 'Cluster' },
   { ports: [{ protocol: 'TCP', port: 80, targetPort: 80 }], externalTrafficPolicy: undefined },
@@ -340,7 +340,7 @@ keeps(
   { externalTrafficPolicy: 'Local' },
 );
 
-test('a load balancer has node ports by default, and forgets that with its type', () => {
+test('a load balancer allocates node ports by default, and the field is removed when its type changes', () => {
   const balancer = created(serviceResource, merge(service, spec({ type: 'LoadBalancer' })));
   assert.partialDeepStrictEqual(balancer.spec, { allocateLoadBalancerNodePorts: true });
   const { object } = updated(serviceResource, balancer, merge(balancer, spec({ type: 'ClusterIP' })));

@@ -57,7 +57,7 @@ testCreate(persistentVolumeClaimResource, claim, [
     "spec.selector.matchLabels: Invalid value: \"a b\": name part must consist of letters, digits, '-', '_' and '.', ",
   ],
   [
-    'a class that cannot be',
+    'an invalid class',
     spec({ storageClassName: 'A' }),
     'spec.storageClassName: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', eac',
   ],
@@ -67,10 +67,10 @@ testCreate(persistentVolumeClaimResource, claim, [
     spec({ volumeMode: 'X' }),
     'spec.volumeMode: Unsupported value: "X": supported values: "Block", "Filesystem"',
   ],
-  ['data of another claim', spec({ dataSource: { kind: 'PersistentVolumeClaim', name: 'a' } })],
-  ['data of a kind that the old field does not know', spec({ dataSource: { kind: 'Foo', apiGroup: 'b' } })],
+  ['a data source that is a claim', spec({ dataSource: { kind: 'PersistentVolumeClaim', name: 'a' } })],
+  ['a data source of another kind, in dataSourceRef', spec({ dataSource: { kind: 'Foo', apiGroup: 'b' } })],
   [
-    'data of nothing',
+    'a data source without a name',
     spec({ dataSourceRef: {} }),
     'spec.dataSource.name: Required value',
     'spec.dataSource.kind: Required value',
@@ -80,19 +80,19 @@ testCreate(persistentVolumeClaimResource, claim, [
     'spec.dataSourceRef: Invalid value: "": must be \'PersistentVolumeClaim\' when referencing the default apiGroup',
   ],
   [
-    'data of no group',
+    'a data source without a group',
     spec({ dataSourceRef: { kind: 'Foo', name: 'a' } }),
     'spec.dataSource: Invalid value: "Foo": must be \'PersistentVolumeClaim\' when referencing the default apiGroup',
     'spec.dataSourceRef: Invalid value: "Foo": must be \'PersistentVolumeClaim\' when referencing the default apiGroup',
   ],
   [
-    'data of a group that cannot be',
+    'a data source with an invalid group',
     spec({ dataSourceRef: { kind: 'Foo', name: 'a', apiGroup: 'B' } }),
     'spec.dataSource.apiGroup: Invalid value: "B": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', ',
     'spec.dataSourceRef.apiGroup: Invalid value: "B": a lowercase RFC 1123 subdomain is made of labels joined by \'.',
   ],
   [
-    'two sources of data',
+    'two different data sources',
     spec({
       dataSource: { kind: 'PersistentVolumeClaim', name: 'a' },
       dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'b' },
@@ -103,7 +103,7 @@ testCreate(persistentVolumeClaimResource, claim, [
 
 testUpdate(persistentVolumeClaimResource, claim, [
   [
-    'more, before it is bound',
+    'a larger request before it is bound',
     spec({ resources: { requests: { storage: '2Gi' } } }),
     'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for ',
   ],
@@ -138,12 +138,15 @@ testUpdate(persistentVolumeClaimResource, claimWith(spec({ volumeName: 'disk', s
 const byAnnotation = claimWith({ metadata: { annotations: { [annotation]: 'fast' } } });
 const kept = `metadata.annotations.${annotation}: Invalid value`;
 testUpdate(persistentVolumeClaimResource, byAnnotation, [
-  ['the same class in its field', spec({ storageClassName: 'fast' })],
-  ['the class in its field instead', { metadata: { annotations: null }, spec: { storageClassName: 'fast' } }],
+  ['the class of the annotation in the field too', spec({ storageClassName: 'fast' })],
+  [
+    'the class in the field instead of the annotation',
+    { metadata: { annotations: null }, spec: { storageClassName: 'fast' } },
+  ],
   ['another class in the field', spec({ storageClassName: 'slow' }), frozen],
   ['no annotation', { metadata: { annotations: null } }, kept],
   [
-    'another class instead',
+    'another class in the field instead of the annotation',
     { metadata: { annotations: null }, spec: { storageClassName: 'slow' } },
     kept,
     frozen,
@@ -167,7 +170,7 @@ test('a claim with a volume may request more, or less down to the capacity that 
   assert.deepEqual(problems('1Gi'), [less]);
 });
 
-test('a status that is wrong', () => {
+test('an invalid status is rejected', () => {
   const old = bound();
   const causes = (status: object) => {
     const object = { ...old, status: { phase: 'Bound', ...status } };

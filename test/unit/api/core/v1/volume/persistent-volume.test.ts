@@ -47,8 +47,8 @@ testCreate(persistentVolumeResource, disk, [
     'spec.accessModes: Unsupported value: "X": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", ',
     'spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes',
   ],
-  ['access for one pod', spec({ accessModes: ['ReadWriteOncePod'] })],
-  ['all other access', spec({ accessModes: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany'] })],
+  ['access mode ReadWriteOncePod', spec({ accessModes: ['ReadWriteOncePod'] })],
+  ['all other access modes', spec({ accessModes: ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany'] })],
   [
     'no capacity',
     spec({ capacity: { storage: null } }),
@@ -56,7 +56,7 @@ testCreate(persistentVolumeResource, disk, [
     'spec.capacity: Unsupported value: {}: supported values: "storage"',
   ],
   [
-    'more than storage',
+    'a capacity with another resource',
     spec({ capacity: { cpu: '1' } }),
     'spec.capacity: Unsupported value: {"storage":"1Gi","cpu":"1"}: supported values: "storage"',
   ],
@@ -77,18 +77,18 @@ testCreate(persistentVolumeResource, disk, [
     'spec.persistentVolumeReclaimPolicy: Unsupported value: "X": supported values: "Delete", "Recycle", "Retain"',
   ],
   [
-    'a root that is emptied',
+    'the root folder with the policy Recycle',
     spec({ persistentVolumeReclaimPolicy: 'Recycle', hostPath: { path: '/.' } }),
     "spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'",
   ],
-  ['a folder that is emptied', spec({ persistentVolumeReclaimPolicy: 'Recycle' })],
+  ['another folder with the policy Recycle', spec({ persistentVolumeReclaimPolicy: 'Recycle' })],
   [
     'an invalid mode',
     spec({ volumeMode: 'X' }),
     'spec.volumeMode: Unsupported value: "X": supported values: "Block", "Filesystem"',
   ],
   [
-    'a class that cannot be',
+    'an invalid class',
     spec({ storageClassName: 'A' }),
     'spec.storageClassName: Invalid value: "A": a lowercase RFC 1123 subdomain is made of labels joined by \'.\', eac',
   ],
@@ -100,7 +100,7 @@ testCreate(persistentVolumeResource, disk, [
     'spec.cephFS: Forbidden: may not specify more than 1 volume type',
   ],
   [
-    'a path that climbs',
+    'a path with ..',
     spec({ hostPath: { path: '/a/..' } }),
     'spec.hostPath.path: Invalid value: "/a/..": must not contain \'..\'',
   ],
@@ -120,26 +120,26 @@ testCreate(persistentVolumeResource, disk, [
     source({ local: { path: '' }, nodeAffinity: onNodes('a') }),
     'spec.local.path: Required value',
   ],
-  ['local, on a node', source({ local: { path: '/a' }, nodeAffinity: onNodes('a') })],
+  ['a local volume on a node', source({ local: { path: '/a' }, nodeAffinity: onNodes('a') })],
   [
-    'affinity to nothing',
+    'an empty node affinity',
     spec({ nodeAffinity: {} }),
     'spec.nodeAffinity.required: Required value: must specify required node constraints',
   ],
   [
-    'affinity without terms',
+    'a node affinity without terms',
     spec({ nodeAffinity: { required: { nodeSelectorTerms: [] } } }),
     'spec.nodeAffinity.required.nodeSelectorTerms: Required value: must have at least one node selector term',
   ],
   [
-    'affinity that is wrong',
+    'an invalid node affinity',
     spec({ nodeAffinity: onNodes('a b', []) }),
     'spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values: Required value: must be specified ',
     'spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: Invalid value: "a b": name part must ',
   ],
-  ['affinity to a value that no label has', spec({ nodeAffinity: onNodes('a', ['a b']) })],
+  ['a node affinity with an invalid label value', spec({ nodeAffinity: onNodes('a', ['a b']) })],
   [
-    'options that its source does not know',
+    'mount options that the source does not support',
     { metadata: { annotations: { 'volume.beta.kubernetes.io/mount-options': 'ro' } } },
     'metadata.annotations.volume.beta.kubernetes.io/mount-options: Forbidden: may not specify mount options for thi',
   ],
@@ -174,10 +174,10 @@ const immutable =
 const csi = { driver: 'a', volumeHandle: 'b' };
 const secret = { name: 'a', namespace: 'b' };
 testUpdate(persistentVolumeResource, diskWith(source({ csi })), [
-  ['a secret to expand it with', spec({ csi: { controllerExpandSecretRef: secret } })],
+  ['an added secret for expansion', spec({ csi: { controllerExpandSecretRef: secret } })],
   ['another secret', spec({ csi: { nodePublishSecretRef: secret } }), immutable],
   [
-    'another handle and a secret',
+    'another handle and an added secret',
     spec({ csi: { volumeHandle: 'c', controllerExpandSecretRef: secret } }),
     immutable,
   ],
@@ -186,21 +186,17 @@ testUpdate(
   persistentVolumeResource,
   diskWith(source({ csi: { ...csi, controllerExpandSecretRef: secret } })),
   [
-    [
-      'another secret to expand it with',
-      spec({ csi: { controllerExpandSecretRef: { name: 'c' } } }),
-      immutable,
-    ],
-    ['no secret to expand it with', spec({ csi: { controllerExpandSecretRef: null } }), immutable],
+    ['another secret for expansion', spec({ csi: { controllerExpandSecretRef: { name: 'c' } } }), immutable],
+    ['a removed secret for expansion', spec({ csi: { controllerExpandSecretRef: null } }), immutable],
   ],
 );
 
 const except =
   'nodeAffinity: Invalid value: {"required":{"nodeSelectorTerms":[{"matchExpressions":[{"key":"KEY","operator":"Exists"}]}]}}: field is immutable, except for updating from beta label to GA';
 testUpdate(persistentVolumeResource, diskWith(spec({ nodeAffinity: onNodes('beta.kubernetes.io/os') })), [
-  ['the new name of a label', spec({ nodeAffinity: onNodes('kubernetes.io/os') })],
+  ['a deprecated label replaced by its new name', spec({ nodeAffinity: onNodes('kubernetes.io/os') })],
   [
-    'the new name of another label',
+    'a deprecated label replaced by the new name of another one',
     spec({ nodeAffinity: onNodes('kubernetes.io/arch') }),
     except.replace('KEY', 'kubernetes.io/arch'),
   ],
@@ -304,7 +300,7 @@ test('warnings', () => {
   );
 });
 
-test('a warning reports a source that no node mounts, and a removed source is reported once', () => {
+test('a warning reports a source that nodes cannot mount; a removed source is reported once', () => {
   const warned = (one: object) => {
     const made = created(persistentVolumeResource, merge(disk, source(one)));
     return persistentVolumeResource.strategy.warnings?.(made, undefined);

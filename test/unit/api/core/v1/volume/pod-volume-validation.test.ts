@@ -13,12 +13,12 @@ testCreate(podResource, pod, [
     },
   ],
   [
-    'mount of no volume',
+    'a mount without its volume',
     container({ volumeMounts: [{ name: 'v', mountPath: '/d' }] }),
     `${c0}.volumeMounts[0].name: Not found: "v"`,
   ],
   [
-    'mount without a name and path',
+    'a mount without a name and a path',
     container({ volumeMounts: [{ name: '', mountPath: '' }] }),
     `${c0}.volumeMounts[0].name: Required value`,
     `${c0}.volumeMounts[0].mountPath: Required value`,
@@ -39,7 +39,7 @@ testCreate(podResource, pod, [
     `${c0}.volumeMounts[1].mountPath: Invalid value: "/d": must be unique`,
   ],
   [
-    'mount of a part outside',
+    'a mount of a subPath outside of the volume',
     {
       spec: {
         volumes: [{ name: 'v' }],
@@ -55,7 +55,7 @@ testCreate(podResource, pod, [
     `${c0}.volumeMounts[1].subPath: Invalid value: "/x": must be a relative path`,
   ],
   [
-    'mount of a part that a variable names',
+    'a mount with subPathExpr',
     {
       spec: {
         volumes: [{ name: 'v' }],
@@ -74,7 +74,7 @@ testCreate(podResource, pod, [
     `${c0}.volumeMounts[3].subPathExpr: Invalid value: "$(A)": subPathExpr and subPath are mutually exclusive`,
   ],
   [
-    'mounts that see what is mounted later, or are read-only with all below',
+    'mounts with propagation, or recursively read-only',
     {
       spec: {
         volumes: [{ name: 'v' }],
@@ -103,7 +103,7 @@ testCreate(podResource, pod, [
     `${c0}.volumeMounts[6].recursiveReadOnly: Unsupported value: "Perhaps": supported values: "Disabled", "Enabled", "IfPossible"`,
   ],
   [
-    'mount of a privileged container that the machine sees too',
+    'bidirectional propagation of a privileged container',
     {
       spec: {
         volumes: [{ name: 'v' }],
@@ -115,7 +115,7 @@ testCreate(podResource, pod, [
     },
   ],
   [
-    'volume of a kind that only Kubernetes mounts',
+    'a volume that minik8s does not mount',
     spec({ volumes: [{ name: 'v', rbd: { image: 'i', monitors: [] } }] }),
   ],
   [
@@ -144,7 +144,7 @@ testCreate(podResource, pod, [
     'spec.volumes[1].hostPath.path: Invalid value: "/a/../b": must not contain \'..\'',
   ],
   [
-    'images, whole and in part',
+    'images, with and without a subPath',
     {
       spec: {
         volumes: [{ name: 'v', image: { reference: 'data:1' } }],
@@ -158,7 +158,7 @@ testCreate(podResource, pod, [
     },
   ],
   [
-    'images without a name or with a policy that there is not',
+    'images without a reference or with an unknown pull policy',
     spec({
       volumes: [
         { name: 'a', image: {} },
@@ -169,7 +169,7 @@ testCreate(podResource, pod, [
     'spec.volumes[0].image.reference: Required value',
   ],
   [
-    'size of an empty directory',
+    'the size limit of an emptyDir',
     spec({ volumes: [{ name: 'v', emptyDir: { sizeLimit: '-1Gi' } }] }),
     'spec.volumes[0].emptyDir.sizeLimit: Invalid value: "-1Gi": must be greater than or equal to 0',
   ],

@@ -12,7 +12,7 @@ const said = `\tlinux-vdso.so.1 (0x00007ffc)
 \t/lib64/ld-linux-x86-64.so.2 (0x00007f32)
 `;
 
-it('the libraries and the loader are those that the loader lists, except those of the kernel', () => {
+it("the files are the libraries and the loader in the loader's list, without those of the kernel", () => {
   assert.deepEqual(linkedLibraries(said), [
     '/lib/x86_64-linux-gnu/libdl.so.2',
     '/lib/x86_64-linux-gnu/libc.so.6',

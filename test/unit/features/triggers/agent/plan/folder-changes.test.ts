@@ -51,7 +51,7 @@ function looks(before: Files, each: readonly (readonly [number, Files])[]): stri
 const cases: readonly (readonly [string, Files, readonly (readonly [number, Files])[], readonly string[]])[] =
   [
     [
-      'what was told is not told again',
+      'a reported file is not reported again',
       { a: '1@1' },
       [
         [0, { a: '1@1' }],
@@ -60,7 +60,7 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
       [],
     ],
     [
-      'one that is new waits a second',
+      'a new file is reported after a second',
       {},
       [
         [0, { a: '1@1' }],
@@ -80,7 +80,7 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
       ['1000 Created a'],
     ],
     [
-      'one that grows begins anew',
+      'the second starts over when the file grows',
       {},
       [
         [0, { a: '1@1' }],
@@ -91,7 +91,7 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
       ['1900 Created a'],
     ],
     [
-      'so does one that is written without growing',
+      'the second starts over when the file is written without growing',
       {},
       [
         [0, { a: '1@1' }],
@@ -101,7 +101,7 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
       [],
     ],
     [
-      'one that was written is told as updated',
+      'a written file is reported as updated',
       { a: '1@1' },
       [
         [0, { a: '1@2' }],
@@ -110,7 +110,7 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
       ['1000 Updated a'],
     ],
     [
-      'one that has gone waits too',
+      'a deleted file is reported after a second',
       { a: '1@1' },
       [
         [0, {}],
@@ -120,7 +120,7 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
       ['1000 Deleted a'],
     ],
     [
-      'one that was replaced is told as updated',
+      'a replaced file is reported as updated',
       { a: '1@1' },
       [
         [0, {}],
@@ -130,7 +130,7 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
       ['1500 Updated a'],
     ],
     [
-      'one that is as it was is not told',
+      'a file that is restored within a second is not reported',
       { a: '1@1' },
       [
         [0, {}],
@@ -140,7 +140,7 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
       [],
     ],
     [
-      'one that came and went is not told',
+      'a file that is created and deleted within a second is not reported',
       {},
       [
         [0, { a: '1@1' }],
@@ -150,7 +150,7 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
       [],
     ],
     [
-      'each rests for itself',
+      'each file has its own second',
       {},
       [
         [0, { a: '1@1' }],
@@ -160,7 +160,7 @@ const cases: readonly (readonly [string, Files, readonly (readonly [number, File
       ['1000 Created a'],
     ],
     [
-      'in the order of their paths',
+      'files are reported in the order of their paths',
       {},
       [
         [0, { b: '1@1', a: '1@1' }],
@@ -182,7 +182,7 @@ describe('the changes of a folder', () => {
     assert.equal(planChanges(marks({ a: '1@1' }), marks({ a: '1@1' }), new Map(), at(0)).again, undefined);
   });
 
-  it('is not at rest because a look took long after it had found the file', () => {
+  it('is not considered complete only because the reading took long after it had found the file', () => {
     const found = marks({ a: '1@1' });
     const { resting } = planChanges(new Map(), found, new Map(), { begun: 0, ended: 5000 });
     const second = planChanges(new Map(), found, resting, { begun: 5100, ended: 9000 });
@@ -194,7 +194,7 @@ describe('the changes of a folder', () => {
     );
   });
 
-  it('is read again when it has rested since the end of the first look', () => {
+  it('is checked again when it has not changed since the end of the first reading', () => {
     const found = marks({ a: '1@1' });
     const { resting, again } = planChanges(new Map(), found, new Map(), { begun: 0, ended: 5000 });
     assert.equal(again, 1000);
@@ -208,7 +208,7 @@ describe('the changes of a folder', () => {
     assert.equal(planChanges(new Map(), marks({ a: '1@1' }), full.resting, at(1001)).changes.length, 1);
   });
 
-  it('of a folder without a record are those since the watch began', () => {
+  it('of a folder without a record are the changes since the watch began', () => {
     const file = (changed: number) => ({ size: 1, written: '1', changed });
     const told = reportedBefore(
       new Map([

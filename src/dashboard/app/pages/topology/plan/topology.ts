@@ -1,0 +1,187 @@
+/** The way of requests through a cluster: route, Service, pods by workload, nodes. Pure. */
+import type { JsonObject } from '../../../../../apimachinery/equality.ts';
+import { metadataOf, recordsAt, textAt } from '../../../../../apimachinery/fields.ts';
+import type { Labels } from '../../../../../apimachinery/labels.ts';
+import { backendsOf } from '../../../../../why/ingress-facts.ts';
+import { conditionOf } from '../../../../../why/pod-facts.ts';
+import { selectorOf } from '../../../../../why/service-facts.ts';
+import { type PodHealth, podHealth } from '../../../pods/plan/pod-phase.ts';
+import { workloadOf } from '../../../pods/plan/workload.ts';
+
+export type Health = 'good' | 'waiting' | 'bad' | 'idle';
+
+export interface TopologyNode {
+  readonly id: string;
+  /** 0 for routes, 1 for Services, 2 for pods, 3 for nodes. */
+  readonly column: 0 | 1 | 2 | 3;
+  readonly title: string;
+  readonly detail: string;
+  readonly health: Health;
+  /** Key of the kind, and the place of the object that the box stands for. */
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** States of the pods of a group. */
+  readonly pods?: readonly PodHealth[];
+}
+
+export interface TopologyEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly health: Health;
+}
+
+export interface Topology {
+  readonly nodes: readonly TopologyNode[];
+  readonly edges: readonly TopologyEdge[];
+}
+
+export interface TopologySource {
+  readonly ingresses: readonly JsonObject[];
+  readonly services: readonly JsonObject[];
+  readonly pods: readonly JsonObject[];
+  readonly nodes: readonly JsonObject[];
+}
+
+interface Group {
+  readonly id: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly pods: readonly JsonObject[];
+}
+
+/** Returns the graph. Pods of one workload are one box; pods without a Service are left out. */
+export function topologyOf(source: TopologySource): Topology {
+  const groups = groupsOf(source.pods);
+  const byNamespace = Map.groupBy(groups, ({ namespace }) => namespace);
+  const services = source.services.map((service) => ({
+    service,
+    groups: behind(service, byNamespace.get(metadataOf(service).namespace) ?? []),
+  }));
+  const used = new Set(services.flatMap((one) => one.groups));
+  const shown = groups.filter((group) => used.has(group));
+  const serviceBoxes = services.map(({ service, groups: own }) => serviceBox(service, own));
+  const boxes = new Map(serviceBoxes.map((box) => [box.id, box]));
+  const routes = source.ingresses.map((ingress) => routeOf(ingress, boxes));
+  const nodesInUse = new Set(shown.flatMap(({ pods }) => pods.map((pod) => textAt(pod, 'spec', 'nodeName'))));
+  return {
+    nodes: [
+      ...routes.map(({ box }) => box),
+      ...serviceBoxes,
+      ...shown.map(groupBox),
+      ...source.nodes.filter((node) => nodesInUse.has(metadataOf(node).name)).map(nodeBox),
+    ],
+    edges: [
+      ...routes.flatMap(({ edges }) => edges),
+      ...services.flatMap(({ service, groups: own }) =>
+        own.map((group) => ({ from: serviceId(service), to: group.id, health: healthOfPods(group.pods) })),
+      ),
+      ...shown.flatMap(edgesToNodes),
+    ],
+  };
+}
+
+/** Returns the pods by their workload; the ReplicaSet of a Deployment is named as the Deployment. */
+function groupsOf(pods: readonly JsonObject[]): readonly Group[] {
+  const groups = new Map<string, Group & { readonly pods: JsonObject[] }>();
+  for (const pod of pods) {
+    if (['Succeeded', 'Failed'].includes(textAt(pod, 'status', 'phase'))) continue;
+    const { namespace } = metadataOf(pod);
+    const { kind, name } = workloadOf(pod);
+    const id = `${kind} ${namespace}/${name}`;
+    const group = groups.get(id);
+    if (group) group.pods.push(pod);
+    else groups.set(id, { id, kind, namespace, name, pods: [pod] });
+  }
+  return [...groups.values()];
+}
+
+/** Returns the groups of the Service's namespace of which it selects pods. */
+function behind(service: JsonObject, groups: readonly Group[]): readonly Group[] {
+  const selector = selectorOf(service);
+  return selector ? groups.filter(({ pods }) => pods.some((pod) => hasLabels(pod, selector))) : [];
+}
+
+function hasLabels(pod: JsonObject, wanted: Labels): boolean {
+  const { labels } = metadataOf(pod);
+  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
+}
+
+const serviceId = (service: JsonObject) =>
+  `services ${metadataOf(service).namespace}/${metadataOf(service).name}`;
+
+function serviceBox(service: JsonObject, groups: readonly Group[]): TopologyNode {
+  const { namespace, name } = metadataOf(service);
+  const ports = recordsAt(service, 'spec', 'ports').map(({ port }) => String(port));
+  const type = textAt(service, 'spec', 'type') || 'ClusterIP';
+  const pods = groups.flatMap((group) => group.pods);
+  return {
+    ...{ id: serviceId(service), column: 1, kind: 'services', namespace, name, title: name },
+    detail: [type === 'ClusterIP' ? '' : type, ports.length > 0 ? `:${ports.join(', :')}` : '']
+      .filter(Boolean)
+      .join(' '),
+    health: selectorOf(service) ? healthOfPods(pods) : 'idle',
+  };
+}
+
+/** Good if all pods are, bad if none is ready; a selector without pods is bad as well. */
+function healthOfPods(pods: readonly JsonObject[]): Health {
+  const states = pods.map(podHealth).filter((state) => state !== 'ending');
+  const good = states.filter((state) => state === 'good').length;
+  if (good === 0) return states.includes('waiting') ? 'waiting' : 'bad';
+  return good === states.length ? 'good' : 'waiting';
+}
+
+function groupBox({ id, kind, namespace, name, pods }: Group): TopologyNode {
+  const states = pods.map(podHealth);
+  const ready = states.filter((state) => state === 'good').length;
+  return {
+    ...{ id, column: 2, kind, namespace, name, title: name },
+    detail: `${ready} of ${pods.length} ready`,
+    health: healthOfPods(pods),
+    pods: states,
+  };
+}
+
+function edgesToNodes({ id, pods }: Group): TopologyEdge[] {
+  const byNode = Map.groupBy(pods, (pod) => textAt(pod, 'spec', 'nodeName'));
+  return [...byNode]
+    .filter(([node]) => node !== '')
+    .map(([node, own]) => ({ from: id, to: `nodes ${node}`, health: healthOfPods(own) }));
+}
+
+function nodeBox(node: JsonObject): TopologyNode {
+  const { name } = metadataOf(node);
+  const isReady = conditionOf(node, 'Ready')?.status === 'True';
+  const address = recordsAt(node, 'status', 'addresses').find(({ type }) => type === 'InternalIP');
+  return {
+    ...{ id: `nodes ${name}`, column: 3, kind: 'nodes', namespace: '', name, title: name },
+    detail: isReady ? textAt(address, 'address') : 'not ready',
+    health: isReady ? 'good' : 'bad',
+  };
+}
+
+function routeOf(
+  ingress: JsonObject,
+  services: ReadonlyMap<string, TopologyNode>,
+): { readonly box: TopologyNode; readonly edges: readonly TopologyEdge[] } {
+  const { namespace, name } = metadataOf(ingress);
+  const id = `ingresses ${namespace}/${name}`;
+  const targets = [...new Set(backendsOf(ingress).map(({ service }) => `services ${namespace}/${service}`))];
+  const healths = targets.map((target) => services.get(target)?.health ?? 'bad');
+  const hosts = recordsAt(ingress, 'spec', 'rules').map((rule) => textAt(rule, 'host') || '*');
+  return {
+    box: {
+      ...{ id, column: 0, kind: 'ingresses.networking.k8s.io', namespace, name, title: name },
+      detail: [...new Set(hosts)].join(', '),
+      health: worst(healths),
+    },
+    edges: targets
+      .filter((target) => services.has(target))
+      .map((to) => ({ from: id, to, health: services.get(to)?.health ?? 'bad' })),
+  };
+}
+
+const worst = (healths: readonly Health[]): Health =>
+  (['bad', 'waiting', 'good'] as const).find((one) => healths.includes(one)) ?? 'idle';

@@ -1,0 +1,27 @@
+/** Asks the API server for the kinds of the Gateway API: they are definitions, which may be missing. */
+import { isForbidden, isNotFound } from '../../../apimachinery/status-error.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { pause } from '../../../base/clock.ts';
+import type { Client } from '../../../client/client.ts';
+import { gatewayResource } from '../api/kinds.ts';
+
+const againMs = 2000;
+const attempts = 15;
+
+/**
+ * Resolves to true if the server serves Gateways to nodes, false if it does not, or if it reports errors for
+ * half a minute. Retries, so that a node that starts without a master serves no less than before.
+ */
+export async function servesGateways(client: Client, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  for (let attempt = 1; attempt < attempts; attempt++) {
+    try {
+      await client.resource(gatewayResource).list({ limit: 1, signal });
+      return true;
+    } catch (error) {
+      if (isNotFound(error) || isForbidden(error)) return false;
+      if (signal.aborted) throw error;
+      await pause(clock, againMs, signal);
+    }
+  }
+  return false;
+}

@@ -1,0 +1,215 @@
+/** Gateways on one node: a front of the node's web server. */
+import { type Namespace, namespaceResource } from '../../../api/core/v1/namespace.ts';
+import type { Secret } from '../../../api/core/v1/secret.ts';
+import type { Service } from '../../../api/core/v1/service/service.ts';
+import { type EndpointSlice, serviceNameLabel } from '../../../api/discovery/v1/endpoint-slice.ts';
+import type { KubeObject } from '../../../apimachinery/meta.ts';
+import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
+import { answerWithin } from '../../../base/answer-within.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Wake } from '../../../base/keep-doing.ts';
+import type { Logger } from '../../../base/log.ts';
+import type { Client } from '../../../client/client.ts';
+import type { Informer, InformerFactory, Lister } from '../../../client/informer.ts';
+import type { EventRecorder } from '../../../controller-runtime/events.ts';
+import { servingCertificateProblem } from '../../../http/serving-certificate.ts';
+import { type CertificateFile, certificateFile } from '../../../web-server/certificate-file.ts';
+import type { Front, FrontPlan } from '../../../web-server/web-server.ts';
+import type { IngressServed } from '../../ingress/api/ingress-served.ts';
+import { secretPair } from '../../ingress/api/secret-pair.ts';
+import { ownGateways } from '../api/classes.ts';
+import {
+  type Gateway,
+  gatewayClassResource,
+  gatewayResource,
+  httpRouteResource,
+  type ReferenceGrant,
+  referenceGrantResource,
+} from '../api/kinds.ts';
+import { namedSecrets } from '../api/listeners.ts';
+import { servedAttachments, servingOf } from '../api/serving.ts';
+import { servesGateways } from './gateway-kinds.ts';
+import { gatewaySites } from './plan/gateway-sites.ts';
+import { stateReports } from './state-reports.ts';
+
+/** Secrets that are watched one by one, by NAMESPACE/NAME. */
+export interface SecretSource {
+  watch(keys: Iterable<string>): void;
+  /** Resolves when every watched Secret has been read once. */
+  allRead(): Promise<void>;
+  get(key: string): Secret | undefined;
+  close(): void;
+}
+
+export interface GatewayRoutingOptions {
+  readonly client: Client;
+  /** Informers that are not started yet, for the kinds of the Gateway API and namespaces. */
+  readonly informers: InformerFactory;
+  readonly services: Informer<Service>;
+  /** Informer that is not started yet: the routing adds an index. */
+  readonly slices: Informer<EndpointSlice>;
+  readonly secrets: SecretSource;
+  readonly events: EventRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly wake: Wake;
+  readonly nodeName: string;
+  /** Called with the state after every round, even if nothing has changed. */
+  readonly onState: (state: IngressServed) => void;
+}
+
+export interface GatewayRouting {
+  readonly front: Front;
+  /**
+   * Starts the informers; resolves when they have synced, or when the server does not serve the kinds: their
+   * definitions may be made later.
+   */
+  begin(signal: AbortSignal): Promise<void>;
+  /** Ends the watches; the web server keeps running. */
+  end(): void;
+}
+
+const bySliceService = 'gateway.service';
+/** Time for which the start of the web server waits for the objects. */
+const syncMs = 30_000;
+/** Time for which a round waits for Secrets that have not been read yet. */
+const secretsMs = 5000;
+
+export function createGatewayRouting(options: GatewayRoutingOptions): GatewayRouting {
+  const routing = new Routing(options);
+  const reports = stateReports(options);
+  return {
+    front: { plan: () => routing.plan(), served: reports.succeeded, failed: reports.failed },
+    begin: (signal) => routing.begin(signal),
+    end: () => options.secrets.close(),
+  };
+}
+
+const nothing: FrontPlan = { isNeeded: false, sites: [], certificates: new Map(), wantsTls: false };
+
+class Routing {
+  readonly #options: GatewayRoutingOptions;
+  readonly #kinds: ReturnType<typeof kindInformers>;
+  /** Services, as NAMESPACE/NAME, whose endpoints the sites have. */
+  #watchedServices: ReadonlySet<string> = new Set();
+
+  constructor(options: GatewayRoutingOptions) {
+    this.#options = options;
+    this.#kinds = kindInformers(options);
+    const { services, slices, wake } = options;
+    const changed = () => {
+      if (this.#kinds.gateways.lister.list().length > 0) wake.call();
+    };
+    services.addEventHandler({ onAdd: changed, onUpdate: changed, onDelete: changed });
+    slices.addIndex(bySliceService, (slice) => [serviceOfSlice(slice)]);
+    const sliceChanged = (slice: EndpointSlice) => {
+      if (this.#watchedServices.has(serviceOfSlice(slice))) wake.call();
+    };
+    slices.addEventHandler({ onAdd: sliceChanged, onUpdate: sliceChanged, onDelete: sliceChanged });
+  }
+
+  async begin(signal: AbortSignal): Promise<void> {
+    const { client, clock, informers, wake } = this.#options;
+    const isServed = await servesGateways(client, clock, signal);
+    const started = informers.start(signal).then(
+      () => wake.call(),
+      // Only the end of the node ends the wait.
+      () => undefined,
+    );
+    // Other objects are not kept waiting by a kind that cannot be listed.
+    if (isServed) await answerWithin(clock, syncMs, started).catch(() => undefined);
+  }
+
+  async plan(): Promise<FrontPlan> {
+    const { classes, gateways, routes, grants, namespaces } = this.#kinds;
+    const all = [classes, gateways, routes, grants, namespaces];
+    if (!all.every(({ hasSynced }) => hasSynced)) return nothing;
+    const own = ownGateways(gateways.lister.list(), classes.lister.list());
+    const granted = grants.lister.list();
+    const files = await this.#certificates(own, granted);
+    const serving = servingOf({
+      ...{ classes: classes.lister.list(), gateways: gateways.lister.list(), routes: routes.lister.list() },
+      grants: granted,
+      labelsOf: (name) => labelsIn(namespaces.lister, name),
+      certificateProblem: (secret) => (files.has(secret) ? undefined : 'cannot be used'),
+    });
+    const sites = gatewaySites({
+      listeners: serving.listeners,
+      attachments: servedAttachments(serving),
+      grants: granted,
+      certificateOf: (secret) => files.get(secret)?.name,
+      ...this.#services(),
+    });
+    return {
+      isNeeded: own.length > 0,
+      sites,
+      certificates: new Map([...files.values()].map(({ name, pem }) => [name, pem])),
+      wantsTls: sites.some(({ listen }) => listen?.tls),
+    };
+  }
+
+  #services() {
+    const { services, slices } = this.#options;
+    const watched = new Set<string>();
+    this.#watchedServices = watched;
+    return {
+      serviceOf: (namespace: string, name: string) => services.lister.get(`${namespace}/${name}`),
+      slicesOf: (service: string) => {
+        watched.add(service);
+        return slices.lister.byIndex(bySliceService, service);
+      },
+    };
+  }
+
+  /** Resolves to the files of the usable certificates, by Secret. */
+  async #certificates(
+    gateways: readonly Gateway[],
+    grants: readonly ReferenceGrant[],
+  ): Promise<ReadonlyMap<string, CertificateFile>> {
+    const { secrets, clock } = this.#options;
+    const named = namedSecrets(gateways, grants);
+    secrets.watch(named);
+    await answerWithin(clock, secretsMs, secrets.allRead());
+    return new Map(
+      [...named].flatMap((key) => {
+        const secret = secrets.get(key);
+        const pair = secret && secretPair(secret);
+        const isUsable = pair && servingCertificateProblem(pair) === undefined;
+        return isUsable ? [[key, certificateFile(pair)] as const] : [];
+      }),
+    );
+  }
+}
+
+const labelsIn = (namespaces: Lister<KubeObject>, name: string) => {
+  const namespace = namespaces.get(name);
+  return namespace && (namespace.metadata.labels ?? {});
+};
+
+/** Returns the informers; a change of what is asked for wakes the web server, one of a status does not. */
+function kindInformers({ informers, wake }: GatewayRoutingOptions) {
+  const informerOf = <T extends KubeObject>(ref: ResourceRef<T>) => {
+    const informer = informers.informerFor(ref);
+    informer.addEventHandler({
+      onAdd: () => wake.call(),
+      onDelete: () => wake.call(),
+      onUpdate: (now, old) => {
+        if (asked(now) !== asked(old)) wake.call();
+      },
+    });
+    return informer;
+  };
+  return {
+    classes: informerOf(gatewayClassResource),
+    gateways: informerOf(gatewayResource),
+    routes: informerOf(httpRouteResource),
+    grants: informerOf(referenceGrantResource),
+    namespaces: informerOf<Pick<Namespace, keyof KubeObject>>({ ...namespaceResource, part: 'metadata' }),
+  };
+}
+
+const serviceOfSlice = ({ metadata: { namespace, labels } }: EndpointSlice) =>
+  `${namespace}/${labels?.[serviceNameLabel] ?? ''}`;
+
+const asked = ({ metadata, ...object }: KubeObject & { readonly spec?: unknown }) =>
+  JSON.stringify([object.spec, metadata.labels, metadata.deletionTimestamp, metadata.uid]);

@@ -1,0 +1,143 @@
+/** Answers of the web server that rules of HTTPRoutes ask for. Pure. */
+import { parseDuration } from '../../../../base/time.ts';
+import type {
+  Answer,
+  ForwardAnswer,
+  HeaderChanges,
+  Mirror,
+  PathChange,
+  RedirectAnswer,
+  Share,
+} from '../../../../web-server/rule.ts';
+import type { Listen } from '../../../../web-server/site.ts';
+import { withoutSlash } from '../../../ingress/api/plain-path.ts';
+import type {
+  BackendObjectReference,
+  HttpRouteFilter,
+  HttpRouteRule,
+  PathModifier,
+} from '../../api/route-types.ts';
+
+/** Addresses of a backend, or the problem with its reference. */
+export type Backends = readonly string[] | { readonly message: string };
+
+export interface AnswerFacts {
+  readonly backendsOf: (ref: BackendObjectReference) => Backends;
+  readonly listen: Listen;
+}
+
+const isProblem = (backends: Backends): backends is { readonly message: string } => 'message' in backends;
+
+/** Returns the answer to requests below `prefix`, which is the path of the match. */
+export function answerOf(rule: HttpRouteRule, prefix: string, facts: AnswerFacts): Answer {
+  const filters = rule.filters ?? [];
+  const redirect = filters.find(({ requestRedirect }) => requestRedirect);
+  if (redirect) return redirectOf(redirect, filters, prefix, facts);
+  const shares = sharesOf(rule, filters, facts);
+  // Without a backend that may get requests nothing is right.
+  if (shares.length === 0) return { type: 'status', status: 500 };
+  const rewrite = filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite;
+  const path = pathChange(rewrite?.path, prefix);
+  const timeoutMs = timeoutOf(rule);
+  return {
+    ...{ type: 'forward', shares, mirrors: mirrorsOf(filters, facts) },
+    ...(rewrite?.hostname && { host: rewrite.hostname.toLowerCase() }),
+    ...(path && { path }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  } satisfies ForwardAnswer;
+}
+
+const wellKnown = { http: 80, https: 443 } as const;
+
+function redirectOf(
+  { requestRedirect = {} }: HttpRouteFilter,
+  filters: readonly HttpRouteFilter[],
+  prefix: string,
+  { listen }: AnswerFacts,
+): RedirectAnswer {
+  const own = listen.tls ? 'https' : 'http';
+  const scheme =
+    requestRedirect.scheme === undefined ? own : requestRedirect.scheme === 'https' ? 'https' : 'http';
+  const wanted =
+    requestRedirect.port ?? (requestRedirect.scheme === undefined ? listen.port : wellKnown[scheme]);
+  const path = pathChange(requestRedirect.path, prefix);
+  return {
+    type: 'redirect',
+    status: requestRedirect.statusCode ?? 302,
+    scheme,
+    ...(requestRedirect.hostname && { host: requestRedirect.hostname.toLowerCase() }),
+    ...(wanted !== wellKnown[scheme] && { port: wanted }),
+    ...(path && { path }),
+    responseHeaders: headersOf(filters, 'responseHeaderModifier'),
+  };
+}
+
+function pathChange(path: PathModifier | undefined, prefix: string): PathChange | undefined {
+  if (!path) return undefined;
+  if (path.type === 'ReplaceFullPath') return { type: 'whole', path: path.replaceFullPath || '/' };
+  return { type: 'prefix', from: withoutEnd(prefix), to: withoutEnd(path.replacePrefixMatch ?? '') };
+}
+
+const withoutEnd = (path: string) => {
+  const rest = withoutSlash(path);
+  return rest === '/' ? '' : rest;
+};
+
+function sharesOf(
+  { backendRefs = [] }: HttpRouteRule,
+  filters: readonly HttpRouteFilter[],
+  { backendsOf }: AnswerFacts,
+): readonly Share[] {
+  return backendRefs.flatMap((ref): Share[] => {
+    const weight = ref.weight ?? 1;
+    if (weight <= 0) return [];
+    const found = backendsOf(ref);
+    const all = [...filters, ...(ref.filters ?? [])];
+    return [
+      {
+        weight,
+        backends: isProblem(found) ? [] : found,
+        status: isProblem(found) ? 500 : 503,
+        requestHeaders: headersOf(all, 'requestHeaderModifier'),
+        responseHeaders: headersOf(all, 'responseHeaderModifier'),
+      },
+    ];
+  });
+}
+
+/** Returns the changes of all filters of a kind, in their order. */
+function headersOf(
+  filters: readonly HttpRouteFilter[],
+  kind: 'requestHeaderModifier' | 'responseHeaderModifier',
+): HeaderChanges {
+  const all = filters.flatMap((filter) => filter[kind] ?? []);
+  return {
+    set: all.flatMap(({ set = [] }) => set),
+    add: all.flatMap(({ add = [] }) => add),
+    remove: all.flatMap(({ remove = [] }) => remove),
+  };
+}
+
+function mirrorsOf(filters: readonly HttpRouteFilter[], { backendsOf }: AnswerFacts): readonly Mirror[] {
+  return filters.flatMap(({ requestMirror }): Mirror[] => {
+    if (!requestMirror) return [];
+    const found = backendsOf(requestMirror.backendRef);
+    if (isProblem(found) || found.length === 0) return [];
+    return [{ backends: found, fraction: fractionOf(requestMirror) }];
+  });
+}
+
+function fractionOf({ percent, fraction }: NonNullable<HttpRouteFilter['requestMirror']>): number {
+  if (percent !== undefined) return percent / 100;
+  return fraction ? fraction.numerator / (fraction.denominator ?? 100) : 1;
+}
+
+/** Returns the shorter of both timeouts; 0 is none. */
+function timeoutOf({ timeouts = {} }: HttpRouteRule): number | undefined {
+  const all = [timeouts.request, timeouts.backendRequest].flatMap((text) =>
+    text === undefined ? [] : (parseDuration(text) ?? []),
+  );
+  const limits = all.filter((ms) => ms > 0);
+  if (limits.length > 0) return Math.min(...limits);
+  return all.length > 0 ? 0 : undefined;
+}

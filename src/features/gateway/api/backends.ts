@@ -1,0 +1,63 @@
+/** Backends of a route: the Service that a reference leads to, or why there is none. Pure. */
+import type { Service } from '../../../api/core/v1/service/service.ts';
+import { type Target, targetOf } from '../../ingress/api/targets.ts';
+import { isPermitted } from './grants.ts';
+import { gatewayGroup, type HttpRoute, type ReferenceGrant } from './kinds.ts';
+import type { ListenerProblem } from './listeners.ts';
+import type { BackendObjectReference, HttpRouteFilter } from './route-types.ts';
+
+export interface BackendFacts {
+  readonly grants: readonly ReferenceGrant[];
+  readonly serviceOf: (namespace: string, name: string) => Service | undefined;
+}
+
+/** Returns the target of a reference, or the problem with its reason as in the condition ResolvedRefs. */
+export function backendOf(
+  { metadata: { namespace = '' } }: HttpRoute,
+  ref: BackendObjectReference,
+  { grants, serviceOf }: BackendFacts,
+): Target | ListenerProblem {
+  const { group = '', kind = 'Service', name, port } = ref;
+  const place = ref.namespace ?? namespace;
+  if (group !== '' || kind !== 'Service')
+    return { reason: 'InvalidKind', message: `backend ${kind} ${name}: only Services are supported` };
+  const from = { group: gatewayGroup, kind: 'HTTPRoute', namespace };
+  if (!isPermitted({ from, to: { group, kind, namespace: place, name } }, grants))
+    return {
+      reason: 'RefNotPermitted',
+      message: `no ReferenceGrant of namespace ${place} allows HTTPRoutes of namespace ${namespace} to use Service ${name}`,
+    };
+  const service = serviceOf(place, name);
+  // Names of other hosts could lead to the node itself, or around the policies of another namespace.
+  if (service?.spec.type === 'ExternalName')
+    return {
+      reason: 'UnsupportedValue',
+      message: `Service ${name} has the type ExternalName, which is not served`,
+    };
+  const protocol = service?.spec.ports?.find((one) => one.port === port)?.appProtocol;
+  if (protocol === 'kubernetes.io/h2c')
+    return { reason: 'UnsupportedProtocol', message: `Service ${name}: HTTP/2 without TLS is not supported` };
+  const target = targetOf({ service: { name, port: { number: port } } }, service, false);
+  return 'type' in target
+    ? target
+    : { reason: 'BackendNotFound', message: target.message.replace(/; its path answers 503$/, '') };
+}
+
+/** Returns every reference of the route to a backend. */
+export const backendRefs = ({ spec }: HttpRoute): readonly BackendObjectReference[] =>
+  (spec.rules ?? []).flatMap(({ backendRefs = [], filters = [] }) => [
+    ...backendRefs,
+    ...mirrorsOf(filters),
+    ...backendRefs.flatMap((ref) => mirrorsOf(ref.filters ?? [])),
+  ]);
+
+const mirrorsOf = (filters: readonly HttpRouteFilter[]) =>
+  filters.flatMap(({ requestMirror }) => (requestMirror ? [requestMirror.backendRef] : []));
+
+/** Returns the problems of all references of the route. */
+export function unresolvedRefs(route: HttpRoute, facts: BackendFacts): readonly ListenerProblem[] {
+  return backendRefs(route).flatMap((ref) => {
+    const target = backendOf(route, ref, facts);
+    return 'type' in target ? [] : [target];
+  });
+}

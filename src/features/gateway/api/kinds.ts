@@ -1,0 +1,99 @@
+/** The kinds of the Gateway API as clients address them, and their fields as far as they are read. Pure. */
+import type { KubeObject } from '../../../apimachinery/meta.ts';
+import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
+import type { Condition, LabelSelector } from '../../../apimachinery/schema.ts';
+import type { ObjectReference, ParentReference } from './references.ts';
+import type { HttpRouteRule } from './route-types.ts';
+
+export const gatewayGroup = 'gateway.networking.k8s.io';
+
+export interface GatewayClass extends KubeObject {
+  readonly spec: { readonly controllerName: string; readonly parametersRef?: object };
+  readonly status?: {
+    readonly conditions?: readonly Condition[];
+    readonly supportedFeatures?: readonly { readonly name: string }[];
+  };
+}
+
+export interface Gateway extends KubeObject {
+  readonly spec: {
+    readonly gatewayClassName: string;
+    readonly listeners?: readonly Listener[];
+    readonly addresses?: readonly { readonly type?: string; readonly value?: string }[];
+    readonly tls?: { readonly frontend?: object; readonly backend?: object };
+  };
+  readonly status?: GatewayStatus;
+}
+
+export interface GatewayStatus {
+  readonly addresses?: readonly { readonly type: string; readonly value: string }[];
+  readonly conditions?: readonly Condition[];
+  readonly listeners?: readonly ListenerStatus[];
+}
+
+export interface ListenerStatus {
+  readonly name: string;
+  readonly supportedKinds: readonly RouteKind[];
+  readonly attachedRoutes: number;
+  readonly conditions: readonly Condition[];
+}
+
+export interface RouteKind {
+  readonly group?: string;
+  readonly kind: string;
+}
+
+export interface Listener {
+  readonly name: string;
+  readonly hostname?: string;
+  readonly port: number;
+  readonly protocol: string;
+  readonly tls?: { readonly mode?: string; readonly certificateRefs?: readonly ObjectReference[] };
+  readonly allowedRoutes?: {
+    readonly namespaces?: { readonly from?: string; readonly selector?: LabelSelector };
+    readonly kinds?: readonly RouteKind[];
+  };
+}
+
+export interface HttpRoute extends KubeObject {
+  readonly spec: {
+    readonly parentRefs?: readonly ParentReference[];
+    readonly hostnames?: readonly string[];
+    readonly rules?: readonly HttpRouteRule[];
+  };
+  readonly status?: { readonly parents?: readonly ParentStatus[] };
+}
+
+export interface ParentStatus {
+  readonly parentRef: ParentReference;
+  readonly controllerName: string;
+  readonly conditions: readonly Condition[];
+}
+
+export interface ReferenceGrant extends KubeObject {
+  readonly spec: {
+    readonly from: readonly { readonly group: string; readonly kind: string; readonly namespace: string }[];
+    readonly to: readonly { readonly group: string; readonly kind: string; readonly name?: string }[];
+  };
+}
+
+const ref = (version: string, kind: string, plural: string, namespaced: boolean) => ({
+  group: gatewayGroup,
+  ...{ version, kind, plural, namespaced },
+});
+
+export const gatewayClassResource: ResourceRef<GatewayClass> = ref(
+  'v1',
+  'GatewayClass',
+  'gatewayclasses',
+  false,
+);
+export const gatewayResource: ResourceRef<Gateway> = ref('v1', 'Gateway', 'gateways', true);
+export const httpRouteResource: ResourceRef<HttpRoute> = ref('v1', 'HTTPRoute', 'httproutes', true);
+/** The version that every release of the definitions serves. */
+export const referenceGrantResource: ResourceRef<ReferenceGrant> = ref(
+  'v1beta1',
+  'ReferenceGrant',
+  'referencegrants',
+  true,
+);

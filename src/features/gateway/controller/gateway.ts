@@ -1,0 +1,238 @@
+/**
+ * Keeps the definitions of the Gateway API and the class that every cluster has, and writes the statuses of
+ * Gateways, their classes and their routes.
+ */
+import {
+  type CustomResourceDefinition,
+  customResourceDefinitionResource,
+} from '../../../api/apiextensions/v1/custom-resource-definition.ts';
+import { type Namespace, namespaceResource } from '../../../api/core/v1/namespace.ts';
+import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
+import { type Secret, secretResource } from '../../../api/core/v1/secret.ts';
+import { type Service, serviceResource } from '../../../api/core/v1/service/service.ts';
+import { type AccountRights, read } from '../../../api/rbac/v1/rule-rows.ts';
+import { deepCopy } from '../../../apimachinery/equality.ts';
+import { type KubeObject, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
+import type { ResourceDefinition, ResourceRef } from '../../../apimachinery/resource-definition.ts';
+import { isAlreadyExists } from '../../../apimachinery/status-error.ts';
+import { rfc3339 } from '../../../base/time.ts';
+import type { Lister } from '../../../client/informer.ts';
+import {
+  type ControllerContext,
+  type ControllerDefinition,
+  watched,
+} from '../../../controller-runtime/definition.ts';
+import { ifPresent } from '../../../controller-runtime/if-present.ts';
+import { tolerate } from '../../../controller-runtime/tolerate.ts';
+import { servingCertificateProblem } from '../../../http/serving-certificate.ts';
+import { notServedProblem, servedAddresses } from '../../ingress/api/ingress-served.ts';
+import { secretPair } from '../../ingress/api/secret-pair.ts';
+import { backendRefs } from '../api/backends.ts';
+import { controllerName, isOwnClass, ownClassName } from '../api/classes.ts';
+import { gatewayServedType } from '../api/gateway-served.ts';
+import {
+  gatewayClassResource,
+  gatewayResource,
+  httpRouteResource,
+  referenceGrantResource,
+} from '../api/kinds.ts';
+import { namedSecrets } from '../api/listeners.ts';
+import { type Serving, servingOf } from '../api/serving.ts';
+import { isOwnDefinition, planDefinitions } from './definition-plan.ts';
+import { planClass, planGateway } from './gateway-plan.ts';
+import { planRoute } from './route-plan.ts';
+
+export const gatewayRights: AccountRights = {
+  own: [
+    [read, 'gateway.networking.k8s.io', 'gatewayclasses gateways httproutes referencegrants'],
+    ['update', 'gateway.networking.k8s.io', 'gatewayclasses/status gateways/status httproutes/status'],
+    ['create', 'gateway.networking.k8s.io', 'gatewayclasses'],
+    [read, 'apiextensions.k8s.io', 'customresourcedefinitions'],
+    ['create update', 'apiextensions.k8s.io', 'customresourcedefinitions'],
+    [read, '', 'namespaces nodes secrets services'],
+  ],
+};
+
+/** Keys: the definitions, the class, and all Gateways with their routes, which depend on one another. */
+const definitionsKey = 'definitions';
+const classKey = 'class';
+const allKey = 'all';
+/** Releases of Helm are large, and no certificates. */
+const certificates = { fieldSelector: 'type!=helm.sh/release.v1' };
+const served = { type: gatewayServedType, objects: 'Gateways' };
+
+export function gatewayController(context: ControllerContext): ControllerDefinition {
+  const controller = new GatewayController(context);
+  return {
+    name: 'gateway',
+    workers: 1,
+    watches: [
+      watched(customResourceDefinitionResource, ({ metadata }) =>
+        isOwnDefinition(metadata.name) ? [definitionsKey] : [],
+      ),
+      // This namespace always exists, so that the definitions are looked for at the start.
+      watched(namespaceResource, ({ metadata }) =>
+        metadata.name === 'kube-system' ? [definitionsKey, allKey] : [allKey],
+      ),
+      watched(serviceResource, (service) => controller.keysOfService(service)),
+      watched(nodeResource, () => controller.keysOfNodes()),
+      watched(secretResource, (secret) => controller.keysOfSecret(secret), certificates),
+    ],
+    watchOf: (kind) => controller.watchOf(kind),
+    keysOfKind: () => [classKey, allKey],
+    reconcile: (key) => controller.reconcile(key),
+  };
+}
+
+const kinds = [gatewayClassResource, gatewayResource, httpRouteResource, referenceGrantResource] as const;
+const isSame = (a: ResourceRef, b: ResourceDefinition) =>
+  a.group === b.group && a.version === b.version && a.plural === b.plural;
+
+class GatewayController {
+  readonly #context: ControllerContext;
+  readonly #definitions: Lister<CustomResourceDefinition>;
+  readonly #namespaces: Lister<Namespace>;
+  readonly #services: Lister<Service>;
+  readonly #secrets: Lister<Secret>;
+  readonly #nodes: Lister<Node>;
+  /** Plurals of the kinds that are served. */
+  readonly #kinds = new Set<string>();
+  /** Reports of the nodes at the last look, as a text. */
+  #served = '';
+  /** Services and Secrets that routes and Gateways name. */
+  #named: { readonly services: ReadonlySet<string>; readonly secrets: ReadonlySet<string> } = {
+    services: new Set(),
+    secrets: new Set(),
+  };
+
+  constructor(context: ControllerContext) {
+    const { informers } = context;
+    this.#context = context;
+    this.#definitions = informers.informerFor(customResourceDefinitionResource).lister;
+    this.#namespaces = informers.informerFor(namespaceResource).lister;
+    this.#services = informers.informerFor(serviceResource).lister;
+    this.#secrets = informers.informerFor(secretResource, certificates).lister;
+    this.#nodes = informers.informerFor(nodeResource).lister;
+  }
+
+  watchOf(kind: ResourceDefinition) {
+    const ref = kinds.find((one) => isSame(one, kind));
+    if (!ref) return undefined;
+    this.#kinds.add(ref.plural);
+    return watched(ref as ResourceRef, () => (ref === gatewayClassResource ? [classKey, allKey] : [allKey]));
+  }
+
+  keysOfNodes(): readonly ObjectKey[] {
+    return servedText(this.#nodes.list()) === this.#served ? [] : [allKey];
+  }
+
+  keysOfService(service: Service): readonly ObjectKey[] {
+    return this.#named.services.has(objectKey(service)) ? [allKey] : [];
+  }
+
+  keysOfSecret(secret: Secret): readonly ObjectKey[] {
+    return this.#named.secrets.has(objectKey(secret)) ? [allKey] : [];
+  }
+
+  async reconcile(key: ObjectKey): Promise<undefined> {
+    if (key === definitionsKey) return this.#keepDefinitions();
+    // Without one of the kinds nothing can be decided; it is a key again once its objects have been listed.
+    if (!this.#isComplete()) return;
+    if (key === classKey) return this.#keepClass();
+    return this.#lookAtAll();
+  }
+
+  #isComplete(): boolean {
+    const { informers } = this.#context;
+    return (
+      this.#kinds.size === kinds.length &&
+      kinds.every((ref) => informers.informerFor(ref as ResourceRef).hasSynced)
+    );
+  }
+
+  async #keepDefinitions(): Promise<undefined> {
+    const { create, update } = planDefinitions(this.#definitions.list());
+    const client = this.#context.client.resource(customResourceDefinitionResource);
+    for (const definition of create) await tolerate(client.create(definition), isAlreadyExists);
+    for (const definition of update) await ifPresent(client.update(definition));
+  }
+
+  async #keepClass(): Promise<undefined> {
+    if (this.#list(gatewayClassResource).some(({ metadata }) => metadata.name === ownClassName)) return;
+    const draft = {
+      apiVersion: 'gateway.networking.k8s.io/v1',
+      kind: 'GatewayClass',
+      metadata: { name: ownClassName },
+      spec: { controllerName },
+    };
+    await tolerate(this.#context.client.resource(gatewayClassResource).create(draft), isAlreadyExists);
+  }
+
+  /** The informer of a kind is another one after its definition was made again. */
+  #list<T extends KubeObject>(ref: ResourceRef<T>): readonly T[] {
+    return this.#context.informers.informerFor(ref).lister.list();
+  }
+
+  async #lookAtAll(): Promise<undefined> {
+    const [classes, grants] = [this.#list(gatewayClassResource), this.#list(referenceGrantResource)];
+    const routes = this.#list(httpRouteResource);
+    const serving = servingOf({
+      ...{ classes, grants, routes },
+      gateways: this.#list(gatewayResource),
+      labelsOf: (name) => {
+        const namespace = this.#namespaces.get(name);
+        return namespace && (namespace.metadata.labels ?? {});
+      },
+      certificateProblem: (secret) => certificateProblem(this.#secrets.get(secret)),
+    });
+    this.#named = {
+      services: new Set(routes.flatMap((route) => backendRefs(route).map((ref) => serviceKey(route, ref)))),
+      secrets: namedSecrets(serving.gateways, grants),
+    };
+    const now = rfc3339(this.#context.clock.now());
+    for (const one of classes.filter(isOwnClass))
+      await this.#write(gatewayClassResource, one, planClass(one, now));
+    await this.#writeGateways(serving, now);
+    const attachmentsOf = Map.groupBy(serving.attachments, ({ route }) => route);
+    for (const route of routes) {
+      const attachments = attachmentsOf.get(route) ?? [];
+      const status = planRoute(route, {
+        ...{ attachments, grants, now },
+        refused: serving.refused.get(route),
+        serviceOf: (namespace, name) => this.#services.get(`${namespace}/${name}`),
+      });
+      await this.#write(httpRouteResource, route, status);
+    }
+  }
+
+  async #writeGateways(serving: Serving, now: string): Promise<void> {
+    const nodes = this.#nodes.list();
+    this.#served = servedText(nodes);
+    const addresses = servedAddresses(nodes, gatewayServedType);
+    const notServed = notServedProblem(nodes, served)?.message;
+    for (const gateway of serving.gateways)
+      await this.#write(
+        gatewayResource,
+        gateway,
+        planGateway(gateway, { serving, addresses, notServed, now }),
+      );
+  }
+
+  async #write<T extends KubeObject>(ref: ResourceRef<T>, object: T, status: unknown): Promise<void> {
+    if (status === undefined) return;
+    await ifPresent(this.#context.client.resource(ref).updateStatus({ ...deepCopy(object), status }));
+  }
+}
+
+const servedText = (nodes: readonly Node[]) =>
+  [servedAddresses(nodes, gatewayServedType).join(), notServedProblem(nodes, served)?.message].join(' ');
+
+const serviceKey = (route: KubeObject, ref: { readonly namespace?: string; readonly name: string }) =>
+  `${ref.namespace ?? route.metadata.namespace}/${ref.name}`;
+
+/** Returns why the Secret is no certificate, as a sentence without its subject. */
+function certificateProblem(secret: Secret | undefined): string | undefined {
+  if (!secret) return 'does not exist';
+  const pair = secretPair(secret);
+  return pair ? servingCertificateProblem(pair) : 'has no tls.crt or no tls.key';
+}

@@ -1,0 +1,34 @@
+import { metadataOf, numberAt, recordAt, stringMap } from '../../apimachinery/fields.ts';
+import { command } from '../command.ts';
+import { inNamespace } from '../kinds.ts';
+import { isOver, isReady } from '../pod-facts.ts';
+import type { Rule } from '../rule.ts';
+import { refOf } from '../snapshot.ts';
+
+export const budgetBlocks: Rule = {
+  kinds: ['poddisruptionbudgets.policy'],
+  symptom: 'ctl drain does not end: it would violate the disruption budget of a pod.',
+  cause: 'The budget needs as many pods as the workload has, or pods of it are not ready.',
+  advice: 'Give the workload one more replica, use maxUnavailable 1, or mend the pods.',
+  find(budget, seen) {
+    const [expected, healthy, allowed] = ['expectedPods', 'currentHealthy', 'disruptionsAllowed'].map(
+      (field) => numberAt(budget, 'status', field),
+    ) as [number, number, number];
+    if (expected === 0 || allowed > 0) return undefined;
+    const { namespace, name } = metadataOf(budget);
+    const selector = stringMap(recordAt(budget, 'spec', 'selector', 'matchLabels'));
+    const unready = seen.podsWith(namespace, selector).filter((pod) => !isOver(pod) && !isReady(pod));
+    return {
+      severity: 'degraded',
+      says: `no pod may be evicted: ${healthy} of ${expected} pods are healthy, and ${numberAt(budget, 'status', 'desiredHealthy')} must be; a node with one of them cannot be drained`,
+      mend: [
+        {
+          command: command`patch pdb ${name}${inNamespace({ namespace })} --type=merge -p '{"spec":{"minAvailable":null,"maxUnavailable":1}}'`,
+          about: 'allows one pod to be missing',
+        },
+        { advice: 'or give the workload one more replica' },
+      ],
+      because: unready.map((pod) => refOf('pods', pod)),
+    };
+  },
+};

@@ -1,0 +1,58 @@
+/** The whole cluster explained: in one go, and in steps between which the event loop turns. */
+import { featureRules } from '../../../src/features/why.ts';
+import { explainAll, type Problem } from '../../../src/why/explain.ts';
+import { RuleBook } from '../../../src/why/rule-book.ts';
+import { rules } from '../../../src/why/rules/index.ts';
+import { Snapshot } from '../../../src/why/snapshot.ts';
+import { type Benchmark, median, type Row } from '../report.ts';
+import { clusterObjects, podCount } from './objects.ts';
+
+const runs = Number(process.env.BENCH_RUNS ?? 9);
+const book = new RuleBook({ ...rules, ...featureRules });
+const used = () => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
+interface Measured {
+  readonly totalMs: number;
+  /** The longest step: it holds the event loop. */
+  readonly longestMs: number;
+  readonly problems: readonly Problem[];
+}
+
+/** Explains a new snapshot, whose indexes are made on the way, as those of a client. */
+function explained(objects: ReturnType<typeof clusterObjects>): Measured {
+  const began = used();
+  const steps = explainAll(new Snapshot({ nowMs: Date.parse('2026-01-02T00:00:00Z'), objects }), book);
+  let longestMs = 0;
+  for (let last = began; ; ) {
+    const step = steps.next();
+    const now = used();
+    longestMs = Math.max(longestMs, now - last);
+    last = now;
+    if (step.done) return { totalMs: now - began, longestMs, problems: step.value };
+  }
+}
+
+export const explainedCluster: Benchmark = {
+  name: 'explained',
+  run: async () => {
+    const objects = clusterObjects();
+    const measured = Array.from({ length: runs + 1 }, () => explained(objects));
+    const [first, ...warm] = measured;
+    if (!first) throw new Error('nothing was measured');
+    const causes = first.problems.length;
+    const row = (what: string, value: number, unit: string, most?: number): Row => ({
+      ...{ what, value, unit },
+      ...(most !== undefined && { target: `< ${most}`, met: value < most }),
+    });
+    return [
+      row(`${podCount} pods explained, first time of a process, processor`, first.totalMs, 'ms', 300),
+      row('longest step of it', first.longestMs, 'ms', 50),
+      row(`${podCount} pods explained, median of ${runs}`, median(warm.map((one) => one.totalMs)), 'ms', 300),
+      row('longest step, median', median(warm.map((one) => one.longestMs)), 'ms', 50),
+      row('problems that are named', causes, ''),
+    ];
+  },
+};

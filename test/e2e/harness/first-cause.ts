@@ -1,0 +1,32 @@
+/** The first cause that `ctl why` names for an object. */
+
+export interface FirstCause {
+  readonly rule: string;
+  readonly says: string;
+  /** Commands that mend it, without `minik8s ctl`. */
+  readonly commands: readonly string[];
+}
+
+interface Answer {
+  readonly problems: readonly {
+    readonly chain: readonly {
+      readonly rule: string;
+      readonly says: string;
+      readonly mend: readonly { readonly command?: string }[];
+    }[];
+  }[];
+}
+
+/** Asks by a function that runs `ctl`; resolves to undefined for an object that is as wished. */
+export async function firstCause(
+  ctl: (...args: string[]) => Promise<string>,
+  object: string,
+): Promise<FirstCause | undefined> {
+  const { problems } = JSON.parse(await ctl('why', object, '-o', 'json')) as Answer;
+  const last = problems[0]?.chain.at(-1);
+  if (!last) return undefined;
+  const commands = last.mend.flatMap(({ command = '' }) =>
+    command.startsWith('minik8s ctl ') ? [command.slice('minik8s ctl '.length)] : [],
+  );
+  return { rule: last.rule, says: last.says, commands };
+}

@@ -1,0 +1,74 @@
+/** The controller of Gateways: definitions, the class, and statuses, also after definitions have changed. */
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { customResourceDefinitionResource } from '../../../../src/api/apiextensions/v1/custom-resource-definition.ts';
+import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
+import {
+  gatewayClassResource,
+  gatewayResource,
+  httpRouteResource,
+} from '../../../../src/features/gateway/api/kinds.ts';
+import { listener, makeGateway, makeRoute, ruleTo } from '../../../unit/features/gateway/objects.ts';
+import { type Cluster, startCluster } from '../../controllers/cluster.ts';
+
+let cluster: Cluster;
+before(async () => {
+  cluster = await startCluster();
+});
+after(() => cluster.stop());
+
+const className = 'minik8s';
+const definition = 'httproutes.gateway.networking.k8s.io';
+const draft = <T extends { metadata: { name: string } }>({ metadata: { name }, ...object }: T) => ({
+  ...object,
+  metadata: { name, namespace: 'default' },
+});
+const parentRefs = [{ name: 'front' }];
+const acceptedOf = async (name: string) =>
+  (await cluster.get(httpRouteResource, name))?.status?.parents?.map(
+    ({ conditions }) => conditions[0]?.reason,
+  );
+const createRoute = (name: string) =>
+  cluster.client.resource(httpRouteResource).create(draft(makeRoute(name, [ruleTo('web')], { parentRefs })));
+
+it('makes the definitions, and the class that every cluster has, and makes them again', async () => {
+  const classes = cluster.client.resource(gatewayClassResource);
+  const isAccepted = async () =>
+    (await classes.get(className).catch(() => undefined))?.status?.conditions?.[0]?.status === 'True';
+  await cluster.eventually('the class', isAccepted);
+  await classes.delete(className);
+  await cluster.eventually('the class again', isAccepted);
+});
+
+it('writes the addresses of serving nodes, and accepts routes', async () => {
+  await cluster.addNode('n1');
+  await cluster.client.resource(gatewayResource).create(draft(makeGateway('front', [listener('http')])));
+  await createRoute('web');
+  const conditions = ['Ready', 'GatewayServed'].map((type) => ({ type, status: 'True' }));
+  const addresses = [{ type: 'InternalIP', address: '192.0.2.7' }];
+  await cluster.client
+    .resource(nodeResource)
+    .patch('n1', '', 'merge', { status: { addresses, conditions } }, 'status');
+  await cluster.eventually('the address', async () => {
+    const status = (await cluster.get(gatewayResource, 'front'))?.status;
+    return status?.addresses?.[0]?.value === '192.0.2.7' && status.listeners?.[0]?.attachedRoutes === 1;
+  });
+  assert.deepEqual(await acceptedOf('web'), ['Accepted']);
+});
+
+it('accepts routes after a definition has got another schema', async () => {
+  const column = { name: 'Hosts', type: 'string', jsonPath: '.spec.hostnames' };
+  const patch = [{ op: 'add', path: '/spec/versions/0/additionalPrinterColumns/-', value: column }];
+  await cluster.client.resource(customResourceDefinitionResource).patch(definition, '', 'json', patch);
+  await createRoute('later');
+  await cluster.eventually('the status', async () => (await acceptedOf('later'))?.join() === 'Accepted');
+});
+
+it('makes a definition again that was deleted, and serves what is written then', async () => {
+  await cluster.client.resource(customResourceDefinitionResource).delete(definition);
+  await cluster.eventually('the kind again', async () => {
+    const created = await createRoute('again').catch(() => undefined);
+    return created !== undefined && created.metadata.deletionTimestamp === undefined;
+  });
+  await cluster.eventually('the status', async () => (await acceptedOf('again'))?.join() === 'Accepted');
+});
