@@ -68,10 +68,27 @@ export async function signIn(credential: Credential): Promise<void> {
   if (response.ok) {
     const { proof, ...identity } = (await response.json()) as Identity & { readonly proof?: string };
     if (proof !== undefined) localStorage.setItem(proofKey, proof);
-    session.value = { state: 'signed in', identity };
+    // Objects and rights of the session before are still in memory.
+    if (forgotOthers(identity.user) || hadSession) location.reload();
+    else session.value = { state: 'signed in', identity };
     return;
   }
   endSession(await messageOf(response));
+}
+
+/** True once a session of this page has ended. */
+let hadSession = false;
+const userKey = 'minik8s.user';
+/** Items of the storage that name objects of the cluster. */
+const personalKeys = ['minik8s.recent', 'minik8s.namespace'];
+
+/** Removes from the browser what another user looked at; returns true if there was something. */
+function forgotOthers(user: string): boolean {
+  const isOther = localStorage.getItem(userKey) !== user;
+  const found = isOther ? personalKeys.filter((key) => (localStorage.getItem(key) ?? '') !== '') : [];
+  for (const key of found) localStorage.removeItem(key);
+  localStorage.setItem(userKey, user);
+  return found.length > 0;
 }
 
 export async function signOut(): Promise<void> {
@@ -86,6 +103,7 @@ export function sessionEnded(): void {
 
 function endSession(message?: string): void {
   localStorage.removeItem(proofKey);
+  if (session.peek().state === 'signed in') hadSession = true;
   session.value = { state: 'signed out', ...(message !== undefined && { message }) };
 }
 

@@ -7,7 +7,7 @@ import { may, rulesVersion } from '../cluster/access.ts';
 import { kinds } from '../cluster/kinds.ts';
 import type { Command } from '../pages/page.ts';
 import type { SearchItem } from '../search/plan/search-item.ts';
-import { refreshListed, searchable } from '../search/search-index.ts';
+import { followObjects, refreshListed, searchable } from '../search/search-index.ts';
 import { orNotify } from '../shell/dialog.tsx';
 import { kindHref, objectHref } from '../shell/plan/addresses.ts';
 import { navigate } from '../shell/router.ts';
@@ -95,6 +95,7 @@ function Palette() {
     subject: useSignal<SearchItem | undefined>(undefined),
   };
   useEffect(() => dialog.current?.showModal(), []);
+  useEffect(followObjects, []);
   // The kinds and the rights that it reads begin it anew when they change.
   useSignalEffect(() => void refreshListed());
   const entries = useEntries(state);

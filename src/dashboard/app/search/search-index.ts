@@ -1,5 +1,5 @@
 /** All objects that the user may list, ready to be searched; filled while the command palette is open. */
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { may } from '../cluster/access.ts';
 import { kinds } from '../cluster/kinds.ts';
@@ -54,6 +54,47 @@ const live = computed(() => {
   return { items, isComplete };
 });
 
+/** The live objects whose texts are made: a search never makes the texts of thousands at once. */
+const prepared = signal<{ readonly items: readonly SearchItem[]; readonly isComplete: boolean }>({
+  items: [],
+  isComplete: false,
+});
+
+/** Time for which texts are made before the page may react to something else, in milliseconds. */
+const sliceMs = 8;
+
+/** Keeps the prepared objects equal to the live ones; returns how to end that. */
+export function followObjects(): () => void {
+  let current: object | undefined;
+  const end = effect(() => {
+    const wanted = live.value;
+    current = wanted;
+    void prepare(wanted.items, () => current === wanted).then((isDone) => {
+      if (isDone) prepared.value = wanted;
+    });
+  });
+  return () => {
+    current = undefined;
+    end();
+  };
+}
+
+/** Makes the texts of objects in slices; returns false if they are no longer wanted. */
+async function prepare(items: readonly SearchItem[], isWanted: () => boolean): Promise<boolean> {
+  let sliceEnd = performance.now() + sliceMs;
+  for (const item of items) {
+    prepareOne(item);
+    if (performance.now() < sliceEnd) continue;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    if (!isWanted()) return false;
+    sliceEnd = performance.now() + sliceMs;
+  }
+  return isWanted();
+}
+
+/** Reads what a search reads, which makes it. */
+const prepareOne = ({ text, health }: SearchItem) => text.length + (health?.length ?? 0);
+
 /** Objects of the other kinds, by their metadata, as they were when the palette was opened. */
 const listed = signal<readonly SearchItem[]>([]);
 let listedAt = Number.NEGATIVE_INFINITY;
@@ -96,6 +137,6 @@ async function itemsOf(kind: ApiKind): Promise<SearchItem[]> {
 }
 
 export const searchable = computed(() => ({
-  items: [...live.value.items, ...listed.value],
-  isComplete: live.value.isComplete,
+  items: [...prepared.value.items, ...listed.value],
+  isComplete: prepared.value.isComplete,
 }));

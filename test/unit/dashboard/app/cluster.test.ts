@@ -142,7 +142,7 @@ describe('owners', () => {
     assert.equal(needsName, false);
   });
 
-  it('say that a pod of a controller is replaced', () => {
+  it('mention that the controller replaces a deleted pod', () => {
     assert.match(deleteEffects(pod, objects).remarks.join(), /makes a new one/);
   });
 });
@@ -154,7 +154,7 @@ describe('a deletion', () => {
     metadata: { name: 'shop', uid: 'n', ownerReferences: [] },
   };
 
-  it('of a namespace takes everything in it, and wants its name', () => {
+  it('of a namespace takes everything in it, and requires its name', () => {
     const { gone, needsName } = deleteEffects(namespace, [owned('Pod', 'a'), owned('Pod', 'b')]);
     assert.deepEqual([effectsText(gone), needsName], ['2 Pods', true]);
   });
@@ -174,7 +174,7 @@ describe('addresses', () => {
     assert.deepEqual(place.segments, ['k', 'boats.sea.example.org', '-', 'a/b?c']);
   });
 
-  it('with a broken escape stay as they are', () => {
+  it('with a broken escape are read unchanged', () => {
     assert.deepEqual(placeOf('/dashboard/k/%zz', '').segments, ['k', '%zz']);
   });
 });

@@ -73,7 +73,7 @@ describe('the place of the cursor', () => {
       );
     });
 
-  it('knows the fields of the same object alone', () => {
+  it('has the fields of the same object alone as siblings', () => {
     const text = 'spec:\n  items:\n  - a: 1\n    b: 2\n    \n    c: 3\n  - d: 4\n';
     assert.deepEqual(
       yamlPlace(text, text.indexOf('    \n') + 4).siblings.toSorted(),
@@ -172,7 +172,7 @@ describe('an edited object', () => {
     assert.throws(() => objectToSend('words', object), /no object/);
   });
 
-  it('keeps the changes of somebody else together with its own', () => {
+  it('keeps the changes of another user together with its own', () => {
     const before = { spec: { replicas: 2, paused: false } };
     const newest = { spec: { replicas: 2, paused: true } };
     assert.deepEqual(rebased(before, { spec: { replicas: 5, paused: false } }, newest), {

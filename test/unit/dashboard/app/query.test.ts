@@ -109,7 +109,7 @@ describe('ranking', () => {
     assert.deepEqual([best.length, total], [2, 4]);
   });
 
-  it('tells where a text was found that the name does not contain', () => {
+  it('names the field in which a text was found that the name does not contain', () => {
     assert.deepEqual(
       rank(all, parseQuery('10.244'), 10).best.map(({ why }) => why),
       ['ip 10.244.0.7'],

@@ -37,11 +37,11 @@ function termOf(field: string, value: string, isNegated: boolean): Term {
 export interface Searchable {
   /** Everything that a word without a field may be found in. */
   readonly text: string;
-  /** Values by field, such as `node` and `namespace`. */
-  readonly fields: ReadonlyMap<string, readonly string[]>;
   /** Labels as `key=value`. */
   readonly labels: readonly string[];
   readonly health: 'good' | 'waiting' | 'bad' | undefined;
+  /** Returns the values of a field such as `node`; undefined if objects of this kind have no such field. */
+  valuesOf(field: string): readonly string[] | undefined;
 }
 
 export const matchesQuery = (item: Searchable, { terms }: Query): boolean =>
@@ -54,7 +54,7 @@ function holds(item: Searchable, { field, value }: Term): boolean {
   if (field === '') return item.text.includes(value);
   if (field === 'is') return hasState(item.health, value);
   if (field === 'label') return item.labels.some((label) => label.includes(value));
-  const values = item.fields.get(field);
+  const values = item.valuesOf(field);
   if (values) return values.some((each) => fits(field, each, value));
   // A field that no object has is a label: `app:web`.
   return item.labels.some(

@@ -73,7 +73,7 @@ function whyFound(item: SearchItem, { terms }: Query): string {
 
 function placeOf(item: SearchItem, { field, value }: Term): string {
   for (const name of field === '' ? explaining : [field]) {
-    const found = item.fields.get(name)?.find((each) => each.includes(value));
+    const found = item.valuesOf(name)?.find((each) => each.includes(value));
     if (found !== undefined) return `${name} ${excerpt(found, value)}`;
   }
   const label = item.labels.find((each) => each.includes(value));

@@ -1,6 +1,6 @@
 /** The searchable side of any object: names, labels, images, addresses, messages and states. Pure. */
 import type { JsonObject } from '../../../../apimachinery/equality.ts';
-import { recordsAt, stringMap, textAt, valueAt } from '../../../../apimachinery/fields.ts';
+import { recordsAt, stringMap, valueAt } from '../../../../apimachinery/fields.ts';
 import type { KubeObject } from '../../../../apimachinery/meta.ts';
 import type { ApiKind } from '../../cluster/plan/discovery.ts';
 import { objectHealth } from './object-health.ts';
@@ -13,39 +13,78 @@ export interface SearchItem extends Searchable {
   readonly name: string;
 }
 
-export function searchItem(kind: ApiKind, object: KubeObject): SearchItem {
-  const { name, namespace = '' } = object.metadata;
-  const found = object as unknown as JsonObject;
-  const fields = new Map<string, readonly string[]>();
-  const put = (names: readonly string[], values: readonly unknown[]) => {
-    const texts = values.filter((value) => typeof value === 'string' && value !== '') as string[];
-    const lower = [...new Set(texts.map((text) => text.toLowerCase()))];
-    for (const field of names) fields.set(field, lower);
+export const searchItem = (kind: ApiKind, object: KubeObject): SearchItem => new Item(kind, object);
+
+/** Readers of the fields of an object, by the names of the fields. */
+const readers: Readonly<Record<string, (item: { kind: ApiKind; object: JsonObject }) => readonly unknown[]>> =
+  {
+    kind: ({ kind }) => [kind.kind, kind.plural, kind.singular, ...kind.shortNames],
+    name: ({ object }) => [valueAt(object, 'metadata', 'name')],
+    ns: ({ object }) => [valueAt(object, 'metadata', 'namespace')],
+    node: ({ kind, object }) => [
+      valueAt(object, kind.key === 'nodes' ? 'metadata' : 'spec', kind.key === 'nodes' ? 'name' : 'nodeName'),
+    ],
+    image: ({ object }) => imagesOf(object),
+    ip: ({ object }) => addressesOf(object),
+    host: ({ object }) => hostsOf(object),
+    status: ({ object }) => statesOf(object),
+    message: ({ object }) => messagesOf(object),
   };
-  put(['kind'], [kind.kind, kind.plural, kind.singular, ...kind.shortNames]);
-  put(['name'], [name]);
-  put(['namespace', 'ns'], [namespace]);
-  put(['node'], [textAt(found, 'spec', 'nodeName'), ...(kind.key === 'nodes' ? [name] : [])]);
-  put(['image'], imagesOf(found));
-  put(['ip', 'address'], addressesOf(found));
-  put(['host'], hostsOf(found));
-  put(['status', 'phase', 'reason'], statesOf(found));
-  put(['message'], messagesOf(found));
-  const labels = Object.entries(stringMap(valueAt(found, 'metadata', 'labels'))).map(([key, value]) =>
-    `${key}=${value}`.toLowerCase(),
-  );
-  const texts = ['name', 'ns', 'node', 'image', 'ip', 'host', 'status', 'message'].flatMap(
-    (field) => fields.get(field) ?? [],
-  );
-  return {
-    kind,
-    object,
-    name: name.toLowerCase(),
-    fields,
-    labels,
-    text: [kind.kind.toLowerCase(), ...texts, ...labels].join('\n'),
-    health: objectHealth(kind.kind, found),
-  };
+
+const otherNames: Readonly<Record<string, string>> = {
+  namespace: 'ns',
+  address: 'ip',
+  phase: 'status',
+  reason: 'status',
+};
+
+/** Fields that a word without a field is searched in. */
+const textFields = Object.keys(readers);
+
+/** An object whose texts are made when a search first reads them. */
+class Item implements SearchItem {
+  readonly kind: ApiKind;
+  readonly object: KubeObject;
+  readonly name: string;
+  #text: string | undefined;
+  #labels: readonly string[] | undefined;
+  #health: { readonly value: Searchable['health'] } | undefined;
+
+  constructor(kind: ApiKind, object: KubeObject) {
+    this.kind = kind;
+    this.object = object;
+    this.name = object.metadata.name.toLowerCase();
+  }
+
+  get labels(): readonly string[] {
+    this.#labels ??= Object.entries(stringMap(valueAt(this.#json, 'metadata', 'labels'))).map(
+      ([key, value]) => `${key}=${value}`.toLowerCase(),
+    );
+    return this.#labels;
+  }
+
+  get text(): string {
+    this.#text ??= [...textFields.flatMap((field) => this.valuesOf(field) ?? []), ...this.labels].join('\n');
+    return this.#text;
+  }
+
+  get health(): Searchable['health'] {
+    this.#health ??= { value: objectHealth(this.kind.kind, this.#json) };
+    return this.#health.value;
+  }
+
+  valuesOf(field: string): readonly string[] | undefined {
+    const name = Object.hasOwn(otherNames, field) ? (otherNames[field] ?? '') : field;
+    const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
+    const values = read?.({ kind: this.kind, object: this.#json });
+    return values?.flatMap((value) =>
+      typeof value === 'string' && value !== '' ? [value.toLowerCase()] : [],
+    );
+  }
+
+  get #json(): JsonObject {
+    return this.object as unknown as JsonObject;
+  }
 }
 
 const podSpecs = (object: JsonObject): readonly (readonly string[])[] =>

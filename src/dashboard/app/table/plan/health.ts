@@ -1,4 +1,5 @@
 /** The health of an object as its row in the server's table shows it. Pure. */
+import { BoundedMap } from '../../../../base/bounded-map.ts';
 import type { TableColumn } from '../../cluster/plan/table-rows.ts';
 
 /** `waiting` is on its way to `good`; `bad` requires attention. */
@@ -22,31 +23,54 @@ const fraction = /^(\d+)\/(\d+)/;
 /** Columns whose words say how an object is, in the order in which they are read. */
 const statusColumns = ['status', 'phase', 'state'];
 
+/** Columns of counts, such as `1/3`. */
+const countColumns = ['ready', 'completions'];
+
 /**
- * Returns the health of a row by its columns Status, Phase or State, or by Ready or Completions; undefined if
- * the table shows none of them.
+ * Returns a function from the cells of a row to its health by the columns Status, Phase or State, or by Ready
+ * or Completions. The function returns undefined if the table shows none of them.
  */
-export function healthOf(columns: readonly TableColumn[], cells: readonly unknown[]): Health | undefined {
-  const cell = (name: string) => {
-    const index = columns.findIndex((column) => column.name.toLowerCase() === name);
-    return index < 0 ? undefined : String(cells[index] ?? '');
-  };
-  const word = statusColumns.map(cell).find((value) => value !== undefined);
-  const byWord = word === undefined ? undefined : healthOfWord(word);
-  if (byWord !== undefined && byWord !== 'good') return byWord;
-  if (word !== undefined && /^(completed?|succeeded)$/i.test(word)) return 'good';
-  const ready = cell('ready') ?? cell('completions');
-  return (ready === undefined ? undefined : healthOfCount(ready)) ?? byWord;
+export function healthReader(
+  columns: readonly TableColumn[],
+): (cells: readonly unknown[]) => Health | undefined {
+  const firstOf = (names: readonly string[]) =>
+    names
+      .map((name) => columns.findIndex((column) => column.name.toLowerCase() === name))
+      .find((at) => at >= 0);
+  const [stateAt, countAt] = [firstOf(statusColumns), firstOf(countColumns)];
+  const cell = (cells: readonly unknown[], at: number | undefined) =>
+    at === undefined ? undefined : String(cells[at] ?? '');
+  return (cells) => healthOfCells(cell(cells, stateAt), cell(cells, countAt));
 }
+
+export const healthOf = (columns: readonly TableColumn[], cells: readonly unknown[]): Health | undefined =>
+  healthReader(columns)(cells);
+
+function healthOfCells(state: string | undefined, count: string | undefined): Health | undefined {
+  const byWord = state === undefined ? undefined : healthOfWord(state);
+  if (byWord !== undefined && byWord !== 'good') return byWord;
+  if (state !== undefined && /^(completed?|succeeded)$/i.test(state)) return 'good';
+  return (count === undefined ? undefined : healthOfCount(count)) ?? byWord;
+}
+
+/** Words of states and their health: a cluster uses few of them for many objects. */
+const knownWords = new BoundedMap<{ readonly health: Health | undefined }>(500);
 
 /** Returns the health that a word of a status means; undefined for words that say nothing about it. */
 export function healthOfWord(word: string): Health | undefined {
-  const lower = word.toLowerCase();
-  if (goodWords.has(lower)) return 'good';
-  if (waitingWords.has(lower) || lower.startsWith('init:') || lower.startsWith('ready,')) {
-    return badWord.test(lower.replace(/^ready,/, '')) ? 'bad' : 'waiting';
+  const known = knownWords.get(word);
+  if (known) return known.health;
+  const health = healthOfNewWord(word.toLowerCase());
+  knownWords.set(word, { health });
+  return health;
+}
+
+function healthOfNewWord(word: string): Health | undefined {
+  if (goodWords.has(word)) return 'good';
+  if (waitingWords.has(word) || word.startsWith('init:') || word.startsWith('ready,')) {
+    return badWord.test(word.replace(/^ready,/, '')) ? 'bad' : 'waiting';
   }
-  return badWord.test(lower) ? 'bad' : undefined;
+  return badWord.test(word) ? 'bad' : undefined;
 }
 
 /** Reads `1/3`, or `True` and `False`. */

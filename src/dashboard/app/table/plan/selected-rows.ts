@@ -3,23 +3,25 @@ import type { TableColumn, TableRow } from '../../cluster/plan/table-rows.ts';
 import { matchesQuery, parseQuery } from '../../search/plan/query.ts';
 import { cellKeyOf } from './cells.ts';
 import type { ShownColumn } from './columns.ts';
-import { type SearchableRow, searchableRow } from './searchable-row.ts';
+import { rowSearcher, type SearchableRow } from './searchable-row.ts';
 import { type Order, sorted } from './sort.ts';
 
 /** Keeps what was derived from a row as long as the row and the columns are the same. */
 export class RowCache {
-  #columns: readonly TableColumn[] | undefined;
+  #columns: readonly TableColumn[] = [];
+  #make = rowSearcher([]);
   #made = new WeakMap<TableRow, SearchableRow>();
 
   of(columns: readonly TableColumn[], rows: readonly TableRow[]): SearchableRow[] {
     if (columns !== this.#columns) {
       this.#columns = columns;
+      this.#make = rowSearcher(columns);
       this.#made = new WeakMap();
     }
     return rows.map((row) => {
       const known = this.#made.get(row);
       if (known) return known;
-      const made = searchableRow(columns, row);
+      const made = this.#make(row);
       this.#made.set(row, made);
       return made;
     });
