@@ -25,7 +25,7 @@ async function leaveSocket(path: string): Promise<void> {
   await once(server, 'close');
 }
 
-/** Program of a thread that waits for one file after the other without a pause, and sends their first modes. */
+/** Program of a thread that waits without a pause for one file after the other, and sends their modes. */
 const firstModes = `
   const { lstatSync } = require('node:fs');
   const { parentPort, workerData } = require('node:worker_threads');
