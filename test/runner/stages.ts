@@ -60,7 +60,7 @@ export const stages: readonly Stage[] = [
   },
   {
     name: 'e2e',
-    files: 'test/e2e/*.test.ts',
+    files: 'test/e2e/**/*.test.ts',
     // These tests mostly wait, for example for the end of a lease or the start of an engine.
     concurrency: 4,
     testTimeoutMs: 480_000,

@@ -141,8 +141,7 @@ export async function startControlPlane(
   });
   const tls = { identity: certificates.serving, clientCA: authority };
   const joins = joinsOf(membership, { ...options, store, credentials, cache: controlPlane.cache });
-  // With several masters, clients connect to another master. After Ctrl-C, no restart of this master is
-  // expected.
+  // With several masters, clients connect to another. After Ctrl-C, no restart of this one is expected.
   const mayHold = () => !isShared() && !isInterrupted(signal);
   const running = controlPlane.run(signal, (until) =>
     listenForClients(options, { ...controlPlane, joins, mayHold }, tls, until),
