@@ -1,8 +1,10 @@
 /** `ctl replace -f`: replaces objects by manifests; an object that does not exist is an error. */
+
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
+import { beginWork } from '../../terminal/live-lines.ts';
 import { withLastApplied } from '../apply/last-applied.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import {
@@ -148,7 +150,8 @@ async function removed({ io, flags }: VerbContext, cluster: Cluster, target: Man
     await cluster.send('DELETE', targetPath(target), body);
     io.out(`${kindName(resource)} "${name}" deleted\n`);
     const timeoutMs = flags.duration('timeout') || undefined;
-    if (await isGone(follow(cluster, target, { clock: io.clock, timeoutMs }), uid)) return;
+    using work = beginWork(io.progress, `${kindName(resource)}/${name}`);
+    if (await isGone(follow(cluster, target, { clock: io.clock, timeoutMs }), uid, work)) return;
     throw new Error(`timed out waiting for ${resource.plural}/${name} to be deleted`);
   } catch (error) {
     if (!isNotFound(error)) throw error;

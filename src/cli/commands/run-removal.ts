@@ -1,12 +1,15 @@
 /** The end of `ctl run --rm`: what it created is deleted. */
+
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { beginWork } from '../../terminal/live-lines.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { cascadeFlag, propagationOf } from '../objects/removal.ts';
+import { deletionText } from '../progress/object-progress.ts';
 import type { VerbContext } from '../verb.ts';
 
 export const removalFlags = {
@@ -60,6 +63,10 @@ export async function removeMade(
     if (!isNotFound(error)) throw error;
   }
   if (!waits) return;
-  for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs })) if (!object) return;
+  using work = beginWork(io.progress, `${kindName(target.resource)}/${target.name}`);
+  for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs })) {
+    if (!object) return;
+    work.say(deletionText(object));
+  }
   throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
 }

@@ -1,6 +1,8 @@
 /** `ctl scale`: sets the number of replicas of any resource with a scale. */
+
 import { patchTypes } from '../../apimachinery/patch.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { beginWork } from '../../terminal/live-lines.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { dryRunOf, dryRunSuffix, type FlagTable } from '../flags/flags.ts';
 import { changeFlags, fieldManagerOf, resourceVersionFlag, writeQuery } from '../flags/write-options.ts';
@@ -110,10 +112,12 @@ async function untilScaled(
   replicas: number,
   timeoutMs: number,
 ): Promise<void> {
+  using work = beginWork(io.progress, `${target.resource.plural}/${target.name}`);
   for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs })) {
     if (!object) throw new Error(`${target.resource.plural}/${target.name} was deleted`);
     const scaled = await cluster().get(targetPath(target, 'scale'));
     const [wanted, existing] = [numberAt(scaled, 'spec', 'replicas'), numberAt(scaled, 'status', 'replicas')];
+    work.say(`${existing} of ${replicas} pods`);
     // Another client may have set another number meanwhile.
     if (wanted !== replicas || existing === replicas) return;
   }

@@ -1,8 +1,10 @@
 /** `ctl why`: explains why objects are not as wished, down to the first cause, and what mends it. */
+
 import { inOneGo } from '../../apimachinery/steps.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
+import { beginWork } from '../../terminal/live-lines.ts';
 import { type Chain, explain, explainAll, type Problem, type Step } from '../../why/explain.ts';
 import { isClusterScoped, keyOfKind, kindKeys, nameOf, type ObjectRef } from '../../why/kinds.ts';
 import type { RuleBook } from '../../why/rule-book.ts';
@@ -15,7 +17,7 @@ import { reportNothingIn } from '../objects/nothing-found.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { resolveObjects } from '../objects/targets.ts';
 import { type ObjectFormat, printedFormat } from '../printers/object-format.ts';
-import type { Verb, VerbContext } from '../verb.ts';
+import type { CtlIo, Verb, VerbContext } from '../verb.ts';
 import { type ReadSnapshot, readSnapshot } from '../why/read-snapshot.ts';
 import { ruleBook } from '../why/rule-book.ts';
 import { type Logs, problemText, type TextOptions, whyObject } from '../why/why-text.ts';
@@ -47,7 +49,7 @@ export const why: Verb = {
     const isAll = flags.on('all-namespaces');
     const subjects = flags.words.length > 0 ? await subjectsOf(context) : undefined;
     const namespace = isAll ? undefined : subjects?.[0]?.namespace || cluster.namespace;
-    const seen = await readSnapshot(cluster, namespace, io.clock.now());
+    const seen = await withProgress(io, namespace, readSnapshot(cluster, namespace, io.clock.now()));
     const { snapshot, unread } = seen;
     const book = await ruleBook(io.features);
     const problems = problemsOf(snapshot, book, subjects, namespace);
@@ -61,6 +63,19 @@ export const why: Verb = {
       io.err(`You may not list these kinds, so causes in them are not seen: ${unread.join(', ')}\n`);
   },
 };
+
+/** Resolves to what is read, and shows meanwhile that it is read. */
+async function withProgress<T>(
+  { progress }: CtlIo,
+  namespace: string | undefined,
+  reading: Promise<T>,
+): Promise<T> {
+  using _work = beginWork(
+    progress,
+    `objects of ${namespace === undefined ? 'all namespaces' : `namespace ${namespace}`}`,
+  );
+  return await reading;
+}
 
 /** Returns the problems of the named objects, or those of a namespace or of all. */
 const problemsOf = (

@@ -1,5 +1,7 @@
 /** Attaching to a debugging container as soon as it runs. */
+
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { beginWork } from '../../terminal/live-lines.ts';
 import { follow } from '../objects/follow.ts';
 import type { ObjectTarget } from '../objects/object-target.ts';
 import { hasEnded, textAt } from '../objects/objects.ts';
@@ -36,11 +38,13 @@ async function untilStarted(
     if (!shown.has(message) && !flags.on('quiet')) io.err(`Warning: container ${container}: ${message}\n`);
     shown.add(message);
   };
+  using work = beginWork(io.progress, `container ${container} of pod/${target.name}`);
   for await (const pod of follow(cluster(), target, { clock: io.clock, timeoutMs: undefined })) {
     if (!pod) throw new Error(`pod ${target.name} was deleted before container ${container} started`);
     const state = stateOf(pod, container);
     if (hasStarted(state)) return pod;
     if (hasEnded(pod)) throw new Error(`pod ${target.name} ended before container ${container} started`);
+    work.say(textAt(state, 'waiting', 'reason') || 'not reported yet');
     warn(textAt(state, 'waiting', 'message'));
   }
   throw new Error(`the watch of pod ${target.name} ended before container ${container} started`);

@@ -1,4 +1,5 @@
 /** `ctl workflow`: manages workflows, defined in the States Language, and their runs. */
+
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { patchTypes } from '../../../apimachinery/patch.ts';
 import { UsageError } from '../../../base/usage-error.ts';
@@ -16,7 +17,6 @@ import {
 } from '../../../cli/flags/flags.ts';
 import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
-import { follow } from '../../../cli/objects/follow.ts';
 import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { numberAt, recordAt, recordsAt, textAt, valueAt } from '../../../cli/objects/objects.ts';
 import { objectFormat, printedFormat } from '../../../cli/printers/object-format.ts';
@@ -29,6 +29,7 @@ import { createExpressionThread } from '../../../states-language/jsonata/thread.
 import { checkedDefinition, readDefinition, readValue } from './definition-file.ts';
 import { type Entry, historyHeaders, historyRows } from './history-rows.ts';
 import { readAnswers, runLocally } from './local-run.ts';
+import { ends, isOver, printEnd, printJson } from './run-end.ts';
 
 const definitionFlag = under('The workflow', {
   definition: {
@@ -160,34 +161,6 @@ const wait: Verb = {
   run: async (context) =>
     printEnd(context, await targetOf(context, 'workflowruns', oneWord(context, 'wait', 'run'))),
 };
-
-/** Prints the output of the run once it has ended; rejects with its error. */
-async function printEnd({ io, flags, cluster }: VerbContext, target: ObjectTarget): Promise<void> {
-  const timeoutMs = flags.duration('wait-timeout');
-  // A run that does not exist is reported as not found, which differs from a run that was deleted meanwhile.
-  await cluster().get(targetPath(target));
-  for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs, signal: io.signal })) {
-    if (!object) throw new Error(`workflowrun/${target.name} was deleted`);
-    const phase = textAt(object, 'status', 'phase');
-    if (phase === 'Succeeded') return printJson(io, valueAt(object, 'status', 'output') ?? null);
-    if (isOver(phase)) {
-      const [error, cause] = [textAt(object, 'status', 'error'), textAt(object, 'status', 'cause')];
-      const why = [error, cause].filter((text) => text !== '').join(': ');
-      throw new Error(`workflowrun/${target.name} ${ends[phase] ?? phase}${why && `: ${why}`}`);
-    }
-  }
-  throw new Error(`workflowrun/${target.name} has not ended within the timeout; it continues`);
-}
-
-const isOver = (phase: string) => !['', 'Pending', 'Running'].includes(phase);
-
-const ends: Readonly<Record<string, string>> = {
-  Failed: 'has failed',
-  Aborted: 'was stopped',
-  TimedOut: 'took too long',
-};
-
-const printJson = (io: VerbContext['io'], value: unknown) => io.out(`${JSON.stringify(value, null, 2)}\n`);
 
 const stop: Verb = {
   about: 'stop a run and cancel its tasks',
