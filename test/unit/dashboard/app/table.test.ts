@@ -142,6 +142,10 @@ describe('a table', () => {
     const names = (filter: string, order = '') =>
       selectedRows(all, filter, shown, orderOf(order)).map(({ row }) => row.metadata.name);
     assert.deepEqual(names('', 'Restarts'), ['c', 'b', 'a']);
+    assert.deepEqual(
+      selectedRows(all.toReversed(), '', shown, undefined).map(({ row }) => row.metadata.name),
+      ['a', 'b', 'c'],
+    );
     assert.deepEqual(names('is:ready', '-Restarts'), ['a', 'b']);
     assert.deepEqual(names('ip:10.0.0.2'), ['b']);
     assert.deepEqual(names('ns:shop not:ready'), ['c']);

@@ -28,6 +28,7 @@ export class RowCache {
   }
 }
 
+/** Returns the rows that a filter selects; without an order they stand by namespace and name. */
 export function selectedRows(
   rows: readonly SearchableRow[],
   filter: string,
@@ -37,6 +38,13 @@ export function selectedRows(
   const query = parseQuery(filter);
   const found = query.terms.length === 0 ? rows : rows.filter((row) => matchesQuery(row, query));
   const column = shown.find(({ name }) => name === order?.column);
-  if (!column || !order) return found;
+  if (!column || !order) return found.toSorted(byName);
   return sorted(found, order.direction, ({ row }) => cellKeyOf(column, row));
 }
+
+/** Compares as lists of the API server are ordered. A watch brings new rows in the order of their creation. */
+function byName({ row: { metadata: a } }: SearchableRow, { row: { metadata: b } }: SearchableRow): number {
+  return compared(a.namespace ?? '', b.namespace ?? '') || compared(a.name, b.name);
+}
+
+const compared = (a: string, b: string): number => Number(a > b) - Number(a < b);
