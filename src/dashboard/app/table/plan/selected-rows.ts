@@ -42,7 +42,7 @@ export function selectedRows(
   return sorted(found, order.direction, ({ row }) => cellKeyOf(column, row));
 }
 
-/** Compares as lists of the API server are ordered. A watch brings new rows in the order of their creation. */
+/** Compares as the API server orders lists. A watch brings new rows in the order of their creation. */
 function byName({ row: { metadata: a } }: SearchableRow, { row: { metadata: b } }: SearchableRow): number {
   return compared(a.namespace ?? '', b.namespace ?? '') || compared(a.name, b.name);
 }
