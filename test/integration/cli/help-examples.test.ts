@@ -27,7 +27,7 @@ const needsMore: readonly [RegExp, reason: string][] = [
   [/^ctl (run -it|rollout (status|undo|history)|wait) /, 'a node or controllers'],
   [/ (-w|--watch|-f deployment\/web)$|logs .* -f$/, 'an end by Ctrl-C'],
   [/^(KUBE_EDITOR=|ctl edit )| --edit$|edit-last-applied/, 'an editor'],
-  [/^ctl (debug|image|proxy|cluster-info dump)\b/, 'a node, or an end by Ctrl-C'],
+  [/^ctl (debug|image|proxy|dashboard|cluster-info dump)\b/, 'a node, a dashboard, or an end by Ctrl-C'],
   [/^ctl kustomize /, 'a kustomization'],
   [/^ctl diff .*--server-side$/, 'objects without another manager'],
   [/ --raw /, 'the namespace default'],
