@@ -55,6 +55,8 @@ export class Announcements {
   /** Resolves to the hardware address of a machine that answers for the address; undefined if none does. */
   async ownerOf(address: string, link: string): Promise<string | undefined> {
     const { exec, clock } = this.#options;
+    // An entry of an earlier announcement would wait a second before its next request.
+    await exec('ip', ['neigh', 'flush', 'to', address, 'dev', link]);
     await exec('ip', ['neigh', 'replace', address, 'dev', link, 'use']);
     await pause(clock, answerMs, new AbortController().signal);
     const { stdout } = await exec('ip', ['-json', 'neigh', 'show', address, 'dev', link]);
