@@ -1,5 +1,6 @@
 /** The tree of an object: its owners, and all that it owns. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { byOwner, type OwnedMetadata, ownersAbove } from '../../views/owners.ts';
 import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 
 /** An object of the cluster with the cells that its server prints. */
@@ -19,8 +20,13 @@ export interface Branch {
 }
 
 const uidOf = ({ object }: TreeObject) => metadataOf(object).uid;
-const ownersOf = ({ object }: TreeObject) =>
-  recordsAt(object, 'metadata', 'ownerReferences').map((owner) => textAt(owner, 'uid'));
+const ownedMetadata = ({ object }: TreeObject): OwnedMetadata => ({
+  uid: metadataOf(object).uid,
+  ownerReferences: recordsAt(object, 'metadata', 'ownerReferences').map((owner) => ({
+    uid: textAt(owner, 'uid'),
+    controller: owner.controller === true,
+  })),
+});
 const title = ({ kind, object }: TreeObject) => `${kind}/${metadataOf(object).name}`;
 
 /**
@@ -28,9 +34,8 @@ const title = ({ kind, object }: TreeObject) => `${kind}/${metadataOf(object).na
  * name. An object that several objects own stands below each of them, its own objects below the first.
  */
 export function treeOf(root: TreeObject, all: readonly TreeObject[]): readonly Branch[] {
-  const byUid = new Map(all.map((one) => [uidOf(one), one]));
-  const owned = byOwner(all);
-  const path = ownersAbove(root, byUid);
+  const owned = byOwner(all, ownedMetadata);
+  const path = ownersAbove(root, all, ownedMetadata);
   const above = path.map((object, depth) => ({
     object,
     lines: depth === 0 ? '' : `${'  '.repeat(depth - 1)}└─`,
@@ -44,38 +49,6 @@ export function treeOf(root: TreeObject, all: readonly TreeObject[]): readonly B
     new Set([root, ...path].map(uidOf)),
   );
   return [...above, own, ...below];
-}
-
-function byOwner(all: readonly TreeObject[]): ReadonlyMap<string, readonly TreeObject[]> {
-  const owned = new Map<string, TreeObject[]>();
-  for (const one of all)
-    for (const owner of new Set(ownersOf(one))) {
-      const children = owned.get(owner);
-      if (children) children.push(one);
-      else owned.set(owner, [one]);
-    }
-  return owned;
-}
-
-/** Returns the owners of an object, the topmost first: the controller where there are several. */
-function ownersAbove(root: TreeObject, byUid: ReadonlyMap<string, TreeObject>): readonly TreeObject[] {
-  const path: TreeObject[] = [];
-  const seen = new Set([uidOf(root)]);
-  for (let at: TreeObject | undefined = root; at; ) {
-    const references: readonly JsonObject[] = recordsAt(at.object, 'metadata', 'ownerReferences');
-    const owners = references.toSorted(
-      (a, b) => Number(b.controller === true) - Number(a.controller === true),
-    );
-    const next: TreeObject | undefined = owners
-      .map((owner) => byUid.get(textAt(owner, 'uid')))
-      .find((one) => one !== undefined && !seen.has(uidOf(one)));
-    if (next) {
-      seen.add(uidOf(next));
-      path.unshift(next);
-    }
-    at = next;
-  }
-  return path;
 }
 
 /** Adds the objects below to `shown`: those of an object that is shown already are not repeated. */

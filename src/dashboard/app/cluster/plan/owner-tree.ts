@@ -1,5 +1,6 @@
 /** Owners and what they own, by the owner references of objects. Pure. */
 import type { KubeObject, ObjectMeta } from '../../../../apimachinery/meta.ts';
+import { byOwner, ownersAbove } from '../../../../views/owners.ts';
 
 export interface Owned {
   /** Key of the kind, such as `replicasets.apps`. */
@@ -15,24 +16,14 @@ export interface TreeNode {
 
 export const ownedOf = (key: string, { kind, metadata }: KubeObject): Owned => ({ key, kind, metadata });
 
-/** Indexes objects by the uids of their owners. */
-function byOwner(objects: readonly Owned[]): ReadonlyMap<string, readonly Owned[]> {
-  const found = new Map<string, Owned[]>();
-  for (const object of objects)
-    for (const { uid } of object.metadata.ownerReferences ?? []) {
-      const list = found.get(uid);
-      if (list) list.push(object);
-      else found.set(uid, [object]);
-    }
-  return found;
-}
+const metadataOf = ({ metadata }: Owned) => metadata;
 
 const byKindAndName = (a: Owned, b: Owned) =>
   a.kind.localeCompare(b.kind) || a.metadata.name.localeCompare(b.metadata.name, 'en', { numeric: true });
 
 /** Returns the tree below an object; an object that several own stands below the first one only. */
 export function treeBelow(root: Owned, objects: readonly Owned[]): TreeNode {
-  const owned = byOwner(objects);
+  const owned = byOwner(objects, metadataOf);
   const seen = new Set([root.metadata.uid]);
   const grow = (object: Owned): TreeNode => {
     const children = (owned.get(object.metadata.uid) ?? []).filter(({ metadata }) => !seen.has(metadata.uid));
@@ -42,28 +33,16 @@ export function treeBelow(root: Owned, objects: readonly Owned[]): TreeNode {
   return grow(root);
 }
 
-/** Returns the objects above an object, the topmost first. A cycle of owners ends at the first repetition. */
-export function ownersOf(object: Owned, objects: readonly Owned[]): Owned[] {
-  const byUid = new Map(objects.map((each) => [each.metadata.uid, each]));
-  const chain: Owned[] = [];
-  const seen = new Set([object.metadata.uid]);
-  for (let at: Owned | undefined = object; at; ) {
-    const references: NonNullable<ObjectMeta['ownerReferences']> = at.metadata.ownerReferences ?? [];
-    const owner = references.find(({ controller }) => controller === true) ?? references[0];
-    at = owner && byUid.get(owner.uid);
-    if (!at || seen.has(at.metadata.uid)) break;
-    seen.add(at.metadata.uid);
-    chain.unshift(at);
-  }
-  return chain;
-}
+/** Returns the objects above an object, the topmost first. */
+export const ownersOf = (object: Owned, objects: readonly Owned[]): readonly Owned[] =>
+  ownersAbove(object, objects, metadataOf);
 
 /**
  * Returns the objects that the garbage collector deletes after an object: those whose owners all go. An
  * object with another owner stays.
  */
 export function deletedWith(root: Owned, objects: readonly Owned[]): Owned[] {
-  const owned = byOwner(objects);
+  const owned = byOwner(objects, metadataOf);
   const gone = new Set([root.metadata.uid]);
   const found: Owned[] = [];
   const loses = ({ metadata }: Owned) =>
