@@ -102,7 +102,7 @@ export const ofPods: readonly Mistake[] = [
   { line: `${ctl} logs large-log | wc -c`, says: /^16400000$/m },
   {
     line: `${ctl} set image deployment/web web=127.0.0.1:1/none:2; timeout 40 ${ctl} rollout status deployment/web`,
-    says: /Note: pod\/web-\S+: container web: (ErrImagePull|ImagePullBackOff): .*refused/,
+    says: /Note: pod\/web-\S+: the image 127\.0\.0\.1:1\/none:2 cannot be pulled: .*ImagePull.*refused/,
   },
 ];
 
