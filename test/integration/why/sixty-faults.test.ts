@@ -18,8 +18,9 @@ import { type Cluster, startCluster } from '../controllers/cluster.ts';
 import type { Fault } from './fault.ts';
 import { otherFaults } from './other-faults.ts';
 import { podFaults } from './pod-faults.ts';
+import { schedulingFaults } from './scheduling-faults.ts';
 
-const faults = [...podFaults, ...otherFaults];
+const faults = [...schedulingFaults, ...podFaults, ...otherFaults];
 const book = new RuleBook({ ...rules, ...featureRules });
 const namespaceOf = (fault: Fault) => `f${faults.indexOf(fault) + 1}`;
 
