@@ -59,6 +59,14 @@ export const object = (apiVersion: string, kind: string, spec: JsonObject, name 
   spec,
 });
 
+export const claim = (spec: JsonObject, name = 'data'): JsonObject =>
+  object(
+    'v1',
+    'PersistentVolumeClaim',
+    { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
+    name,
+  );
+
 /** The status of a pod whose container waits. */
 export const waits = (reason: string, message = '', more: JsonObject = {}): JsonObject => ({
   phase: 'Pending',

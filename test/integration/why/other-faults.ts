@@ -1,18 +1,11 @@
 /** Faults 45 to 60: workloads, the network, storage and budgets. */
-import { ended, type Fault, labels, object, pod, waits, workload } from './fault.ts';
+import { claim, ended, type Fault, labels, object, pod, waits, workload } from './fault.ts';
 
 const meta = (name: string, more: object = {}) => ({
   metadata: { name, uid: `uid-of-${name}`, creationTimestamp: '2020-01-01T00:00:00Z', ...more },
 });
 const service = (spec: object) =>
   object('v1', 'Service', { ports: [{ port: 80, targetPort: 8080 }], selector: labels, ...spec });
-const claim = (spec: object, name = 'data') =>
-  object(
-    'v1',
-    'PersistentVolumeClaim',
-    { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
-    name,
-  );
 const volume = (name: string, spec: object) =>
   object(
     'v1',

@@ -1,17 +1,10 @@
 /** Pods that get no node. */
-import { type Fault, labels, object, pod, workload } from './fault.ts';
+import { claim, type Fault, labels, object, pod, workload } from './fault.ts';
 
 const on = (pool: string) => ({ nodeSelector: { pool } });
 const claimVolume = (claimName = 'data') => ({
   volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }],
 });
-const claim = (spec: object, name = 'data') =>
-  object(
-    'v1',
-    'PersistentVolumeClaim',
-    { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
-    name,
-  );
 const volume = (name: string, spec: object) =>
   object(
     'v1',

@@ -9,7 +9,7 @@ import type { ApiKind } from '../cluster/plan/discovery.ts';
 import { ownedOf } from '../cluster/plan/owner-tree.ts';
 import { sendJson } from '../cluster/request.ts';
 import { type Survey, survey, surveyed } from '../cluster/survey.ts';
-import { notify, openDialog } from '../shell/dialog.tsx';
+import { DialogEnd, notify, openDialog } from '../shell/dialog.tsx';
 import type { ObjectAction } from './action.ts';
 import { type DeleteEffects, deleteEffects, effectsText } from './plan/delete-effects.ts';
 
@@ -113,15 +113,7 @@ function DeleteDialog({ kind, object, close }: Props) {
           />
         </label>
       )}
-      {failure.value !== '' && (
-        <p class="notice bad" role="alert">
-          {failure}
-        </p>
-      )}
-      <div class="dialog-buttons">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
+      <DialogEnd failure={failure.value} close={close}>
         <button
           type="submit"
           class="danger"
@@ -129,7 +121,7 @@ function DeleteDialog({ kind, object, close }: Props) {
         >
           Delete
         </button>
-      </div>
+      </DialogEnd>
     </form>
   );
 }

@@ -6,7 +6,7 @@ import { errorMessage } from '../../../base/log.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import { isPaused, pausePatch, restartPatch } from '../../../views/workload-changes.ts';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
-import { notify, openDialog } from '../shell/dialog.tsx';
+import { DialogEnd, notify, openDialog } from '../shell/dialog.tsx';
 import type { ObjectAction } from './action.ts';
 import { fieldsOf, mayPatch, mergePatch } from './patch-object.ts';
 
@@ -115,19 +115,11 @@ function ScaleDialog({ kind, object, close }: Props) {
         </button>
         <span class="faint">now {present}</span>
       </div>
-      {failure.value !== '' && (
-        <p class="notice bad" role="alert">
-          {failure}
-        </p>
-      )}
-      <div class="dialog-buttons">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
+      <DialogEnd failure={failure.value} close={close}>
         <button type="submit" class="primary">
           Scale
         </button>
-      </div>
+      </DialogEnd>
     </form>
   );
 }

@@ -1,6 +1,6 @@
 /** The one dialog of the app, and short notices of what was done. */
 import { signal } from '@preact/signals';
-import type { FunctionComponent } from 'preact';
+import type { ComponentChildren, FunctionComponent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { errorMessage } from '../../../base/log.ts';
 
@@ -36,6 +36,31 @@ function Shown({ title, content: Content }: Dialog) {
     </dialog>
   );
 }
+
+interface EndProps {
+  /** Why the action has failed; empty while it has not. */
+  readonly failure: string;
+  readonly close: () => void;
+  /** The button that acts. */
+  readonly children: ComponentChildren;
+}
+
+/** The end of a dialog's form: the failure, if there is one, and the buttons. */
+export const DialogEnd = ({ failure, close, children }: EndProps) => (
+  <>
+    {failure !== '' && (
+      <p class="notice bad" role="alert">
+        {failure}
+      </p>
+    )}
+    <div class="dialog-buttons">
+      <button type="button" onClick={close}>
+        Cancel
+      </button>
+      {children}
+    </div>
+  </>
+);
 
 interface Notice {
   readonly text: string;

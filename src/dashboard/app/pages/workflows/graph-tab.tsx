@@ -11,7 +11,7 @@ import { kindsByKey } from '../../cluster/kinds.ts';
 import { sendJson } from '../../cluster/request.ts';
 import { seen } from '../../cluster/seen.ts';
 import type { TabProps } from '../../object/tab.ts';
-import { openDialog } from '../../shell/dialog.tsx';
+import { DialogEnd, openDialog } from '../../shell/dialog.tsx';
 import { objectHref } from '../../shell/plan/addresses.ts';
 import { navigate } from '../../shell/router.ts';
 import { now } from '../../shell/screen.ts';
@@ -123,19 +123,11 @@ function RunDialog({ workflow, namespace, close }: DialogProps) {
           input.value = event.currentTarget.value;
         }}
       />
-      {failure.value !== '' && (
-        <p class="notice bad" role="alert">
-          {failure}
-        </p>
-      )}
-      <div class="dialog-buttons">
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
+      <DialogEnd failure={failure.value} close={close}>
         <button type="submit" class="primary">
           Run
         </button>
-      </div>
+      </DialogEnd>
     </form>
   );
 }
