@@ -21,6 +21,8 @@ describe('images from a registry', () => {
   let node: NodeHarness;
   let registry: Registry;
   let app: string;
+  /** An image of the machine that no container uses and that the node did not pull. */
+  const neighbour = `minik8s-test/neighbour:${process.pid}`;
 
   before(async () => {
     registry = await startRegistry();
@@ -29,6 +31,7 @@ describe('images from a registry', () => {
     const { stdout } = await docker('create', node.images.busybox);
     await docker('commit', '--change', 'LABEL of=the-registry', stdout.trim(), app);
     await docker('rm', stdout.trim());
+    await docker('tag', node.images.busybox, neighbour);
     const [user = '', ...password] = registry.login.split(':');
     await docker('login', '-u', user, '-p', password.join(':'), registry.address);
     await docker('push', app);
@@ -40,6 +43,7 @@ describe('images from a registry', () => {
     await node.close();
     await registry.stop();
     await docker('rmi', '-f', app).catch(() => undefined);
+    await docker('rmi', neighbour);
   });
 
   const makeSecret = async (name: string, login: string) => {
@@ -127,16 +131,12 @@ describe('images from a registry', () => {
     assert.ok(await isThere(), 'there is room');
     await gc(150, 3_600_000).collect();
     assert.ok(await isThere(), 'it is new');
-    const others = async () => {
-      const all = (await node.runtime.listImages()).flatMap(({ names }) => names);
-      return all.filter((name) => !name.startsWith(registry.address)).sort();
-    };
-    const before = await others();
     // The container may still be terminating.
     await eventually(async () => {
       await gc(150).collect();
       assert.equal(await isThere(), false);
     });
-    assert.deepEqual(await others(), before);
+    const left = (await node.runtime.listImages()).flatMap(({ names }) => names);
+    assert.ok(left.includes(neighbour), 'an image that the node did not pull stays');
   });
 });
