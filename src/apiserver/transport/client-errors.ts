@@ -19,7 +19,7 @@ const statusOf: Readonly<Record<string, string>> = {
  * Handles a server's `clientError`. A connection on which no byte has arrived stays open if `mayWait` is set:
  * Go's transport keeps a connection that it dialled and did not need, and does not retry a POST on a
  * connection that was closed. Otherwise it is closed once the event loop has read what has arrived: an event
- * loop that was held runs its timers first.
+ * loop that was held runs its timers first. The same holds for the timer of a TLS handshake.
  */
 export function answerClientError(
   error: ParseError,
@@ -29,11 +29,17 @@ export function answerClientError(
 ): void {
   if (holdUnparsed(error, socket)) return;
   const { code = '' } = error;
-  if (code !== 'ERR_HTTP_REQUEST_TIMEOUT' || socket.bytesRead > 0) close(socket, code);
+  if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') clock.soon(() => closeUnsecured(socket));
+  else if (code !== 'ERR_HTTP_REQUEST_TIMEOUT' || socket.bytesRead > 0) close(socket, code);
   else if (!mayWait)
     clock.soon(() => {
       if (socket.bytesRead === 0) close(socket, code);
     });
+}
+
+/** Closes the connection unless its handshake is complete. No answer can be sent before that. */
+function closeUnsecured(socket: ClientSocket): void {
+  if (socket.getPeerFinished() === undefined) socket.destroy();
 }
 
 function close(socket: ClientSocket, code: string): void {

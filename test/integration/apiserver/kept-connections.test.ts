@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { connect as plainConnect } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -66,12 +67,16 @@ async function turnsOf(t: TestContext, server: HttpsTestServer): Promise<void> {
   }
 }
 
+function holdLoop(heldMs: number): void {
+  for (const until = performance.now() + heldMs; performance.now() < until; );
+}
+
 /** Sends data, and holds the event loop: the server reads the data after the timers that fire meanwhile. */
 async function writeAndHold({ socket }: Kept, data: string, heldMs: number): Promise<void> {
   // Timers run after this phase of the event loop, and before the data is read.
   await new Promise(setImmediate);
   socket.write(data);
-  for (const until = performance.now() + heldMs; performance.now() < until; );
+  holdLoop(heldMs);
 }
 
 const whenStatuses = (kept: Kept, count: number) =>
@@ -219,6 +224,29 @@ it('a first request that arrives in time is answered, even if the event loop was
   await writeAndHold(kept, `GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`, 2000);
   await whenStatuses(kept, 1);
   assert.deepEqual(kept.statuses(), [401]);
+});
+
+it('a connection whose handshake ends in time is kept, even if the event loop was held in the meantime', async (t) => {
+  const server = await start(t, { listen: { patienceMs: 1000 } });
+  const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false });
+  t.after(() => socket.destroy());
+  let said = '';
+  socket.on('data', (chunk) => (said += chunk));
+  await once(socket, 'secureConnect');
+  // The server has not yet read the client's last message of the handshake.
+  socket.write(`GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`);
+  holdLoop(1500);
+  await eventually(systemClock, 'an answer', () => said.length > 0 || socket.closed);
+  assert.match(said, /^HTTP\/1\.1 401 /);
+});
+
+it('a connection without a handshake is closed without an answer', async (t) => {
+  const server = await start(t, { listen: { patienceMs: 100 } });
+  const socket = plainConnect(server.port, '127.0.0.1');
+  let said = '';
+  socket.on('data', (chunk) => (said += chunk));
+  await once(socket, 'close');
+  assert.equal(said, '');
 });
 
 it('a connection without a certificate and without a request is closed', async (t) => {

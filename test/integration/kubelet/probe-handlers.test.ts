@@ -143,7 +143,7 @@ describe('httpGet', () => {
       output:
         'Get "http://127.0.0.1:PORT/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
     });
-    assert.deepEqual(await get((_, response) => response.write('part'), '/', 50), {
+    assert.deepEqual(await get((_, response) => response.write('part'), '/', 500), {
       result: 'failure',
       output:
         'Get "http://127.0.0.1:PORT/": context deadline exceeded (Client.Timeout or context cancellation while reading body)',

@@ -55,7 +55,7 @@ before(async () => {
     functionCalls: { master: 'here', reachesPod: () => true, writeDemand: async () => undefined },
   });
   const listen = async (direct: typeof server.directCalls) => {
-    const listener = await listenAsGateway(server, { direct, signal: stopping.signal, patienceMs: 500 });
+    const listener = await listenAsGateway(server, { direct, signal: stopping.signal, patienceMs: 1500 });
     closed.push(listener.closed);
     return listener.port;
   };

@@ -1,6 +1,8 @@
 /** Jobs on a real Slurm behind a real sshd. `npm run walk:slurm` covers more. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../../../../src/base/clock.ts';
+import { eventually } from '../../../../fixtures/eventually.ts';
 import { condition, ends, startClient } from '../../../../fixtures/slurm/client.ts';
 import {
   clusterPassword,
@@ -66,6 +68,8 @@ describe('jobs on Slurm', { skip: unlessSlurm, timeout: 300_000 }, () => {
       [],
     );
     assert.equal(await cluster.sh('ls .minik8s/default'), '', 'the work folder is gone');
+    // Slurm's accounting learns of a job later than its controller.
+    await eventually(systemClock, 'the job is accounted for', async () => (await submissions(uid)) > 0);
     assert.equal(await submissions(uid), 1);
   });
 

@@ -18,9 +18,11 @@ before(async () => {
     const answer = await world.call('POST', rbac, { metadata: { name: role }, roleRef, subjects });
     assert.equal(answer.status, 201, answer.text);
   }
-  const edit = { user: user('edit') };
-  await world.eventually('the roles are put together', async () => {
-    return (await world.call('GET', `${group}/triggers`, undefined, edit)).status === 200;
+  const mayRead = async (role: string, path: string) =>
+    (await world.call('GET', group + path, undefined, { user: user(role) })).status === 200;
+  await world.eventually('the roles are aggregated', async () => {
+    const answers = [mayRead('view', '/triggers'), mayRead('edit', '/triggerevents')];
+    return (await Promise.all([...answers, mayRead('admin', '/triggerevents')])).every(Boolean);
   });
   const spec = { target: { name: 'f' }, http: { path: '/a' } };
   assert.equal(
