@@ -6,11 +6,11 @@ export type Architecture = 'x64' | 'arm64';
 interface Names {
   /** Name in Docker, in Go and in Debian. */
   readonly docker: 'amd64' | 'arm64';
-  /** Prefix of GNU's compiler and tools for it, on a machine of another architecture. */
+  /** Prefix of GNU's compiler and tools for the architecture, on a machine of another one. */
   readonly gnu: string;
-  /** Program that runs its programs on a machine of another architecture, with its libraries. */
+  /** Program that runs programs of the architecture on a machine of another one, with their libraries. */
   readonly emulator: readonly string[];
-  /** Oldest processors that Go's code must run on, whatever the environment of the build says. */
+  /** Oldest processors on which Go's code must run; overrides the environment of the build. */
   readonly go: Readonly<Record<string, string>>;
 }
 
@@ -39,6 +39,9 @@ export function architectureOf(name: string): Architecture {
 export const gnuProgram = (arch: Architecture, name: string, host: string = process.arch): string =>
   arch === host ? name : `${architectures[arch].gnu}${name}`;
 
-/** Returns the words before a program of the architecture that run it here: none on such a machine. */
+/**
+ * Returns the words before a command line that run a program of the architecture here; empty on a machine of
+ * that architecture.
+ */
 export const emulatorFor = (arch: Architecture, host: string = process.arch): readonly string[] =>
   arch === host ? [] : architectures[arch].emulator;

@@ -25,7 +25,7 @@ const loader = new ChunkLoader(
 
 const { dispatch } = loader.load('src/dispatch.ts') as typeof Dispatch;
 const { processCommand } = loader.load('src/cli/ctl.ts') as typeof Ctl;
-/** Verbs of features are loaded below, and called by nobody here. */
+/** Verbs of features are loaded below, and are not called here. */
 const features: CtlFeatures = { verbs: {}, logs: {}, describers: {}, rules: async () => ({}) };
 const kubernetesFields = async () => {
   throw new Error('a usual command reads no fields of kinds');

@@ -1,4 +1,4 @@
-/** Picture of the folders of src/ and of which imports which, as SVG. Pure. */
+/** Picture of the folders of src/ and of their imports, as SVG. Pure. */
 
 import { layerOf, rooms } from '../../test/fixtures/import-rules.ts';
 import type { Import } from '../../test/fixtures/imports.ts';
@@ -31,7 +31,7 @@ export function roomsPicture(imports: readonly Import[]): string {
   return draw(layout, linesOf);
 }
 
-/** Returns which folder of src/ imports which; the files directly in src/ are `main`. */
+/** Returns the imports of each folder of src/ by folder; the files directly in src/ are `main`. */
 export function graphOf(imports: readonly Import[]): Graph {
   const graph = new Map<string, Set<string>>();
   const targetsOf = (layer: string) => {
@@ -47,7 +47,7 @@ export function graphOf(imports: readonly Import[]): Graph {
   return new Map([...graph].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns what stands under a folder's name: its rooms in their order, or the features. */
+/** Returns the lines under a folder's name: its subfolders in their order, or the features. */
 function linesIn(name: string, imports: readonly Import[]): string[] {
   const order = name === 'features' ? featuresOf(imports) : (rooms[`src/${name}`] ?? []);
   return Array.from({ length: Math.ceil(order.length / roomsInALine) }, (_, index) =>

@@ -36,8 +36,8 @@ export const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
 /**
- * Returns the page of a Markdown file. `path` is that of the file from the repository's root; `isFolder` says
- * which targets of links are folders.
+ * Returns the page of a Markdown file. `path` is that of the file from the repository's root; `isFolder`
+ * returns true for targets of links that are folders.
  */
 export function markdownPage(path: string, text: string, isFolder: (path: string) => boolean): Page {
   const links: string[] = [];

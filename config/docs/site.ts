@@ -1,4 +1,7 @@
-/** The documentation site: a page for each Markdown file and for each file that one links to. Pure. */
+/**
+ * The documentation site: a page for each Markdown file, and for each file to which a Markdown file links.
+ * Pure.
+ */
 import MiniSearch from 'minisearch';
 import {
   escaped,
@@ -12,7 +15,7 @@ import {
 
 /** The files of the repository, by path from its root. */
 export interface Repository {
-  /** Paths of all files that git has. */
+  /** Paths of all files in git. */
   readonly files: readonly string[];
   read(path: string): string;
 }

@@ -31,7 +31,7 @@ export interface DelegatedVersion {
   readonly versionPriority: number;
   /** Resources in the form of aggregated discovery (apidiscovery.k8s.io/v2). */
   readonly resources: readonly JsonObject[];
-  /** Stale if the other server could not be asked lately. */
+  /** Stale if the other server could not be reached lately. */
   readonly freshness: 'Current' | 'Stale';
 }
 
@@ -59,6 +59,6 @@ export interface Delegation {
   groupPriority?(group: string): number;
   /** Returns true if another server serves the version, whether or not it answers. */
   delegates(group: string, version: string): boolean;
-  /** Resolves to the answer of the other server, or to an answer that says why there is none. */
+  /** Resolves to the answer of the other server, or to an error answer with the reason why there is none. */
   forward(request: DelegatedRequest): Promise<Response>;
 }

@@ -1,6 +1,7 @@
 /**
  * Adds the OpenAPI of other servers to the document of version 2. Definitions of the same name that differ
- * get another name, as upstream (kube-openapi, pkg/aggregator): no server may change what another describes.
+ * get another name, as upstream (kube-openapi, pkg/aggregator): no server may change the description of
+ * another one.
  */
 import { deepEqual, type JsonObject } from '../apimachinery/equality.ts';
 import type { DocumentSteps, OpenApiV2Document, PathItem } from '../apimachinery/openapi.ts';
@@ -47,7 +48,7 @@ function namesBeside(present: Readonly<Record<string, SchemaObject>>, { definiti
 }
 
 /**
- * Returns what a definition says without its texts and the list of its kinds: servers of another version of
+ * Returns a definition without its descriptions and the list of its kinds: servers of another version of
  * Kubernetes describe ObjectMeta in other words.
  */
 function meaning(value: unknown): unknown {

@@ -52,7 +52,7 @@ function* json(value: Parameters<typeof jsonPieces>[0]): DocumentSteps<Uint8Arra
 /** Cost of one byte of protobuf, in bytes of JSON: a message is assembled from many small arrays. */
 const protoCost = 4;
 
-/** Does all steps and resolves to their result; the other work of the process gets its turns between them. */
+/** Runs all steps and resolves to their result; other work of the process runs between them. */
 async function inPieces<T>(steps: DocumentSteps<T>, turns: Pauses, cost = 1): Promise<T> {
   let turn = new Turn();
   for (;;) {
@@ -215,8 +215,8 @@ const isSame = (a: Sources, b: Sources): boolean =>
   a === b || (a.length === b.length && a.every((kind, index) => kind === b[index]));
 
 /**
- * Answers `/openapi/v2`. kubectl up to 1.28 can only read protobuf, and asks for it with an `@` where the
- * type of the answer has a dot.
+ * Answers `/openapi/v2`. kubectl up to 1.28 can only read protobuf, and requests it with an `@` in the
+ * place of a dot in the type.
  */
 async function respondV2(documents: Documents, request: Request): Promise<Response> {
   const ranges = parseAccept(request.headers.get('accept') ?? '');

@@ -1,4 +1,4 @@
-/** Context that every part of the server is built from; made once by createApiServer. */
+/** Context from which every part of the server is built; created once by createApiServer. */
 import type { Duplex } from 'node:stream';
 import type { FieldTable } from '../apimachinery/field-types.ts';
 import type { Kinds } from '../apimachinery/kind-set.ts';
@@ -33,7 +33,7 @@ export interface UpgradedConnection {
   readonly socket: Duplex;
 }
 
-/** Upgrade of the client's connection, as a request asks for it. */
+/** Upgrade of the client's connection that a request asks for. */
 export interface WantedUpgrade {
   /** Request headers that list the protocols which the client supports. */
   readonly headers: Readonly<Record<string, string>>;

@@ -37,7 +37,7 @@ export class Turns {
     this.#loopMeter = loopMeter;
   }
 
-  /** Resolves when it is the caller's turn, in the order of the calls. Rejects if the signal has aborted. */
+  /** Resolves at the caller's turn, in the order of the calls. Rejects if the signal has aborted. */
   async next(signal?: AbortSignal): Promise<void> {
     const work = this.#loopMeter?.current;
     await new Promise<void>((resolve) => {

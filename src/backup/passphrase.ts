@@ -5,7 +5,9 @@ import { UsageError } from '../base/usage-error.ts';
 /** Minimum number of characters of a passphrase. */
 const minLength = 8;
 
-/** Reads the passphrase. Rejects with UsageError if the file cannot be read, or its first line is none. */
+/**
+ * Reads the passphrase. Rejects with UsageError if the file cannot be read, or its first line is not valid.
+ */
 export async function readPassphrase(path: string, flag: string): Promise<string> {
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${flag}: ${path} cannot be read (${error.code}); give the path of a file`);

@@ -115,7 +115,7 @@ interface Nodes {
   readonly drains: boolean;
 }
 
-/** Upgrades this machine if there is a file, and then the nodes if they are wanted. */
+/** Upgrades this machine if a file is given, and then the nodes if that is requested. */
 async function upgrade(options: Options, wanted: Nodes, signal: AbortSignal): Promise<void> {
   const { path } = options;
   requireSense(path, wanted);

@@ -1,6 +1,6 @@
 /**
- * Cost of authorizing a request by roles with 10,000 bindings: half of them of the whole cluster, half of one
- * namespace, each of other users. The requesting user has the usual few bindings, and requests something that
+ * Cost of authorizing a request by roles with 10,000 bindings: half of them cluster-wide and half in one
+ * namespace, all for other users. The requesting user has the usual few bindings, and requests something that
  * the last of them allows or that none allows. For comparison, the same decisions by scanning every binding,
  * without the index.
  */
@@ -51,7 +51,7 @@ const asks = (verb: string): AccessRequest => ({
   name: 'x',
 });
 
-/** Returns an authorizer that scans every binding, as it is decoded, and the rules of those that match. */
+/** Returns an authorizer that scans every decoded binding, and the rules of the bindings that match. */
 function scan({ cache }: TestServer): Authorizer {
   const all = [path('clusterrolebindings'), path('rolebindings')].flatMap((resource) =>
     cache.list(`/registry/${resource.split('/').at(-1)}.${group}/`).map(({ object }) => object),

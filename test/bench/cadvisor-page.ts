@@ -76,9 +76,9 @@ const run = (): Promise<readonly Row[]> =>
         what: `/metrics/cadvisor with ${containers} containers, CPU time`,
         ...{ value: told, unit: 'ms', target: '< 30', met: told < 30 },
       },
-      { what: 'a reading of what all use, CPU time', value: read, unit: 'ms' },
-      { what: 'the page holds the loop, median of the longest turns', value: median(turns), unit: 'ms' },
-      { what: 'a reading holds the loop, longest turn', value: readTurn, unit: 'ms' },
+      { what: 'one reading of the usage of all containers, CPU time', value: read, unit: 'ms' },
+      { what: 'longest turn of the event loop during a page, median', value: median(turns), unit: 'ms' },
+      { what: 'longest turn of the event loop during a reading', value: readTurn, unit: 'ms' },
       {
         what: `agent asked for ${pages.length} pages every ${everySeconds} s`,
         ...{ value: all, unit: '% of a core', floor: { what: 'without scrapes', value: alone } },

@@ -111,8 +111,8 @@ async function measure(server: TestServer): Promise<readonly Row[]> {
     'get at resourceVersion=0': (accept) =>
       costOf(gets, async (time) => read(await ask(`${path}/pod-${time % pods}?resourceVersion=0`, accept))),
     [`list of ${pods} pods`]: (accept) => costOf(lists, async () => read(await ask(path, accept))),
-    'write that 1 watches': (accept) => costOfWrites(server, ask, accept, 1),
-    'write that 20 watch': (accept) => costOfWrites(server, ask, accept, 20),
+    'write with 1 watch': (accept) => costOfWrites(server, ask, accept, 1),
+    'write with 20 watches': (accept) => costOfWrites(server, ask, accept, 20),
   };
   const measured = new Map<string, number[]>();
   // The first round is not counted: frequently used code is not compiled yet.

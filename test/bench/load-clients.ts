@@ -46,7 +46,7 @@ async function inLanes(count: number, wide: number, work: (number: number) => Pr
 
 async function connected(options: object): Promise<TLSSocket> {
   const socket = connect(options);
-  // Some connections are refused; the open connections are counted in the end.
+  // Some connections are refused; the open connections are counted at the end.
   socket.on('error', () => undefined);
   open.push(socket);
   await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')]).catch(() => undefined);

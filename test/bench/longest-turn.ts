@@ -23,7 +23,7 @@ export async function maxTurn(work: () => Promise<unknown>): Promise<number> {
     .finally(() => {
       done = true;
     });
-  // A failure is reported in the end.
+  // A failure is reported at the end.
   finished.catch(() => undefined);
   for (let last = used(); after < turnsAfter; after += done ? 1 : 0) {
     await setImmediate();

@@ -107,7 +107,7 @@ async function measure(task: PageTask, size: number): Promise<Row[]> {
     row('size', first.bytes / 1e6, 'MB'),
     row('first page, whole', first.wholeMs, 'ms'),
     row('first page, processor', first.cpuMs, 'ms'),
-    row('first page, 99 of 100 turns', longTurn(first), 'ms', 1),
+    row('first page, 99th percentile of the turns', longTurn(first), 'ms', 1),
     row(
       'to the first byte',
       of((page) => page.firstByteMs),
@@ -124,9 +124,9 @@ async function measure(task: PageTask, size: number): Promise<Row[]> {
       of((page) => page.cpuMs),
       'ms',
     ),
-    row('of a core, read every 15 s', of((page) => page.cpuMs) / 150, '%', 1),
+    row('share of a core, read every 15 s', of((page) => page.cpuMs) / 150, '%', 1),
     row('99 of 100 turns', of(longTurn), 'ms', 1),
-    row('kept for each object', kept / size, 'B'),
+    row('memory kept for each object', kept / size, 'B'),
   ];
 }
 

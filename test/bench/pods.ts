@@ -97,7 +97,7 @@ async function swarm(): Promise<number> {
     );
     const gone = async () =>
       (await dockerApi<unknown[]>('GET', `/containers/json?all=1&filters=${label}`)).length === 0;
-    await waitFor('the Swarm service gone', gone, { timeoutMs: 120_000, intervalMs: 200 });
+    await waitFor('the removal of the Swarm service', gone, { timeoutMs: 120_000, intervalMs: 200 });
   }
 }
 

@@ -55,7 +55,7 @@ async function removePods(client: Client): Promise<void> {
   for (let number = 0; number < count; number++)
     await pods.delete(`probed-${number}`, 'default', { gracePeriodSeconds: 0 });
   const gone = async () => (await pods.list({ namespace: 'default' })).items.length === 0;
-  await waitFor('the pods gone', gone, { timeoutMs: 120_000, intervalMs: 500 });
+  await waitFor('the removal of the pods', gone, { timeoutMs: 120_000, intervalMs: 500 });
 }
 
 /** Returns the load in per cent of one processor. */

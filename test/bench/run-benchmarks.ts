@@ -4,7 +4,7 @@
  */
 import { type Benchmark, printTable, type Row } from './report.ts';
 
-/** Exits with status 2 if a name is unknown, otherwise with 0, whether or not the targets were met. */
+/** Exits with status 2 if a name is unknown, otherwise with 0, even if targets were missed. */
 export async function runBenchmarks(
   benchmarks: readonly Benchmark[],
   wanted: readonly string[],

@@ -101,7 +101,7 @@ const theirs = ({ error = '', ...state }: Answer): State => ({
   error: error.startsWith('conflicts [') ? error.slice('conflicts ['.length, -1) : error && 'refused',
 });
 
-describe('the rules of apply', () => {
+describe('server-side apply', () => {
   let directory: string;
   let program: ChildProcess;
   let answers: AsyncIterator<string>;
@@ -124,9 +124,9 @@ describe('the rules of apply', () => {
 
   for (const [what, seed, nulls] of [
     ['of objects', 1, false],
-    ['of objects with nulls', 2, true],
+    ['for objects with nulls', 2, true],
   ] as const) {
-    it(`are those of structured-merge-diff, ${what}`, async () => {
+    it(`has the rules of structured-merge-diff ${what}`, async () => {
       const random = new SeededRandom(seed);
       const seen = { conflicts: 0, refused: 0, steps: 0 };
       for (let round = 0; round < 2_000; round++) {

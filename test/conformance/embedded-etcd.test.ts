@@ -35,30 +35,34 @@ async function isRunning(pid: number): Promise<boolean> {
   return !/\) Z/.test(status);
 }
 
-test('no other user can reach it: no network port, and a directory of its owner alone', limit, async () => {
-  const { etcd, directory, connect, stop } = await startTestEtcd();
-  try {
-    await (await connect()).close();
-    const pid = etcd.pid();
-    assert.ok(pid);
-    assert.equal((await stat(path.join(directory, 'etcd'))).mode & 0o777, 0o700);
-    const sockets = new Set<string>();
-    for (const fd of await readdir(`/proc/${pid}/fd`)) {
-      const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '');
-      const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
-      if (inode) sockets.add(inode);
+test(
+  'other users cannot reach etcd: it opens no network port, and only its owner may read its directory',
+  limit,
+  async () => {
+    const { etcd, directory, connect, stop } = await startTestEtcd();
+    try {
+      await (await connect()).close();
+      const pid = etcd.pid();
+      assert.ok(pid);
+      assert.equal((await stat(path.join(directory, 'etcd'))).mode & 0o777, 0o700);
+      const sockets = new Set<string>();
+      for (const fd of await readdir(`/proc/${pid}/fd`)) {
+        const target = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '');
+        const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
+        if (inode) sockets.add(inode);
+      }
+      assert.ok(sockets.size >= 2, 'etcd has no sockets');
+      for (const table of ['tcp', 'tcp6', 'udp', 'udp6']) {
+        const rows = (await readFile(`/proc/${pid}/net/${table}`, 'utf8')).trim().split('\n').slice(1);
+        for (const row of rows) assert.ok(!sockets.has(row.trim().split(/\s+/)[9] ?? ''), `${table}: ${row}`);
+      }
+    } finally {
+      await stop();
     }
-    assert.ok(sockets.size >= 2, 'etcd has no sockets');
-    for (const table of ['tcp', 'tcp6', 'udp', 'udp6']) {
-      const rows = (await readFile(`/proc/${pid}/net/${table}`, 'utf8')).trim().split('\n').slice(1);
-      for (const row of rows) assert.ok(!sockets.has(row.trim().split(/\s+/)[9] ?? ''), `${table}: ${row}`);
-    }
-  } finally {
-    await stop();
-  }
-});
+  },
+);
 
-test('it is started again when killed, keeps its data, and does not run after stop', limit, async () => {
+test('a killed etcd is started again, keeps its data, and does not run after stop', limit, async () => {
   const { etcd, connect, stop } = await startTestEtcd();
   const store = await connect();
   let last: number | undefined;
@@ -132,7 +136,7 @@ test('etcd ends when its master is killed, and not when a thread of the master e
   }
 });
 
-test('an etcd that outlived its master is ended and its data served', limit, async () => {
+test('a start ends an etcd that outlived its master, and serves its data', limit, async () => {
   const dataDir = makeDirectory('minik8s-store-');
   const { master, etcd: orphan } = await startMaster(dataDir);
   // A frozen process gets no signal when its parent ends.
@@ -152,7 +156,7 @@ test('an etcd that outlived its master is ended and its data served', limit, asy
   }
 });
 
-test('a data directory whose path is longer than a socket address works', limit, async () => {
+test('etcd starts in a data directory whose path is longer than a socket address', limit, async () => {
   const { connect, stop } = await startTestEtcd(path.join('a'.repeat(100), 'b'.repeat(100)));
   try {
     const store = await connect();
@@ -163,7 +167,7 @@ test('a data directory whose path is longer than a socket address works', limit,
   }
 });
 
-test('the signal ends it', limit, async () => {
+test('an aborted signal ends etcd', limit, async () => {
   const dataDir = makeDirectory('minik8s-store-');
   const abort = new AbortController();
   const etcd = await startEmbeddedEtcd({
@@ -192,24 +196,28 @@ test('a binary that cannot run is reported, and stop does not hang', limit, asyn
   await rm(dataDir, { recursive: true });
 });
 
-test('a data directory that a living master uses is left to it', limit, async () => {
-  const { etcd, directory, connect, stop } = await startTestEtcd();
-  try {
-    const store = await connect();
-    const pid = etcd.pid();
-    await assert.rejects(
-      start(path.join(directory, 'etcd')),
-      new RegExp(`process ${process.pid} runs its etcd on`),
-    );
-    await store.create('/t/a', bytes);
-    assert.equal(etcd.pid(), pid);
-    await store.close();
-  } finally {
-    await stop();
-  }
-});
+test(
+  'a start on the data directory of a running master fails and leaves the directory unchanged',
+  limit,
+  async () => {
+    const { etcd, directory, connect, stop } = await startTestEtcd();
+    try {
+      const store = await connect();
+      const pid = etcd.pid();
+      await assert.rejects(
+        start(path.join(directory, 'etcd')),
+        new RegExp(`process ${process.pid} runs its etcd on`),
+      );
+      await store.create('/t/a', bytes);
+      assert.equal(etcd.pid(), pid);
+      await store.close();
+    } finally {
+      await stop();
+    }
+  },
+);
 
-test('after a kill in its first start it starts again, and later keeps its data', limit, async () => {
+test('etcd starts again after a kill during its first start, and keeps its data later', limit, async () => {
   for (let round = 0; round < 5; round++) {
     const dataDir = makeDirectory('minik8s-store-');
     const abort = new AbortController();
@@ -236,7 +244,7 @@ test('after a kill in its first start it starts again, and later keeps its data'
   }
 });
 
-test('damaged data are reported as damaged, at once, with what to do', limit, async () => {
+test('a start on damaged data is rejected at once with the remedy', limit, async () => {
   const dataDir = makeDirectory('minik8s-store-');
   const log = new RecordingLogger();
   const begin = () =>

@@ -1,4 +1,4 @@
-/** A proxy between a client and etcd that can fail in the ways networks do. */
+/** A proxy between a client and etcd that can fail as networks fail. */
 import { once } from 'node:events';
 import net from 'node:net';
 
@@ -96,7 +96,7 @@ export class FaultyProxy {
     for (const pair of this.#pairs) pair.frozen = true;
   }
 
-  /** Sends the held data to the server, although the client is gone. Returns its number of bytes. */
+  /** Sends the held data to the server, although the client has disconnected. Returns its number of bytes. */
   deliverHeld(): number {
     let bytes = 0;
     for (const pair of this.#pairs) {

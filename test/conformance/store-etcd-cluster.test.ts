@@ -98,50 +98,54 @@ after(async () => {
 const connect = (options: Partial<EtcdOptions> = {}) =>
   connectEtcd({ endpoints, tls, log: silentLogger, clock: systemClock, random: systemRandom, ...options });
 
-test('members are killed one after the other: nothing is lost, repeated or misreported', limit, async () => {
-  const store = await connect();
-  try {
-    const tree = freshTree();
-    const collector = new Collector(store, tree, await store.currentRevision());
-    const acknowledged: number[] = [];
-    let going = true;
-    const lanes = Array.from({ length: 8 }, async (_, lane) => {
-      let revision = await store.create(`${tree}${lane}`, Buffer.from('0'));
-      acknowledged.push(revision);
-      for (let i = 1; going; i++) {
-        revision = await store.update(`${tree}${lane}`, Buffer.from(`${lane}/${i}`), revision);
+test(
+  'no write is lost, repeated or misreported while members are killed one after the other',
+  limit,
+  async () => {
+    const store = await connect();
+    try {
+      const tree = freshTree();
+      const collector = new Collector(store, tree, await store.currentRevision());
+      const acknowledged: number[] = [];
+      let going = true;
+      const lanes = Array.from({ length: 8 }, async (_, lane) => {
+        let revision = await store.create(`${tree}${lane}`, Buffer.from('0'));
         acknowledged.push(revision);
+        for (let i = 1; going; i++) {
+          revision = await store.update(`${tree}${lane}`, Buffer.from(`${lane}/${i}`), revision);
+          acknowledged.push(revision);
+        }
+      });
+      const more = async (count: number) => {
+        const enough = acknowledged.length + count;
+        while (acknowledged.length < enough) {
+          await Promise.race([new Promise((resolve) => setTimeout(resolve, 10)), ...lanes]);
+        }
+      };
+      for (const member of members) {
+        await more(200);
+        const child = running.get(member);
+        assert.ok(child);
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+        await more(200);
+        start(member, 'existing');
+        // Two members must be left when the next one is stopped.
+        await (await connect({ endpoints: [endpoints[members.indexOf(member)] ?? ''] })).close();
       }
-    });
-    const more = async (count: number) => {
-      const enough = acknowledged.length + count;
-      while (acknowledged.length < enough) {
-        await Promise.race([new Promise((resolve) => setTimeout(resolve, 10)), ...lanes]);
-      }
-    };
-    for (const member of members) {
-      await more(200);
-      const child = running.get(member);
-      assert.ok(child);
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-      await more(200);
-      start(member, 'existing');
-      // Two members must be left when the next one is stopped.
-      await (await connect({ endpoints: [endpoints[members.indexOf(member)] ?? ''] })).close();
+      going = false;
+      await Promise.all(lanes);
+      acknowledged.sort((a, b) => a - b);
+      await collector.take(acknowledged.length);
+      assert.deepEqual(collector.revisions, acknowledged);
+      await collector.stop();
+    } finally {
+      await store.close();
     }
-    going = false;
-    await Promise.all(lanes);
-    acknowledged.sort((a, b) => a - b);
-    await collector.take(acknowledged.length);
-    assert.deepEqual(collector.revisions, acknowledged);
-    await collector.stop();
-  } finally {
-    await store.close();
-  }
-});
+  },
+);
 
-test('writers at different members exclude one another', limit, async () => {
+test('two clients at different members cannot both update the same revision', limit, async () => {
   const stores = await Promise.all(endpoints.map((endpoint) => connect({ endpoints: [endpoint] })));
   try {
     const [first] = stores;
@@ -171,36 +175,32 @@ test('writers at different members exclude one another', limit, async () => {
 const atTheFirst = (options: Partial<EtcdOptions> = {}) =>
   connect({ random: { ...systemRandom, next: () => 0 }, ...options });
 
-test(
-  'an endpoint that accepts connections without an answer costs one wait, and none after it',
-  limit,
-  async () => {
-    const sockets: net.Socket[] = [];
-    const silent = net.createServer((socket) => {
-      sockets.push(socket.on('error', () => undefined));
-    });
-    silent.listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const address = silent.address();
-    assert.ok(address && typeof address === 'object');
-    const store = await atTheFirst({
-      endpoints: [`https://127.0.0.1:${address.port}`, ...endpoints],
-      attemptMs: 1000,
-    });
-    try {
-      const key = `${freshTree()}a`;
-      let revision = await store.create(key, Buffer.from('0'));
-      const tried = sockets.length;
-      assert.ok(tried > 0);
-      for (let i = 1; i <= 30; i++) revision = await store.update(key, Buffer.from(String(i)), revision);
-      assert.equal(sockets.length, tried, 'it was not asked again');
-    } finally {
-      await store.close();
-      for (const socket of sockets) socket.destroy();
-      silent.close();
-    }
-  },
-);
+test('an endpoint that accepts connections without answering delays a client only once', limit, async () => {
+  const sockets: net.Socket[] = [];
+  const silent = net.createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+  });
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const address = silent.address();
+  assert.ok(address && typeof address === 'object');
+  const store = await atTheFirst({
+    endpoints: [`https://127.0.0.1:${address.port}`, ...endpoints],
+    attemptMs: 1000,
+  });
+  try {
+    const key = `${freshTree()}a`;
+    let revision = await store.create(key, Buffer.from('0'));
+    const tried = sockets.length;
+    assert.ok(tried > 0);
+    for (let i = 1; i <= 30; i++) revision = await store.update(key, Buffer.from(String(i)), revision);
+    assert.equal(sockets.length, tried, 'it was not asked again');
+  } finally {
+    await store.close();
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  }
+});
 
 test('if the member in use freezes, writes and the watch continue at another member', limit, async () => {
   const store = await atTheFirst();
@@ -233,7 +233,7 @@ async function isFrozen(pid: number | undefined): Promise<boolean> {
 }
 
 test(
-  'without a majority nothing is written, and writes continue when there is a majority again',
+  'no write succeeds without a majority, and writes succeed again when there is a majority',
   limit,
   async () => {
     const store = await atTheFirst({ settleMs: 3000, attemptMs: 1000 });

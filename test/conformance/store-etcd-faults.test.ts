@@ -82,34 +82,37 @@ async function eventsOf(tree: string, from: number): Promise<string[]> {
     .map((e) => `${e.key.slice(tree.length)} ${e.type === 'put' ? e.value : 'gone'}`);
 }
 
-test('a replay of 20,000 events whose connection is cut again and again loses and repeats none', limit, () =>
-  proxied(async (store, proxy, tree) => {
-    const start = await direct.currentRevision();
-    const written: number[] = [];
-    const lanes = Array.from({ length: 64 }, async (_, lane) => {
-      let revision = await direct.create(`${tree}lane/${lane}`, bytes(`${lane}`));
-      written.push(revision);
-      while (written.length < 20_000) {
-        written.push(0);
-        const at = written.length - 1;
-        revision = await direct.update(`${tree}lane/${lane}`, Buffer.alloc(64, lane), revision);
-        written[at] = revision;
-      }
-    });
-    await Promise.all(lanes);
-    written.sort((a, b) => a - b);
-    proxy.cutAfterBytes = 300_000;
-    const collector = new Collector(store, `${tree}lane/`, start);
-    await collector.until(() => proxy.cuts >= 4);
-    proxy.cutAfterBytes = Number.POSITIVE_INFINITY;
-    proxy.cut();
-    await collector.take(written.length);
-    assert.deepEqual(collector.revisions, written);
-    await collector.stop();
-  }),
+test(
+  'a replay of 20,000 events loses and repeats none although its connection is cut again and again',
+  limit,
+  () =>
+    proxied(async (store, proxy, tree) => {
+      const start = await direct.currentRevision();
+      const written: number[] = [];
+      const lanes = Array.from({ length: 64 }, async (_, lane) => {
+        let revision = await direct.create(`${tree}lane/${lane}`, bytes(`${lane}`));
+        written.push(revision);
+        while (written.length < 20_000) {
+          written.push(0);
+          const at = written.length - 1;
+          revision = await direct.update(`${tree}lane/${lane}`, Buffer.alloc(64, lane), revision);
+          written[at] = revision;
+        }
+      });
+      await Promise.all(lanes);
+      written.sort((a, b) => a - b);
+      proxy.cutAfterBytes = 300_000;
+      const collector = new Collector(store, `${tree}lane/`, start);
+      await collector.until(() => proxy.cuts >= 4);
+      proxy.cutAfterBytes = Number.POSITIVE_INFINITY;
+      proxy.cut();
+      await collector.take(written.length);
+      assert.deepEqual(collector.revisions, written);
+      await collector.stop();
+    }),
 );
 
-test('a lost answer: the write was done once and is reported with its revision', limit, () =>
+test('a write whose answer was lost is done once and reported with its revision', limit, () =>
   proxied(async (store, proxy, tree) => {
     const key = `${tree}a`;
     const start = await direct.currentRevision();
@@ -128,7 +131,7 @@ test('a lost answer: the write was done once and is reported with its revision',
 );
 
 test(
-  'after a lost answer the write is recognised although other clients have changed the object since',
+  'a write whose answer was lost is recognized although other clients have changed the object since',
   limit,
   () =>
     proxied(async (store, proxy, tree) => {
@@ -148,7 +151,7 @@ test(
     }),
 );
 
-test('a lost answer: only one of two clients that delete one revision succeeds', limit, () =>
+test('only one of two clients that delete one revision succeeds although answers are lost', limit, () =>
   proxied(async (store, proxy, tree) => {
     for (let round = 0; round < 6; round++) {
       const key = `${tree}${round}`;
@@ -166,7 +169,7 @@ test('a lost answer: only one of two clients that delete one revision succeeds',
   }),
 );
 
-test('a lost answer: a refusal stays a refusal', limit, () =>
+test('a write that was rejected is reported as rejected although the answer was lost', limit, () =>
   proxied(async (store, proxy, tree) => {
     const key = `${tree}a`;
     const revision = await direct.create(key, bytes('1'), {
@@ -194,7 +197,7 @@ test('a lost answer: a refusal stays a refusal', limit, () =>
   }),
 );
 
-test('a lost request: the write is sent again and done once', limit, () =>
+test('a write whose request was lost is sent again and done once', limit, () =>
   proxied(async (store, proxy, tree) => {
     const key = `${tree}a`;
     const start = await direct.currentRevision();
@@ -219,38 +222,44 @@ test('a request that arrives after its write was settled changes nothing', limit
   }),
 );
 
-test('many writes lost at once are each settled', limit, () =>
-  proxied(async (store, proxy, tree) => {
-    const start = await direct.currentRevision();
-    const keys = Array.from({ length: 200 }, (_, i) => `${tree}${i}`);
-    const writes = keys.map((key) => store.create(key, bytes(key)));
-    await pause(5);
-    proxy.cut();
-    await pause(120);
-    proxy.cut();
-    const revisions = await Promise.all(writes);
-    for (const [i, key] of keys.entries()) assert.equal((await direct.get(key))?.revision, revisions[i]);
-    assert.equal((await eventsOf(tree, start)).length, keys.length);
-  }),
+test(
+  'the outcome of each of many writes is determined although all their answers are lost at once',
+  limit,
+  () =>
+    proxied(async (store, proxy, tree) => {
+      const start = await direct.currentRevision();
+      const keys = Array.from({ length: 200 }, (_, i) => `${tree}${i}`);
+      const writes = keys.map((key) => store.create(key, bytes(key)));
+      await pause(5);
+      proxy.cut();
+      await pause(120);
+      proxy.cut();
+      const revisions = await Promise.all(writes);
+      for (const [i, key] of keys.entries()) assert.equal((await direct.get(key))?.revision, revisions[i]);
+      assert.equal((await eventsOf(tree, start)).length, keys.length);
+    }),
 );
 
-test('a half-open connection is detected: the watch continues and a write is settled', limit, () =>
-  proxied(
-    async (store, proxy, tree) => {
-      const collector = new Collector(store, tree, await direct.currentRevision());
-      const first = await store.create(`${tree}a`, bytes('1'));
-      await collector.take(1);
-      proxy.freeze();
-      const [second, third] = await Promise.all([
-        direct.create(`${tree}b`, bytes('2')),
-        store.create(`${tree}c`, bytes('3')),
-      ]);
-      await collector.take(3);
-      assert.deepEqual(collector.revisions, [first, ...[second, third].sort((a, b) => a - b)]);
-      await collector.stop();
-    },
-    { keepaliveMs: 1500 },
-  ),
+test(
+  'a half-open connection is detected: the watch continues, and the outcome of a write is determined',
+  limit,
+  () =>
+    proxied(
+      async (store, proxy, tree) => {
+        const collector = new Collector(store, tree, await direct.currentRevision());
+        const first = await store.create(`${tree}a`, bytes('1'));
+        await collector.take(1);
+        proxy.freeze();
+        const [second, third] = await Promise.all([
+          direct.create(`${tree}b`, bytes('2')),
+          store.create(`${tree}c`, bytes('3')),
+        ]);
+        await collector.take(3);
+        assert.deepEqual(collector.revisions, [first, ...[second, third].sort((a, b) => a - b)]);
+        await collector.stop();
+      },
+      { keepaliveMs: 1500 },
+    ),
 );
 
 test('a watch whose history was compacted while it was disconnected ends with CompactedError', limit, () =>
@@ -269,13 +278,13 @@ test('a watch whose history was compacted while it was disconnected ends with Co
   }),
 );
 
-test('a value that is too large is refused at once, and nothing is written', limit, async () => {
+test('a value that is too large is rejected at once, and nothing is written', limit, async () => {
   const tree = freshTree();
   await assert.rejects(direct.create(`${tree}a`, Buffer.alloc(5 << 20)), ValueTooLargeError);
   assert.equal(await direct.get(`${tree}a`), undefined);
 });
 
-test('objects that are too large together for one answer are listed all the same', limit, async () => {
+test('a list succeeds although its objects together are too large for one answer', limit, async () => {
   const tree = freshTree();
   const keys = Array.from({ length: 70 }, (_, at) => `${tree}${at}`).sort();
   for (const key of keys) await direct.create(key, Buffer.alloc(1 << 20, key));
@@ -306,7 +315,7 @@ test('reads and writes end with StoreUnavailableError if etcd stays unavailable'
 );
 
 test(
-  'etcd killed under load: every write is reported as it happened, every event comes once',
+  'if etcd is killed under load, every write is reported as it happened and every event arrives once',
   limit,
   async () => {
     const own = await startTestEtcd();

@@ -1,6 +1,6 @@
 /**
- * An etcd with a small quota: the functions that a flood of writes must not stop, and the recovery of the
- * cluster.
+ * An etcd with a small quota: the operations that must continue during a flood of writes, and the recovery of
+ * the cluster.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -61,7 +61,7 @@ async function until(wanted: number, call: () => Promise<{ status: number; text:
 }
 
 test(
-  'objects that fill etcd are refused, while Leases, deletions and status are accepted, and etcd recovers',
+  'a full etcd rejects new objects but accepts Leases, deletions and statuses, and recovers',
   limit,
   async () => {
     await withServer(etcdBinary, 64 << 20, async (server, store) => {
@@ -104,25 +104,29 @@ test(
   },
 );
 
-test('updates of one large object never fill etcd: its history is compacted in time', limit, async () => {
-  await withServer(etcdBinary, 64 << 20, async (server) => {
-    assert.equal((await server.call('POST', maps, large('one'))).status, 201);
-    const answers = new Set<number>();
-    for (let round = 0; round < 150; round++) {
-      const { status } = await server.call('PUT', `${maps}/one`, large('one', 'abc'[round % 3]));
-      answers.add(status);
-      if (round % 10 === 0) await renew(server);
-    }
-    assert.deepEqual(
-      [...answers].filter((status) => status !== 200 && status !== 429),
-      [],
-    );
-    await until(200, () => server.call('PUT', `${maps}/one`, large('one', 'z')));
-    assert.equal((await server.call('DELETE', `${maps}/one`)).status, 200);
-  });
-});
+test(
+  'updates of one large object never fill etcd, because its history is compacted before',
+  limit,
+  async () => {
+    await withServer(etcdBinary, 64 << 20, async (server) => {
+      assert.equal((await server.call('POST', maps, large('one'))).status, 201);
+      const answers = new Set<number>();
+      for (let round = 0; round < 150; round++) {
+        const { status } = await server.call('PUT', `${maps}/one`, large('one', 'abc'[round % 3]));
+        answers.add(status);
+        if (round % 10 === 0) await renew(server);
+      }
+      assert.deepEqual(
+        [...answers].filter((status) => status !== 200 && status !== 429),
+        [],
+      );
+      await until(200, () => server.call('PUT', `${maps}/one`, large('one', 'z')));
+      assert.equal((await server.call('DELETE', `${maps}/one`)).status, 200);
+    });
+  },
+);
 
-test('an etcd without its quota in the status is freed when its alarm is raised', limit, async () => {
+test('an etcd that does not report its quota is defragmented when it raises its alarm', limit, async () => {
   await withServer(earlierBinary, 24 << 20, async (server, store) => {
     assert.equal((await server.call('POST', maps, large('one'))).status, 201);
     let failed = 0;

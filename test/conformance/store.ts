@@ -89,21 +89,24 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
       }
     });
 
-  check('create, read, update and delete, each with a revision of its own', async (store, tree) => {
-    const key = `${tree}pods/a`;
-    assert.equal(await store.get(key), undefined);
-    const created = await store.create(key, bytes('one'));
-    assert.deepEqual(await store.get(key), { key, value: bytes('one'), revision: created });
-    const updated = await store.update(key, bytes('two'), created);
-    assert.deepEqual(await store.get(key), { key, value: bytes('two'), revision: updated });
-    const deleted = await store.delete(key, updated);
-    assert.equal(await store.get(key), undefined);
-    assert.ok(created < updated && updated < deleted);
-    assert.ok((await store.currentRevision()) >= deleted);
-    assert.ok((await store.create(key, bytes('three'))) > deleted);
-  });
+  check(
+    'an object is created, read, updated and deleted, and each write has a revision of its own',
+    async (store, tree) => {
+      const key = `${tree}pods/a`;
+      assert.equal(await store.get(key), undefined);
+      const created = await store.create(key, bytes('one'));
+      assert.deepEqual(await store.get(key), { key, value: bytes('one'), revision: created });
+      const updated = await store.update(key, bytes('two'), created);
+      assert.deepEqual(await store.get(key), { key, value: bytes('two'), revision: updated });
+      const deleted = await store.delete(key, updated);
+      assert.equal(await store.get(key), undefined);
+      assert.ok(created < updated && updated < deleted);
+      assert.ok((await store.currentRevision()) >= deleted);
+      assert.ok((await store.create(key, bytes('three'))) > deleted);
+    },
+  );
 
-  check('values are any bytes, none and a megabyte included', async (store, tree) => {
+  check('a value may be any bytes, also none or a megabyte', async (store, tree) => {
     const values = [Buffer.alloc(0), Buffer.from([0, 255, 10, 128]), Buffer.alloc(1 << 20, 7)];
     for (const [i, value] of values.entries()) {
       await store.create(`${tree}v/${i}`, value);
@@ -113,7 +116,7 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
   });
 
   check(
-    'a write that expects something else fails, changes nothing and says what is there',
+    'a write with a wrong precondition fails, changes nothing and reports the stored object',
     async (store, tree) => {
       const key = `${tree}pods/a`;
       const absent = { current: undefined };
@@ -132,7 +135,7 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
     },
   );
 
-  check('of many writes that expect the same revision one succeeds', async (store, tree) => {
+  check('only one of many writes that expect the same revision succeeds', async (store, tree) => {
     const key = `${tree}counter`;
     let revision = await store.create(key, bytes('start'));
     for (let round = 0; round < 5; round++) {
@@ -154,62 +157,70 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
     assert.equal(creations.filter((result) => result.status === 'fulfilled').length, 1);
   });
 
-  check('a claim has one owner, and is taken and given back with its write', async (store, tree) => {
-    const claim = `/claims${tree}10.96.0.1`;
-    const other = `/claims${tree}10.96.0.2`;
-    const a = await store.create(`${tree}a`, bytes('a'), { acquire: [{ key: claim, owner: 'a' }] });
-    assert.deepEqual([await store.ownerOf(claim), await store.ownerOf(other)], ['a', undefined]);
-    const again = await store.update(`${tree}a`, bytes('a2'), a, { acquire: [{ key: claim, owner: 'a' }] });
-    const taken = { name: 'ClaimTakenError', claim };
-    await assert.rejects(
-      store.create(`${tree}b`, bytes('b'), { acquire: [{ key: claim, owner: 'b' }] }),
-      taken,
-    );
-    assert.equal(await store.get(`${tree}b`), undefined);
-    // The free claim of a rejected pair is not kept.
-    const pair = [other, claim].map((key) => ({ key, owner: 'b' }));
-    await assert.rejects(store.create(`${tree}b`, bytes('b'), { acquire: pair }), ClaimTakenError);
-    const c = await store.create(`${tree}c`, bytes('c'), { acquire: [{ key: other, owner: 'c' }] });
-    // A failed write acquires and releases no claims.
-    await assert.rejects(store.delete(`${tree}a`, a, { release: [claim] }), RevisionMismatchError);
-    await assert.rejects(
-      store.create(`${tree}b`, bytes('b'), { acquire: [{ key: claim, owner: 'b' }] }),
-      taken,
-    );
-    await store.delete(`${tree}a`, again, { release: [claim] });
-    assert.equal(await store.ownerOf(claim), undefined);
-    await store.create(`${tree}b`, bytes('b'), { acquire: [{ key: claim, owner: 'b' }] });
-    // One write may swap claims.
-    await store.update(`${tree}c`, bytes('c'), c, {
-      acquire: [{ key: `${other}3`, owner: 'c' }],
-      release: [other],
-    });
-    await store.create(`${tree}d`, bytes('d'), { acquire: [{ key: other, owner: 'd' }] });
-    assert.equal((await store.list(tree)).items.length, 3);
-  });
+  check(
+    'a claim has one owner, and is acquired and released in the same transaction as its write',
+    async (store, tree) => {
+      const claim = `/claims${tree}10.96.0.1`;
+      const other = `/claims${tree}10.96.0.2`;
+      const a = await store.create(`${tree}a`, bytes('a'), { acquire: [{ key: claim, owner: 'a' }] });
+      assert.deepEqual([await store.ownerOf(claim), await store.ownerOf(other)], ['a', undefined]);
+      const again = await store.update(`${tree}a`, bytes('a2'), a, { acquire: [{ key: claim, owner: 'a' }] });
+      const taken = { name: 'ClaimTakenError', claim };
+      await assert.rejects(
+        store.create(`${tree}b`, bytes('b'), { acquire: [{ key: claim, owner: 'b' }] }),
+        taken,
+      );
+      assert.equal(await store.get(`${tree}b`), undefined);
+      // The free claim of a rejected pair is not kept.
+      const pair = [other, claim].map((key) => ({ key, owner: 'b' }));
+      await assert.rejects(store.create(`${tree}b`, bytes('b'), { acquire: pair }), ClaimTakenError);
+      const c = await store.create(`${tree}c`, bytes('c'), { acquire: [{ key: other, owner: 'c' }] });
+      // A failed write acquires and releases no claims.
+      await assert.rejects(store.delete(`${tree}a`, a, { release: [claim] }), RevisionMismatchError);
+      await assert.rejects(
+        store.create(`${tree}b`, bytes('b'), { acquire: [{ key: claim, owner: 'b' }] }),
+        taken,
+      );
+      await store.delete(`${tree}a`, again, { release: [claim] });
+      assert.equal(await store.ownerOf(claim), undefined);
+      await store.create(`${tree}b`, bytes('b'), { acquire: [{ key: claim, owner: 'b' }] });
+      // One write may swap claims.
+      await store.update(`${tree}c`, bytes('c'), c, {
+        acquire: [{ key: `${other}3`, owner: 'c' }],
+        release: [other],
+      });
+      await store.create(`${tree}d`, bytes('d'), { acquire: [{ key: other, owner: 'd' }] });
+      assert.equal((await store.list(tree)).items.length, 3);
+    },
+  );
 
-  check('a write that must hold a claim happens while it does, and only then', async (store, tree) => {
-    const held = (owner: string) => ({ holding: [{ key: `/claims${tree}term`, owner }] });
-    const lost = { name: 'ClaimLostError', claim: `/claims${tree}term` };
-    await assert.rejects(store.create(`${tree}a`, bytes('1'), held('one')), lost);
-    await store.create(`${tree}holder`, bytes('h'), {
-      acquire: [{ key: `/claims${tree}term`, owner: 'one' }],
-    });
-    const a = await store.create(`${tree}a`, bytes('1'), held('one'));
-    const holder = await store.get(`${tree}holder`);
-    assert.ok(holder);
-    await store.update(`${tree}holder`, bytes('h2'), holder.revision, { release: [`/claims${tree}term`] });
-    await store.create(`${tree}next`, bytes('n'), { acquire: [{ key: `/claims${tree}term`, owner: 'two' }] });
-    const late = { acquire: [{ key: `/claims${tree}x`, owner: 'a' }], ...held('one') };
-    await assert.rejects(store.create(`${tree}b`, bytes('late'), late), lost);
-    await assert.rejects(store.update(`${tree}a`, bytes('late'), a, late), lost);
-    await assert.rejects(store.delete(`${tree}a`, a, held('one')), lost);
-    // An error about the key itself has precedence: a later leader may have changed the key.
-    await assert.rejects(store.create(`${tree}a`, bytes('late'), held('one')), KeyExistsError);
-    await store.create(`${tree}c`, bytes('c'), { acquire: [{ key: `/claims${tree}x`, owner: 'c' }] });
-    assert.equal((await store.get(`${tree}a`))?.revision, a);
-    await store.delete(`${tree}a`, a, held('two'));
-  });
+  check(
+    'a write that requires a claim succeeds only while its client holds the claim',
+    async (store, tree) => {
+      const held = (owner: string) => ({ holding: [{ key: `/claims${tree}term`, owner }] });
+      const lost = { name: 'ClaimLostError', claim: `/claims${tree}term` };
+      await assert.rejects(store.create(`${tree}a`, bytes('1'), held('one')), lost);
+      await store.create(`${tree}holder`, bytes('h'), {
+        acquire: [{ key: `/claims${tree}term`, owner: 'one' }],
+      });
+      const a = await store.create(`${tree}a`, bytes('1'), held('one'));
+      const holder = await store.get(`${tree}holder`);
+      assert.ok(holder);
+      await store.update(`${tree}holder`, bytes('h2'), holder.revision, { release: [`/claims${tree}term`] });
+      await store.create(`${tree}next`, bytes('n'), {
+        acquire: [{ key: `/claims${tree}term`, owner: 'two' }],
+      });
+      const late = { acquire: [{ key: `/claims${tree}x`, owner: 'a' }], ...held('one') };
+      await assert.rejects(store.create(`${tree}b`, bytes('late'), late), lost);
+      await assert.rejects(store.update(`${tree}a`, bytes('late'), a, late), lost);
+      await assert.rejects(store.delete(`${tree}a`, a, held('one')), lost);
+      // An error about the key itself has precedence: a later leader may have changed the key.
+      await assert.rejects(store.create(`${tree}a`, bytes('late'), held('one')), KeyExistsError);
+      await store.create(`${tree}c`, bytes('c'), { acquire: [{ key: `/claims${tree}x`, owner: 'c' }] });
+      assert.equal((await store.get(`${tree}a`))?.revision, a);
+      await store.delete(`${tree}a`, a, held('two'));
+    },
+  );
 
   check('pages of a list are one snapshot, in key order', async (store, tree) => {
     const names = Array.from({ length: 25 }, (_, i) => `pods/${String((i * 7) % 25).padStart(2, '0')}`);
@@ -226,7 +237,7 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
       assert.equal(page.more, seen.length < 25);
       const last = page.items.at(-1);
       if (!page.more || !last) break;
-      // Objects that are deleted, created or changed in between are not seen.
+      // Deletions, creations and changes between two pages have no effect on the list.
       const next = await store.get(sorted[seen.length] ?? '');
       assert.ok(next);
       await store.delete(next.key, next.revision);
@@ -241,7 +252,7 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
   });
 
   check(
-    'a watch delivers each write under its prefix once and in order, the past first',
+    'a watch delivers each write under its prefix once and in order, beginning with past writes',
     async (store, tree) => {
       const before = await store.currentRevision();
       const a = await store.create(`${tree}w/a`, bytes('1'));
@@ -275,7 +286,7 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
   );
 
   check(
-    'progress: an idle watch says how far it is, and never claims what it has not delivered',
+    'an idle watch reports its progress, and never reports a revision that it has not delivered',
     async (store, tree) => {
       const idle = new Collector(store, `${tree}idle/`, await store.currentRevision());
       const busy = new Collector(store, `${tree}busy/`, await store.currentRevision());
@@ -314,28 +325,31 @@ export function storeSuite(name: string, open: () => Promise<Store>): void {
     },
   );
 
-  check('compacted history is refused with CompactedError and never skipped', async (store, tree) => {
-    const key = `${tree}c/a`;
-    const first = await store.create(key, bytes('1'));
-    const second = await store.update(key, bytes('2'), first);
-    const gone = await store.delete(key, second);
-    const kept = await store.create(key, bytes('3'));
-    await store.compact(gone);
-    for (const after of [first - 1, first, gone - 1]) {
-      const reason = await new Collector(store, `${tree}c/`, after).ended;
-      assert.ok(reason instanceof CompactedError, `a watch after ${after} ended with ${String(reason)}`);
-      assert.equal(reason.compactRevision, gone);
-    }
-    await assert.rejects(store.list(`${tree}c/`, { revision: first }), CompactedError);
-    const watch = new Collector(store, `${tree}c/`, gone);
-    assert.deepEqual(
-      (await watch.take(1)).map((event) => event.revision),
-      [kept],
-    );
-    await watch.stop();
-    await store.compact(gone);
-    assert.equal((await store.get(key))?.revision, kept);
-  });
+  check(
+    'a watch of compacted history is rejected with CompactedError and never skips events',
+    async (store, tree) => {
+      const key = `${tree}c/a`;
+      const first = await store.create(key, bytes('1'));
+      const second = await store.update(key, bytes('2'), first);
+      const gone = await store.delete(key, second);
+      const kept = await store.create(key, bytes('3'));
+      await store.compact(gone);
+      for (const after of [first - 1, first, gone - 1]) {
+        const reason = await new Collector(store, `${tree}c/`, after).ended;
+        assert.ok(reason instanceof CompactedError, `a watch after ${after} ended with ${String(reason)}`);
+        assert.equal(reason.compactRevision, gone);
+      }
+      await assert.rejects(store.list(`${tree}c/`, { revision: first }), CompactedError);
+      const watch = new Collector(store, `${tree}c/`, gone);
+      assert.deepEqual(
+        (await watch.take(1)).map((event) => event.revision),
+        [kept],
+      );
+      await watch.stop();
+      await store.compact(gone);
+      assert.equal((await store.get(key))?.revision, kept);
+    },
+  );
 
   check('a watch ends with its signal, and with an error when the store is closed', async (store, tree) => {
     const aborted = new Collector(store, tree, await store.currentRevision());

@@ -125,7 +125,7 @@ async function begin(dataDir: string, given: Partial<typeof binaries> = {}): Pro
 }
 
 /**
- * Starts etcd and asserts that everything is there: values, revisions, and the history after the compaction.
+ * Starts etcd and asserts that everything exists: values, revisions, and the history after the compaction.
  */
 async function assertTakenOver(dataDir: string, given: Partial<typeof binaries> = {}): Promise<void> {
   const etcd = await begin(dataDir, given);
@@ -144,7 +144,7 @@ async function assertTakenOver(dataDir: string, given: Partial<typeof binaries> 
 const entries = async (dataDir: string) =>
   (await readdir(dataDir)).filter((name) => name.startsWith('data')).sort();
 
-test('all objects exist, once, and the earlier data are kept', limit, async () => {
+test('after the take-over each object exists once, and the earlier data are kept', limit, async () => {
   assert.ok(acknowledged.length > 400 && history.length > 400);
   const dataDir = await copyOfEarlier();
   await assertTakenOver(dataDir);
@@ -159,29 +159,25 @@ test('all objects exist, once, and the earlier data are kept', limit, async () =
   await etcd.stop();
 });
 
-test(
-  'data without the etcd that wrote them are refused with the remedy, and stay unchanged',
-  limit,
-  async () => {
-    const dataDir = await copyOfEarlier();
-    await assert.rejects(begin(dataDir, { earlierBinary: missing }), (error: Error) => {
-      assert.match(
-        errorMessage(error),
-        /are of an earlier version, and \/nowhere\/etcd, which reads them, is not there: put an .* removes the cluster with all its objects$/,
-      );
-      assert.ok(error.message.includes(dataDir));
-      return true;
-    });
-    const program = path.join(dataDir, 'etcd-earlier');
-    await writeFile(program, '', { mode: 0o600 });
-    await assert.rejects(begin(dataDir, { earlierBinary: program }), (error: Error) => {
-      assert.match(errorMessage(error), /etcd-earlier, which reads them, cannot be run: put an .*EACCES/);
-      return true;
-    });
-    assert.deepEqual(await entries(dataDir), ['data']);
-    await assertTakenOver(dataDir);
-  },
-);
+test('data whose etcd is missing are rejected with the remedy, and stay unchanged', limit, async () => {
+  const dataDir = await copyOfEarlier();
+  await assert.rejects(begin(dataDir, { earlierBinary: missing }), (error: Error) => {
+    assert.match(
+      errorMessage(error),
+      /are of an earlier version, and \/nowhere\/etcd, which reads them, is not there: put an .* removes the cluster with all its objects$/,
+    );
+    assert.ok(error.message.includes(dataDir));
+    return true;
+  });
+  const program = path.join(dataDir, 'etcd-earlier');
+  await writeFile(program, '', { mode: 0o600 });
+  await assert.rejects(begin(dataDir, { earlierBinary: program }), (error: Error) => {
+    assert.match(errorMessage(error), /etcd-earlier, which reads them, cannot be run: put an .*EACCES/);
+    return true;
+  });
+  assert.deepEqual(await entries(dataDir), ['data']);
+  await assertTakenOver(dataDir);
+});
 
 test('damaged earlier data are reported as damaged, and stay unchanged', limit, async () => {
   const dataDir = await copyOfEarlier();
@@ -199,7 +195,7 @@ test('damaged earlier data are reported as damaged, and stay unchanged', limit, 
   assert.deepEqual(await entries(dataDir), ['data']);
 });
 
-test('a start that finds no mark looks at the database: its own data are not taken over', limit, async () => {
+test('a start without a mark reads the database, and does not take over its own data', limit, async () => {
   const dataDir = await copyOfEarlier();
   await assertTakenOver(dataDir);
   await rm(path.join(dataDir, 'format'));
@@ -222,7 +218,7 @@ test('earlier data restored under a name whose inode is used again are taken ove
   await assertTakenOver(dataDir);
 });
 
-test('an empty directory in the place of the data is as good as none', limit, async () => {
+test('an empty directory in the place of the earlier data is treated as no data', limit, async () => {
   const dataDir = path.join(scratch, 'empty');
   await mkdir(path.join(dataDir, 'data'), { recursive: true });
   const written = { key: `${tree}a`, value: Buffer.from('x'), revision: 0 };
@@ -247,7 +243,7 @@ async function mounted(directory: string, run: () => Promise<void>): Promise<voi
   }
 }
 
-test('earlier data on a mount point are refused with the remedy, and stay unchanged', limit, async () => {
+test('earlier data on a mount point are rejected with the remedy, and stay unchanged', limit, async () => {
   const dataDir = await copyOfEarlier();
   const data = path.join(dataDir, 'data');
   await mounted(data, () =>
@@ -265,7 +261,7 @@ test('earlier data on a mount point are refused with the remedy, and stay unchan
   await mounted(data, () => assertTakenOver(dataDir));
 });
 
-test('an empty disk in the place of the data is refused with the remedy', limit, async () => {
+test('an empty disk in the place of the data is rejected with the remedy', limit, async () => {
   const dataDir = path.join(scratch, 'disk');
   await mkdir(path.join(dataDir, 'data/lost+found'), { recursive: true });
   await mounted(path.join(dataDir, 'data'), () => assert.rejects(begin(dataDir), /data is a mount point/));
@@ -283,11 +279,11 @@ test('data that another take-over kept are never deleted', limit, async () => {
   assert.deepEqual(await readdir(at('data.earlier')), ['member', 'only-here']);
 });
 
-test('after a kill during the migration of the data the next start continues it', limit, async () => {
+test('a migration of the data that was killed is continued by the next start', limit, async () => {
   const dataDir = await copyOfEarlier();
   const at = (name: string) => path.join(dataDir, name);
   await assertTakenOver(dataDir);
-  // The data are ready, and nothing more is done: `data` is made again.
+  // The data are ready, but were not renamed yet: `data` is made again.
   await rename(at('data'), at('data.ready'));
   await rename(at('data.earlier'), at('data'));
   await assertTakenOver(dataDir);
@@ -325,13 +321,13 @@ const stages: readonly [what: string, reached: (dataDir: string) => boolean | Pr
   ['while the earlier etcd serves', (dataDir) => existsSync(path.join(dataDir, 'client:0'))],
   ['while the copy is made', (dataDir) => existsSync(path.join(dataDir, 'data.new/member/snap/db'))],
   [
-    'while the copy is tried',
+    'while the copy is tested',
     async (dataDir) => (await processesWithArguments([`--data-dir=${dataDir}/data.new`])).length > 0,
   ],
-  ['when the earlier data are out of the way', (dataDir) => existsSync(path.join(dataDir, 'data.earlier'))],
+  ['after the earlier data were moved away', (dataDir) => existsSync(path.join(dataDir, 'data.earlier'))],
 ];
 for (const [what, reached] of stages) {
-  test(`killed ${what}, the next start has everything`, limit, async () => {
+  test(`the next start has all data after a kill ${what}`, limit, async () => {
     const dataDir = await copyOfEarlier();
     const master = spawnMaster(dataDir);
     const exited = once(master, 'exit');

@@ -48,7 +48,7 @@ async function assertEqualToStore(store: Store, cache: ReturnType<typeof createW
 }
 
 test(
-  'etcd killed under load: watchers get every event once, and the cache equals the store',
+  'watches get every event once and the cache equals the store although etcd is killed under load',
   limit,
   async () => {
     const server = await startTestEtcd();
@@ -96,68 +96,63 @@ test(
   },
 );
 
-test(
-  'a restarted cache has the history: watchers resume after any revision that was not compacted',
-  limit,
-  async () => {
-    const server = await startTestEtcd();
-    const store = await server.connect();
-    try {
-      const written: number[] = [];
-      const lane = async (name: string, times: number) => {
-        const key = `/registry/pods/a/${name}`;
-        for (let i = 1; i <= times; i++) {
-          const created = await store.create(key, body(name, i));
-          const updated = await store.update(key, body(name, -i), created);
-          written.push(created, updated, await store.delete(key, updated));
-        }
-      };
-      await lane('early', 20);
-      // The compacted revision is the deletion itself: etcd forgets it with everything before it.
-      const compacted = Math.max(...written);
-      await store.compact(compacted);
-      await Promise.all(['x', 'y', 'z'].map((name) => lane(name, 20)));
-      const expected = written.filter((revision) => revision > compacted).sort((a, b) => a - b);
-      await withCache(store, async (cache) => {
-        const none = { onEvents: () => undefined, onExpired: () => undefined };
-        assert.throws(() => cache.watch('/registry/', compacted - 1, none), CompactedError);
-        const resumed = [compacted, expected[0], expected[90], expected[178], expected[179]].map(
-          (after = 0) => {
-            const seen: CacheEvent[] = [];
-            const onEvents = (events: readonly CacheEvent[]) => void seen.push(...events);
-            cache.watch('/registry/', after, { onEvents, onExpired: () => assert.fail('expired') });
-            return { after, seen };
-          },
+test('watches resume at a restarted cache after any revision that was not compacted', limit, async () => {
+  const server = await startTestEtcd();
+  const store = await server.connect();
+  try {
+    const written: number[] = [];
+    const lane = async (name: string, times: number) => {
+      const key = `/registry/pods/a/${name}`;
+      for (let i = 1; i <= times; i++) {
+        const created = await store.create(key, body(name, i));
+        const updated = await store.update(key, body(name, -i), created);
+        written.push(created, updated, await store.delete(key, updated));
+      }
+    };
+    await lane('early', 20);
+    // The compacted revision is the deletion itself: etcd forgets it with everything before it.
+    const compacted = Math.max(...written);
+    await store.compact(compacted);
+    await Promise.all(['x', 'y', 'z'].map((name) => lane(name, 20)));
+    const expected = written.filter((revision) => revision > compacted).sort((a, b) => a - b);
+    await withCache(store, async (cache) => {
+      const none = { onEvents: () => undefined, onExpired: () => undefined };
+      assert.throws(() => cache.watch('/registry/', compacted - 1, none), CompactedError);
+      const resumed = [compacted, expected[0], expected[90], expected[178], expected[179]].map(
+        (after = 0) => {
+          const seen: CacheEvent[] = [];
+          const onEvents = (events: readonly CacheEvent[]) => void seen.push(...events);
+          cache.watch('/registry/', after, { onEvents, onExpired: () => assert.fail('expired') });
+          return { after, seen };
+        },
+      );
+      const last = await store.create('/registry/pods/a/last', body('last', 1));
+      const patience = AbortSignal.timeout(120_000);
+      while (resumed.some(({ seen }) => seen.at(-1)?.revision !== last) && !patience.aborted) await pause(20);
+      for (const { after, seen } of resumed) {
+        assert.deepEqual(
+          seen.map(({ revision }) => revision),
+          [...expected, last].filter((revision) => revision > after),
         );
-        const last = await store.create('/registry/pods/a/last', body('last', 1));
-        const patience = AbortSignal.timeout(120_000);
-        while (resumed.some(({ seen }) => seen.at(-1)?.revision !== last) && !patience.aborted)
-          await pause(20);
-        for (const { after, seen } of resumed) {
-          assert.deepEqual(
-            seen.map(({ revision }) => revision),
-            [...expected, last].filter((revision) => revision > after),
-          );
-        }
-        const [all] = resumed;
-        for (const { type, previous, current } of all?.seen ?? []) {
-          const note = (object: KubeObject | undefined) =>
-            (object as { spec?: { note?: number } } | undefined)?.spec?.note;
-          const [now, before] = [note(current.object), note(previous?.object)];
-          if (type === 'ADDED') assert.equal(before, undefined);
-          else if (type === 'MODIFIED') assert.equal(now, -(before ?? Number.NaN));
-          else assert.equal(now, before);
-        }
-        await assertEqualToStore(store, cache);
-      });
-    } finally {
-      await store.close();
-      await server.stop();
-    }
-  },
-);
+      }
+      const [all] = resumed;
+      for (const { type, previous, current } of all?.seen ?? []) {
+        const note = (object: KubeObject | undefined) =>
+          (object as { spec?: { note?: number } } | undefined)?.spec?.note;
+        const [now, before] = [note(current.object), note(previous?.object)];
+        if (type === 'ADDED') assert.equal(before, undefined);
+        else if (type === 'MODIFIED') assert.equal(now, -(before ?? Number.NaN));
+        else assert.equal(now, before);
+      }
+      await assertEqualToStore(store, cache);
+    });
+  } finally {
+    await store.close();
+    await server.stop();
+  }
+});
 
-test('a revision that no event under the prefix brings is reached all the same', limit, async () => {
+test('the cache reaches a revision that no event under its prefix has', limit, async () => {
   const server = await startTestEtcd();
   const store = await server.connect();
   try {
@@ -176,7 +171,7 @@ test('a revision that no event under the prefix brings is reached all the same',
 });
 
 test(
-  'an etcd that lost its data: watchers are notified, reads return the present objects, writes work',
+  'after etcd has lost its data, watches end with an error, reads return the present objects, and writes work',
   limit,
   async () => {
     const server = await startTestEtcd();

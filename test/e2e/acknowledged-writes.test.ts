@@ -43,7 +43,7 @@ test('no acknowledged write is lost while minik8s and etcd are killed with kill 
   context.diagnostic(`${ledger.acknowledged.size} writes; until they went on: ${downs.join(', ')} ms`);
 
   const items = await ledger.check(context, api);
-  await context.test('a client that watches has them all', async () => {
+  await context.test('a client that watches has received every acknowledged write', async () => {
     await watcher.hasAll(items);
     await watcher.stop();
   });

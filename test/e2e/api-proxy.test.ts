@@ -61,7 +61,7 @@ const hostNetwork = {
   },
 };
 
-test('pods, services and nodes through the API server', async (context) => {
+test('the API server forwards HTTP requests to pods, Services and nodes', async (context) => {
   await makeRuntimeImage('python', image);
   context.after(() => docker('image', 'rm', '-f', image).then(() => undefined));
   const cluster = await MultiCluster.start(context, {
@@ -107,7 +107,7 @@ test('pods, services and nodes through the API server', async (context) => {
     );
   }
 
-  await context.test('draws from all endpoints of a service', async () => {
+  await context.test('the proxy of a Service uses all of its endpoints', async () => {
     const seen = new Set<string>();
     await waitFor('an answer of each pod', async () => {
       seen.add((await raw(namespace, '/services/hello:80/proxy/')).trim());
@@ -116,20 +116,23 @@ test('pods, services and nodes through the API server', async (context) => {
     assert.deepEqual([...seen].sort(), pods.map((pod) => `hello from ${nameOf(pod)}`).sort());
   });
 
-  await context.test('reaches what listens on the address of a pod alone, or on the machine', async () => {
-    const prefix = `${namespace}/pods/own-address:8081/proxy`;
-    assert.equal(await raw(prefix, '/'), `<a href="${prefix}/next">\n`);
-    assert.match(await raw(namespace, '/pods/host-network/proxy/'), /^machine from /);
-  });
+  await context.test(
+    "the proxy of a pod reaches a server that listens only on the pod's address, or in the network of the machine",
+    async () => {
+      const prefix = `${namespace}/pods/own-address:8081/proxy`;
+      assert.equal(await raw(prefix, '/'), `<a href="${prefix}/next">\n`);
+      assert.match(await raw(namespace, '/pods/host-network/proxy/'), /^machine from /);
+    },
+  );
 
-  await context.test("reaches a node's agent", async () => {
+  await context.test('the proxy of a node reaches its agent', async () => {
     assert.equal(await raw('/api/v1/nodes/node-1/proxy/healthz'), 'ok');
     const { items } = JSON.parse(await raw('/api/v1/nodes/node-1:10250/proxy/pods')) as { items: V1Pod[] };
     assert.ok(items.some(({ metadata }) => metadata?.name === first));
     assert.match(await raw(`/api/v1/nodes/node-1:8080/proxy/`), /^machine from /, 'another port of the node');
   });
 
-  await context.test("metrics of pods come from a node's agent", async () => {
+  await context.test('the agent of a node serves metrics of its pods through the proxy', async () => {
     const agent = '/api/v1/nodes/node-1/proxy';
     const summary = JSON.parse(await raw(agent, '/stats/summary')) as {
       node: { nodeName: string };
@@ -147,7 +150,7 @@ test('pods, services and nodes through the API server', async (context) => {
     assert.match(await raw(agent, '/configz'), /"kubeletconfig":\{/);
   });
 
-  await context.test('reaches the instance of a function, which is on another node', async () => {
+  await context.test('a function is called although its instance is on another node', async () => {
     const folder = join(cluster.masterDataDir, 'source');
     await mkdir(folder);
     await writeFile(join(folder, 'main.py'), 'def handler(event):\n    return {"far": event["n"]}\n');
@@ -164,7 +167,7 @@ test('pods, services and nodes through the API server', async (context) => {
     );
   });
 
-  await context.test('serves a client library', async () => {
+  await context.test('a client library reads a pod through the proxy', async () => {
     const api = cluster.kubeConfig().makeApiClient(CoreV1Api);
     const path = { namespace: 'default', path: 'index.html' };
     assert.equal(
@@ -175,7 +178,7 @@ test('pods, services and nodes through the API server', async (context) => {
     assert.match(page, /^hello from hello-/);
   });
 
-  await context.test('a failed request through the proxy has the reason', async () => {
+  await context.test('a failed request through the proxy is answered with the reason', async () => {
     const why = async (path: string) => (await kubectl.attempt(['get', '--raw', path])).stderr.trim();
     assert.match(
       await why(`${namespace}/pods/own-address:81/proxy/`),
@@ -188,7 +191,7 @@ test('pods, services and nodes through the API server', async (context) => {
     assert.match(await why(`${namespace}/services/none/proxy/`), /services "none" not found/);
   });
 
-  await context.test('stands behind kubectl proxy', async () => {
+  await context.test('kubectl proxy forwards requests to pods through the API server’s proxy', async () => {
     for (const { version, path } of kubectlsOf(['1.20', '1.32'])) {
       const proxy = spawn(path, ['--kubeconfig', kubeconfig, 'proxy', '--port=0'], { stdio: 'pipe' });
       try {

@@ -45,7 +45,7 @@ test('the authority is rotated while clients work and the master is killed', asy
   const command = (...args: string[]) => {
     const words = ['certs', 'rotate-ca', ...args];
     assert.ok(page.includes(`\n    minik8s ${words.join(' ')}\n`), words.join(' '));
-    // A rotation waits for nodes, which look once a minute.
+    // A rotation waits for nodes, which read the authorities once a minute.
     return endOf(cluster.hosts.at(0).command(executable, [...words, '--data-dir', masterDataDir]), 400_000);
   };
   const done = ({ code, stdout, stderr }: End): string => {
@@ -104,23 +104,26 @@ test('the authority is rotated while clients work and the master is killed', asy
   };
   const status = async () => done(await command('--status'));
 
-  await context.test('nothing is rotated before, and nothing can be finished', async () => {
-    assert.equal(await status(), 'the authority has not been rotated\n');
-    const { code, stderr } = await command('--finish');
-    assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /^error: no rotation of the authority is under way: begin with minik8s certs rotate-ca$/m,
-    );
-  });
+  await context.test(
+    'before a rotation begins, its status reports none, and finishing it is rejected',
+    async () => {
+      assert.equal(await status(), 'the authority has not been rotated\n');
+      const { code, stderr } = await command('--finish');
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /^error: no rotation of the authority is under way: begin with minik8s certs rotate-ca$/m,
+      );
+    },
+  );
 
   await context.test(
-    'the master is killed while nodes add the new authority; the command continues',
+    'the command continues although the master is killed while nodes add the new authority',
     async () => {
       const first = command();
       await waitFor('the phase trust', async () => /^phase +trust/m.test(await status()));
       await restart();
-      // The command may have noticed the kill, or not, between two of its requests.
+      // The kill may have interrupted a request of the command, or fallen between two requests.
       await first;
       assert.match(await status(), /^phase +(trust|issue): /m);
       const second = command();
@@ -137,71 +140,80 @@ test('the authority is rotated while clients work and the master is killed', asy
   );
 
   let both: string[] = [];
-  await context.test('pods and kubeconfigs trust both; new certificates are of the next', async () => {
-    both = hashes(resolveContext(loadKubeconfig([kubeconfig]) ?? assert.fail()).ca ?? '');
-    assert.deepEqual([both.length, both[0]], [2, former[0]]);
-    await waitFor('the pod to have both', async () => hashes((await inPod()).ca).length === 2, {
-      timeoutMs: 120_000,
-    });
-    assert.match(await kubectl('exec', pods[1] ?? '', '--', 'echo', 'reached'), /reached/);
-  });
+  await context.test(
+    'pods and kubeconfigs trust both authorities, and the new one signs new certificates',
+    async () => {
+      both = hashes(resolveContext(loadKubeconfig([kubeconfig]) ?? assert.fail()).ca ?? '');
+      assert.deepEqual([both.length, both[0]], [2, former[0]]);
+      await waitFor('the pod to have both', async () => hashes((await inPod()).ca).length === 2, {
+        timeoutMs: 120_000,
+      });
+      assert.match(await kubectl('exec', pods[1] ?? '', '--', 'echo', 'reached'), /reached/);
+    },
+  );
 
-  await context.test('no request has failed but while the master started', () => {
+  await context.test('requests fail only while the master starts', () => {
     assert.ok(requests > 200, String(requests));
     assert.deepEqual(failures, []);
     looping = false;
   });
   await Promise.all(loops);
 
-  await context.test('the end of the rotation: only the next one counts, also after a kill', async () => {
-    const podBoth = await inPod();
-    assert.match(done(await command('--finish')), /^phase +finish: /m);
-    await restart();
-    assert.match(await status(), /^phase +finish: /m);
-    const now = hashes(readFileSync(join(masterDataDir, 'pki/ca.crt'), 'utf8'));
-    assert.deepEqual(now, [both[1]]);
-    assert.equal(await ask(server, podBoth), 200);
-    await assert.rejects(ask(server, { ca, cert, key }), /self.signed|unable to verify|certificate/i);
-    assert.equal(await ask(server, { ca: podBoth.ca, cert, key }), 401, 'the former certificate');
-    const { code } = await kubectlFor(oldFile).attempt(['get', 'nodes']);
-    assert.equal(code, 1);
-    for (const node of cluster.nodes) {
-      await waitFor(
-        `${node.name} to trust the next one alone`,
-        () => {
-          const own = hashes(readFileSync(join(node.dataDir, 'node/ca.crt'), 'utf8'));
-          return own.length === 1 && own[0] === both[1];
-        },
-        { timeoutMs: 120_000 },
-      );
-      await node.role.end('SIGTERM');
-      await node.role.start(/^minik8s is ready: node/m);
-      await cluster.untilReady(node);
-    }
-    assert.deepEqual(await podNames(), pods);
-    assert.match(await kubectl('exec', pods[0] ?? '', '--', 'echo', 'reached'), /reached/);
-  });
+  await context.test(
+    'after the end of the rotation only the new authority is trusted, also after a kill',
+    async () => {
+      const podBoth = await inPod();
+      assert.match(done(await command('--finish')), /^phase +finish: /m);
+      await restart();
+      assert.match(await status(), /^phase +finish: /m);
+      const now = hashes(readFileSync(join(masterDataDir, 'pki/ca.crt'), 'utf8'));
+      assert.deepEqual(now, [both[1]]);
+      assert.equal(await ask(server, podBoth), 200);
+      await assert.rejects(ask(server, { ca, cert, key }), /self.signed|unable to verify|certificate/i);
+      assert.equal(await ask(server, { ca: podBoth.ca, cert, key }), 401, 'the former certificate');
+      const { code } = await kubectlFor(oldFile).attempt(['get', 'nodes']);
+      assert.equal(code, 1);
+      for (const node of cluster.nodes) {
+        await waitFor(
+          `${node.name} to trust the next one alone`,
+          () => {
+            const own = hashes(readFileSync(join(node.dataDir, 'node/ca.crt'), 'utf8'));
+            return own.length === 1 && own[0] === both[1];
+          },
+          { timeoutMs: 120_000 },
+        );
+        await node.role.end('SIGTERM');
+        await node.role.start(/^minik8s is ready: node/m);
+        await cluster.untilReady(node);
+      }
+      assert.deepEqual(await podNames(), pods);
+      assert.match(await kubectl('exec', pods[0] ?? '', '--', 'echo', 'reached'), /reached/);
+    },
+  );
 
-  await context.test('a new line for joining names the next one, and a former line is refused', async () => {
-    assert.ok((await cluster.token()).includes(both[1] ?? 'none'));
-    const host = cluster.hosts.at(1);
-    await cluster.node('node-1').role.end('SIGTERM');
-    const line = [
-      'node',
-      '--server',
-      serverOfNodes,
-      '--ca-cert-hash',
-      former[0] ?? '',
-      '--node-name',
-      'late',
-    ];
-    const flags = ['--data-dir', join(host.directory, 'late'), '--docker-socket', host.dockerSocket];
-    const words = ['MINIK8S_TOKEN=abcdef.0123456789abcdef', executable, ...line, ...flags];
-    const { code, stderr } = await endOf(host.command('env', words));
-    assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /^error: \S+ presents an authority with the hash \S+, not \S+: it belongs to another cluster/m,
-    );
-  });
+  await context.test(
+    'a new command for joining contains the new authority, and an earlier command is rejected',
+    async () => {
+      assert.ok((await cluster.token()).includes(both[1] ?? 'none'));
+      const host = cluster.hosts.at(1);
+      await cluster.node('node-1').role.end('SIGTERM');
+      const line = [
+        'node',
+        '--server',
+        serverOfNodes,
+        '--ca-cert-hash',
+        former[0] ?? '',
+        '--node-name',
+        'late',
+      ];
+      const flags = ['--data-dir', join(host.directory, 'late'), '--docker-socket', host.dockerSocket];
+      const words = ['MINIK8S_TOKEN=abcdef.0123456789abcdef', executable, ...line, ...flags];
+      const { code, stderr } = await endOf(host.command('env', words));
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /^error: \S+ presents an authority with the hash \S+, not \S+: it belongs to another cluster/m,
+      );
+    },
+  );
 });

@@ -19,7 +19,7 @@ const labels = { app: 'busy' };
 const clusterIP = '10.96.0.91';
 /**
  * Answers with its name and uses the processor while the file exists. It requests all that it may use, and
- * the target is a small part of that, so that the target is reached whatever else runs on this machine.
+ * the target is a small part of that, so that it is reached even if other programs use this machine.
  */
 const worker =
   'mkdir /www; echo "$HOSTNAME" >/www/index.html; httpd -p 8080 -h /www; while :; do if [ -e /tmp/load ]; then :; else sleep 1; fi; done';
@@ -80,7 +80,7 @@ const autoscaler = (resource: string, averageUtilization: number) => ({
 /** Each attempt starts a program. */
 const slowly = { timeoutMs: 120_000, intervalMs: 500 };
 
-test('pods are as many as their load needs', async (context: TestContext) => {
+test('an autoscaler adjusts the number of pods to their load', async (context: TestContext) => {
   const cluster = await MultiCluster.start(context, {
     hosts: 2,
     images: [helloImage],
@@ -111,7 +111,7 @@ test('pods are as many as their load needs', async (context: TestContext) => {
     return items.flatMap(({ message }) => /New size: (\d)/.exec(message ?? '')?.[1] ?? []).sort();
   };
 
-  await context.test('the metrics of nodes and pods are there', async () => {
+  await context.test('metrics of nodes and pods are served', async () => {
     const { code, stderr } = await create(deployment, service, autoscaler('cpu', 8));
     assert.equal(code, 0, stderr);
     await waitFor('one pod', async () => (await ready()) === 1, slowly);
@@ -120,60 +120,58 @@ test('pods are as many as their load needs', async (context: TestContext) => {
     assert.match(await kubectl('top', 'nodes'), /^NAME .*\n(\S+ +\d+m +\d+% +\d+Mi +\d+%\s*\n?){2}$/);
   });
 
-  await context.test(
-    'under load there are more, on both nodes, and the Service leads to the new ones',
-    async () => {
-      const [first] = await pods();
-      await exec(first?.name ?? '', 'touch /tmp/load');
-      await waitFor('more pods', async () => (await ready()) >= 2, slowly);
-      for (const { name } of await pods()) await exec(name, 'touch /tmp/load').catch(() => undefined);
-      await waitFor('as many as allowed', async () => (await ready()) === 3, slowly);
-      const all = await pods();
-      for (const { name } of all) await exec(name, 'touch /tmp/load');
-      assert.deepEqual([...new Set(all.map(({ node }) => node))].sort(), ['node-0', 'node-1']);
-      const { items } = await kubectl.json<V1EndpointSliceList>(
-        ...['get', 'endpointslices', '-l', 'kubernetes.io/service-name=busy'],
-      );
-      const endpoints = items.flatMap((slice) => slice.endpoints ?? []);
-      assert.deepEqual(
-        endpoints.map(({ targetRef }) => targetRef?.name).sort(),
-        all.map(({ name }) => name).sort(),
-      );
-      const answered = new Set<string>();
-      await waitFor(
-        'an answer of each pod',
-        async () => {
-          answered.add(
-            (await cluster.hosts.at(0).run('curl', '-s', '-m', '5', `http://${clusterIP}/`)).trim(),
-          );
-          return all.every(({ name }) => answered.has(name));
-        },
-        { timeoutMs: 60_000, intervalMs: 50 },
-      );
-    },
-  );
+  await context.test('load adds pods on both nodes, and the Service leads to the new ones', async () => {
+    const [first] = await pods();
+    await exec(first?.name ?? '', 'touch /tmp/load');
+    await waitFor('more pods', async () => (await ready()) >= 2, slowly);
+    for (const { name } of await pods()) await exec(name, 'touch /tmp/load').catch(() => undefined);
+    await waitFor('as many as allowed', async () => (await ready()) === 3, slowly);
+    const all = await pods();
+    for (const { name } of all) await exec(name, 'touch /tmp/load');
+    assert.deepEqual([...new Set(all.map(({ node }) => node))].sort(), ['node-0', 'node-1']);
+    const { items } = await kubectl.json<V1EndpointSliceList>(
+      ...['get', 'endpointslices', '-l', 'kubernetes.io/service-name=busy'],
+    );
+    const endpoints = items.flatMap((slice) => slice.endpoints ?? []);
+    assert.deepEqual(
+      endpoints.map(({ targetRef }) => targetRef?.name).sort(),
+      all.map(({ name }) => name).sort(),
+    );
+    const answered = new Set<string>();
+    await waitFor(
+      'an answer of each pod',
+      async () => {
+        answered.add((await cluster.hosts.at(0).run('curl', '-s', '-m', '5', `http://${clusterIP}/`)).trim());
+        return all.every(({ name }) => answered.has(name));
+      },
+      { timeoutMs: 60_000, intervalMs: 50 },
+    );
+  });
 
-  await context.test('while the load lasts they stay', async () => {
-    await waitFor('a look at all of them', async () => (await use('cpu')).percent > 8, slowly);
+  await context.test('the number of pods is kept while the load lasts', async () => {
+    await waitFor('metrics of all pods', async () => (await use('cpu')).percent > 8, slowly);
     assert.equal((await use('cpu')).desired, 3);
     assert.equal(await ready(), 3);
   });
 
-  await context.test('without load pods are removed one after the other, as configured', async () => {
-    for (const { name } of await pods()) await exec(name, 'rm /tmp/load');
-    await waitFor('one pod again', async () => (await pods()).length === 1, slowly);
-    assert.deepEqual(await sizes('cpu'), ['1', '2', '2', '3']);
-    await kubectl('delete', 'hpa', 'cpu');
-  });
+  await context.test(
+    'pods are removed one after the other without load, at the configured rate',
+    async () => {
+      for (const { name } of await pods()) await exec(name, 'rm /tmp/load');
+      await waitFor('one pod again', async () => (await pods()).length === 1, slowly);
+      assert.deepEqual(await sizes('cpu'), ['1', '2', '2', '3']);
+      await kubectl('delete', 'hpa', 'cpu');
+    },
+  );
 
-  await context.test('memory in use is a load too, and released memory reduces it', async () => {
+  await context.test('memory in use adds pods, and released memory removes them', async () => {
     const { code, stderr } = await create(autoscaler('memory', 60));
     assert.equal(code, 0, stderr);
     const [first] = await pods();
     // Data without line ends is kept in tail's own memory.
     await exec(first?.name ?? '', '(head -c 25000000 /dev/zero; sleep 600) | tail >/dev/null 2>&1 &');
     await waitFor('more pods', async () => (await ready()) >= 2, slowly);
-    await waitFor('a look at two of them', async () => (await use('memory')).desired !== 1, slowly);
+    await waitFor('metrics of two pods', async () => (await use('memory')).desired !== 1, slowly);
     assert.ok((await ready()) >= 2);
     await exec(first?.name ?? '', 'killall tail');
     await waitFor('one pod again', async () => (await pods()).length === 1, slowly);

@@ -31,11 +31,11 @@ const refused: readonly RefusedBody[] = [
     reason: 'BadRequest',
     message: /yaml|YAML/,
   },
-  { what: 'JSON that ends too soon', body: '{"metadata":', code: 400, reason: 'BadRequest', message: /JSON/ },
+  { what: 'truncated JSON', body: '{"metadata":', code: 400, reason: 'BadRequest', message: /JSON/ },
   { what: 'no body', body: '', code: 400, reason: 'BadRequest', message: /./ },
   { what: 'a list', body: '[]', code: 400, reason: 'BadRequest', message: /./ },
   {
-    what: 'bytes that are no text',
+    what: 'bytes that are not UTF-8',
     body: Uint8Array.of(0xff, 0xfe, 0, 1),
     code: 400,
     reason: 'BadRequest',
@@ -50,21 +50,21 @@ const refused: readonly RefusedBody[] = [
     message: /accepted media types include: application\/json/,
   },
   {
-    what: 'another kind than the path’s',
+    what: 'a kind that differs from the kind of the path',
     body: '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}',
     code: 400,
     reason: 'BadRequest',
     message: /Pod.*ConfigMap|ConfigMap.*Pod/,
   },
   {
-    what: 'a number where text belongs',
+    what: 'a number in a string field',
     body: '{"metadata":{"name":"a"},"data":{"key":5}}',
     code: 400,
     reason: 'BadRequest',
     message: /data.*key.*string|string.*data/,
   },
   {
-    what: 'text where a number belongs',
+    what: 'a string in a number field',
     path: pods,
     body: pod('a', { ports: [{ containerPort: 'http' }] }),
     code: 400,
@@ -72,7 +72,7 @@ const refused: readonly RefusedBody[] = [
     message: /containerPort/,
   },
   {
-    what: 'an object where a list belongs',
+    what: 'an object in a list field',
     path: pods,
     body: '{"metadata":{"name":"a"},"spec":{"containers":{"name":"a"}}}',
     code: 400,
@@ -87,7 +87,7 @@ const refused: readonly RefusedBody[] = [
     message: /metadata\.name.*"Not_A_Name".*lowercase/,
   },
   {
-    what: 'no name at all',
+    what: 'a missing name',
     body: '{"metadata":{}}',
     code: 422,
     reason: 'Invalid',
@@ -121,7 +121,7 @@ const refused: readonly RefusedBody[] = [
   },
 ];
 
-test('bad input is refused with one Status that names it, and changes nothing', async (context) => {
+test('bad input is rejected with one Status that names it, and changes nothing', async (context) => {
   const host = await Host.start(context, { images: [] });
   const cluster = await Cluster.start(context, { host });
   const { kubectl } = cluster;
@@ -166,7 +166,7 @@ test('bad input is refused with one Status that names it, and changes nothing', 
     ],
   ];
   for (const [what, input, says, flag = '--validate=true'] of typed) {
-    await context.test(`kubectl apply: ${what}`, async () => {
+    await context.test(`kubectl apply reports ${what}`, async () => {
       const { code, stderr } = await kubectl.attempt(['apply', flag, '-f', '-'], { input });
       assert.equal(code, 1);
       assert.match(stderr, says);
@@ -176,7 +176,7 @@ test('bad input is refused with one Status that names it, and changes nothing', 
     });
   }
 
-  await context.test('kubectl get: an unknown kind and an object that does not exist', async () => {
+  await context.test('kubectl get reports an unknown kind and an object that does not exist', async () => {
     const kind = await kubectl.attempt(['get', 'gadgets']);
     assert.deepEqual(
       [kind.code, kind.stderr],
@@ -189,7 +189,7 @@ test('bad input is refused with one Status that names it, and changes nothing', 
     );
   });
 
-  await context.test('all that left everything as it was', async () => {
+  await context.test('no bad input has changed any object', async () => {
     const strip = (text: string) => text.replace(/"(time|resourceVersion)": "[^"]*"/g, '');
     const after = await kubectl('get', 'configmaps,pods', '-A', '-o', 'json');
     assert.equal(strip(after), strip(before));

@@ -71,7 +71,7 @@ test('a pod that cannot run has the reason in its status and in an event', {
     );
 
   await Promise.all([
-    context.test('an image that does not exist', async () => {
+    context.test('reports an image that does not exist', async () => {
       await create('no-image', { image: nowhere });
       const failed = await Promise.race([
         waiting('no-image', 'ErrImagePull'),
@@ -88,13 +88,13 @@ test('a pod that cannot run has the reason in its status and in an event', {
       assert.match(await kubectl('get', 'pod', 'no-image'), /0\/1 +(ImagePullBackOff|ErrImagePull)/);
     }),
 
-    context.test('an invalid image name', async () => {
+    context.test('reports an invalid image name', async () => {
       await create('bad-image', { image: 'Not A Name' });
       const { waiting: state } = stateOf(await waiting('bad-image', 'InvalidImageName'));
       assert.match(state?.message ?? '', /Not A Name/);
     }),
 
-    context.test('unsupported fields', async () => {
+    context.test('reports unsupported fields', async () => {
       const image = 'minik8s/hello:1';
       const input = JSON.stringify({
         apiVersion: 'v1',
@@ -117,7 +117,7 @@ test('a pod that cannot run has the reason in its status and in an event', {
       assert.match(logs.stderr, /container "main" in pod "unserved" is waiting to start: NotSupported/);
     }),
 
-    context.test('an init container that fails', async () => {
+    context.test('reports an init container that fails', async () => {
       const image = 'minik8s/hello:1';
       const command = ['sh', '-c', 'echo not yet; exit 4'];
       const input = JSON.stringify({
@@ -153,7 +153,7 @@ test('a pod that cannot run has the reason in its status and in an event', {
       );
     }),
 
-    context.test('a command that ends', async () => {
+    context.test('reports a command that exits with an error', async () => {
       await create('ends', { command: ['sh', '-c', 'echo last words; exit 3'] });
       const pod = await waiting('ends', 'CrashLoopBackOff');
       assert.match(stateOf(pod).waiting?.message ?? '', /^back-off \d+s restarting failed container=main/);
@@ -175,7 +175,7 @@ test('a pod that cannot run has the reason in its status and in an event', {
       assert.match(await kubectl('get', 'pod', 'ends'), /0\/1 +(CrashLoopBackOff|Error|Running)/);
     }),
 
-    context.test('a command that is not in the image', async () => {
+    context.test('reports a command that is not in the image', async () => {
       await create('no-command', { command: ['/bin/nothing-here'] });
       const pod = await waitFor('no-command failed', async () => {
         const now = await read('no-command');
@@ -191,7 +191,7 @@ test('a pod that cannot run has the reason in its status and in an event', {
       assert.match(await event('no-command', 'Failed'), /nothing-here/);
     }),
 
-    context.test('a port of the node that another pod has', async () => {
+    context.test('reports a port of the node that another pod uses', async () => {
       const serving = { ports: [{ containerPort: 8080, hostPort: 8080 }], readinessProbe };
       await create('first', serving);
       await waitFor('first ready', async () => isReady(await read('first')));
@@ -213,7 +213,7 @@ test('a pod that cannot run has the reason in its status and in an event', {
       assert.equal(await host.page('127.0.0.1:8080'), 'hello from second');
     }),
 
-    context.test('a port of the node that a program has', async () => {
+    context.test('reports a port of the node that another program uses', async () => {
       const free = await host.take('9090');
       await create('taken', { ports: [{ containerPort: 8080, hostPort: 9090 }], readinessProbe });
       const message = await event('taken', 'FailedCreatePodSandBox');
@@ -224,7 +224,7 @@ test('a pod that cannot run has the reason in its status and in an event', {
       assert.equal(await host.page(`${host.address}:9090`), 'hello from taken');
     }),
 
-    context.test('unmountable volumes', async () => {
+    context.test('reports volumes that cannot be mounted', async () => {
       const input = JSON.stringify({
         apiVersion: 'v1',
         kind: 'Pod',

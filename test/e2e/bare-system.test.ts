@@ -1,6 +1,6 @@
 /**
- * The single file starts on a Debian that contains only apt, which is less than every installation has, and
- * needs no newer libraries than the oldest system that the README names.
+ * The single file starts on a Debian that contains only apt, which is less than any installation
+ * contains. It needs no newer libraries than the oldest system that the README names.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -1,7 +1,7 @@
 /**
- * Mistakes of beginners, typed on a machine that the quick start has left: the answer names the place, the
- * cause and what to do. test/integration/cli/beginners.test.ts has those that need no containers, full-disk,
- * join and certificates those of disks, tokens and clocks.
+ * Mistakes of beginners, typed on a machine after the quick start: the answer names the place, the cause
+ * and the remedy. Mistakes that need no containers are in test/integration/cli/beginners.test.ts; those
+ * of disks, tokens and clocks are in the tests full-disk, join and certificates.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ import { quickStart } from './harness/guides.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('mistakes of beginners are answered with the cause and what to do', {
+test('mistakes of beginners are answered with the cause and the remedy', {
   timeout: 900_000,
 }, async (context) => {
   const host = await Host.start(context, { docker: false });

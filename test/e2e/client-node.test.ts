@@ -22,7 +22,7 @@ class TerminalOutput extends PassThrough {
   readonly columns = 77;
 }
 
-test('streams of @kubernetes/client-node', async (context) => {
+test('@kubernetes/client-node can use all streams of containers', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host });
   const config = cluster.kubeConfig();
@@ -83,13 +83,16 @@ test('streams of @kubernetes/client-node', async (context) => {
     return lines;
   };
 
-  await context.test('logs of the container and of its previous instance, and the last lines', async () => {
-    assert.equal(await text(await logs({})), 'second\n');
-    assert.equal(await text(await logs({ previous: true })), 'first 1\nfirst 2\nfirst 3\n');
-    assert.equal(await text(await logs({ previous: true, tailLines: 2 })), 'first 2\nfirst 3\n');
-    const stamped = await text(await logs({ previous: true, tailLines: 1, timestamps: true }));
-    assert.match(stamped, /^\d{4}-\d\d-\d\dT[\d:.]+Z first 3\n$/);
-  });
+  await context.test(
+    'logs are read of a container and of its previous instance, and by their last lines',
+    async () => {
+      assert.equal(await text(await logs({})), 'second\n');
+      assert.equal(await text(await logs({ previous: true })), 'first 1\nfirst 2\nfirst 3\n');
+      assert.equal(await text(await logs({ previous: true, tailLines: 2 })), 'first 2\nfirst 3\n');
+      const stamped = await text(await logs({ previous: true, tailLines: 1, timestamps: true }));
+      assert.match(stamped, /^\d{4}-\d\d-\d\dT[\d:.]+Z first 3\n$/);
+    },
+  );
 
   await context.test('logs are followed until the container ends', async () => {
     const lines = await logs({ follow: true });
@@ -102,7 +105,7 @@ test('streams of @kubernetes/client-node', async (context) => {
     assert.equal(said, 'second\nlast\n');
   });
 
-  await context.test('exec in a terminal of the client’s size', async () => {
+  await context.test('exec runs a program in a terminal of the client’s size', async () => {
     const sized = 'until [ "$(stty size 2>/dev/null)" = "33 77" ]; do sleep 0.05; done; stty size; exit 4';
     assert.deepEqual(await run('typist', sized, new TerminalOutput(), true), {
       code: '4',

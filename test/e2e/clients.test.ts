@@ -14,7 +14,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 await lockMachine();
 
-test('unmodified clients: kubectl and @kubernetes/client-node', async (context) => {
+test('kubectl and @kubernetes/client-node work unmodified', async (context) => {
   const tokens = join(makeDirectory('minik8s-e2e-tokens-'), 'tokens.csv');
   context.after(() => rmSync(dirname(tokens), { recursive: true }));
   writeFileSync(tokens, 'k33p-out,robot,u1,system:masters\nn0-rights,guest,u2\n', { mode: 0o600 });
@@ -23,7 +23,7 @@ test('unmodified clients: kubectl and @kubernetes/client-node', async (context) 
   const config = cluster.kubeConfig();
   const core = config.makeApiClient(CoreV1Api);
 
-  await context.test('the administrator’s kubeconfig is for its owner alone', () => {
+  await context.test('only the owner may read the administrator’s kubeconfig', () => {
     assert.equal(statSync(cluster.kubeconfig).mode & 0o777, 0o600);
   });
 
@@ -45,44 +45,50 @@ test('unmodified clients: kubectl and @kubernetes/client-node', async (context) 
     },
   );
 
-  await context.test('client-node watches pods come, turn ready and go', async () => {
-    const events: [phase: string, name: string | undefined][] = [];
-    const watch = await new Watch(config).watch(
-      '/api/v1/namespaces/default/pods',
-      {},
-      (phase: string, pod: V1Pod) => events.push([phase, pod.metadata?.name]),
-      () => undefined,
-    );
-    await deployHello(cluster);
-    const pods = await readyPods(cluster, 3);
-    const list = await core.listNamespacedPod({ namespace: 'default', labelSelector: 'app=hello' });
-    assert.deepEqual(
-      list.items.map(({ metadata }) => metadata?.name).sort(),
-      pods.map(({ metadata }) => metadata?.name).sort(),
-    );
-    const apps = config.makeApiClient(AppsV1Api);
-    await apps.deleteNamespacedDeployment({ name: 'hello', namespace: 'default' });
-    for (const { metadata } of pods) {
-      await waitFor(`${metadata?.name} seen from ADDED to DELETED`, () => {
-        const seen = events.filter(([, name]) => name === metadata?.name).map(([phase]) => phase);
-        return seen[0] === 'ADDED' && seen.includes('MODIFIED') && seen.at(-1) === 'DELETED';
-      });
-    }
-    watch.abort();
-  });
+  await context.test(
+    'client-node receives events when pods are created, become ready and are deleted',
+    async () => {
+      const events: [phase: string, name: string | undefined][] = [];
+      const watch = await new Watch(config).watch(
+        '/api/v1/namespaces/default/pods',
+        {},
+        (phase: string, pod: V1Pod) => events.push([phase, pod.metadata?.name]),
+        () => undefined,
+      );
+      await deployHello(cluster);
+      const pods = await readyPods(cluster, 3);
+      const list = await core.listNamespacedPod({ namespace: 'default', labelSelector: 'app=hello' });
+      assert.deepEqual(
+        list.items.map(({ metadata }) => metadata?.name).sort(),
+        pods.map(({ metadata }) => metadata?.name).sort(),
+      );
+      const apps = config.makeApiClient(AppsV1Api);
+      await apps.deleteNamespacedDeployment({ name: 'hello', namespace: 'default' });
+      for (const { metadata } of pods) {
+        await waitFor(`${metadata?.name} seen from ADDED to DELETED`, () => {
+          const seen = events.filter(([, name]) => name === metadata?.name).map(([phase]) => phase);
+          return seen[0] === 'ADDED' && seen.includes('MODIFIED') && seen.at(-1) === 'DELETED';
+        });
+      }
+      watch.abort();
+    },
+  );
 
-  await context.test('client-node reads back what it wrote, and a stale write is refused', async () => {
-    const [name, namespace] = ['settings', 'default'];
-    await core.createNamespacedConfigMap({ namespace, body: { metadata: { name }, data: { a: '1' } } });
-    const first = await core.readNamespacedConfigMap({ name, namespace });
-    const body = { ...first, data: { a: '2' } };
-    const second = await core.replaceNamespacedConfigMap({ name, namespace, body });
-    assert.notEqual(second.metadata?.resourceVersion, first.metadata?.resourceVersion);
-    await assert.rejects(core.replaceNamespacedConfigMap({ name, namespace, body }), { code: 409 });
-    assert.equal(await kubectl('get', 'configmap', name, '-o', 'jsonpath={.data.a}'), '2');
-  });
+  await context.test(
+    'client-node reads the object that it wrote, and a stale write is rejected',
+    async () => {
+      const [name, namespace] = ['settings', 'default'];
+      await core.createNamespacedConfigMap({ namespace, body: { metadata: { name }, data: { a: '1' } } });
+      const first = await core.readNamespacedConfigMap({ name, namespace });
+      const body = { ...first, data: { a: '2' } };
+      const second = await core.replaceNamespacedConfigMap({ name, namespace, body });
+      assert.notEqual(second.metadata?.resourceVersion, first.metadata?.resourceVersion);
+      await assert.rejects(core.replaceNamespacedConfigMap({ name, namespace, body }), { code: 409 });
+      assert.equal(await kubectl('get', 'configmap', name, '-o', 'jsonpath={.data.a}'), '2');
+    },
+  );
 
-  await context.test('kubectl’s everyday verbs', async () => {
+  await context.test('kubectl’s everyday verbs work', async () => {
     assert.match(await kubectl('version'), /Server Version: v1\./);
     assert.match(await kubectl('get', 'nodes'), /^e2e +Ready/m);
     assert.match(await kubectl('api-resources'), /^deployments +deploy +apps\/v1 +true +Deployment$/m);
@@ -100,7 +106,7 @@ test('unmodified clients: kubectl and @kubernetes/client-node', async (context) 
     assert.deepEqual([code, stderr], [1, 'Error from server (NotFound): namespaces "team" not found\n']);
   });
 
-  await context.test('bad input is refused with the field’s name, and changes nothing', async () => {
+  await context.test('bad input is rejected with the field’s name, and changes nothing', async () => {
     const input = JSON.stringify({
       apiVersion: 'v1',
       kind: 'Pod',

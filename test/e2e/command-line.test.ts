@@ -15,7 +15,7 @@ function run(file: string, args: readonly string[], env: Readonly<Record<string,
   return { status, stdout, stderr };
 }
 
-test('one file alone answers without PATH, home or network, whatever the value of NODE_OPTIONS', (context) => {
+test('the single file runs without PATH, home or network, and with any value of NODE_OPTIONS', (context) => {
   const directory = makeDirectory('minik8s-alone-');
   context.after(() => rmSync(directory, { recursive: true }));
   const alone = join(directory, 'renamed');
@@ -27,7 +27,7 @@ test('one file alone answers without PATH, home or network, whatever the value o
   assert.equal(run(alone, ['--version']).stdout, stdout);
 });
 
-test('version is printed without loading an application, and the client is loaded without the servers', (context) => {
+test('version loads no application, and the client is loaded without the servers', (context) => {
   const directory = makeDirectory('minik8s-broken-');
   context.after(() => rmSync(directory, { recursive: true }));
   const bytes = readFileSync(built);
@@ -65,7 +65,7 @@ const refused: [args: string[], message: RegExp][] = [
   [['version', '--no-such-flag'], /^error: minik8s version: unknown flag --no-such-flag/],
 ];
 for (const [args, message] of refused) {
-  test(`bad usage ends with 2 and one line: minik8s ${args.join(' ')}`, () => {
+  test(`wrong usage ends with status 2 and one line: minik8s ${args.join(' ')}`, () => {
     const { status, stderr } = run(built, args);
     assert.equal(status, 2);
     assert.match(stderr, message);

@@ -12,7 +12,9 @@ import { serviceLines } from './conformance/services.ts';
 import { image, TestNamespace } from './conformance/test-namespace.ts';
 import { MultiCluster } from './harness/multi-cluster.ts';
 
-test('conformance: the network', { concurrency: 3 }, async (context) => {
+test('the steps of Kubernetes’ conformance tests of the network succeed', {
+  concurrency: 3,
+}, async (context) => {
   await makeNetworkImage(image);
   context.after(async () => {
     await systemExec('docker', ['image', 'rm', '-f', image]);

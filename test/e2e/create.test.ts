@@ -5,8 +5,8 @@ import { Cluster } from './harness/cluster.ts';
 
 await lockMachine();
 
-/** These commands send protobuf where `apply` sends JSON. */
-test('kubectl create creates the objects that it names', async (context) => {
+/** These commands send protobuf, while `apply` sends JSON. */
+test('each form of kubectl create creates its objects', async (context) => {
   const { kubectl } = await Cluster.start(context);
   await kubectl('create', 'namespace', 'team');
   await kubectl('-n', 'team', 'create', 'configmap', 'one', '--from-literal=k=v');

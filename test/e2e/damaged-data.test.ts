@@ -1,6 +1,6 @@
 /**
- * Starts on damaged data. One cluster is made by a real start; each case damages a copy of it, reads the one
- * line with which the start ends, and runs the commands of that line.
+ * Starts on damaged data. A real start creates one cluster. Each case damages a copy of its data, reads
+ * the line with which the start ends, and runs the commands of that line.
  */
 import assert from 'node:assert/strict';
 import {
@@ -70,7 +70,7 @@ const damages: readonly Damage[] = [
   {
     what: 'a database that was cut',
     damage: (directory) => truncateSync(join(directory, database), 100_000),
-    // The program finds a wrong page, or no page.
+    // etcd reports a wrong page, or no page.
     says: /Page expected to be|unexpected fault address/,
     mending: 'backup',
   },
@@ -125,7 +125,7 @@ test('a start on damaged data names the damaged part and the command that repair
   await first.start(ready);
   await createConfigMap(base, 'in-the-backup');
   // A copy is recognized by the version in the database, which etcd writes some seconds after its start, and
-  // which is on the disk once a backup was made. Until then etcd guesses 3.5, which writes none.
+  // which is on the disk once a backup was made. Until then etcd assumes version 3.5, which writes none.
   const socket = join(base, 'etcd/client:0');
   await eventually(systemClock, 'etcd has written its version', async () => {
     const status = ['--silent', '--unix-socket', socket, '--data', '{}', 'http://etcd/v3/maintenance/status'];
@@ -180,7 +180,7 @@ test('a start on damaged data names the damaged part and the command that repair
     });
 
   await context.test(
-    'a torn last record of the log, as a power failure leaves it, needs nothing',
+    'a start repairs a torn last record of the log, as a power failure leaves it',
     async () => {
       const directory = await copyOf('torn');
       await tearLastRecord(join(directory, log));
@@ -192,7 +192,7 @@ test('a start on damaged data names the damaged part and the command that repair
     },
   );
 
-  await context.test('a broken lock and other files are made again', async () => {
+  await context.test('a start replaces a broken lock file and other files', async () => {
     const directory = await copyOf('others');
     for (const name of ['minik8s.pid', 'etcd/format', 'pki/apiserver.key', 'pki/admin.crt', 'admin.conf'])
       writeFileSync(join(directory, name), 'garbage');
@@ -202,19 +202,22 @@ test('a start on damaged data names the damaged part and the command that repair
     assert.equal(await role.end('SIGTERM'), 0);
   });
 
-  await context.test('without a backup, the line names reset and what is lost', async () => {
-    const directory = await copyOf('none');
-    writeFileSync(join(directory, database), '');
-    const flags = ['--data-dir', directory, '--backup-dir', at('none-there')];
-    const { code, stderr } = await endOf(host.command(executable, ['master', ...flags]));
-    assert.equal(code, 1);
-    assert.match(
-      stderr,
-      /^error: [^\n]*the database \S+ is empty\): there is no backup in \S+none-there: [^\n]*minik8s reset --data-dir \S+ removes the cluster with all its objects[^\n]*\n$/,
-    );
-  });
+  await context.test(
+    'without a backup, the line names the command reset and the data that it loses',
+    async () => {
+      const directory = await copyOf('none');
+      writeFileSync(join(directory, database), '');
+      const flags = ['--data-dir', directory, '--backup-dir', at('none-there')];
+      const { code, stderr } = await endOf(host.command(executable, ['master', ...flags]));
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /^error: [^\n]*the database \S+ is empty\): there is no backup in \S+none-there: [^\n]*minik8s reset --data-dir \S+ removes the cluster with all its objects[^\n]*\n$/,
+      );
+    },
+  );
 
-  await context.test('data of a newer version are refused', async () => {
+  await context.test('data of a newer version are rejected', async () => {
     const directory = await copyOf('newer');
     const path = join(directory, database);
     const content = readFileSync(path, 'latin1');
@@ -225,7 +228,7 @@ test('a start on damaged data names the damaged part and the command that repair
     rmSync(directory, { recursive: true });
   });
 
-  await context.test('another user than the owner gets an error with the remedy', async () => {
+  await context.test('a start by a user other than the owner fails with the remedy', async () => {
     const other = ['--reuid=65534', '--regid=65534', '--clear-groups', executable];
     const { code, stderr } = await endOf(host.command('setpriv', [...other, 'master', ...flagsOf(base)]));
     assert.equal(code, 1);
@@ -236,21 +239,24 @@ test('a start on damaged data names the damaged part and the command that repair
     ['before', [400, 4050], /before the cluster's authority was made \(\d{4}-\S+Z\): .*set it \(timedatectl/],
     ['after', [-4050, -400], /the cluster's authority was valid until \d{4}-\S+Z: .*set the clock/],
   ] as const)
-    await context.test(`a clock ${what} the time of the authority is named with both times`, async () => {
-      const directory = await copyOf(`clock-${what}`);
-      const [from, to] = days.map((count) => systemClock.now() + count * 24 * 3_600_000);
-      const { key, certificate } = await createAuthority('minik8s', from ?? 0, to ?? 0);
-      writeFileSync(join(directory, 'pki/ca.key'), key);
-      writeFileSync(join(directory, 'pki/ca.crt'), certificate);
-      const role = new Role(host, ['master', ...flagsOf(directory)]);
-      await role.start(ready);
-      const line = role.log.split('\n').find((each) => says.test(each)) ?? assert.fail(role.log);
-      assert.match(line, / ERROR the clock of this machine says \d{4}-\S+Z/);
-      assert.equal(await role.end('SIGTERM'), 0);
-      rmSync(directory, { recursive: true });
-    });
+    await context.test(
+      `a start reports a clock ${what} the time of the authority, with both times`,
+      async () => {
+        const directory = await copyOf(`clock-${what}`);
+        const [from, to] = days.map((count) => systemClock.now() + count * 24 * 3_600_000);
+        const { key, certificate } = await createAuthority('minik8s', from ?? 0, to ?? 0);
+        writeFileSync(join(directory, 'pki/ca.key'), key);
+        writeFileSync(join(directory, 'pki/ca.crt'), certificate);
+        const role = new Role(host, ['master', ...flagsOf(directory)]);
+        await role.start(ready);
+        const line = role.log.split('\n').find((each) => says.test(each)) ?? assert.fail(role.log);
+        assert.match(line, / ERROR the clock of this machine says \d{4}-\S+Z/);
+        assert.equal(await role.end('SIGTERM'), 0);
+        rmSync(directory, { recursive: true });
+      },
+    );
 
-  await context.test('a directory in the place of a file is named, with what to do', async () => {
+  await context.test('a start reports a directory in the place of a file, with the remedy', async () => {
     const directory = await copyOf('directories');
     for (const [name, says] of [
       ['minik8s.pid', /remove the directory that is in the place of the lock/],
@@ -271,7 +277,7 @@ test('a start on damaged data names the damaged part and the command that repair
 });
 
 /**
- * Appends the length of a record, without its content: of a write to two sectors only the first has reached
+ * Appends the length of a record, without its content: as if only the first of two sectors had reached
  * the disk. Records begin at multiples of 8 bytes, and the rest of the file is preallocated zeros.
  */
 async function tearLastRecord(path: string): Promise<void> {

@@ -16,7 +16,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 const gpu = 'example.com/gpu';
 
-test('devices of a node', async (context) => {
+test('pods get devices of their node', async (context) => {
   const host = await Host.start(context);
   const dev = join(host.directory, 'dev');
   mkdirSync(dev);
@@ -64,7 +64,7 @@ test('devices of a node', async (context) => {
       return true;
     });
 
-  await context.test('a container has the devices it asks for, and no other', async () => {
+  await context.test('a container has the devices that it requests, and no others', async () => {
     await offers(gpu, '2', '2');
     await create('one', gpu, 1, `ls ${dev}; echo x > ${dev}/gpu0 || echo full; sleep 600`);
     await phase('one', 'Running');
@@ -82,7 +82,7 @@ test('devices of a node', async (context) => {
 
   const what =
     cardsHere.length > 0 ? "a card of NVIDIA's" : 'a made device (there is no card of NVIDIA here)';
-  await context.test(`${what} is offered, and the one that a container has it can open`, async (inner) => {
+  await context.test(`${what} is offered, and a container can open its device`, async (inner) => {
     const isCard = cardsHere.length > 0;
     const [resource, files] = isCard ? ['nvidia.com/gpu', '/dev/nvidia[0-9]*'] : [gpu, `${dev}/gpu*`];
     const count = String(isCard ? cardsHere.length : 2);
@@ -107,19 +107,22 @@ test('devices of a node', async (context) => {
     assert.ok(cardsHere.some(({ uuid }) => uuid === uuids[0]));
   });
 
-  await context.test('one that asks for more than is left waits, and runs when it is free', async () => {
-    await create('both', gpu, 2, `ls ${dev}`);
-    await waitFor('the shortage of devices is reported', async () => {
-      const { status } = await read('both');
-      return status?.conditions?.some(({ message }) => message?.includes(`Insufficient ${gpu}`));
-    });
-    await kubectl('delete', 'pod', 'one', '--wait=true', '--timeout=30s');
-    await phase('both', 'Succeeded');
-    assert.equal(await kubectl('logs', 'both'), 'gpu0\ngpu1\n');
-  });
+  await context.test(
+    'a pod that requests more devices than are free waits, and runs when enough are free',
+    async () => {
+      await create('both', gpu, 2, `ls ${dev}`);
+      await waitFor('the shortage of devices is reported', async () => {
+        const { status } = await read('both');
+        return status?.conditions?.some(({ message }) => message?.includes(`Insufficient ${gpu}`));
+      });
+      await kubectl('delete', 'pod', 'one', '--wait=true', '--timeout=30s');
+      await phase('both', 'Succeeded');
+      assert.equal(await kubectl('logs', 'both'), 'gpu0\ngpu1\n');
+    },
+  );
 
   await context.test(
-    'a device plugin offers its own, also to an agent that starts again',
+    'a device plugin offers its devices, also to an agent that restarts',
     { skip: unlessGo },
     async () => {
       const resource = 'example.com/card';
@@ -158,7 +161,7 @@ test('devices of a node', async (context) => {
   );
 
   await context.test(
-    'a name of CDI that a plugin answers with is given by the engine, or refused',
+    'the engine adds a device whose CDI name a plugin answers, or rejects the name',
     { skip: unlessGo },
     async () => {
       // The engine reads such specifications only from fixed places.

@@ -31,7 +31,7 @@ const dnsObject = (name: string, host: string, ...paths: string[]) => ({
   },
 });
 
-test('domain and path routing', async (context) => {
+test('Dns objects route host names and paths to Services', async (context) => {
   /** Each test builds on the previous tests. */
   let failed = false;
   const step = (name: string, work: () => Promise<void>) =>
@@ -86,29 +86,32 @@ test('domain and path routing', async (context) => {
   await kubectl('rollout', 'status', 'deployment/api', '--timeout=60s');
   const before = hosts();
 
-  await step('there is no web server while there is no Dns', async () => {
+  await step('no web server runs while no Dns exists', async () => {
     assert.equal(await routingContainers(), '');
     await assert.rejects(request(shop, '/'), /ECONNREFUSED/);
   });
 
-  await step('a taken port is reported by an event and a condition, and used once it is free', async () => {
-    const release = await host.take('80');
-    await applied(dnsObject('shop', shop, '/=hello:80', '/api=api:8000'));
-    await waitFor('the event', async () =>
-      /node\/e2e .*port 80 of this node is taken by another process; free it/.test(
-        await events('RoutingFailed'),
-      ),
-    );
-    const ready = '{range .status.conditions[*]}{.status} {.reason} {.message}{end}';
-    await waitFor('the condition PortTaken', async () =>
-      /^False PortTaken 1 of 1 nodes do not serve Dns objects: e2e: port 80 of this node is taken/.test(
-        await kubectl('get', 'dns', 'shop', '-o', `jsonpath=${ready}`),
-      ),
-    );
-    await release();
-    await answers(`${shop}/`, /^hello from hello-.* 200$/s);
-    await kubectl('wait', 'dns/shop', '--for=condition=Ready', '--timeout=60s');
-  });
+  await step(
+    'a port that another program uses is reported by an event and a condition, and used once it is free',
+    async () => {
+      const release = await host.take('80');
+      await applied(dnsObject('shop', shop, '/=hello:80', '/api=api:8000'));
+      await waitFor('the event', async () =>
+        /node\/e2e .*port 80 of this node is taken by another process; free it/.test(
+          await events('RoutingFailed'),
+        ),
+      );
+      const ready = '{range .status.conditions[*]}{.status} {.reason} {.message}{end}';
+      await waitFor('the condition PortTaken', async () =>
+        /^False PortTaken 1 of 1 nodes do not serve Dns objects: e2e: port 80 of this node is taken/.test(
+          await kubectl('get', 'dns', 'shop', '-o', `jsonpath=${ready}`),
+        ),
+      );
+      await release();
+      await answers(`${shop}/`, /^hello from hello-.* 200$/s);
+      await kubectl('wait', 'dns/shop', '--for=condition=Ready', '--timeout=60s');
+    },
+  );
 
   await step('names and paths lead to Services, from the node and from pods', async () => {
     await applied(dnsObject('other', other, '/=api:8000'));
@@ -215,7 +218,7 @@ test('domain and path routing', async (context) => {
     await assert.rejects(request(shop, '/'), /ECONNREFUSED/);
   });
 
-  await step('a reset leaves nothing', async () => {
+  await step('a reset removes the web server and the host names', async () => {
     await applied(dnsObject('shop', shop, '/=hello:80'));
     await answers(`${shop}/`, /^hello from hello-.* 200$/s);
     await cluster.end('SIGKILL');

@@ -65,7 +65,7 @@ spec:
   containers: [{ name: main, image: minik8s/hello:1, command: [sleep, "3600"] }]
 `;
 
-test('cluster DNS', async (context) => {
+test('cluster DNS answers pods and nodes', async (context) => {
   const hosts = await Hosts.start(context, 2);
   const [host, stranger] = [hosts.at(0), hosts.at(1)];
   // A name server as others run them, for names outside of the cluster.
@@ -94,17 +94,20 @@ test('cluster DNS', async (context) => {
   const addressOf = async (pod: string) =>
     (await cluster.kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.podIP}')).trim();
 
-  await context.test('answers at the addresses that every node and every cluster has', async () => {
-    for (const server of ['10.96.0.10', '169.254.20.10']) {
-      for (const transport of ['+notcp', '+tcp']) {
-        const name = 'kubernetes.default.svc.cluster.local';
-        assert.deepEqual(await short(`@${server}`, transport, name), ['10.96.0.1'], server + transport);
+  await context.test(
+    'DNS is served at the address of the cluster and at the address of each node',
+    async () => {
+      for (const server of ['10.96.0.10', '169.254.20.10']) {
+        for (const transport of ['+notcp', '+tcp']) {
+          const name = 'kubernetes.default.svc.cluster.local';
+          assert.deepEqual(await short(`@${server}`, transport, name), ['10.96.0.1'], server + transport);
+        }
       }
-    }
-    assert.match(await cluster.kubectl('cluster-info'), /KubeDNS.* is running at .*\/kube-dns/);
-  });
+      assert.match(await cluster.kubectl('cluster-info'), /KubeDNS.* is running at .*\/kube-dns/);
+    },
+  );
 
-  await context.test('resolves services, ports, endpoints, pods and the names of addresses', async () => {
+  await context.test('names of Services, ports, endpoints, pods and addresses are resolved', async () => {
     const cidr = (
       await cluster.kubectl('get', 'service', 'hello', '-o', 'jsonpath={.spec.clusterIP}')
     ).trim();
@@ -128,16 +131,19 @@ test('cluster DNS', async (context) => {
     assert.deepEqual(await short(at, 'TXT', 'dns-version.cluster.local'), ['"1.1.0"']);
   });
 
-  await context.test('distinguishes a missing name from one without such records', async () => {
-    const none = await full('@10.96.0.10', 'no.default.svc.cluster.local');
-    assert.match(none, /status: NXDOMAIN/);
-    assert.match(none, /^cluster\.local\.\s+5\s+IN\s+SOA\s+ns\.dns\.cluster\.local\./m);
-    const empty = await full('@10.96.0.10', 'AAAA', 'kubernetes.default.svc.cluster.local');
-    assert.match(empty, /status: NOERROR.*ANSWER: 0, AUTHORITY: 1/s);
-  });
+  await context.test(
+    'the answer for a missing name differs from that for a name without such records',
+    async () => {
+      const none = await full('@10.96.0.10', 'no.default.svc.cluster.local');
+      assert.match(none, /status: NXDOMAIN/);
+      assert.match(none, /^cluster\.local\.\s+5\s+IN\s+SOA\s+ns\.dns\.cluster\.local\./m);
+      const empty = await full('@10.96.0.10', 'AAAA', 'kubernetes.default.svc.cluster.local');
+      assert.match(empty, /status: NOERROR.*ANSWER: 0, AUTHORITY: 1/s);
+    },
+  );
 
   await context.test(
-    'asks the servers of its own for all other names, by TCP when the answer is long',
+    "other names are resolved by the machine's name servers, by TCP if the answer is long",
     async () => {
       assert.deepEqual(await short('@10.96.0.10', 'www.example'), ['192.0.2.80']);
       assert.deepEqual(await short('@10.96.0.10', 'TXT', 'text.example'), ['"hello"']);
@@ -151,7 +157,7 @@ test('cluster DNS', async (context) => {
     },
   );
 
-  await context.test('gives pods names that are found by the search list', async () => {
+  await context.test('pods resolve short names by the search list', async () => {
     const hello = (
       await cluster.kubectl('get', 'service', 'hello', '-o', 'jsonpath={.spec.clusterIP}')
     ).trim();
@@ -178,13 +184,13 @@ test('cluster DNS', async (context) => {
     );
   });
 
-  await context.test('forgets an endpoint as soon as it goes', async () => {
+  await context.test('the address of an endpoint is removed as soon as the endpoint is deleted', async () => {
     await cluster.kubectl('delete', 'pod', 'zero', '--grace-period=0', '--force', '--wait=false');
     const at = ['@10.96.0.10', 'db.default.svc.cluster.local'];
     await waitFor('no address of db', async () => (await short(...at)).join() === '');
   });
 
-  await context.test('answers only pods and its own node', async () => {
+  await context.test('queries of machines other than pods and the node itself are not answered', async () => {
     await stranger.run('ip', 'route', 'add', '10.96.0.10', 'via', host.address);
     await stranger.run('ip', 'route', 'add', '169.254.20.10', 'via', host.address);
     for (const server of ['10.96.0.10', '169.254.20.10']) {
@@ -204,7 +210,7 @@ test('cluster DNS', async (context) => {
     }
   });
 
-  await context.test('leaves nothing when it is reset', async () => {
+  await context.test('a reset removes the links of DNS', async () => {
     const links = () => host.run('ip', '-o', 'link');
     assert.match(await links(), /minik8s\.dns/);
     await cluster.end('SIGTERM');
@@ -216,7 +222,7 @@ test('cluster DNS', async (context) => {
   });
 });
 
-test('cluster DNS while no master answers, of another domain at another address', async (context) => {
+test('DNS with another domain and address answers while no master does', async (context) => {
   const names = { 'cluster-domain': 'lab.internal', 'cluster-dns': '10.96.7.7' };
   const cluster = await MultiCluster.start(context, {
     hosts: 2,
@@ -247,7 +253,7 @@ test('cluster DNS while no master answers, of another domain at another address'
   );
 });
 
-test('a name server that listens on every address is reported, and nothing is left behind', async (context) => {
+test('another name server that listens on every address is reported, and nothing is left behind', async (context) => {
   const host = await Host.start(context, { images: [] });
   const cluster = await Cluster.start(context, { host, stopped: true });
   const release = await host.take('53');

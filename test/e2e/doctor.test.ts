@@ -38,7 +38,7 @@ async function attempt(host: Host, program: string, ...args: readonly string[]):
 /** Runs a printed command as a user would type it on the host. */
 const type = (host: Host, command: string) => host.run('bash', '-euo', 'pipefail', '-c', command);
 
-test('the doctor finds faults on two machines, and prints what mends them', {
+test('doctor finds faults on two machines, and prints the commands that mend them', {
   timeout: 600_000,
 }, async (context) => {
   const cluster = await MultiCluster.start(context, { hosts: 2, images: [] });
@@ -62,40 +62,43 @@ test('the doctor finds faults on two machines, and prints what mends them', {
   const faultsIn = ({ findings }: Report) => findings.filter(({ severity }) => severity === 'fault');
   const found = (report: Report, check: string) => findingsOf(report, check).map(({ found: text }) => text);
 
-  await context.test('it finds no fault in a cluster that works, and asks every node', async () => {
-    const report = await waitFor('both directions', async () => {
-      const one = await examine(second, flags('node-1'));
-      return (
-        found(one, 'reachability').every((text) => /through the overlay with 1450 bytes$/.test(text)) && one
-      );
-    });
-    assert.deepEqual(faultsIn(report), []);
-    assert.deepEqual(
-      found(report, 'reachability')
-        .map((text) => text.split(':')[0])
-        .sort(),
-      ['node-0 to node-1', 'node-1 to node-0'],
-    );
-    for (const node of ['node-0', 'node-1'])
-      for (const check of [
-        'node-ready',
-        'clock-node',
-        'kernel-features',
-        'docker-version',
-        'dns-cluster',
-        'ports',
-      ])
-        assert.ok(
-          report.findings.some((one) => one.node === node && one.check === check && one.severity === 'ok'),
-          `${check} of ${node}: ${JSON.stringify(findingsOf(report, check))}`,
+  await context.test(
+    'finds no fault in a cluster that works, and reads the findings of every node',
+    async () => {
+      const report = await waitFor('both directions', async () => {
+        const one = await examine(second, flags('node-1'));
+        return (
+          found(one, 'reachability').every((text) => /through the overlay with 1450 bytes$/.test(text)) && one
         );
-    const { stdout, code } = await attempt(second, executable, 'doctor', ...flags('node-1'));
-    assert.match(stdout, /^ok {6}node-0: reachability: node-0 to node-1: reached/m);
-    assert.match(stdout, /^0 faults, \d+ warnings?, \d+ notes?, \d+ ok$/m);
-    assert.ok(code <= 1, String(code));
-  });
+      });
+      assert.deepEqual(faultsIn(report), []);
+      assert.deepEqual(
+        found(report, 'reachability')
+          .map((text) => text.split(':')[0])
+          .sort(),
+        ['node-0 to node-1', 'node-1 to node-0'],
+      );
+      for (const node of ['node-0', 'node-1'])
+        for (const check of [
+          'node-ready',
+          'clock-node',
+          'kernel-features',
+          'docker-version',
+          'dns-cluster',
+          'ports',
+        ])
+          assert.ok(
+            report.findings.some((one) => one.node === node && one.check === check && one.severity === 'ok'),
+            `${check} of ${node}: ${JSON.stringify(findingsOf(report, check))}`,
+          );
+      const { stdout, code } = await attempt(second, executable, 'doctor', ...flags('node-1'));
+      assert.match(stdout, /^ok {6}node-0: reachability: node-0 to node-1: reached/m);
+      assert.match(stdout, /^0 faults, \d+ warnings?, \d+ notes?, \d+ ok$/m);
+      assert.ok(code <= 1, String(code));
+    },
+  );
 
-  await context.test('--node picks nodes, and a node that does not exist is an error', async () => {
+  await context.test('--node selects nodes, and a node that does not exist is an error', async () => {
     const report = await examine(second, ['--node', 'node-0', ...flags('node-1')]);
     assert.deepEqual([...new Set(report.findings.flatMap(({ node }) => node ?? []))], ['node-0']);
     const { code, stderr } = await attempt(
@@ -110,7 +113,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     assert.match(stderr, /^error: --node: there is no node none; minik8s ctl get nodes shows all nodes\n$/);
   });
 
-  await context.test('only administrators may read what the agents answer', async () => {
+  await context.test('only administrators may read the answers of agents', async () => {
     const path = '/api/v1/nodes/node-1/proxy/doctor';
     assert.match(await cluster.kubectl('get', '--raw', path), /^\{"findings":\[/);
     const { code, stderr } = await cluster.kubectl.attempt(['--as=jane', 'get', '--raw', path]);
@@ -118,7 +121,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     assert.match(stderr, /forbidden/i);
   });
 
-  /** Provokes one fault; its printed command must mend it. */
+  /** Provokes one fault, which the printed command must mend. */
   async function mends(
     provoke: () => Promise<unknown>,
     check: string,
@@ -138,7 +141,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     assert.deepEqual(faultsIn(await examine(first, flags('node-0'))), []);
   }
 
-  await context.test('a direction that a rule of nftables cuts', async () => {
+  await context.test('names a rule of nftables that blocks one direction', async () => {
     const rules = `nft add table inet cut
       nft 'add chain inet cut in { type filter hook input priority 0; }'
       nft add rule inet cut in ip saddr ${second.address} tcp dport 10250 drop`;
@@ -152,7 +155,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     );
   });
 
-  await context.test('a direction that a rule of iptables cuts', () =>
+  await context.test('names a rule of iptables that blocks one direction', () =>
     mends(
       () =>
         first.run(
@@ -174,7 +177,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     ),
   );
 
-  await context.test('a link with a smaller MTU', () =>
+  await context.test('finds a link with a smaller MTU', () =>
     mends(
       () => second.run('ip', 'link', 'set', 'dev', 'eth0', 'mtu', '1400'),
       'reachability',
@@ -183,7 +186,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     ),
   );
 
-  await context.test('forwarding that is switched off', () =>
+  await context.test('finds that forwarding is switched off', () =>
     mends(
       () => second.run('sysctl', '-w', 'net.ipv4.ip_forward=0'),
       'sysctls',
@@ -192,40 +195,43 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     ),
   );
 
-  await context.test('--fix sets kernel parameters and closes files with keys, and prints it', async () => {
-    const key = join(cluster.masterDataDir, 'pki/ca.key');
-    const inotify = join(first.directory, 'max_user_instances');
-    writeFileSync(inotify, '128\n');
-    await type(first, `chmod 644 ${key}; sysctl -w net.ipv4.ip_forward=0`);
-    const args = [
-      'doctor',
-      '--json',
-      '--fix',
-      '--kubeconfig',
-      cluster.kubeconfig,
-      '--data-dir',
-      cluster.masterDataDir,
-    ];
-    // The parameter belongs to the whole machine: the doctor gets a file of its own in its place.
-    const script = `mount --bind ${inotify} /proc/sys/fs/inotify/max_user_instances; exec ${[executable, ...args].join(' ')}`;
-    const report: Report = JSON.parse(
-      (await attempt(first, 'unshare', '--mount', 'sh', '-c', script)).stdout,
-    );
-    assert.deepEqual(report.fixed, [
-      { command: 'sysctl -w net.ipv4.ip_forward=1' },
-      { command: 'sysctl -w fs.inotify.max_user_instances=1024' },
-      { command: `chmod 600 '${key}'` },
-    ]);
-    assert.deepEqual(faultsIn(report), []);
-    assert.equal(readFileSync(inotify, 'utf8'), '1024\n');
-    assert.equal(await first.run('sysctl', '-n', 'net.ipv4.ip_forward'), '1');
-    assert.equal(await first.run('stat', '-c', '%a', key), '600');
-  });
+  await context.test(
+    '--fix sets kernel parameters, restricts access to key files, and prints both',
+    async () => {
+      const key = join(cluster.masterDataDir, 'pki/ca.key');
+      const inotify = join(first.directory, 'max_user_instances');
+      writeFileSync(inotify, '128\n');
+      await type(first, `chmod 644 ${key}; sysctl -w net.ipv4.ip_forward=0`);
+      const args = [
+        'doctor',
+        '--json',
+        '--fix',
+        '--kubeconfig',
+        cluster.kubeconfig,
+        '--data-dir',
+        cluster.masterDataDir,
+      ];
+      // The parameter belongs to the whole machine: the doctor gets a file of its own in its place.
+      const script = `mount --bind ${inotify} /proc/sys/fs/inotify/max_user_instances; exec ${[executable, ...args].join(' ')}`;
+      const report: Report = JSON.parse(
+        (await attempt(first, 'unshare', '--mount', 'sh', '-c', script)).stdout,
+      );
+      assert.deepEqual(report.fixed, [
+        { command: 'sysctl -w net.ipv4.ip_forward=1' },
+        { command: 'sysctl -w fs.inotify.max_user_instances=1024' },
+        { command: `chmod 600 '${key}'` },
+      ]);
+      assert.deepEqual(faultsIn(report), []);
+      assert.equal(readFileSync(inotify, 'utf8'), '1024\n');
+      assert.equal(await first.run('sysctl', '-n', 'net.ipv4.ip_forward'), '1');
+      assert.equal(await first.run('stat', '-c', '%a', key), '600');
+    },
+  );
 
-  await context.test('a port that another program holds while the node is stopped', async () => {
+  await context.test('finds a port that another program uses while the node is stopped', async () => {
     const node = cluster.node('node-1');
     await node.role.end('SIGTERM');
-    // The agent of the other node connects to the port too, so the listener must outlive a connection.
+    // The agent of the other node connects to the port too, so the listener must continue after a connection.
     second.spawn(process.execPath, ['--eval', "require('node:net').createServer().listen(10250)"]);
     await waitFor('a listener', () => second.run('ss', '-Hltn', 'sport = :10250').then(Boolean));
     const report = await examine(second, flags('node-1'));
@@ -242,7 +248,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     await cluster.untilReady(node);
   });
 
-  await context.test('a full disk of a machine where minik8s was never started', async () => {
+  await context.test('finds a full disk on a machine on which minik8s was never started', async () => {
     const directory = join(second.directory, 'never');
     mkdirSync(directory, { mode: 0o700 });
     await systemExec('mount', ['-t', 'tmpfs', '-o', 'size=600m', 'tmpfs', directory]);
@@ -282,7 +288,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     }
   });
 
-  await context.test('a master that does not answer', async () => {
+  await context.test('finds a master that does not answer', async () => {
     cluster.master.freeze();
     const place = ['--kubeconfig', cluster.kubeconfig, '--data-dir', cluster.masterDataDir];
     const report = await examine(first, place).finally(() => cluster.master.thaw());
@@ -302,7 +308,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
   });
 
   await context.test(
-    'a master that has stopped is no fault, and etcd and the API server are notes',
+    'reports a stopped master, its etcd and its API server as notes and not as faults',
     async () => {
       await cluster.master.end('SIGTERM');
       const report = await examine(first, [
@@ -320,7 +326,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     },
   );
 
-  await context.test('without root it lists the checks that it could not run', async () => {
+  await context.test('without root, lists the checks that it could not run', async () => {
     const place = ['--data-dir', cluster.masterDataDir, '--docker-socket', second.dockerSocket];
     const nobody = [
       '--reuid=65534',

@@ -1,4 +1,7 @@
-/** Endpoints as common kubectls read them, and as users write them for servers outside of the cluster. */
+/**
+ * Endpoints as several versions of kubectl read them, and as users write them for servers outside of the
+ * cluster.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -20,7 +23,7 @@ async function outside(context: TestContext, address: string, name: string): Pro
   return (server.address() as AddressInfo).port;
 }
 
-test('Endpoints of pods, of masters and of people', async (context) => {
+test('Endpoints exist for pods and masters, and users can write their own', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host });
   const { kubectl } = cluster;
@@ -39,7 +42,7 @@ test('Endpoints of pods, of masters and of people', async (context) => {
   const shown = listed.map((ip) => `${ip}:8080`);
 
   for (const { version, path } of kubectlsOf(['1.20', '1.27', '1.32', '1.33'])) {
-    await context.test(`kubectl ${version} shows them`, async () => {
+    await context.test(`kubectl ${version} shows Endpoints`, async () => {
       const run = async (...args: string[]) =>
         (await systemExec(path, ['--kubeconfig', cluster.kubeconfig, ...args])).stdout;
       const table = await run('get', 'ep', '--no-headers');
@@ -51,7 +54,7 @@ test('Endpoints of pods, of masters and of people', async (context) => {
         ['hello', shown.join()],
         ['kubernetes', `${host.address}:6443`],
       ]);
-      // New kubectls read endpoints from slices, in which they have no order.
+      // Newer versions of kubectl read endpoints from EndpointSlices, in which they have no order.
       const line = /^Endpoints: +(.*)$/m.exec(await run('describe', 'service', 'hello'));
       assert.deepEqual(line?.[1]?.split(',').sort(), shown);
       assert.match(
@@ -89,7 +92,7 @@ test('Endpoints of pods, of masters and of people', async (context) => {
     ).items;
 
   await context.test(
-    'a Service without a selector leads where its Endpoints say, and follows them',
+    'a Service without a selector leads to the addresses in its Endpoints, and follows their changes',
     async () => {
       const spec = { ports: [{ name: 'http', port: 80 }] };
       await apply({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'external' }, spec });
@@ -111,7 +114,7 @@ test('Endpoints of pods, of masters and of people', async (context) => {
     },
   );
 
-  await context.test('a name of what is outside, without an address of its own', async () => {
+  await context.test('a headless Service with Endpoints gives an outside server a name', async () => {
     const spec = { clusterIP: 'None', ports: [{ name: 'http', port: 80 }] };
     await apply({ apiVersion: 'v1', kind: 'Service', metadata: { name: 'named' }, spec });
     await apply({ ...external(ports[0]), metadata: { name: 'named' } });
@@ -119,10 +122,10 @@ test('Endpoints of pods, of masters and of people', async (context) => {
     await waitFor('its address', async () => (await ask()) === host.gateway);
   });
 
-  await context.test('Endpoints go with their Service', async () => {
+  await context.test('Endpoints are deleted with their Service', async () => {
     await kubectl('delete', 'service', 'hello', 'named');
     await waitFor(
-      'only those of the masters',
+      'only the Endpoints of the masters',
       async () => (await kubectl('get', 'endpoints', '-o', 'name')) === 'endpoints/kubernetes\n',
     );
   });

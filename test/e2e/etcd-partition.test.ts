@@ -44,10 +44,10 @@ test('a client that only watches at a partitioned etcd member receives the write
     const begun = performance.now();
     await writer.create('/tree/parted', Buffer.from('x'));
     // The watch alone uses the partitioned member, which still answers pings of its connections.
-    await waitFor('what was written at the others', () => seen.includes('/tree/parted'));
+    await waitFor('the write at the other members', () => seen.includes('/tree/parted'));
     context.diagnostic(`heard of it ${Math.round(performance.now() - begun)} ms after the parting`);
     await writer.create('/tree/later', Buffer.from('x'));
-    await waitFor('what was written later', () => seen.includes('/tree/later'));
+    await waitFor('the later write', () => seen.includes('/tree/later'));
     assert.equal(new Set(seen).size, seen.length, 'nothing is told twice');
   } finally {
     stop.abort();

@@ -60,7 +60,7 @@ test('a node uses the next API server when one no longer answers', async (contex
       await silence();
       try {
         const next = `an API server does not answer; using the next one next=https://${plane.address}:${other.port}`;
-        await waitFor('the node to leave it', () => node.log.slice(told).includes(next));
+        await waitFor('the node to use the next API server', () => node.log.slice(told).includes(next));
         const left = await state(other);
         await waitFor('a heartbeat', async () => (await state(other)).renewed > left.renewed);
         t.diagnostic(`${Math.round(performance.now() - start)} ms until a heartbeat by way of the other`);

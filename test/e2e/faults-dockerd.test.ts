@@ -36,7 +36,7 @@ const engines = [
 ];
 
 for (const { what, dockerFlags, restarted } of engines) {
-  test(`dockerd killed with kill -9; ${what}`, async (context) => {
+  test(`pods recover when dockerd is killed with kill -9; ${what}`, async (context) => {
     const host = await Host.start(context, { dockerFlags });
     const cluster = await Cluster.start(context, { host });
     await deployHello(cluster);
@@ -54,12 +54,12 @@ for (const { what, dockerFlags, restarted } of engines) {
       });
       assert.match(condition.message ?? '', /^Docker [^\n]+$/);
       assert.match((await cluster.kubectl.attempt(['logs', 'deployment/hello'])).stderr, remedy);
-      // One line for each lost container would hide the line that has the cause.
+      // A line for each lost container would hide the line with the cause.
       assert.doesNotMatch(cluster.log, /cannot inspect a container/);
       if (!restarted) assert.match(await host.page(address), /^hello from /);
     });
 
-    await context.test('requests during the outage wait', async () => {
+    await context.test('requests that need the engine wait during the outage', async () => {
       const { kubectl } = cluster;
       await kubectl('scale', 'deployment/hello', '--replicas=4');
       await waitFor('a fourth pod', async () => {
@@ -68,25 +68,28 @@ for (const { what, dockerFlags, restarted } of engines) {
       });
     });
 
-    await context.test('it is back: every pod, none twice, and the Service', async () => {
-      await host.startDocker();
-      await waitFor('the node ready', async () => (await readiness(cluster))?.status === 'True');
-      const after = await readyPods(cluster, 4, 60_000);
-      const known = pods.map(nameOf);
-      assert.deepEqual(
-        known.filter((name) => !after.some((pod) => nameOf(pod) === name)),
-        [],
-      );
-      for (const pod of after.filter((candidate) => known.includes(nameOf(candidate)))) {
-        assert.equal(restartsOf(pod), restarted ? 1 : 0, nameOf(pod));
-      }
-      await everyPodAnswersOn(host, address, after);
-      const now = await hellosOf(host);
-      assert.equal(now.length, 4);
-      assert.deepEqual(
-        before.filter((id) => now.includes(id)),
-        restarted ? [] : before,
-      );
-    });
+    await context.test(
+      'after the restart of the engine each pod runs once, and the Service answers',
+      async () => {
+        await host.startDocker();
+        await waitFor('the node ready', async () => (await readiness(cluster))?.status === 'True');
+        const after = await readyPods(cluster, 4, 60_000);
+        const known = pods.map(nameOf);
+        assert.deepEqual(
+          known.filter((name) => !after.some((pod) => nameOf(pod) === name)),
+          [],
+        );
+        for (const pod of after.filter((candidate) => known.includes(nameOf(candidate)))) {
+          assert.equal(restartsOf(pod), restarted ? 1 : 0, nameOf(pod));
+        }
+        await everyPodAnswersOn(host, address, after);
+        const now = await hellosOf(host);
+        assert.equal(now.length, 4);
+        assert.deepEqual(
+          before.filter((id) => now.includes(id)),
+          restarted ? [] : before,
+        );
+      },
+    );
   });
 }

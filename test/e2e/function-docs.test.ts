@@ -22,7 +22,7 @@ const blocksOf = (document: string) =>
     block.replace(/^ {4}/gm, ''),
   );
 
-test('the guides to functions, workflows and triggers', async (context) => {
+test('the guides to functions, workflows and triggers can be followed as written', async (context) => {
   context.after(() => docker('image', 'rm', '-f', image).then(() => undefined));
   await makeRuntimeImage('python', image);
   const host = await Host.start(context, { images: [image] });
@@ -45,15 +45,15 @@ test('the guides to functions, workflows and triggers', async (context) => {
       return said;
     });
 
-  await context.test('functions.md', async () => {
-    // The first block makes and loads the images of runtimes, which ways-in.test.ts does.
+  await context.test('the commands of functions.md work', async () => {
+    // The first block builds and loads the images of runtimes, which ways-in.test.ts tests.
     const [images = '', first = '', ...others] = blocksOf('functions.md');
     assert.match(images, /^bin\/make-runtimes$/m);
     assert.match(await run(first), /^\{"hello":"you","A":"1"\}$/m);
     assert.deepEqual(others, []);
   });
 
-  await context.test('workflows.md', async () => {
+  await context.test('the commands of workflows.md work', async () => {
     const blocks = blocksOf('workflows.md');
     assert.equal(blocks.length, 1);
     const said = await run(blocks[0] ?? '');
@@ -62,7 +62,7 @@ test('the guides to functions, workflows and triggers', async (context) => {
     await assert.rejects(run('minik8s ctl workflow run greet'), /NoName/);
   });
 
-  await context.test('triggers.md', async () => {
+  await context.test('the commands of triggers.md work', async () => {
     const [door = '', objects = '', files = '', letters = '', ...more] = blocksOf('triggers.md');
     assert.deepEqual(more, []);
     const logs = 'minik8s ctl function logs note';

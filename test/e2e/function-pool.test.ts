@@ -15,7 +15,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 const image = `minik8s-test/pool-python:${process.pid}`;
 
-test('a pool of instances', async (context) => {
+test('a pool keeps waiting instances for functions', async (context) => {
   await makeRuntimeImage('python', image);
   context.after(() => systemExec('docker', ['image', 'rm', '--force', image]));
   const host = await Host.start(context, { images: [image] });
@@ -39,23 +39,28 @@ test('a pool of instances', async (context) => {
   await writeFile(join(folder, 'main.py'), 'def handler(event):\n    return {"hello": event.get("name")}\n');
   await ctl('function', 'create', 'hello', '--from', folder, '--idle-seconds', '5', '--wait');
 
-  await context.test('one that waited answers, and another waits', async () => {
-    const uid = await untilWaiting();
-    const own = 'minik8s.io/function=hello';
-    await waitFor('the instances to go', async () => (await pods(own)).length === 0, { timeoutMs: 90_000 });
-    assert.equal(await ctl('execute', 'hello', '{"name":"you"}'), '{"hello":"you"}\n');
-    const [answered] = await pods(own);
-    assert.equal(answered?.metadata?.uid, uid);
-    assert.equal(answered?.metadata?.ownerReferences?.[0]?.name, 'hello');
-    assert.notEqual(await untilWaiting(uid), uid);
-  });
+  await context.test(
+    'a waiting instance answers the first call, and another instance waits then',
+    async () => {
+      const uid = await untilWaiting();
+      const own = 'minik8s.io/function=hello';
+      await waitFor('the removal of the instances', async () => (await pods(own)).length === 0, {
+        timeoutMs: 90_000,
+      });
+      assert.equal(await ctl('execute', 'hello', '{"name":"you"}'), '{"hello":"you"}\n');
+      const [answered] = await pods(own);
+      assert.equal(answered?.metadata?.uid, uid);
+      assert.equal(answered?.metadata?.ownerReferences?.[0]?.name, 'hello');
+      assert.notEqual(await untilWaiting(uid), uid);
+    },
+  );
 
   await context.test('no instance waits without a function', async () => {
     await ctl('delete', 'function', 'hello');
-    await waitFor('the pods to go', async () => (await pods('minik8s.io/warm')).length === 0, {
+    await waitFor('the removal of the pods', async () => (await pods('minik8s.io/warm')).length === 0, {
       timeoutMs: 90_000,
     });
-    await waitFor('the versions to go', async () => {
+    await waitFor('the removal of the versions', async () => {
       const left = await cluster.kubectl.json<{ items: unknown[] }>('get', 'functionversions');
       return left.items.length === 0;
     });

@@ -1,7 +1,7 @@
 /**
  * The agent of a node is killed with kill -9 while a pod tries to connect to the instances of a function
- * without a pause. No attempt may succeed: while the agent is dead, when the next one begins, and when an
- * instance is started in between.
+ * without a pause. No attempt may succeed: while the agent is killed, when the next agent starts, and
+ * when an instance is started in between.
  */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -103,7 +103,10 @@ class AttackedNode {
     return (await readFile(this.#file, 'utf8')).split('\n').filter(Boolean);
   }
 
-  /** Waits until the attack has reached the open pod many times more, and no other since it began. */
+  /**
+   * Waits until the attack has reached the open pod many more times, and asserts that it has reached no other
+   * pod.
+   */
   async onlyReached(open: string, when: string): Promise<void> {
     const before = (await this.connections()).length;
     await waitFor(`connections ${when}`, async () => (await this.connections()).length > before + 200);
@@ -116,7 +119,7 @@ class AttackedNode {
     await this.#cluster.kubectl('patch', 'function', 'closed', '--type=merge', '-p', patch);
   }
 
-  /** Waits for as many instances, each of which answers its own machine; returns their addresses. */
+  /** Waits until this many instances answer on their own machines; returns their addresses. */
   async instances(count: number): Promise<string[]> {
     const { kubectl } = this.#cluster;
     const pods = await waitFor(`${count} instances`, async () => {
@@ -131,7 +134,7 @@ class AttackedNode {
     return pods.map(({ status }) => status?.podIP ?? '');
   }
 
-  /** Kills the agent at that call; resolves when it is dead. */
+  /** Kills the agent at that call; resolves when it has ended. */
   async killedAt(call: EngineCall, moment: Moment): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#proxy.onCall = (one) => {
@@ -143,7 +146,7 @@ class AttackedNode {
   }
 }
 
-test('a pod that attacks instances without a pause reaches none while the agent is dead, when the next one begins, and when one is started in between', {
+test('a pod that connects to instances without a pause reaches none while the agent is killed, when the next agent starts, and when an instance is started in between', {
   timeout: 300_000,
 }, async (context) => {
   const attacked = await AttackedNode.start(context);

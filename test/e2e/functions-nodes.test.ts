@@ -17,8 +17,8 @@ const image = `minik8s-test/nodes-python:${process.pid}`;
 /** Default of --gateway-port; the master has its host to itself. */
 const gatewayPort = 8070;
 /**
- * Returns the version of its library and its instance. It prints a line for each call; one instance can be
- * told to block in a call.
+ * Returns the version of its library and its instance. It prints a line for each call; a test can make
+ * one instance block in a call.
  */
 const program = `import socket, time, lib
 def handler(event, context):
@@ -28,7 +28,7 @@ def handler(event, context):
     return {"lib": lib.version, "pod": pod}
 `;
 
-test('a function on three machines', { timeout: 300_000 }, async (context) => {
+test('a function runs on three machines', { timeout: 300_000 }, async (context) => {
   await makeRuntimeImage('python', image);
   context.after(() => docker('image', 'rm', '-f', image).then(() => undefined));
   const cluster = await MultiCluster.start(context, {
@@ -63,7 +63,7 @@ test('a function on three machines', { timeout: 300_000 }, async (context) => {
   let instances: readonly V1Pod[] = [];
 
   await context.test(
-    'another machine installs the version of the first, although a newer one exists',
+    'another machine installs the same library version as the first, although a newer one exists',
     async () => {
       const files = { 'main.py': program, 'requirements.txt': 'lib\n' };
       const resources = { requests: { cpu: moreThanHalf(await kubectl.json('get', 'nodes')) } };
@@ -91,7 +91,7 @@ test('a function on three machines', { timeout: 300_000 }, async (context) => {
     },
   );
 
-  await context.test('calls at once are answered on both machines, each made once', async () => {
+  await context.test('concurrent calls are answered on both machines, and each is made once', async () => {
     const numbers = Array.from({ length: 6 }, (_, index) => `many-${index}`);
     const answers = await Promise.all(numbers.map((n) => call({ n })));
     assert.deepEqual(new Set(answers.map(({ pod }) => pod)), new Set(instances.map(nameOf)));
@@ -104,7 +104,7 @@ test('a function on three machines', { timeout: 300_000 }, async (context) => {
   });
 
   await context.test(
-    'a machine that goes takes only its call along, and the third one builds the function alike',
+    'a machine that fails loses only its own call, and the third machine builds the same image',
     async () => {
       // The master is on node-0.
       const lost = instances.find((pod) => nodeOf(pod) !== 'node-0');
@@ -147,7 +147,7 @@ async function startIndexes(context: TestContext, address: string): Promise<Pack
   return indexes;
 }
 
-/** Returns an amount of CPU of which a node has room for one instance. */
+/** Returns an amount of CPU that a node can give to one instance only. */
 function moreThanHalf({ items }: V1NodeList): string {
   const milli = ({ status }: V1Node) => {
     const cpu = status?.allocatable?.cpu ?? '';

@@ -31,7 +31,7 @@ interface FunctionObject {
 
 await lockMachine();
 
-test('functions', async (context) => {
+test('functions are built, called, scaled, updated and deleted', async (context) => {
   await Promise.all([makeRuntimeImage('python', images.python), makeRuntimeImage('nodejs', images.nodejs)]);
   context.after(() => removeFunctionImages(Object.values(images)));
   const gatewayPort = await freePort();
@@ -57,7 +57,7 @@ test('functions', async (context) => {
       timeoutMs: 90_000,
     });
 
-  await context.test('a folder becomes a function that answers', async () => {
+  await context.test('a function that is created from a folder answers calls', async () => {
     await writeFile(
       join(folder, 'main.py'),
       'def handler(event, context):\n    print("call", context.call_id)\n    return {"v": 1, **event}\n',
@@ -72,7 +72,7 @@ test('functions', async (context) => {
     );
   });
 
-  await context.test('an instance is reached by no pod, nor by a Service, but by the gateway', async () => {
+  await context.test('only the gateway reaches an instance; pods and Services do not', async () => {
     const keep = (minScale: number) =>
       kubectl('patch', 'function', 'hello', '--type=merge', '-p', JSON.stringify({ spec: { minScale } }));
     await keep(1);
@@ -109,7 +109,7 @@ test('functions', async (context) => {
     await ctl('function', 'delete', 'peek');
   });
 
-  await context.test('one of Node too, with a library of its own folder', async () => {
+  await context.test('a function of Node.js with a library in its own folder answers calls', async () => {
     const other = join(cluster.dataDir, 'node-source');
     await mkdir(join(other, 'lib'), { recursive: true });
     await writeFile(
@@ -122,7 +122,7 @@ test('functions', async (context) => {
   });
 
   await context.test(
-    'an unused function has no instances; 50 concurrent calls are all answered, each made once',
+    'an unused function has no instances, and 50 concurrent calls of it are all answered, each made once',
     async () => {
       await untilGone('hello');
       const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => call('/function/hello', { n })));
@@ -160,7 +160,7 @@ test('functions', async (context) => {
   });
 
   await context.test(
-    'a program that cannot be loaded has the reason in its status, and the previous version serves',
+    'the status reports why a program cannot be loaded, and the previous version serves',
     async () => {
       const { activeVersion } = (await fn('hello')).status ?? {};
       await writeFile(join(folder, 'main.py'), 'import nothing_like_it\ndef handler(event):\n    return 3\n');
@@ -176,7 +176,7 @@ test('functions', async (context) => {
   );
 
   await context.test(
-    'ctl why names the line of a program that does not start, and a library that cannot be installed, and what it names mends the function',
+    'ctl why names the faulty line of a program and a library that cannot be installed, and its advice mends the function',
     async () => {
       const cause = await firstCause(ctl, 'function/hello');
       assert.equal(cause?.rule, 'function-not-ready');
@@ -195,7 +195,7 @@ test('functions', async (context) => {
   );
 
   await context.test(
-    'a handler that throws is answered with its message, one that ends the program with a failure',
+    'a call whose handler throws is answered with the message, and a call whose handler ends the program with a failure',
     async () => {
       const other = join(cluster.dataDir, 'bad-source');
       await mkdir(other);
@@ -209,12 +209,15 @@ test('functions', async (context) => {
       const died = await call('/function/bad', { die: true });
       assert.equal(died.status, 502, died.text);
       // The program restarts by itself.
-      await waitFor('it to answer again', async () => (await call('/function/bad', {})).status === 500);
+      await waitFor(
+        'the function to answer again',
+        async () => (await call('/function/bad', {})).status === 500,
+      );
     },
   );
 
   await context.test(
-    'calls under way when the master is killed have ended, each made once, and the functions can be called again',
+    'calls in progress when the master is killed end, each made once, and the functions can be called again',
     async () => {
       const programs = {
         'slow-js': [
@@ -279,13 +282,16 @@ def handler(event):
   );
 
   await context.test(
-    'one that does not exist is not found, and one that is deleted leaves nothing',
+    'a function that does not exist is not found, and a deleted function leaves nothing behind',
     async () => {
       assert.equal((await call('/function/nobody', {})).status, 404);
       const names = ['hello', 'sum', 'bad', 'slow-js', 'slow-py'];
       await ctl('function', 'delete', ...names);
       for (const name of names) await untilGone(name);
-      await waitFor('the versions to go', async () => (await kubectl('get', 'functionversions')) === '');
+      await waitFor(
+        'the removal of the versions',
+        async () => (await kubectl('get', 'functionversions')) === '',
+      );
       await waitFor('the port to be closed', () =>
         call('/function/hello', {}).then(
           () => false,

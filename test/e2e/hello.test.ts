@@ -24,7 +24,7 @@ import { watchPrograms } from './harness/watched-programs.ts';
 
 await lockMachine();
 
-test('a Deployment behind a Service, from apply to delete', async (context) => {
+test('a Deployment behind a Service works from its creation to its deletion', async (context) => {
   const programs = watchPrograms(['nft', 'ip', 'nsenter', 'bridge', 'iptables', 'conntrack']);
   const cluster = await Cluster.start(context, { path: programs.path });
   // Before that, minik8s inspects the machine once.
@@ -40,11 +40,14 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     for (const ip of addresses) assert.match(ip ?? '', /^10\.244\.0\.\d+$/);
   });
 
-  await context.test('kubectl explains a field in the words that the one file carries', async () => {
-    assert.match(await kubectl('explain', 'pod.spec.hostname'), /\nDESCRIPTION:\n +\S+( \S+){3}/);
-  });
+  await context.test(
+    'kubectl explain shows the description of a field that the executable contains',
+    async () => {
+      assert.match(await kubectl('explain', 'pod.spec.hostname'), /\nDESCRIPTION:\n +\S+( \S+){3}/);
+    },
+  );
 
-  await context.test('one shell starts the programs of pods and Services', async () => {
+  await context.test('a single shell starts the programs that configure pods and Services', async () => {
     await waitFor('the rules of the Service', () =>
       service(cluster).then(({ spec }) => page(`${spec?.clusterIP}`)),
     );
@@ -55,12 +58,12 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
       [],
     );
     await waitFor(
-      'one shell alone',
+      'a single shell',
       () => childrenOf(cluster.pid).filter((name) => name === 'sh').length === 1,
     );
   });
 
-  await context.test('the cluster address reaches each of them, from the host and from a pod', async () => {
+  await context.test('the cluster IP reaches each pod, from the host and from a pod', async () => {
     const { spec } = await service(cluster);
     assert.match(spec?.clusterIP ?? '', /^10\.96\.\d+\.\d+$/);
     address = `${spec?.clusterIP}:80`;
@@ -73,7 +76,7 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     const ask = () => docker('exec', inside, 'wget', '-qO-', `http://${address}/`);
     const own = `hello from ${nameOf(pod)}`;
     await waitFor('a pod reaching itself through its Service', async () => (await ask()) === own);
-    await waitFor('a pod reaching another', async () => (await ask()) !== own);
+    await waitFor('a pod reaching another pod', async () => (await ask()) !== own);
   });
 
   await context.test('a container has the address of the API server', async () => {
@@ -89,7 +92,7 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     assert.match(env, /"KUBERNETES_SERVICE_PORT_HTTPS=443"/);
   });
 
-  await context.test('a killed container comes back in the same pod', async () => {
+  await context.test('a killed container is restarted in the same pod', async () => {
     const [pod] = await readyPods(cluster, 3);
     assert.ok(pod);
     const killed = await containerOf(nameOf(pod), 'hello');
@@ -141,7 +144,7 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     await kubectl('delete', 'service', 'front');
   });
 
-  await context.test('a rollout replaces every pod, and is undone', async () => {
+  await context.test('a rollout replaces every pod, and can be undone', async () => {
     const old = (await readyPods(cluster, 3)).map(nameOf);
     await kubectl('set', 'env', 'deployment/hello', 'GREETING=welcome');
     await kubectl('rollout', 'status', 'deployment/hello', '--timeout=60s');
@@ -156,14 +159,14 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     await everyPodAnswers(address, await readyPods(cluster, 3));
   });
 
-  await context.test('scaling up and down', async () => {
+  await context.test('scaling up and down changes the number of pods', async () => {
     await kubectl('scale', 'deployment/hello', '--replicas=5');
     await everyPodAnswers(address, await readyPods(cluster, 5));
     await kubectl('scale', 'deployment/hello', '--replicas=1');
     await everyPodAnswers(address, await readyPods(cluster, 1));
   });
 
-  await context.test('a pod that ends has succeeded, and its log stays', async () => {
+  await context.test('a pod whose program ends succeeds, and its log is kept', async () => {
     const image = ['--image=minik8s/hello:1', '--image-pull-policy=IfNotPresent', '--restart=Never'];
     await kubectl('run', 'once', ...image, '--', 'sh', '-c', 'echo did it; exit 0');
     await waitFor('phase Succeeded', async () => {
@@ -174,28 +177,31 @@ test('a Deployment behind a Service, from apply to delete', async (context) => {
     await kubectl('delete', 'pod', 'once');
   });
 
-  await context.test('deleting it leaves no pod, no container and no way in', async () => {
-    await deleteHello(cluster);
-    await waitFor('no pods', async () => (await kubectl('get', 'pods', '-o', 'name')) === '');
-    await waitFor('no containers', async () => {
-      const [id] = await containersWith(['io.kubernetes.container.name=hello'], true);
-      if (id !== undefined)
-        throw new Error(await docker('ps', '--all', '--no-trunc', '--filter', `id=${id}`));
-      return true;
-    });
-    assert.equal(
-      await kubectl('get', 'endpointslices', '-l', 'kubernetes.io/service-name=hello', '-o', 'name'),
-      '',
-    );
-    await assert.rejects(page(address));
-  });
+  await context.test(
+    'deleting the Deployment and the Service leaves no pod, no container and no open port',
+    async () => {
+      await deleteHello(cluster);
+      await waitFor('no pods', async () => (await kubectl('get', 'pods', '-o', 'name')) === '');
+      await waitFor('no containers', async () => {
+        const [id] = await containersWith(['io.kubernetes.container.name=hello'], true);
+        if (id !== undefined)
+          throw new Error(await docker('ps', '--all', '--no-trunc', '--filter', `id=${id}`));
+        return true;
+      });
+      assert.equal(
+        await kubectl('get', 'endpointslices', '-l', 'kubernetes.io/service-name=hello', '-o', 'name'),
+        '',
+      );
+      await assert.rejects(page(address));
+    },
+  );
 
-  await context.test('it stops when asked, with status 0', async () => {
+  await context.test('minik8s ends with status 0 on SIGTERM', async () => {
     assert.equal(await cluster.end('SIGTERM'), 0);
     assert.deepEqual(cluster.processes('etcd'), []);
   });
 
-  await context.test('reset takes away all it made on the machine', async () => {
+  await context.test('reset removes everything that minik8s created on the machine', async () => {
     const volume = join(cluster.dataDir, 'kubelet', 'pods', 'left', 'volumes', 'v');
     await mkdir(volume, { recursive: true });
     makeDeepTree(volume);

@@ -1,4 +1,4 @@
-/** The hosts that other tests run on: their guarantees, and that nothing of them is left behind. */
+/** The hosts that other tests use: their guarantees, and their complete removal. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { systemExec } from '../../src/os/exec.ts';
 import { Hosts } from './harness/hosts.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('three hosts on one link', async () => {
+test('three hosts on one link reach one another, can be cut off, and are removed completely', async () => {
   const closers: (() => Promise<void>)[] = [];
   const hosts = await Hosts.start({ after: (fn) => closers.push(fn) }, 3, { images: [] });
   try {
@@ -30,7 +30,7 @@ test('three hosts on one link', async () => {
     assert.equal(await reaches(1, hosts.outside), false);
     assert.ok(await reaches(0, third));
     await hosts.heal(hosts.at(1));
-    await waitFor('the host back', () => reaches(0, second));
+    await waitFor('the reconnected host', () => reaches(0, second));
   } finally {
     for (const close of closers) await close();
   }

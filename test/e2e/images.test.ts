@@ -58,7 +58,7 @@ test('an image of one machine reaches the pods of two machines without a registr
   };
 
   await context.test(
-    'ctl image load brings it to the master, and a second load has nothing to do',
+    'ctl image load uploads the image to the master, and a second load uploads nothing',
     async () => {
       await make('one');
       const loaded = await ctl('image', 'load', image);
@@ -69,7 +69,7 @@ test('an image of one machine reaches the pods of two machines without a registr
   );
 
   await context.test(
-    'a machine that joins later runs it, and an event of the pod names the source',
+    'a machine that joins later runs the image, and an event of the pod names the source',
     async () => {
       await cluster.join(1);
       await start('late', 'node-1');
@@ -84,15 +84,18 @@ test('an image of one machine reaches the pods of two machines without a registr
     },
   );
 
-  await context.test('a node gets it from the other node, and a policy of Never is no obstacle', async () => {
-    await first.docker('rmi', image);
-    await start('near', 'node-0', 'Never');
-    await ready('near');
-    assert.match(await said('near'), / from node node-1 in /);
-    assert.match(await ctl('image', 'ls'), /^images-test\/app:1 .* node-0,node-1 /m);
-  });
+  await context.test(
+    'a node gets the image from the other node, also with the pull policy Never',
+    async () => {
+      await first.docker('rmi', image);
+      await start('near', 'node-0', 'Never');
+      await ready('near');
+      assert.match(await said('near'), / from node node-1 in /);
+      assert.match(await ctl('image', 'ls'), /^images-test\/app:1 .* node-0,node-1 /m);
+    },
+  );
 
-  await context.test('a new content under the same name is what new pods run', async () => {
+  await context.test('new pods run the new content of a name', async () => {
     await make('two');
     assert.match(await ctl('image', 'load', image), / loaded /);
     await start('newer', 'node-1');
@@ -101,16 +104,19 @@ test('an image of one machine reaches the pods of two machines without a registr
     await prints('late', 'one');
   });
 
-  await context.test('a policy of Always asks a registry, and says what would help', async () => {
-    await start('always', 'node-1', 'Always');
-    await waitFor('the failed pull', async () => (await said('always')).includes('Failed to pull image'));
-    assert.match(
-      await said('always'),
-      /the cluster holds an image of this name, which pods with imagePullPolicy IfNotPresent get/,
-    );
-  });
+  await context.test(
+    'with the pull policy Always a node pulls from the registry, and the event names the policy that would help',
+    async () => {
+      await start('always', 'node-1', 'Always');
+      await waitFor('the failed pull', async () => (await said('always')).includes('Failed to pull image'));
+      assert.match(
+        await said('always'),
+        /the cluster holds an image of this name, which pods with imagePullPolicy IfNotPresent get/,
+      );
+    },
+  );
 
-  await context.test('after ctl image rm the cluster no longer holds it, and its pods continue', async () => {
+  await context.test('ctl image rm removes the image from the cluster, and its pods continue', async () => {
     assert.equal(await ctl('image', 'rm', image), 'image images-test/app:1 removed');
     await assert.rejects(ctl('image', 'rm', image), /the cluster holds no image images-test\/app:1/);
     await prints('newer', 'two');

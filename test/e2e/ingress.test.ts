@@ -32,7 +32,7 @@ const rule = (host: string, path: string, service: string, port: number | string
   },
 });
 
-test('Ingresses of a cluster', async (context) => {
+test('a node serves Ingresses and a Gateway', async (context) => {
   let failed = false;
   const step = (name: string, work: () => Promise<void>) =>
     context.test(name, async () => {
@@ -101,7 +101,7 @@ test('Ingresses of a cluster', async (context) => {
     await waitFor('the address', async () => row.test(await kubectl('get', 'ingress', 'shop')));
   });
 
-  await step('an Ingress of another class is left alone', async () => {
+  await step('an Ingress of another class is ignored', async () => {
     await applied(
       ingress('foreign', { ingressClassName: 'other', rules: [rule('foreign.test', '/', 'hello', 80)] }),
     );
@@ -111,43 +111,46 @@ test('Ingresses of a cluster', async (context) => {
     assert.equal(await kubectl('get', 'ingress', 'foreign', '-o', 'jsonpath={.status.loadBalancer}'), '{}');
   });
 
-  await step('a missing certificate is an event, and the Secret is used once it exists', async () => {
-    const tls = [{ hosts: ['safe.test'], secretName: 'safe' }];
-    await applied(ingress('safe', { tls, rules: [rule('safe.test', '/', 'hello', 80)] }));
-    await answers('safe.test', '/', /\n308 1\.1 https:\/\/safe\.test\/$/);
-    await answers('safe.test', '/', /^hello from[\s\S]*\n200 2$/, '--tls');
-    await eventOf(/CertificateNotUsed +ingress\/safe +Secret default\/safe not found/);
-    const subject = async () => {
-      const script = `openssl s_client -connect ${host.address}:443 -servername safe.test </dev/null 2>/dev/null | openssl x509 -noout -subject`;
-      return host.run('sh', '-c', script);
-    };
-    assert.match(await subject(), /minik8s-default/);
-    const directory = '/tmp';
-    const [crt, key] = [`${directory}/safe-${process.pid}.crt`, `${directory}/safe-${process.pid}.key`];
-    await host.run(
-      'openssl',
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-days',
-      '2',
-      '-subj',
-      '/CN=safe.test',
-      '-addext',
-      'subjectAltName=DNS:safe.test',
-      '-keyout',
-      key,
-      '-out',
-      crt,
-    );
-    await kubectl('create', 'secret', 'tls', 'safe', `--cert=${crt}`, `--key=${key}`);
-    await host.run('rm', '-f', crt, key);
-    await waitFor('the certificate', async () => /CN ?= ?safe\.test/.test(await subject()));
-  });
+  await step(
+    'a missing certificate is reported by an event, and its Secret is used once it exists',
+    async () => {
+      const tls = [{ hosts: ['safe.test'], secretName: 'safe' }];
+      await applied(ingress('safe', { tls, rules: [rule('safe.test', '/', 'hello', 80)] }));
+      await answers('safe.test', '/', /\n308 1\.1 https:\/\/safe\.test\/$/);
+      await answers('safe.test', '/', /^hello from[\s\S]*\n200 2$/, '--tls');
+      await eventOf(/CertificateNotUsed +ingress\/safe +Secret default\/safe not found/);
+      const subject = async () => {
+        const script = `openssl s_client -connect ${host.address}:443 -servername safe.test </dev/null 2>/dev/null | openssl x509 -noout -subject`;
+        return host.run('sh', '-c', script);
+      };
+      assert.match(await subject(), /minik8s-default/);
+      const directory = '/tmp';
+      const [crt, key] = [`${directory}/safe-${process.pid}.crt`, `${directory}/safe-${process.pid}.key`];
+      await host.run(
+        'openssl',
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-days',
+        '2',
+        '-subj',
+        '/CN=safe.test',
+        '-addext',
+        'subjectAltName=DNS:safe.test',
+        '-keyout',
+        key,
+        '-out',
+        crt,
+      );
+      await kubectl('create', 'secret', 'tls', 'safe', `--cert=${crt}`, `--key=${key}`);
+      await host.run('rm', '-f', crt, key);
+      await waitFor('the certificate', async () => /CN ?= ?safe\.test/.test(await subject()));
+    },
+  );
 
-  await step('annotations without an effect warn the writer and are events', async () => {
+  await step('annotations without an effect cause a warning and an event', async () => {
     const rules = [rule('warned.test', '/', 'hello', 80)];
     const annotations = {
       'nginx.ingress.kubernetes.io/app-root': '/x',
@@ -159,7 +162,7 @@ test('Ingresses of a cluster', async (context) => {
     await eventOf(/NotServed +ingress\/warned +annotation .*configuration-snippet has no effect here/);
   });
 
-  await step('Dns objects and Ingresses share the port', async () => {
+  await step('Dns objects and Ingresses are served at the same port', async () => {
     await applied({
       apiVersion: 'minik8s.io/v1',
       kind: 'Dns',
@@ -173,7 +176,7 @@ test('Ingresses of a cluster', async (context) => {
   });
 
   await step(
-    'a Gateway is served beside Ingresses, without routes of namespaces that may not attach',
+    'a Gateway is served beside Ingresses, and ignores routes of namespaces that may not attach',
     async () => {
       const apiVersion = 'gateway.networking.k8s.io/v1';
       const route = (name: string, namespace: string, path: string) => ({
@@ -221,13 +224,13 @@ test('Ingresses of a cluster', async (context) => {
     },
   );
 
-  await step('a backend of another kind is refused in words', async () => {
+  await step('a backend of another kind is rejected with a message', async () => {
     const backend = { resource: { apiGroup: 'x.test', kind: 'Bucket', name: 'b' } };
     await applied(ingress('bucket', { defaultBackend: backend }));
     await eventOf(/ResourceBackendNotSupported +ingress\/bucket +backend Bucket "b": only Services/);
   });
 
-  await step('requests are served while minik8s is away, and after it has come back', async () => {
+  await step('requests are served while minik8s is stopped, and after its restart', async () => {
     await cluster.end('SIGTERM');
     await answers('shop.test', '/', /^hello from hello-[\s\S]*\n200 /);
     await answers('gateway.test', '/', /^hello from api-[\s\S]*\n200 /, '-H', 'x-team: a');

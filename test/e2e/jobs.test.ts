@@ -7,7 +7,7 @@ import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('Jobs', async (context) => {
+test('Jobs and CronJobs run pods that succeed, fail or are evicted', async (context) => {
   const host = await Host.start(context);
   const { kubectl } = await Cluster.start(context, { host });
   const create = (name: string, script: string, spec: object) =>
@@ -43,7 +43,7 @@ test('Jobs', async (context) => {
   const has = (type: string) => (one: V1Job) =>
     one.status?.conditions?.some((condition) => condition.type === type && condition.status === 'True');
 
-  await context.test('the pods of an indexed Job know who they are', async () => {
+  await context.test('each pod of an indexed Job has its index', async () => {
     const indexed = { completions: 3, parallelism: 3, completionMode: 'Indexed' };
     await create('indexed', 'echo "$JOB_COMPLETION_INDEX of $(hostname)"', indexed);
     const { status } = await until('indexed', 'complete', has('Complete'));
@@ -57,26 +57,29 @@ test('Jobs', async (context) => {
     );
   });
 
-  await context.test('an exit code fails the Job at once, and the pods that still run go', async () => {
-    const rules = [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [42] } }];
-    const script = 'if [ "$JOB_COMPLETION_INDEX" = 0 ]; then sleep 3; exit 42; fi; exec sleep 1000';
-    const spec = { completions: 2, parallelism: 2, completionMode: 'Indexed', podFailurePolicy: { rules } };
-    await create('failing', script, spec);
-    const { status } = await until('failing', 'failed', has('Failed'));
-    const { reason, message } = status?.conditions?.at(-1) ?? {};
-    assert.equal(reason, 'PodFailurePolicy');
-    assert.match(message ?? '', /failed with exit code 42 matching FailJob rule at index 0/);
-    // A Job has failed once its pods have ended; the pod that it terminated is removed from the API a moment
-    // later.
-    const left = await waitFor('the pod that still ran to go', async () => {
-      const pods = await podsOf('failing');
-      return pods.length < 2 && pods;
-    });
-    const ended = left.map(({ status }) => status?.containerStatuses?.[0]?.state?.terminated?.exitCode);
-    assert.deepEqual(ended, [42], 'the failed pod is kept');
-  });
+  await context.test(
+    'a FailJob rule for an exit code fails the Job at once, and its running pods are terminated',
+    async () => {
+      const rules = [{ action: 'FailJob', onExitCodes: { operator: 'In', values: [42] } }];
+      const script = 'if [ "$JOB_COMPLETION_INDEX" = 0 ]; then sleep 3; exit 42; fi; exec sleep 1000';
+      const spec = { completions: 2, parallelism: 2, completionMode: 'Indexed', podFailurePolicy: { rules } };
+      await create('failing', script, spec);
+      const { status } = await until('failing', 'failed', has('Failed'));
+      const { reason, message } = status?.conditions?.at(-1) ?? {};
+      assert.equal(reason, 'PodFailurePolicy');
+      assert.match(message ?? '', /failed with exit code 42 matching FailJob rule at index 0/);
+      // A Job has failed once its pods have ended; the pod that it terminated is removed from the API a
+      // moment later.
+      const left = await waitFor('the end of the pod that still ran', async () => {
+        const pods = await podsOf('failing');
+        return pods.length < 2 && pods;
+      });
+      const ended = left.map(({ status }) => status?.containerStatuses?.[0]?.state?.terminated?.exitCode);
+      assert.deepEqual(ended, [42], 'the failed pod is kept');
+    },
+  );
 
-  await context.test('an eviction counts for nothing where a rule ignores it', async () => {
+  await context.test('an eviction is not counted if a rule ignores it', async () => {
     const rules = [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }];
     await create('evicted', 'exec sleep 1000', { backoffLimit: 0, podFailurePolicy: { rules } });
     await until('evicted', 'ready', ({ status }) => status?.ready === 1);
@@ -96,10 +99,10 @@ test('Jobs', async (context) => {
     const { status } = await job('evicted');
     assert.deepEqual([status?.failed, status?.conditions], [undefined, undefined]);
     await kubectl('delete', 'job', 'evicted');
-    await waitFor('its pods to go', async () => (await podsOf('evicted')).length === 0);
+    await waitFor('the removal of its pods', async () => (await podsOf('evicted')).length === 0);
   });
 
-  await context.test('a Job is made of a CronJob now', async () => {
+  await context.test('kubectl creates a Job from a CronJob at once', async () => {
     await kubectl(
       'create',
       'cronjob',
@@ -115,7 +118,7 @@ test('Jobs', async (context) => {
     assert.equal(await kubectl('logs', 'job/tock'), 'now\n');
     await kubectl('delete', 'cronjob', 'tick');
     await waitFor(
-      'its Job to go',
+      'the removal of its Job',
       async () => !(await kubectl('get', 'jobs', '-o', 'name')).includes('tock'),
     );
   });

@@ -56,7 +56,7 @@ async function runPod({ kubectl }: MultiCluster, { name, host }: ClusterNode): P
   });
 }
 
-test('a machine joins with one file, works, is taken out and forgotten', async (context) => {
+test('a machine joins with one file, runs pods, and is removed from the cluster', async (context) => {
   const cluster = await MultiCluster.start(context, { hosts: 2, nodes: [] });
   const { kubectl } = cluster;
   const node = await cluster.prepare(1, {
@@ -67,7 +67,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
   });
   const own = () => kubectl.json<V1Node>('get', 'node', 'node-1');
 
-  await context.test('killed again and again while it joins, it joins in the end', async () => {
+  await context.test('a node that is repeatedly killed while it joins joins in the end', async () => {
     for (const ms of [100, 300, 500, 700, 900, 1100]) {
       await node.role.start();
       await pause(ms);
@@ -82,7 +82,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
     }
   });
 
-  await context.test('its Node has the settings of the file', async () => {
+  await context.test('the Node has the settings of the file', async () => {
     const { metadata, spec, status } = await own();
     assert.equal(metadata?.labels?.disk, 'ssd');
     assert.equal(metadata?.labels?.['node.kubernetes.io/pool'], 'a');
@@ -96,7 +96,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
     assert.notEqual(status?.allocatable?.memory, status?.capacity?.memory);
   });
 
-  await context.test('its log and its arguments do not have the token', () => {
+  await context.test('the log and the arguments of the node do not contain the token', () => {
     const [token = ''] =
       /[a-z0-9]{6}\.[a-z0-9]{16}/.exec(readFileSync(join(node.host.directory, 'node-1.yaml'), 'utf8')) ?? [];
     assert.ok(token);
@@ -104,12 +104,15 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
     assert.equal(readFileSync(`/proc/${node.role.pid}/cmdline`, 'utf8').includes(token.slice(7)), false);
   });
 
-  await context.test('the master reaches its agent by the certificate it asked for', async () => {
-    await runPod(cluster, node);
-    await waitFor('the log of the pod', async () => (await kubectl('logs', 'hello')) === 'here I am\n');
-  });
+  await context.test(
+    'the master connects to the agent of the node by the certificate that the node requested',
+    async () => {
+      await runPod(cluster, node);
+      await waitFor('the log of the pod', async () => (await kubectl('logs', 'hello')) === 'here I am\n');
+    },
+  );
 
-  await context.test('without its token it starts again as the same node', async () => {
+  await context.test('a joined node starts again without its token as the same node', async () => {
     const before = await kubectl.json<V1CertificateSigningRequestList>('get', 'csr');
     await node.role.end('SIGTERM');
     const file = join(node.host.directory, 'node-1.yaml');
@@ -138,10 +141,10 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
   });
 
   await context.test(
-    'when its Node is deleted its pods end, its rules are removed, and the log has the reason',
+    'when its Node is deleted, a machine ends its pods, removes its rules, and logs the reason',
     async () => {
       await kubectl('delete', 'node', 'node-1');
-      await waitFor('the machine to say so', async () =>
+      await waitFor('the report of the machine', async () =>
         /^node node-1 was deleted from the cluster: .* ctl add node node-1 /m.test(node.role.log),
       );
       assert.deepEqual(await tracesOn(node.host), []);
@@ -150,7 +153,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
     },
   );
 
-  await context.test('made again by an administrator it works again', async () => {
+  await context.test('a node works again after an administrator creates its Node again', async () => {
     const again = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1' } };
     const file = join(node.host.directory, 'again.json');
     writeFileSync(file, JSON.stringify(again));
@@ -164,7 +167,7 @@ test('a machine joins with one file, works, is taken out and forgotten', async (
     );
   });
 
-  await context.test('reset leaves nothing of it', async () => {
+  await context.test('reset removes all traces of a node', async () => {
     await kubectl.attempt(['delete', 'pod', 'hello', '--force', '--grace-period=0']);
     await runPod(cluster, node);
     await node.role.end('SIGKILL');
@@ -234,7 +237,7 @@ test('a machine that cannot join reports why in one line, and leaves nothing beh
       troubleText('it belongs to another cluster'),
     ],
     [
-      'no master there',
+      'no master at the address',
       { server: [`https://${host.address}:6443`, 'https://127.0.0.1:1'] },
       /no API server answers: https:\/\/198\.19\.\d+\.11:6443 \(connection refused\), https:\/\/127\.0\.0\.1:1/,
       troubleText('no API server answers'),
@@ -251,12 +254,12 @@ test('a machine that cannot join reports why in one line, and leaves nothing beh
     ],
     ['no Docker', { 'docker-socket': '/nowhere/docker.sock' }, /no Docker engine answers at \/nowhere/],
     [
-      'pods where the machine is',
+      'a pod range that contains the machine’s address',
       { 'cluster-cidr': '198.19.0.0/16' },
       /address 198\.19\.\d+\.11 of this machine's eth0 lies in cluster-cidr 198\.19\.0\.0\/16; give the master/,
     ],
     [
-      'a range of its own elsewhere',
+      'a pod range of its own outside of the cluster’s range',
       { 'pod-cidr': '10.9.0.0/24' },
       /pod-cidr 10\.9\.0\.0\/24 does not lie in cluster-cidr 10\.244/,
     ],
@@ -271,7 +274,7 @@ test('a machine that cannot join reports why in one line, and leaves nothing beh
     });
   }
 
-  await context.test('a token that has expired', async () => {
+  await context.test('a join with an expired token fails', async () => {
     const [, token = ''] = /^token: (\S+)$/m.exec(await cluster.token()) ?? [];
     assert.ok(token);
     const over = JSON.stringify({ stringData: { expiration: '2026-01-01T00:00:00Z' } });
@@ -280,7 +283,7 @@ test('a machine that cannot join reports why in one line, and leaves nothing beh
     oneLine(await attempt({ token }), /the token is wrong or has expired/);
   });
 
-  await context.test('no nft', async () => {
+  await context.test('a join without nft fails', async () => {
     const bare = ['env', `PATH=${host.directory}`, executable];
     oneLine(
       await attempt({}, bare),
@@ -288,7 +291,7 @@ test('a machine that cannot join reports why in one line, and leaves nothing beh
     );
   });
 
-  await context.test('a clock that is wrong', async () => {
+  await context.test('a join with a wrong clock fails', async () => {
     // Time cannot be set for one process, but the start of the program can be set to the past, when the
     // master's certificate authority is not yet valid.
     const past = ['faketime', '-f', '-2y', executable];
@@ -299,7 +302,7 @@ test('a machine that cannot join reports why in one line, and leaves nothing beh
     );
   });
 
-  await context.test('other addresses of Services than the cluster has', async () => {
+  await context.test('a join with a Service range that differs from the cluster’s fails', async () => {
     // A machine receives the cluster's settings only after it has joined, so it has its certificate by then.
     const own = { 'data-dir': join(host.directory, 'elsewhere') };
     oneLine(
@@ -317,7 +320,7 @@ test('a machine that cannot join reports why in one line, and leaves nothing beh
     assert.deepEqual(await tracesOn(host), []);
   });
 
-  await context.test('none of them is a node', async () => {
+  await context.test('no machine that failed to join is a node', async () => {
     const { items } = await cluster.kubectl.json<{ items: V1Node[] }>('get', 'nodes');
     assert.deepEqual(
       items.map(({ metadata }) => metadata?.name),
@@ -325,19 +328,22 @@ test('a machine that cannot join reports why in one line, and leaves nothing beh
     );
   });
 
-  await context.test('the machine can still join by an older file, and prints the new form', async () => {
-    const node = await cluster.prepare(1, { 'data-dir': dataDir });
-    const file = join(host.directory, 'node-1.yaml');
-    const settings = readFileSync(file, 'utf8').replace(/^node-name: .*\n/m, '');
-    writeFileSync(file, `Name: older\nLabels:\n  disk: ssd\n  zone: b\n${settings}`);
-    await node.role.start(/^minik8s is ready: node older of https:/m);
-    assert.deepEqual(node.role.log.match(/^warning: .*$/gm), [
-      `warning: ${file}: Name: is an older spelling; write node-name:`,
-      `warning: ${file}: Labels: is an older spelling; write labels:`,
-    ]);
-    // Nothing is listed or watched before this machine is authorized.
-    assert.doesNotMatch(node.role.log, /forbidden|list and watch failed/);
-    const { metadata } = await cluster.kubectl.json<V1Node>('get', 'node', 'older');
-    assert.deepEqual([metadata?.labels?.disk, metadata?.labels?.zone], ['ssd', 'b']);
-  });
+  await context.test(
+    'the machine can still join with an older file, and prints the new form of its settings',
+    async () => {
+      const node = await cluster.prepare(1, { 'data-dir': dataDir });
+      const file = join(host.directory, 'node-1.yaml');
+      const settings = readFileSync(file, 'utf8').replace(/^node-name: .*\n/m, '');
+      writeFileSync(file, `Name: older\nLabels:\n  disk: ssd\n  zone: b\n${settings}`);
+      await node.role.start(/^minik8s is ready: node older of https:/m);
+      assert.deepEqual(node.role.log.match(/^warning: .*$/gm), [
+        `warning: ${file}: Name: is an older spelling; write node-name:`,
+        `warning: ${file}: Labels: is an older spelling; write labels:`,
+      ]);
+      // Nothing is listed or watched before this machine is authorized.
+      assert.doesNotMatch(node.role.log, /forbidden|list and watch failed/);
+      const { metadata } = await cluster.kubectl.json<V1Node>('get', 'node', 'older');
+      assert.deepEqual([metadata?.labels?.disk, metadata?.labels?.zone], ['ssd', 'b']);
+    },
+  );
 });

@@ -20,7 +20,7 @@ test('one master becomes the first of three, and any of them may be killed', asy
   const listening = () => hosts.at(0).run('ss', '-Hltn', 'sport = :2380');
 
   await context.test(
-    'a master needs a token for masters: a node’s token is refused, and so is a join without one',
+    'a master needs a token for masters; a join with a node’s token or without a token is rejected',
     async () => {
       assert.equal(await listening(), '');
       const { stdout } = await a.minik8s('token', 'create', '--kubeconfig', `${a.dataDir}/admin.conf`);
@@ -62,7 +62,7 @@ test('one master becomes the first of three, and any of them may be killed', asy
   });
   apis.push(b.config().makeApiClient(CoreV1Api), c.config().makeApiClient(CoreV1Api));
 
-  await context.test('each is killed in turn: the others continue, and it rejoins', async (t) => {
+  await context.test('when one master is killed, the others continue, and it rejoins', async (t) => {
     for (const master of masters) {
       const since = performance.now();
       await master.role.end('SIGKILL');
@@ -77,12 +77,12 @@ test('one master becomes the first of three, and any of them may be killed', asy
     assert.ok(await holderAt(a));
   });
 
-  await context.test('all three are killed at once, and come back', async () => {
+  await context.test('three masters that are killed at once serve again after their restart', async () => {
     await Promise.all(masters.map((master) => master.role.end('SIGKILL')));
     await Promise.all(masters.map((master) => master.startWith(undefined)));
     await ledger.more(20);
   });
-  await context.test('one whose disk is empty joins again under its name', async () => {
+  await context.test('a master with an empty disk joins again under its name', async () => {
     await c.role.end('SIGKILL');
     rmSync(c.dataDir, { recursive: true });
     await c.startWith(await a.invite());

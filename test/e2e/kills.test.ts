@@ -1,4 +1,4 @@
-/** A short version of `npm run walk:kills`: an agent and an engine that are killed while a pod starts. */
+/** A short version of `npm run walk:kills`, which kills an agent or an engine while a pod starts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Kill, KillWalk, type Victim } from './harness/kill-walk.ts';
@@ -16,7 +16,7 @@ const kills: readonly (readonly [Victim, readonly Kill[]])[] = [
 ];
 
 for (const [victim, steps] of kills) {
-  test(`${victim} killed with kill -9 while a pod starts`, async (context) => {
+  test(`a pod starts although ${victim} is killed with kill -9 meanwhile`, async (context) => {
     const walk = await KillWalk.start(context, victim);
     for (const kill of steps) {
       await context.test(`${kill.moment} call ${kill.at}`, async (step) => {

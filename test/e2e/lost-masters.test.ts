@@ -1,4 +1,4 @@
-/** Masters with the etcd inside that are removed, that leave, and of which only one is left. */
+/** Masters with the etcd inside that are removed, that leave, or of which only one remains. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { anyKubectl } from '../fixtures/kubectls.ts';
@@ -27,7 +27,7 @@ test('masters are removed, leave, and the last one continues alone when two are 
   await waitFor('three voters', async () => (await a.list()).every((line) => / voter +yes/.test(line)));
 
   await context.test(
-    'a removal that would leave no majority is refused, and so is one of itself',
+    'a removal that would leave no majority is rejected, as is the removal of the master itself',
     async () => {
       assert.match(await refused(a, 'masters', 'remove', 'm1'), /is the master of this machine/);
       assert.match(await refused(a, 'masters', 'remove', 'm9'), /there is no master m9: the masters are/);
@@ -51,7 +51,7 @@ test('masters are removed, leave, and the last one continues alone when two are 
     assert.deepEqual(await names(c), ['m1', 'm2', 'm3']);
   });
 
-  await context.test('a master that is reset leaves the others', async () => {
+  await context.test('a master that is reset leaves the cluster', async () => {
     await waitFor('three voters', async () => (await a.list()).every((line) => / voter +yes/.test(line)));
     await c.role.end('SIGTERM');
     const { stdout, stderr } = await c.minik8s('reset', '--yes', ...at(c));
@@ -60,7 +60,7 @@ test('masters are removed, leave, and the last one continues alone when two are 
     await c.startWith(await a.invite());
   });
 
-  await context.test('a master that is cut off is not ready, and its readyz says why', async () => {
+  await context.test('a master that is cut off is not ready, and its readyz reports the reason', async () => {
     const raw = ['--kubeconfig', `${c.dataDir}/admin.conf`, 'get', '--raw', '/readyz'];
     const readyz = async () => {
       const { stdout, stderr } = await endOf(hosts.at(2).command(anyKubectl(), raw));
@@ -76,27 +76,30 @@ test('masters are removed, leave, and the last one continues alone when two are 
     await c.kubectl('get', 'configmap', 'meanwhile');
   });
 
-  await context.test('two are lost: the third continues alone, and the others join it again', async () => {
-    await a.kubectl('create', 'configmap', 'kept');
-    await c.kubectl('get', 'configmap', 'kept');
-    await Promise.all([a, b, c].map((master) => master.role.end('SIGKILL')));
-    assert.match(await refused(c, 'reset', '--yes'), /cannot leave the others .* give --force/);
-    const recovered = await c.minik8s('recover', '--from-this-master', '--yes', ...at(c));
-    assert.equal(recovered.code, 0, recovered.stderr);
-    assert.match(recovered.stdout, /leaving the cluster: m1 \(https:\S+\), m2 /);
-    await c.startWith(undefined);
-    await c.kubectl('get', 'configmap', 'kept');
-    assert.match((await c.list()).join(), /^minik8s +\S+ +voter +yes +unix/);
-    await a.startWith(await c.invite());
-    await b.startWith(await c.invite());
-    assert.deepEqual(await names(b), ['m1', 'm2', 'm3']);
-    await waitFor('three endpoints', async () => (await endpoints(a)).length === 3);
-    await a.kubectl('get', 'configmap', 'kept');
-    assert.match(
-      await refused(c, 'recover', '--from-this-master', '--yes'),
-      /is used by minik8s with process id/,
-    );
-    await a.role.end('SIGTERM');
-    assert.match(await refused(a, 'recover', '--from-this-master', '--yes'), /the master m[23] answers at/);
-  });
+  await context.test(
+    'after two masters are lost, the third continues alone, and the others join it again',
+    async () => {
+      await a.kubectl('create', 'configmap', 'kept');
+      await c.kubectl('get', 'configmap', 'kept');
+      await Promise.all([a, b, c].map((master) => master.role.end('SIGKILL')));
+      assert.match(await refused(c, 'reset', '--yes'), /cannot leave the others .* give --force/);
+      const recovered = await c.minik8s('recover', '--from-this-master', '--yes', ...at(c));
+      assert.equal(recovered.code, 0, recovered.stderr);
+      assert.match(recovered.stdout, /leaving the cluster: m1 \(https:\S+\), m2 /);
+      await c.startWith(undefined);
+      await c.kubectl('get', 'configmap', 'kept');
+      assert.match((await c.list()).join(), /^minik8s +\S+ +voter +yes +unix/);
+      await a.startWith(await c.invite());
+      await b.startWith(await c.invite());
+      assert.deepEqual(await names(b), ['m1', 'm2', 'm3']);
+      await waitFor('three endpoints', async () => (await endpoints(a)).length === 3);
+      await a.kubectl('get', 'configmap', 'kept');
+      assert.match(
+        await refused(c, 'recover', '--from-this-master', '--yes'),
+        /is used by minik8s with process id/,
+      );
+      await a.role.end('SIGTERM');
+      assert.match(await refused(a, 'recover', '--from-this-master', '--yes'), /the master m[23] answers at/);
+    },
+  );
 });

@@ -11,7 +11,7 @@ import { Master, ready } from './harness/masters.ts';
 import { Role } from './harness/role.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('a node works while any master answers, and while none does', async (context) => {
+test('a node works with any master that answers, and also while none answers', async (context) => {
   const host = await Host.start(context);
   const etcd = EtcdCluster.on(host);
   await etcd.start();
@@ -34,7 +34,7 @@ test('a node works while any master answers, and while none does', async (contex
   const running = (master: Master, count: number) => async () => (await runningPods(master)).length === count;
   await waitFor('two pods', running(a, 2));
 
-  await context.test('after a kill of its master the node continues with the other', async (t) => {
+  await context.test('a node whose master is killed continues with the other master', async (t) => {
     const used = await masterOf(host, node.pid, masters);
     const other = used === a ? b : a;
     const before = await nodeState(other);

@@ -17,12 +17,12 @@ import {
 } from './harness/masters.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('several masters on one etcd', async (context) => {
+test('several masters on one etcd share their state and elect a leader', async (context) => {
   const scene = await prepareMasters(context);
   const { host, etcd } = scene;
   const [a, b] = scene.masters;
 
-  await context.test('started at once on nothing, they share one authority', async () => {
+  await context.test('masters that start at the same time on an empty etcd share one authority', async () => {
     await Promise.all([a.role.start(ready), b.role.start(ready)]);
     await a.kubectl('create', 'configmap', 'one');
     assert.equal((await b.kubectl('get', 'configmap', 'one', '-o', 'name')).trim(), 'configmap/one');
@@ -34,46 +34,52 @@ test('several masters on one etcd', async (context) => {
     await crossed.makeApiClient(CoreV1Api).readNamespacedConfigMap({ name: 'one', namespace: 'default' });
   });
 
-  await context.test('one with another authority, or other addresses, is refused in one line', async () => {
-    const dataDir = join(host.directory, 'stranger');
-    await openCredentials(join(dataDir, 'pki'), Date.now);
-    const refused = async (...flags: string[]) => {
-      const args = ['master', '--data-dir', dataDir, '--port=8443', etcd.flag, ...flags];
-      const { code, stderr } = await endOf(host.command(executable, args));
-      assert.equal(code, 1, stderr);
-      const errors = stderr.split('\n').filter((line) => line.startsWith('error: '));
-      assert.equal(errors.length, 1, stderr);
-      return errors[0] ?? '';
-    };
-    const authority = await refused();
-    assert.match(
-      authority,
-      /pki holds the certificate authority sha256:\S+, but the masters on this etcd share sha256:/,
-    );
-    assert.match(authority, /move \S+\/stranger\/pki away to join them/);
-    const addresses = await refused('--service-cidr=10.97.0.0/16');
-    assert.match(
-      addresses,
-      /run with --service-cidr 10\.96\.0\.0\/16 \(here 10\.97\.0\.0\/16\): use the same flags/,
-    );
-  });
-
-  await context.test('the Service kubernetes lists both, and each publishes its own address', async () => {
-    await waitFor(
-      'both endpoints',
-      async () => (await endpoints(a)).join() === `${a.endpoint},${b.endpoint}`,
-    );
-    for (const master of scene.masters) {
-      const versions = JSON.parse(await master.kubectl('get', '--raw', '/api')) as {
-        serverAddressByClientCIDRs: unknown;
+  await context.test(
+    'a master with another authority or other addresses is rejected with one line',
+    async () => {
+      const dataDir = join(host.directory, 'stranger');
+      await openCredentials(join(dataDir, 'pki'), Date.now);
+      const refused = async (...flags: string[]) => {
+        const args = ['master', '--data-dir', dataDir, '--port=8443', etcd.flag, ...flags];
+        const { code, stderr } = await endOf(host.command(executable, args));
+        assert.equal(code, 1, stderr);
+        const errors = stderr.split('\n').filter((line) => line.startsWith('error: '));
+        assert.equal(errors.length, 1, stderr);
+        return errors[0] ?? '';
       };
-      const serverAddress = `${host.address}:${master.port}`;
-      assert.deepEqual(versions.serverAddressByClientCIDRs, [{ clientCIDR: '0.0.0.0/0', serverAddress }]);
-    }
-    assert.match(await a.kubectl('get', 'leases', '-n', 'kube-system'), /apiserver-\S+-7443/);
-  });
+      const authority = await refused();
+      assert.match(
+        authority,
+        /pki holds the certificate authority sha256:\S+, but the masters on this etcd share sha256:/,
+      );
+      assert.match(authority, /move \S+\/stranger\/pki away to join them/);
+      const addresses = await refused('--service-cidr=10.97.0.0/16');
+      assert.match(
+        addresses,
+        /run with --service-cidr 10\.96\.0\.0\/16 \(here 10\.97\.0\.0\/16\): use the same flags/,
+      );
+    },
+  );
 
-  await context.test('two that allocate at once give nothing out twice', async () => {
+  await context.test(
+    'the Service kubernetes lists both masters, and each publishes its own address',
+    async () => {
+      await waitFor(
+        'both endpoints',
+        async () => (await endpoints(a)).join() === `${a.endpoint},${b.endpoint}`,
+      );
+      for (const master of scene.masters) {
+        const versions = JSON.parse(await master.kubectl('get', '--raw', '/api')) as {
+          serverAddressByClientCIDRs: unknown;
+        };
+        const serverAddress = `${host.address}:${master.port}`;
+        assert.deepEqual(versions.serverAddressByClientCIDRs, [{ clientCIDR: '0.0.0.0/0', serverAddress }]);
+      }
+      assert.match(await a.kubectl('get', 'leases', '-n', 'kube-system'), /apiserver-\S+-7443/);
+    },
+  );
+
+  await context.test('masters that allocate at the same time allocate nothing twice', async () => {
     const create = (master: Master, i: number) =>
       master.kubectl('create', 'service', 'nodeport', `s${master.port}-${i}`, '--tcp=80');
     await Promise.all(Array.from({ length: 6 }, (_, i) => [create(a, i), create(b, i)]).flat());
@@ -85,7 +91,7 @@ test('several masters on one etcd', async (context) => {
   });
 
   await context.test(
-    'the leader stops: the other leads within seconds, and it is an endpoint no more',
+    'when the leader stops, the other master leads within seconds, and the stopped one is no longer an endpoint',
     async (t) => {
       await a.kubectl('create', 'deployment', 'handed', '--image=none', '--replicas=1');
       const [leader, other] = await leaderOf(scene);

@@ -10,7 +10,9 @@ import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';
 import { carryOut, root } from './harness/readme-commands.ts';
 
-test('monitoring, as documented', { skip: unlessPrometheus }, async (context) => {
+test('monitoring works by the commands of docs/monitoring.md', {
+  skip: unlessPrometheus,
+}, async (context) => {
   await systemExec(join(root, 'bin/make-prometheus'), [], { timeoutMs: 120_000 });
   const host = await Host.start(context, { images: [helloImage, 'minik8s/prometheus:3'] });
   const cluster = await Cluster.start(context, { host });

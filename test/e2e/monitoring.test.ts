@@ -84,7 +84,9 @@ async function callFunction(cluster: Cluster, folder: string): Promise<{ stop():
   };
 }
 
-test('monitoring', { skip: unlessPrometheus }, async (context) => {
+test('a Prometheus with the shipped configuration monitors the cluster', {
+  skip: unlessPrometheus,
+}, async (context) => {
   context.after(() => docker('image', 'rm', '-f', python).then(() => undefined));
   await makeRuntimeImage('python', python);
   const host = await Host.start(context, { images: [helloImage, python] });
@@ -134,7 +136,7 @@ test('monitoring', { skip: unlessPrometheus }, async (context) => {
   host.after(() => calls.stop());
 
   await context.test(
-    'finds the node, pods and Services, and reads them with the rights of its account',
+    'Prometheus finds the node, pods and Services, and reads them with the rights of its account',
     async () => {
       for (const one of [watching, listing]) {
         for (const pool of ['kubelet', 'kubelet-cadvisor', 'kubelet-resource', 'kubelet-probes']) {
@@ -158,7 +160,7 @@ test('monitoring', { skip: unlessPrometheus }, async (context) => {
     },
   );
 
-  await context.test('may do nothing else', async () => {
+  await context.test('the account of Prometheus has no other rights', async () => {
     const mayI = (...args: string[]) =>
       kubectl.attempt([
         'auth',
@@ -182,7 +184,7 @@ test('monitoring', { skip: unlessPrometheus }, async (context) => {
     assert.match((await raw(`/api/v1/nodes/${nodeName}/proxy/pods`)).stderr, /cannot get .*nodes\/proxy/);
   });
 
-  await context.test('follows what comes and goes', async () => {
+  await context.test('Prometheus discovers new targets and drops removed ones', async () => {
     await kubectl('scale', 'statefulset', 'busy', '-n', loadNamespace, '--replicas', '2');
     await kubectl('scale', 'deployment', 'served', '-n', loadNamespace, '--replicas', '1');
     const phantom = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'phantom' } };
@@ -232,7 +234,7 @@ test('monitoring', { skip: unlessPrometheus }, async (context) => {
     ...stockQueries(values),
   ];
 
-  await context.test('the queries of boards, rules and well-known dashboards find something', async () => {
+  await context.test('the queries of boards, rules and well-known dashboards return data', async () => {
     const empty = async () => {
       const found: string[] = [];
       for (const { board, expr } of queries) {

@@ -1,6 +1,6 @@
 /**
- * Network policies on two nodes: each field of NetworkPolicy v1 with a packet that it lets through and one
- * that it drops, from a pod of the same node and from one of the other node.
+ * Network policies on two nodes: each field of NetworkPolicy v1 with an allowed and a dropped packet, from a
+ * pod of the same node and from one of the other node.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -78,7 +78,7 @@ const rows: readonly Row[] = [
     allowed: clients,
   },
   {
-    name: 'a range without the port',
+    name: 'a range that does not contain the port',
     spec: ingress({ ports: [{ port: 8081, endPort: 8090, protocol: 'TCP' }] }),
     target: web,
     allowed: [],
@@ -90,7 +90,7 @@ const rows: readonly Row[] = [
     allowed: friends,
   },
   {
-    name: 'TCP allowed and UDP asked',
+    name: 'a UDP packet to a port that is allowed for TCP',
     spec: ingress({ ports: [{ port: 8082, protocol: 'TCP' }] }),
     target: (ip) => udp(ip, 8082),
     allowed: [],
@@ -185,7 +185,7 @@ async function start(cluster: MultiCluster): Promise<Rig> {
   return { space, other, server, policies: cluster.kubeConfig().makeApiClient(NetworkingV1Api) };
 }
 
-test('network policies on two nodes', async (context) => {
+test('network policies are enforced on two nodes', async (context) => {
   await makeNetworkImage(image);
   context.after(async () => {
     await systemExec('docker', ['image', 'rm', '-f', image]);
@@ -208,22 +208,25 @@ test('network policies on two nodes', async (context) => {
     });
   }
 
-  await context.test('a policy sees the client and the pod through a Service and a NodePort', async () => {
-    const service = await space.service('server', {
-      type: 'NodePort',
-      selector: { app: 'server' },
-      ports: [{ port: 80, targetPort: 8080 }],
-    });
-    const clusterIP = service.spec?.clusterIP ?? '';
-    const nodePort = service.spec?.ports?.[0]?.nodePort ?? 0;
-    await untilReached(space, tcp(clusterIP, 80), clients);
-    await apply('service', ingress({ _from: [app('friend')] })(rig));
-    await untilReached(space, tcp(clusterIP, 80), friends);
-    // Packets of a pod to another node, also to its NodePort, have the address of the pod's node there.
-    await untilReached(space, tcp(cluster.hosts.at(0).address, nodePort), ['near-friend']);
-    assert.equal(await answers(space, 'server', tcp(clusterIP, 80)), true, 'the server reaches itself');
-    await remove('service');
-  });
+  await context.test(
+    'a policy applies to the client and the pod of a connection through a Service or a NodePort',
+    async () => {
+      const service = await space.service('server', {
+        type: 'NodePort',
+        selector: { app: 'server' },
+        ports: [{ port: 80, targetPort: 8080 }],
+      });
+      const clusterIP = service.spec?.clusterIP ?? '';
+      const nodePort = service.spec?.ports?.[0]?.nodePort ?? 0;
+      await untilReached(space, tcp(clusterIP, 80), clients);
+      await apply('service', ingress({ _from: [app('friend')] })(rig));
+      await untilReached(space, tcp(clusterIP, 80), friends);
+      // Packets of a pod to another node, also to its NodePort, have the address of the pod's node there.
+      await untilReached(space, tcp(cluster.hosts.at(0).address, nodePort), ['near-friend']);
+      assert.equal(await answers(space, 'server', tcp(clusterIP, 80)), true, 'the server reaches itself');
+      await remove('service');
+    },
+  );
 
   await context.test('a new pod is isolated from its first packet on', async () => {
     await apply('from-the-start', { ...app('born'), policyTypes: ['Egress'] });
@@ -243,7 +246,7 @@ test('network policies on two nodes', async (context) => {
     await remove('from-the-start');
   });
 
-  await context.test('the node writes rules again that another program deleted', async () => {
+  await context.test('the node restores rules that another program deleted', async () => {
     await apply('flushed', ingress()(rig));
     await untilReached(space, web(ip), []);
     const host = cluster.hosts.at(0);

@@ -10,7 +10,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 const samples = join(import.meta.dirname, '../../samples/hello');
 
-test('pods when their node is drained, stopped, cut off, or shut down', async (context) => {
+test('pods are moved or ended when their node is drained, stopped, cut off, or shut down', async (context) => {
   const cluster = await MultiCluster.start(context, {
     hosts: 3,
     nodes: [1, 2],
@@ -37,7 +37,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
       .split('\n')
       .filter(Boolean);
 
-  await context.test('a node keeps what is reserved', async () => {
+  await context.test('a node subtracts reserved resources from its allocatable ones', async () => {
     const { status } = await kubectl.json<V1Node>('get', 'node', 'node-1');
     const cpus = Number(status?.capacity?.cpu);
     assert.equal(status?.allocatable?.cpu, `${cpus * 1000 - 100}m`);
@@ -54,7 +54,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
   await kubectl('apply', '-f', samples);
   await readyOn(3, ['node-1', 'node-2']);
 
-  await context.test('kubectl drains one node, ctl the other: the pods move each time', async () => {
+  await context.test('pods move when kubectl drains one node and ctl the other', async () => {
     assert.match(
       await kubectl('drain', 'node-1', '--ignore-daemonsets', '--timeout=60s'),
       /node\/node-1 drained/,
@@ -69,7 +69,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
     await ctl('uncordon', 'node-2');
   });
 
-  await context.test('a taint that is not tolerated moves them too', async () => {
+  await context.test('a taint that pods do not tolerate moves them to the other node', async () => {
     await ctl('taint', 'node', 'node-1', 'broken=yes:NoExecute');
     await readyOn(3, ['node-2']);
     await ctl('taint', 'node', 'node-1', 'broken-');
@@ -87,7 +87,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
     });
   };
 
-  await context.test('a pod that was bound by hand and does not fit is refused', async () => {
+  await context.test('a pod that was bound by hand and does not fit is rejected by the node', async () => {
     const { reason, message } = await bind('huge', 'node-1', { requests: { cpu: '1000' } });
     assert.equal(reason, 'OutOfcpu');
     assert.match(message ?? '', /requested: 1000000, used: \d+, capacity: \d+$/);
@@ -114,17 +114,20 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
     },
   );
 
-  await context.test('a node that is stopped leaves its pods running, and finds them again', async () => {
-    const before = (await running(second)).sort();
-    assert.equal(before.length, 3);
-    assert.equal(await second.role.end('SIGTERM'), 0);
-    assert.deepEqual((await running(second)).sort(), before);
-    await second.role.start(/minik8s is ready/);
-    assert.deepEqual((await running(second)).sort(), before);
-  });
+  await context.test(
+    'a stopped node leaves its pods running, and manages them again after its start',
+    async () => {
+      const before = (await running(second)).sort();
+      assert.equal(before.length, 3);
+      assert.equal(await second.role.end('SIGTERM'), 0);
+      assert.deepEqual((await running(second)).sort(), before);
+      await second.role.start(/minik8s is ready/);
+      assert.deepEqual((await running(second)).sort(), before);
+    },
+  );
 
   await context.test(
-    'while no master answers a node brings back what ends, also after its own restart',
+    'a node restarts ended containers while no master answers, also after its own restart',
     async () => {
       await cluster.master.end('SIGKILL');
       const [one, two] = await running(second);
@@ -141,7 +144,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
       await waitFor('a container in the place of the second', without(two));
       const alone = (await running(second)).sort();
       await cluster.master.start(/^minik8s is ready: https:/m);
-      await waitFor('the restarts to be known', async () => {
+      await waitFor('the restarts in the status', async () => {
         const restarts = (await pods()).map((pod) => restartsOf(pod));
         return restarts.length === 3 && restarts.reduce((sum, count) => sum + count, 0) === 2;
       });
@@ -151,7 +154,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
   );
 
   await context.test(
-    'a machine that goes down ends its pods first, and others take their place',
+    'a machine that shuts down ends its pods first, and other nodes replace them',
     async () => {
       const old = (await pods()).map(({ metadata }) => metadata?.name ?? '');
       process.kill(second.role.pid, 'SIGPWR');
@@ -170,7 +173,7 @@ test('pods when their node is drained, stopped, cut off, or shut down', async (c
   );
 });
 
-test('a whole cluster on a machine that shuts down', async (context) => {
+test('a cluster ends its pods when its only machine shuts down', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host, flags: ['--shutdown-grace-period', '10s'] });
   const { kubectl } = cluster;

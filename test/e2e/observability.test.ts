@@ -15,7 +15,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 const lines = 5000;
 const secret = 'planted-secret-8261';
-/** Prints more than is kept, and then ends. */
+/** Prints more than the kept part of a log, and then ends. */
 const talker = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -33,7 +33,7 @@ const talker = {
   },
 };
 
-test('the pages of operators', async (context) => {
+test('operators can diagnose a running cluster by logs, metrics and the support bundle', async (context) => {
   const host = await Host.start(context);
   const flags = ['--log-format=json', '--log-level=info,apiserver=debug,deployment=info,kubelt=debug'];
   const rotation = ['--container-log-max-size=64Ki', '--container-log-max-files=2'];
@@ -85,31 +85,34 @@ test('the pages of operators', async (context) => {
     },
   );
 
-  await context.test('each line of its own log is JSON, and a request is found by its id', async () => {
-    const said = await ctl('get', 'pod', 'nobody', '-v=1').then(
-      () => assert.fail('there is no such pod'),
-      ({ failure }) => String(failure.stderr),
-    );
-    const id = /request id: (\S+)/.exec(said)?.[1] ?? assert.fail(said);
-    const told = await waitFor('the request in the log', () => {
-      const known = cluster.log.split('\n').filter((line) => line.startsWith('{'));
-      return known
-        .map((line) => JSON.parse(line))
-        .find((line) => JSON.stringify(line).includes(id) && line.status === 404);
-    });
-    assert.deepEqual(
-      [told.component, told.level, told.method, told.status],
-      ['apiserver', 'debug', 'GET', 404],
-    );
-    const others = cluster.log.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
-    assert.ok(
-      others.every((line) => /minik8s|kubeconfig|https:/.test(line)),
-      others.join('\n'),
-    );
-    assert.equal(cluster.log.includes(secret), false);
-  });
+  await context.test(
+    'each line of the log of minik8s is JSON, and a request is found by its id',
+    async () => {
+      const said = await ctl('get', 'pod', 'nobody', '-v=1').then(
+        () => assert.fail('there is no such pod'),
+        ({ failure }) => String(failure.stderr),
+      );
+      const id = /request id: (\S+)/.exec(said)?.[1] ?? assert.fail(said);
+      const told = await waitFor('the request in the log', () => {
+        const known = cluster.log.split('\n').filter((line) => line.startsWith('{'));
+        return known
+          .map((line) => JSON.parse(line))
+          .find((line) => JSON.stringify(line).includes(id) && line.status === 404);
+      });
+      assert.deepEqual(
+        [told.component, told.level, told.method, told.status],
+        ['apiserver', 'debug', 'GET', 404],
+      );
+      const others = cluster.log.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+      assert.ok(
+        others.every((line) => /minik8s|kubeconfig|https:/.test(line)),
+        others.join('\n'),
+      );
+      assert.equal(cluster.log.includes(secret), false);
+    },
+  );
 
-  await context.test('all pages of metrics of the node are there, by the API server', async () => {
+  await context.test('the API server serves all metrics pages of the node', async () => {
     for (const [page, name] of [
       ['', 'kubelet_running_pods'],
       ['/cadvisor', 'container_cpu_usage_seconds_total'],
@@ -132,7 +135,7 @@ test('the pages of operators', async (context) => {
   });
 
   await context.test(
-    'programs on other machines and in pods find the pages at the Node’s own address',
+    'programs on other machines and in pods reach the pages at the Node’s own address',
     async () => {
       const [node] = (await kubectl.json<V1NodeList>('get', 'nodes')).items;
       const { addresses = [], daemonEndpoints } = node?.status ?? {};
@@ -157,29 +160,32 @@ test('the pages of operators', async (context) => {
     },
   );
 
-  await context.test('the bundle has the cluster, and no secret of it', async () => {
-    await kubectl('create', 'secret', 'generic', 'planted', `--from-literal=key=${secret}`);
-    const file = join(host.directory, 'bundle.tar.gz');
-    await systemExec(
-      executable,
-      [
-        'support-bundle',
-        '-o',
-        file,
-        '--kubeconfig',
-        cluster.kubeconfig,
-        '--data-dir',
-        cluster.dataDir,
-        '--docker-socket',
-        host.dockerSocket,
-      ],
-      { timeoutMs: 120_000 },
-    );
-    const folder = join(host.directory, 'bundle');
-    await systemExec('sh', ['-c', `mkdir ${folder} && tar -xzf ${file} -C ${folder}`]);
-    const { stdout: files } = await systemExec('find', [folder, '-type', 'f']);
-    for (const name of ['pods', 'events', 'nodes', 'metrics']) assert.ok(files.includes(name), files);
-    const { stdout: found } = await systemExec('sh', ['-c', `grep -rlaF ${secret} ${folder} || true`]);
-    assert.equal(found, '');
-  });
+  await context.test(
+    'the support bundle describes the cluster and contains none of its secrets',
+    async () => {
+      await kubectl('create', 'secret', 'generic', 'planted', `--from-literal=key=${secret}`);
+      const file = join(host.directory, 'bundle.tar.gz');
+      await systemExec(
+        executable,
+        [
+          'support-bundle',
+          '-o',
+          file,
+          '--kubeconfig',
+          cluster.kubeconfig,
+          '--data-dir',
+          cluster.dataDir,
+          '--docker-socket',
+          host.dockerSocket,
+        ],
+        { timeoutMs: 120_000 },
+      );
+      const folder = join(host.directory, 'bundle');
+      await systemExec('sh', ['-c', `mkdir ${folder} && tar -xzf ${file} -C ${folder}`]);
+      const { stdout: files } = await systemExec('find', [folder, '-type', 'f']);
+      for (const name of ['pods', 'events', 'nodes', 'metrics']) assert.ok(files.includes(name), files);
+      const { stdout: found } = await systemExec('sh', ['-c', `grep -rlaF ${secret} ${folder} || true`]);
+      assert.equal(found, '');
+    },
+  );
 });

@@ -48,7 +48,7 @@ test('a cluster is installed on a machine with OpenRC, and removed without a tra
     const before = await run(listing, patient);
 
     await context.test(
-      'the first installation starts the service, and the second has nothing to do',
+      'the first installation starts the service, and the second changes nothing',
       async () => {
         const out = await run('/mnt/minik8s install up --yes --restart-hold 25s', patient);
         assert.match(
@@ -59,7 +59,7 @@ test('a cluster is installed on a machine with OpenRC, and removed without a tra
         assert.match(await run('rc-service minik8s status'), /status: started/);
         assert.match(await run('rc-update show default'), /minik8s/);
         const again = await run('/mnt/minik8s install up --yes --restart-hold 25s', patient);
-        // A kernel may contain a module without saying so: then it is asked for again.
+        // A kernel may contain a module without listing it; then the installation loads the module again.
         const steps = again.split('\n').filter((line) => line.startsWith('  '));
         assert.deepEqual(
           steps.filter((line) => !line.startsWith('  load the kernel modules')),
@@ -68,7 +68,7 @@ test('a cluster is installed on a machine with OpenRC, and removed without a tra
       },
     );
 
-    await context.test('status and logs know the service', async () => {
+    await context.test('status and logs recognize the service', async () => {
       await run('minik8s ctl wait --for=condition=Ready node/openrc --timeout=60s', patient);
       const status = await run('minik8s status');
       assert.match(status, /of the service minik8s/);
@@ -114,7 +114,7 @@ test('a cluster is installed on a machine with OpenRC, and removed without a tra
     });
 
     await context.test(
-      'an upgrade replaces the file, and one that does not start is taken back',
+      'an upgrade replaces the file, and a version that does not start is replaced by the previous one',
       async () => {
         const next = await writeOtherVersion(join(machine.shared, 'next'), 'x');
         await run('minik8s upgrade --yes --no-backup --file /mnt/next', patient);
@@ -126,7 +126,7 @@ test('a cluster is installed on a machine with OpenRC, and removed without a tra
       },
     );
 
-    await context.test('a removal leaves nothing', async () => {
+    await context.test('an uninstallation leaves nothing behind', async () => {
       await run('minik8s uninstall --yes', patient);
       const [was, is] = [before.split('\n'), (await run(listing, patient)).split('\n')];
       assert.deepEqual(

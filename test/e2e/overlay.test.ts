@@ -167,7 +167,7 @@ const waysOf = async (host: Host) =>
   (await host.run('ip', '-json', 'route', 'show', 'proto', '107')).match(/10\.244\.\d+\.0\/24/g)?.sort() ??
   [];
 
-test('three machines over VXLAN', async (context) => {
+test('pods, nodes and outside machines reach each other on three machines over VXLAN', async (context) => {
   const cluster = await MultiCluster.start(context);
   const { kubectl, hosts } = cluster;
   const nodes = cluster.nodes;
@@ -179,21 +179,21 @@ test('three machines over VXLAN', async (context) => {
   assert.ok(first && second && third && node0 && node1 && node2);
   const pageOf = ({ ip }: Pod) => `${ip}:8080`;
 
-  await context.test('pod to pod, on every node: the sender is seen as it is', async () => {
+  await context.test('a pod on any node reaches pods on every node with its own source address', async () => {
     for (const from of pods) {
       for (const to of pods)
         assert.deepEqual(await who(inPod(from), pageOf(to)), { name: to.name, seen: from.ip });
     }
   });
 
-  await context.test('pod to pod of the same node', async () => {
+  await context.test('a pod reaches a pod on the same node', async () => {
     const beside = await startPod(cluster, node0, 'beside');
     assert.equal((await who(inPod(beside), pageOf(first))).seen, beside.ip);
     assert.equal((await who(inPod(first), pageOf(beside))).seen, first.ip);
     await kubectl('delete', 'pod', 'beside');
   });
 
-  await context.test('node to pod: another node is seen under its address on the overlay', async () => {
+  await context.test('a node reaches pods of another node with its address on the overlay', async () => {
     for (const node of nodes) {
       for (const pod of pods.filter((each) => each.node !== node)) {
         assert.equal((await who(onHost(node), pageOf(pod))).seen, overlayAddressOf(ranges, node));
@@ -201,17 +201,20 @@ test('three machines over VXLAN', async (context) => {
     }
   });
 
-  await context.test('pod to node: as itself to its own, as its node to others', async () => {
-    for (const { host } of nodes) await listen(context, host, 9090);
-    for (const pod of pods) {
-      for (const node of nodes) {
-        const { seen } = await who(inPod(pod), `${node.host.address}:9090`);
-        assert.equal(seen, pod.node === node ? pod.ip : pod.node.host.address);
+  await context.test(
+    'a pod reaches its own node with its own address, and other nodes with its node’s address',
+    async () => {
+      for (const { host } of nodes) await listen(context, host, 9090);
+      for (const pod of pods) {
+        for (const node of nodes) {
+          const { seen } = await who(inPod(pod), `${node.host.address}:9090`);
+          assert.equal(seen, pod.node === node ? pod.ip : pod.node.host.address);
+        }
       }
-    }
-  });
+    },
+  );
 
-  await context.test('pod to the outside: as its node', async () => {
+  await context.test('a pod reaches outside machines with its node’s address', async () => {
     const port = 20_000 + (process.pid % 10_000);
     await listen(context, undefined, port);
     for (const pod of pods) {
@@ -219,7 +222,7 @@ test('three machines over VXLAN', async (context) => {
     }
   });
 
-  await context.test('a Service leads from every pod and every node to pods on every node', async () => {
+  await context.test('a Service reaches pods on every node from every pod and every node', async () => {
     await kubectl.attempt(['apply', '-f', '-'], { input: JSON.stringify(service) });
     for (const from of pods) {
       const seen = await everyone(inPod(from), '10.96.0.80:80', pods);
@@ -235,7 +238,7 @@ test('three machines over VXLAN', async (context) => {
     }
   });
 
-  await context.test('a node port leads from outside by every node to pods on every node', async () => {
+  await context.test('a node port of any node reaches pods on every node from outside', async () => {
     for (const node of nodes) {
       const seen = await everyone(outside, `${node.host.address}:${nodePort}`, pods);
       for (const pod of pods) {
@@ -246,7 +249,7 @@ test('three machines over VXLAN', async (context) => {
   });
 
   await context.test(
-    'with externalTrafficPolicy Local each node leads to its own pods, which see who asks',
+    'with externalTrafficPolicy Local each node leads to its own pods, which receive the client’s address',
     async () => {
       const patch = { spec: { externalTrafficPolicy: 'Local' } };
       await kubectl('patch', 'service', 'who', '-p', JSON.stringify(patch));
@@ -259,7 +262,7 @@ test('three machines over VXLAN', async (context) => {
     },
   );
 
-  await context.test('a large packet within the MTU arrives whole, and a large transfer too', async () => {
+  await context.test('a large packet within the MTU and a large transfer arrive completely', async () => {
     const ping = (bytes: number) =>
       inNetworkOf(first, 'ping', '-M', 'do', '-c', '1', '-W', '30', '-s', String(bytes - 28), second.ip);
     await ping(1450);
@@ -272,16 +275,16 @@ test('three machines over VXLAN', async (context) => {
   });
 
   await context.test(
-    'a removed machine keeps no route, and no other machine has a route to it, until it is back',
+    'a removed machine has no route, and other machines have no route to it, until it joins again',
     async () => {
       // One agent is frozen meanwhile: it must catch up when it continues.
       node1.role.freeze();
       await kubectl('delete', 'node', node2.name);
       const gone = async ({ host }: ClusterNode) => (await waysOf(host)).length === 1;
-      await waitFor('the way gone', () => gone(node0), { intervalMs: 20 });
+      await waitFor('the removal of the route on node 0', () => gone(node0), { intervalMs: 20 });
       assert.equal(await gone(node1), false);
       node1.role.thaw();
-      await waitFor('the way gone there too', () => gone(node1));
+      await waitFor('the removal of the route on node 1', () => gone(node1));
       // Existing connections are not affected.
       assert.equal((await who(inPod(first), pageOf(second))).seen, first.ip);
       assert.equal(await holds(who(inPod(first), pageOf(third))), false);
@@ -296,7 +299,7 @@ test('three machines over VXLAN', async (context) => {
         ]);
         return texts.join('');
       };
-      await waitFor('nothing left on it', async () => {
+      await waitFor('the removal of all its routes', async () => {
         const text = await left();
         if (text !== '') throw new Error(text);
         return true;
@@ -304,13 +307,15 @@ test('three machines over VXLAN', async (context) => {
       await node2.role.end('SIGTERM');
       await node2.role.start();
       await cluster.untilReady(node2);
-      await waitFor('the way back', async () => (await waysOf(node0.host)).length === 2, { intervalMs: 20 });
+      await waitFor('the restored routes', async () => (await waysOf(node0.host)).length === 2, {
+        intervalMs: 20,
+      });
       const again = await startPod(cluster, node2, 'who-again');
       assert.equal((await who(inPod(first), pageOf(again))).seen, first.ip);
     },
   );
 
-  await context.test('a machine that was cut off is reached as soon as it is back', async () => {
+  await context.test('a machine that was cut off is reachable as soon as it is connected again', async () => {
     await hosts.cut(node1.host);
     assert.equal(await holds(who(inPod(first), pageOf(second))), false);
     await hosts.heal(node1.host);
@@ -337,7 +342,7 @@ test('three machines over VXLAN', async (context) => {
   });
 });
 
-test('two machines that send packets without an overlay', async (context) => {
+test('pods of two machines reach each other without an overlay', async (context) => {
   const cluster = await MultiCluster.start(context, { hosts: 2, nodeConfig: { overlay: 'host-routes' } });
   const pods = await Promise.all(cluster.nodes.map((node) => startPod(cluster, node, `who-${node.name}`)));
   const [first, second] = pods;

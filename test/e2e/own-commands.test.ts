@@ -9,7 +9,7 @@ import { deployHello, readyPods } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('up is reported with its pods, prints its log, and leaves its pods at a stop', {
+test('status reports up and its pods, logs prints its log, and stop leaves its pods running', {
   timeout: 400_000,
 }, async (context) => {
   const closers: (() => Promise<void>)[] = [];

@@ -19,7 +19,7 @@ import { waitFor } from './harness/wait-for.ts';
 const server = 'mkdir -p /tmp/www && echo yes > /tmp/www/live && exec httpd -f -p 8080 -h /tmp/www';
 const often = { periodSeconds: 1, failureThreshold: 1 };
 
-test('pods with probes', async (context) => {
+test('probes decide readiness and restarts of pods', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host });
   const { kubectl } = cluster;
@@ -82,7 +82,7 @@ test('pods with probes', async (context) => {
     assert.equal(isReady(await get('web')), false);
   });
 
-  await context.test('every way to ask reaches a program in a pod', async () => {
+  await context.test('every kind of probe reaches a program in a pod', async () => {
     await create('asked', {
       startupProbe: { tcpSocket: { port: 8080 }, ...often, failureThreshold: 30 },
       readinessProbe: { exec: { command: ['sh', '-c', 'test -d /tmp/www'] }, ...often },
@@ -92,7 +92,7 @@ test('pods with probes', async (context) => {
     assert.equal(pod.status?.containerStatuses?.[0]?.started, true);
   });
 
-  await context.test('a container that does not live is started again, and its log is kept', async () => {
+  await context.test('a container whose liveness probe fails is restarted, and its log is kept', async () => {
     const script = `echo begun; ${server}`;
     await create('dying', {
       command: ['sh', '-c', script],
@@ -108,23 +108,26 @@ test('pods with probes', async (context) => {
     assert.equal(await kubectl('logs', 'dying', '--previous'), 'begun\n');
   });
 
-  await context.test('a program of a probe that hangs is killed with what it started', async () => {
-    const command = ['sh', '-c', 'sleep 98765 & sleep 98766'];
-    await create('hanging', { readinessProbe: { exec: { command }, ...often } });
-    await told('hanging', /^Unhealthy Readiness probe failed: command timed out: /);
-    await kubectl('delete', 'pod', 'hanging', '--wait=true');
-    await create('hung', { livenessProbe: { exec: { command }, ...often, failureThreshold: 3 } });
-    await until('hung', 'runs', isReady);
-    await waitFor('a run of it', () => processesNaming('98766').length > 0);
-    // Each run begins when the processes of the previous run are gone.
-    let most = 1;
-    for (let look = 0; look < 20; look++) {
-      most = Math.max(most, processesNaming('98766').length);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    // A shell and its program.
-    assert.ok(most <= 2, `${most} processes of one probe`);
-  });
+  await context.test(
+    "a probe's program that hangs is killed with the processes that it started",
+    async () => {
+      const command = ['sh', '-c', 'sleep 98765 & sleep 98766'];
+      await create('hanging', { readinessProbe: { exec: { command }, ...often } });
+      await told('hanging', /^Unhealthy Readiness probe failed: command timed out: /);
+      await kubectl('delete', 'pod', 'hanging', '--wait=true');
+      await create('hung', { livenessProbe: { exec: { command }, ...often, failureThreshold: 3 } });
+      await until('hung', 'runs', isReady);
+      await waitFor('a run of it', () => processesNaming('98766').length > 0);
+      // Each run begins when the processes of the previous run have ended.
+      let most = 1;
+      for (let look = 0; look < 20; look++) {
+        most = Math.max(most, processesNaming('98766').length);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      // A shell and its program.
+      assert.ok(most <= 2, `${most} processes of one probe`);
+    },
+  );
 
   await context.test('results of probes are kept over a kill of the agent, without a restart', async () => {
     const before = await until('asked', 'is ready', isReady);
@@ -142,7 +145,7 @@ test('pods with probes', async (context) => {
     assert.equal(unready.status?.containerStatuses?.[0]?.restartCount, 0);
   });
 
-  await context.test('nothing of a probe is left when its pod goes', async () => {
+  await context.test('no program of a probe remains after its pod is deleted', async () => {
     await kubectl('delete', 'pods', '--all', '--wait=true');
     await waitFor('no program of a probe', () => processesNaming('98766').length === 0);
   });

@@ -31,14 +31,14 @@ describe('the authorities that ctl trusts', { timeout: 120_000 }, () => {
   const ctl = (args: readonly string[], env: Readonly<Record<string, string>>) =>
     run(executable, ['ctl', ...args], { env: { HOME: noHome, ...env } });
 
-  it('are the one of the kubeconfig', async () => {
+  it('are only the authority of the kubeconfig, if it has one', async () => {
     const { stdout } = await ctl(['get', 'namespace', 'default', '-o', 'name'], {
       KUBECONFIG: withAuthority,
     });
     assert.equal(stdout, 'namespace/default\n');
   });
 
-  it('are the public ones and the extra ones of Node without it', async () => {
+  it('are the public ones and the extra ones of Node, if the kubeconfig has none', async () => {
     const env = { KUBECONFIG: withoutAuthority };
     const args = ['get', 'namespace', 'default', '-o', 'name'];
     await assert.rejects(ctl(args, env), /its certificate is not signed by the given authority/);
@@ -46,7 +46,7 @@ describe('the authorities that ctl trusts', { timeout: 120_000 }, () => {
     assert.equal(stdout, 'namespace/default\n');
   });
 
-  it('of a manifest from a URL are the public ones, although the kubeconfig has another', async () => {
+  it('are the public ones for a manifest from a URL, although the kubeconfig has another', async () => {
     const args = ['apply', '-f', `https://127.0.0.1:${server.port}/version`];
     const env = { KUBECONFIG: withAuthority };
     await assert.rejects(ctl(args, env), /unable to read URL .*certificate/);

@@ -1,6 +1,6 @@
 /**
  * The recorded terminal of the README, docs/pictures/terminal.svg: the commands after the quick start still
- * print what it shows, on a machine that the quick start has left. `npm run docs:terminal` records it again.
+ * print what it shows, on a machine after the quick start. `npm run docs:terminal` records it again.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,9 @@ function commandsUnder(heading: string): readonly string[] {
   return block.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
 }
 
-/** Returns what must be the same in each run. How many lines a rollout prints depends on how fast it is. */
+/**
+ * Returns the lines that must be the same in each run. The number of lines of a rollout depends on its speed.
+ */
 const shapeOf = (recorded: readonly Recorded[]) =>
   recorded.map(({ command, output }) => ({
     command,

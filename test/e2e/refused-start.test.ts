@@ -35,12 +35,12 @@ test('minik8s up reports in one line why it cannot start, and leaves nothing beh
     return endOf(host.command(executable, ['up', ...args]));
   };
 
-  await context.test('no Docker', async () => {
+  await context.test('a start without Docker fails', async () => {
     const socket = join(host.directory, 'none.sock');
     assertOneLine(await up({ 'docker-socket': socket }), /no Docker/, /none\.sock/, /start it .*dockerd/);
   });
 
-  await context.test('Docker too old, or no Docker at all', async () => {
+  await context.test('a start fails if the engine is too old or is not Docker', async () => {
     const socket = join(host.directory, 'old.sock');
     const old = await answering(socket, 200, { Version: '17.06.0-ce', ApiVersion: '1.30' });
     const refused = await up({ 'docker-socket': socket });
@@ -56,7 +56,7 @@ test('minik8s up reports in one line why it cannot start, and leaves nothing beh
     assertOneLine(refusedAgain, /old\.sock answers with 500/);
   });
 
-  await context.test('a data directory that cannot be written', async () => {
+  await context.test('a start fails if the data directory is read-only', async () => {
     const readOnly = join(host.directory, 'read-only');
     mkdirSync(readOnly);
     await systemExec('mount', ['-t', 'tmpfs', '-o', 'ro,size=64k', 'tmpfs', readOnly]);
@@ -67,7 +67,7 @@ test('minik8s up reports in one line why it cannot start, and leaves nothing beh
     assertOneLine(await up({ 'data-dir': file }), /host-.*file/, /--data-dir/);
   });
 
-  await context.test('a data directory that is full', async () => {
+  await context.test('a start fails if the disk of the data directory is full', async () => {
     const small = join(host.directory, 'small');
     mkdirSync(small);
     await systemExec('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
@@ -79,7 +79,7 @@ test('minik8s up reports in one line why it cannot start, and leaves nothing beh
     ['port', '6443', '0.0.0.0'],
     ['kubelet-port', '10250', '127.0.0.1'],
   ] as const) {
-    await context.test(`port ${port} taken`, async () => {
+    await context.test(`a start fails if another program uses port ${port}`, async () => {
       const free = await host.take(port);
       const refused = await up();
       await free();
@@ -87,7 +87,7 @@ test('minik8s up reports in one line why it cannot start, and leaves nothing beh
     });
   }
 
-  await context.test('a DNS server on all addresses', async () => {
+  await context.test('a start fails if a DNS server listens on all addresses', async () => {
     const engine = await Host.start(context, { images: [] });
     const free = await engine.take('53');
     const ownData = join(engine.directory, 'minik8s');
@@ -100,19 +100,22 @@ test('minik8s up reports in one line why it cannot start, and leaves nothing beh
     assert.deepEqual(processesNaming(ownData), []);
   });
 
-  await context.test('addresses that the machine or Services have', async () => {
-    const own = `${host.address.split('.').slice(0, 2).join('.')}.0.0/16`;
-    const refused = await up({ 'cluster-cidr': own });
-    assertOneLine(refused, new RegExp(`address ${host.address} .* lies in cluster-cidr ${own}`));
-    for (const role of ['up', 'master']) {
-      const flags = ['--data-dir', dataDir, '--service-cidr', '10.244.0.0/24'];
-      const { code, stderr } = await endOf(host.command(executable, [role, ...flags]));
-      assert.equal(code, 2);
-      assert.match(stderr, /^error: cluster-cidr .* and service-cidr .* overlap; [^\n]+\n$/);
-    }
-  });
+  await context.test(
+    'a start fails if the pod range overlaps with the machine’s or the Services’ addresses',
+    async () => {
+      const own = `${host.address.split('.').slice(0, 2).join('.')}.0.0/16`;
+      const refused = await up({ 'cluster-cidr': own });
+      assertOneLine(refused, new RegExp(`address ${host.address} .* lies in cluster-cidr ${own}`));
+      for (const role of ['up', 'master']) {
+        const flags = ['--data-dir', dataDir, '--service-cidr', '10.244.0.0/24'];
+        const { code, stderr } = await endOf(host.command(executable, [role, ...flags]));
+        assert.equal(code, 2);
+        assert.match(stderr, /^error: cluster-cidr .* and service-cidr .* overlap; [^\n]+\n$/);
+      }
+    },
+  );
 
-  await context.test('bad settings, with status 2', async () => {
+  await context.test('a start with invalid settings ends with status 2', async () => {
     const { code, stderr } = await up({ port: 'http' });
     assert.deepEqual([code, stderr], [2, 'error: --port: "http": expected a whole number from 1 to 65535\n']);
     writeFileSync(join(host.directory, 'bad.yaml'), 'port: [\n');
@@ -124,12 +127,12 @@ test('minik8s up reports in one line why it cannot start, and leaves nothing beh
     assert.match(key.stderr, /--etcd-cert and --etcd-key belong together/);
   });
 
-  await context.test('nothing of all that is left running', () => {
+  await context.test('no process of a failed start is left', () => {
     assert.deepEqual(host.processes(), []);
   });
 });
 
-test('one minik8s for each data directory', async (context) => {
+test('only one minik8s can use a data directory', async (context) => {
   const host = await Host.start(context, { images: [] });
   const cluster = await Cluster.start(context, { host });
   const { pid } = cluster;

@@ -22,7 +22,7 @@ const day = 24 * 3600 * 1000;
 const lifeMs = 90_000;
 const leftMs = 48_000;
 
-test('certificates that end soon are renewed while the node works', async (context) => {
+test('certificates that expire soon are renewed while the node works', async (context) => {
   const cluster = await MultiCluster.start(context, { hosts: 1 });
   const { kubectl, master } = cluster;
   const node = cluster.node('node-0');
@@ -59,7 +59,7 @@ test('certificates that end soon are renewed while the node works', async (conte
   assert.equal(
     (await shownBy(node.host.address)).serialNumber,
     serving,
-    'it works with the one that ends soon',
+    'a request with the certificate that expires soon',
   );
 
   const log = join(node.host.directory, 'ticks.log');
@@ -69,7 +69,7 @@ test('certificates that end soon are renewed while the node works', async (conte
   });
   context.after(() => end(reader, 'SIGKILL'));
 
-  await context.test('before they end it has others, for a year', async () => {
+  await context.test('the node gets certificates for a year before the first ones expire', async () => {
     for (const [name, first] of [
       ['client', client],
       ['serving', serving],
@@ -82,12 +82,12 @@ test('certificates that end soon are renewed while the node works', async (conte
   });
 
   await context.test(
-    'when the first ones have expired its agent shows the new one, and a stream continues',
+    'after the first certificates have expired, the agent presents the new one, and a stream continues',
     async () => {
       await waitFor('their end', () => Date.now() > notAfter + 1_000);
       assert.equal((await shownBy(node.host.address)).serialNumber, (await held('serving')).serialNumber);
       const after = Math.ceil(notAfter / 1000) + 1;
-      await waitFor('a line of after that', () =>
+      await waitFor('a line after the expiry', () =>
         readFileSync(log, 'utf8')
           .split('\n')
           .some((line) => Number(line) > after),

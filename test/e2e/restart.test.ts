@@ -1,6 +1,6 @@
 /**
- * `up` is stopped and another version of the file is started on its data: pods go on, and clients of a
- * Service, of a function and of the API have no failed request.
+ * `up` is stopped and another version of the file is started on its data: pods continue to run, and
+ * clients of a Service, of a function and of the API have no failed request.
  */
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';

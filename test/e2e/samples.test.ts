@@ -33,7 +33,7 @@ const needsAll = ({ commands }: (typeof samples)[number]) =>
 const own =
   /^service\/kubernetes$|^configmap\/kube-root|^namespace\/(default|kube-)|\.gateway\.networking\.k8s\.io$/;
 
-test('samples', { concurrency: 4 }, async (context) => {
+test('the samples give the results that their READMEs describe', { concurrency: 4 }, async (context) => {
   const images = [image, runtimes.python, runtimes.nodejs];
   context.after(() => docker('image', 'rm', '-f', ...images).then(() => undefined));
   await Promise.all([
@@ -55,7 +55,7 @@ test('samples', { concurrency: 4 }, async (context) => {
 
   await run(samples.filter((sample) => !needsAll(sample)));
   await run(samples.filter(needsAll));
-  await context.test('nothing is left of them', async () => {
+  await context.test('the samples leave nothing behind', async () => {
     const left = async (...kinds: string[]) =>
       (await cluster.kubectl('get', kinds.join(','), '-o', 'name')).trim().split('\n').filter(Boolean);
     await waitFor('nothing is left', async () => {

@@ -81,20 +81,23 @@ test('a program in a pod speaks to the API as its service account', async (conte
     }
   };
 
-  await context.test('it finds the server, and is who it is', async () => {
-    const whoAmI = JSON.parse(await inside('kubectl', 'auth', 'whoami', '-o', 'json'));
-    const { username, groups, extra } = whoAmI.status.userInfo;
-    assert.equal(username, `system:serviceaccount:${namespace}:${name}`);
-    assert.deepEqual(groups, [
-      'system:serviceaccounts',
-      `system:serviceaccounts:${namespace}`,
-      'system:authenticated',
-    ]);
-    assert.deepEqual(extra['authentication.kubernetes.io/pod-name'], ['one']);
-    assert.deepEqual(extra['authentication.kubernetes.io/node-name'], [cluster.nodeName]);
-  });
+  await context.test(
+    'the program finds the server, and is authenticated as its service account',
+    async () => {
+      const whoAmI = JSON.parse(await inside('kubectl', 'auth', 'whoami', '-o', 'json'));
+      const { username, groups, extra } = whoAmI.status.userInfo;
+      assert.equal(username, `system:serviceaccount:${namespace}:${name}`);
+      assert.deepEqual(groups, [
+        'system:serviceaccounts',
+        `system:serviceaccounts:${namespace}`,
+        'system:authenticated',
+      ]);
+      assert.deepEqual(extra['authentication.kubernetes.io/pod-name'], ['one']);
+      assert.deepEqual(extra['authentication.kubernetes.io/node-name'], [cluster.nodeName]);
+    },
+  );
 
-  await context.test('the server’s certificate is good for the names of its Service', async () => {
+  await context.test('the server’s certificate is valid for the names of its Service', async () => {
     for (const host of ['kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']) {
       const { done, said } = await asks(
         ...['--server', `https://${host}`, '--certificate-authority', `${mountPath}/ca.crt`],
@@ -105,7 +108,7 @@ test('a program in a pod speaks to the API as its service account', async (conte
     }
   });
 
-  await context.test('it may do what its role allows, and nothing else', async () => {
+  await context.test('the program may do only what its role allows', async () => {
     const may = (await asks('auth', 'can-i', 'list', 'pods', '-n', namespace)).said.startsWith('yes');
     const { done, said } = await asks('get', 'pods', '-n', namespace, '-o', 'name');
     assert.equal(done, may, said);
@@ -124,19 +127,25 @@ test('a program in a pod speaks to the API as its service account', async (conte
     }
   });
 
-  await context.test('its token is its reader’s, cannot be written, and lies on no disk', async () => {
-    const user = { securityContext: { runAsUser: 1234 } };
-    assert.equal((await create(podOf('user', user))).code, 0);
-    await ready('user');
-    const own = await containerOf('user', 'main');
-    const token = `${mountPath}/token`;
-    assert.match(await docker('exec', own, 'stat', '-L', '-c', '%a %u', token), /^600 1234$/);
-    await assert.rejects(docker('exec', '-u', '0', own, 'sh', '-c', `echo x > ${mountPath}/x`), /Read-only/);
-    assert.equal(await docker('exec', own, 'stat', '-f', '-c', '%T', mountPath), 'tmpfs');
-    assert.equal(await docker('exec', own, 'cat', `${mountPath}/namespace`), namespace);
-  });
+  await context.test(
+    'only the program’s user can read the token, no user can write it, and it is not on a disk',
+    async () => {
+      const user = { securityContext: { runAsUser: 1234 } };
+      assert.equal((await create(podOf('user', user))).code, 0);
+      await ready('user');
+      const own = await containerOf('user', 'main');
+      const token = `${mountPath}/token`;
+      assert.match(await docker('exec', own, 'stat', '-L', '-c', '%a %u', token), /^600 1234$/);
+      await assert.rejects(
+        docker('exec', '-u', '0', own, 'sh', '-c', `echo x > ${mountPath}/x`),
+        /Read-only/,
+      );
+      assert.equal(await docker('exec', own, 'stat', '-f', '-c', '%T', mountPath), 'tmpfs');
+      assert.equal(await docker('exec', own, 'cat', `${mountPath}/namespace`), namespace);
+    },
+  );
 
-  await context.test('a pod that does not want one has none', async () => {
+  await context.test('a pod without automountServiceAccountToken has no token', async () => {
     assert.equal((await create(podOf('without', { automountServiceAccountToken: false }))).code, 0);
     await ready('without');
     const own = await containerOf('without', 'main');
@@ -154,20 +163,23 @@ test('a program in a pod speaks to the API as its service account', async (conte
       'whoami',
     ]);
 
-  await context.test('its token is valid after a restart, and not after its pod', async () => {
-    const token = await inside('cat', `${mountPath}/token`);
-    assert.equal((await asToken(token)).code, 0);
-    await cluster.end('SIGTERM');
-    await cluster.up();
-    await waitFor('the token counts again', async () => (await asToken(token)).code === 0);
-    await waitFor('the program goes on', async () => (await asks('auth', 'whoami')).done);
-    await kubectl('delete', 'pod', 'one', '-n', namespace);
-    const { code, stderr } = await asToken(token);
-    assert.equal(code, 1);
-    assert.match(stderr, /Unauthorized|logged in/);
-  });
+  await context.test(
+    'the token is valid after a restart of the master, and invalid after its pod is deleted',
+    async () => {
+      const token = await inside('cat', `${mountPath}/token`);
+      assert.equal((await asToken(token)).code, 0);
+      await cluster.end('SIGTERM');
+      await cluster.up();
+      await waitFor('the token is accepted again', async () => (await asToken(token)).code === 0);
+      await waitFor('the program continues', async () => (await asks('auth', 'whoami')).done);
+      await kubectl('delete', 'pod', 'one', '-n', namespace);
+      const { code, stderr } = await asToken(token);
+      assert.equal(code, 1);
+      assert.match(stderr, /Unauthorized|logged in/);
+    },
+  );
 
-  await context.test('an administrator makes one for a program elsewhere', async () => {
+  await context.test('an administrator creates a token for a program outside of the cluster', async () => {
     const token = await kubectl('create', 'token', name, '-n', namespace, '--duration', '10m');
     assert.match((await asToken(token)).stdout, /system:serviceaccount:accounts:reader/);
     await kubectl('delete', 'serviceaccount', name, '-n', namespace);

@@ -1,6 +1,6 @@
 /**
- * SlurmJobs of the built file on a real Slurm: they run, are submitted once whatever is killed, and end with
- * their object.
+ * SlurmJobs of the built file on a real Slurm: they run, are submitted once although processes are
+ * killed, and are canceled with their object.
  */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ interface Job {
   readonly status?: { readonly phase?: string; readonly jobID?: string };
 }
 
-test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
+test('SlurmJobs run on a real Slurm', { skip: unlessSlurm }, async (context) => {
   const host = await Host.start(context, { images: [] });
   const slurm = await startSlurmCluster({ accounting: false, listen: host.gateway });
   host.after(slurm.stop);
@@ -46,7 +46,7 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
       },
       { timeoutMs: 120_000 },
     );
-  /** Returns the number of jobs that Slurm has for the SlurmJob, whatever their state. */
+  /** Returns the number of jobs in any state that Slurm has for the SlurmJob. */
   const submissions = async ({ metadata }: Job) => {
     const all = await slurm.sh('/usr/bin/squeue -h -t all -o "%i %k"');
     return all.split('\n').flatMap((line) => (line.endsWith(`minik8s:${metadata.uid}`) ? [line] : [])).length;
@@ -58,7 +58,7 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
   const stringData = { host: address, port: String(port), user, privateKey, knownHosts };
   await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'login' }, stringData });
 
-  await context.test('one runs, and what it wrote comes back', async () => {
+  await context.test('a SlurmJob runs, and its results are fetched', async () => {
     await submit('greeting', {
       files: [{ path: 'greeting.in', content: 'hello x\n' }],
       build: ['sed s/x/world/ greeting.in >greeting'],
@@ -99,7 +99,7 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
   });
 
   await context.test(
-    'ctl why names what Slurm refuses and what a job waits for, and what it names mends the job',
+    'ctl why names what Slurm rejects and what a job waits for, and its advice mends the job',
     async () => {
       const wrong = { run: ['true'], partition: 'nothing-like-it' };
       await submit('picky', wrong);
@@ -122,7 +122,7 @@ test('jobs of Slurm', { skip: unlessSlurm }, async (context) => {
     },
   );
 
-  await context.test('one that is deleted is canceled', async () => {
+  await context.test('a deleted SlurmJob is canceled in Slurm', async () => {
     await submit('endless', { run: ['sleep 3600'] });
     const { status } = await comesTo('endless', 'Running');
     const id = status?.jobID ?? '';

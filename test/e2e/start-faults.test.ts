@@ -1,6 +1,6 @@
 /**
- * Sources of a pod that are too large, are removed, or never end: what runs then, and that one event reports
- * it.
+ * Volumes, hooks and probes of a pod that are too large, are removed, or never end: the state of the
+ * pod, and the single event that reports the fault.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ import { waitFor } from './harness/wait-for.ts';
 
 const often = { periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 1 };
 
-test('a pod that cannot be started, or whose image or volume is faulty', async (context) => {
+test('a pod with a faulty volume, hook or probe reports the fault in one event', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host });
   const { kubectl } = cluster;
@@ -77,7 +77,7 @@ test('a pod that cannot be started, or whose image or volume is faulty', async (
   };
 
   await Promise.all([
-    context.test('a ConfigMap of 1 MiB, and one of 300 keys', async () => {
+    context.test('a ConfigMap of 1 MiB and a ConfigMap with 300 keys are mounted', async () => {
       const big = 'x'.repeat(2 ** 20 - 1);
       await make(configMap('big', { a: big }));
       const keys = Array.from({ length: 300 }, (_, index) => `key-${index}`);
@@ -96,7 +96,7 @@ test('a pod that cannot be started, or whose image or volume is faulty', async (
     }),
 
     context.test(
-      'a ConfigMap of more, or with a key that is a way out, is refused with one line',
+      'a ConfigMap of more than 1 MiB, or with a key that leads out of the folder, is rejected with one line',
       async () => {
         for (const [data, said] of [
           [{ a: 'x'.repeat(2 ** 20 + 1) }, /Too long: may not be more than 1048576 bytes/],
@@ -110,7 +110,7 @@ test('a pod that cannot be started, or whose image or volume is faulty', async (
       },
     ),
 
-    context.test('a ConfigMap that vanishes under a running pod, which keeps what it had', async () => {
+    context.test('a running pod keeps the contents of a ConfigMap that is deleted', async () => {
       await make(configMap('vanishing', { word: 'before' }));
       await podWith('vanishing', { command: ['sh', '-c', 'cat /config/word; sleep 1000'] });
       await ready('vanishing');
@@ -129,7 +129,7 @@ test('a pod that cannot be started, or whose image or volume is faulty', async (
     }),
 
     context.test(
-      'a hook without an end: the pod is not ready, reports it, and is removed when it is deleted',
+      'a pod with a hook that never ends is not ready, reports the hook, and is removed when it is deleted',
       async () => {
         await make(configMap('hooked', {}));
         await podWith('hooked', { lifecycle: { postStart: { exec: { command: ['sleep', '98701'] } } } });
@@ -145,16 +145,19 @@ test('a pod that cannot be started, or whose image or volume is faulty', async (
       },
     ),
 
-    context.test('a probe that hangs: one event that counts, and no restart', async () => {
-      await make(configMap('probed', {}));
-      await podWith('probed', { readinessProbe: { exec: { command: ['sleep', '98702'] }, ...often } });
-      const event = await toldOnce('probed', 'Unhealthy', 3);
-      assert.match(
-        event.message ?? '',
-        /^Readiness probe failed: command timed out: "sleep 98702" timed out after 1s$/,
-      );
-      assert.equal((await read('probed')).status?.containerStatuses?.[0]?.restartCount, 0);
-      await remove('probed');
-    }),
+    context.test(
+      'a probe that hangs is reported by one event with a count, and causes no restart',
+      async () => {
+        await make(configMap('probed', {}));
+        await podWith('probed', { readinessProbe: { exec: { command: ['sleep', '98702'] }, ...often } });
+        const event = await toldOnce('probed', 'Unhealthy', 3);
+        assert.match(
+          event.message ?? '',
+          /^Readiness probe failed: command timed out: "sleep 98702" timed out after 1s$/,
+        );
+        assert.equal((await read('probed')).status?.containerStatuses?.[0]?.restartCount, 0);
+        await remove('probed');
+      },
+    ),
   ]);
 });

@@ -21,7 +21,7 @@ async function endsWithin(child: ChildProcess, ms: number): Promise<unknown[]> {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('Ctrl-C in the middle of a start', async (context) => {
+test('Ctrl-C ends minik8s at any moment of a start', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host, stopped: true });
   const start = () => spawn(...cluster.command(), { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -29,7 +29,7 @@ test('Ctrl-C in the middle of a start', async (context) => {
     assert.deepEqual([cluster.processes('minik8s'), cluster.processes('etcd')], [[], []]);
 
   for (const delay of delays) {
-    await context.test(`after ${delay} ms: it ends, and etcd with it`, async () => {
+    await context.test(`after ${delay} ms minik8s ends, and its etcd with it`, async () => {
       const child = start();
       const said = text(child.stderr);
       await pause(delay);
@@ -44,7 +44,7 @@ test('Ctrl-C in the middle of a start', async (context) => {
     });
   }
 
-  await context.test('a second one ends it at once', async () => {
+  await context.test('a second Ctrl-C ends minik8s at once', async () => {
     const child = start();
     const said = text(child.stderr);
     const first = await Promise.race([once(child.stdout, 'data'), said]);
@@ -57,21 +57,24 @@ test('Ctrl-C in the middle of a start', async (context) => {
     assert.ok(code === 143 || code === 130, `${code} ${signal}`);
   });
 
-  await context.test('one of two processes on one data directory is refused, the other works', async () => {
-    const [first, second] = [start(), start()];
-    const refused = await Promise.race(
-      [first, second].map(async (child) => ({ child, said: await text(child.stderr) })),
-    );
-    assert.match(refused.said, /^error: .* is used by minik8s with process id \d+; stop it[^\n]*\n$/);
-    const other = refused.child === first ? second : first;
-    const line = String((await once(other.stdout, 'data'))[0]);
-    assert.match(line, /^minik8s is ready: /);
-    other.kill('SIGINT');
-    assert.deepEqual(await endsWithin(other, 60_000), [0, null]);
-    nothingRuns();
-  });
+  await context.test(
+    'one of two processes on one data directory is rejected, and the other works',
+    async () => {
+      const [first, second] = [start(), start()];
+      const refused = await Promise.race(
+        [first, second].map(async (child) => ({ child, said: await text(child.stderr) })),
+      );
+      assert.match(refused.said, /^error: .* is used by minik8s with process id \d+; stop it[^\n]*\n$/);
+      const other = refused.child === first ? second : first;
+      const line = String((await once(other.stdout, 'data'))[0]);
+      assert.match(line, /^minik8s is ready: /);
+      other.kill('SIGINT');
+      assert.deepEqual(await endsWithin(other, 60_000), [0, null]);
+      nothingRuns();
+    },
+  );
 
-  await context.test('after all that it starts, with everything in its place', async () => {
+  await context.test('minik8s starts completely after all interrupted starts', async () => {
     await cluster.up();
     await waitFor('the node with its role', async () =>
       /^e2e +Ready +control-plane /m.test(await cluster.kubectl('get', 'nodes')),

@@ -50,7 +50,7 @@ function forwardedPort(child: ChildProcess): Promise<number> {
   });
 }
 
-test('exec, attach, cp and port-forward, as every client speaks them', async (context) => {
+test('exec, attach, cp and port-forward work with every client', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host });
   const directory = makeDirectory('minik8s-e2e-streams-');
@@ -111,21 +111,27 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       return run('script', ['-qec', `stty rows 33 cols 77; ${command}`, '/dev/null'], input);
     };
 
-    await context.test(`${client}: outputs and exit status`, async () => {
+    await context.test(`${client}: exec returns both outputs and the exit status`, async () => {
       const { code, stdout, stderr } = await exec(['sh', '-c', 'echo out; echo err >&2; exit 3']);
       assert.equal(stdout.toString(), 'out\n');
       assert.equal(stderr, 'err\ncommand terminated with exit code 3\n');
       assert.equal(code, 3);
     });
 
-    await context.test(`${client}: megabytes both ways, and the end of input`, async () => {
-      const { code, stdout } = await exec(['cat'], megabytes);
-      assert.equal(code, 0);
-      assert.equal(sha256(stdout), sha256(megabytes));
-      assert.equal((await exec(['sha256sum'], megabytes)).stdout.toString().slice(0, 64), sha256(megabytes));
-    });
+    await context.test(
+      `${client}: exec transfers megabytes in both directions, and the end of input`,
+      async () => {
+        const { code, stdout } = await exec(['cat'], megabytes);
+        assert.equal(code, 0);
+        assert.equal(sha256(stdout), sha256(megabytes));
+        assert.equal(
+          (await exec(['sha256sum'], megabytes)).stdout.toString().slice(0, 64),
+          sha256(megabytes),
+        );
+      },
+    );
 
-    await context.test(`${client}: a terminal of the client's size`, async () => {
+    await context.test(`${client}: exec -it has a terminal of the client's size`, async () => {
       // The size arrives a moment after the command has started.
       const sized = 'until [ "$(stty size 2>/dev/null)" = "33 77" ]; do sleep 0.05; done; stty size; exit 4';
       const { code, stdout } = await inTerminal([
@@ -143,7 +149,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       assert.equal(code, 4);
     });
 
-    await context.test(`${client}: a command that cannot be run has a reason`, async () => {
+    await context.test(`${client}: exec reports why a command cannot be run`, async () => {
       const absent = await exec(['absent']);
       assert.notEqual(absent.code, 0);
       assert.match(absent.stdout.toString() + absent.stderr, /"absent".*: executable file not found/);
@@ -154,7 +160,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       );
     });
 
-    await context.test(`${client}: cp there and back`, async () => {
+    await context.test(`${client}: cp copies files to the container and back`, async () => {
       const [there, back] = [`/tmp/${client.replaceAll(' ', '-')}`, join(directory, `back-${client}`)];
       const copied = await kubectl(['cp', '-c', 'main', file, `tools:${there}`]);
       assert.deepEqual([copied.code, copied.stderr], [0, '']);
@@ -162,7 +168,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       assert.equal(sha256(readFileSync(back)), sha256(megabytes));
     });
 
-    await context.test(`${client}: port-forward, several connections at once`, async () => {
+    await context.test(`${client}: port-forward serves several connections at once`, async () => {
       const args = [...kubeconfig, 'port-forward', 'pod/tools', ':8080'];
       const child = spawn(path, args, { stdio: ['ignore', 'pipe', 'pipe'] });
       try {
@@ -179,7 +185,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       }
     });
 
-    await context.test(`${client}: run with input and a terminal, and away with it`, async () => {
+    await context.test(`${client}: run --rm uses input and a terminal, and removes its pod`, async () => {
       const name = `once-${client.replaceAll(/[^0-9]/g, '-')}x`;
       const pod = ['run', name, '--image=minik8s/hello:1', '--image-pull-policy=IfNotPresent'];
       const piped = await kubectl([...pod, '-i', '--rm', '--restart=Never', '--', 'cat'], 'hello\n');
@@ -199,7 +205,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
     .filter(({ version }) => version !== '1.20')
     .map(({ version, path }) => ({ client: `kubectl ${version}`, path, first: [] as string[] }));
   for (const { client, path, first } of [...debuggers, { client: 'ctl', path: executable, first: ['ctl'] }]) {
-    await context.test(`${client}: debug looks into a container that runs`, async () => {
+    await context.test(`${client}: debug shows the processes of a running container`, async () => {
       const pod = ['debug', 'tools', '-q', '-i', '--target=main', '--image=minik8s/hello:1'];
       const name = `look-${client.replaceAll(/[ .]/g, '-')}`;
       const policy = ['--image-pull-policy=IfNotPresent', `--container=${name}`];
@@ -212,7 +218,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
       const all = [...first, '--kubeconfig', cluster.kubeconfig, ...pod, ...policy, ...command];
       const child = spawn(path, all, { stdio: 'pipe', timeout: 60_000 });
       const [stdout, stderr] = [buffer(child.stdout), buffer(child.stderr)];
-      // The end of the input would end the connection, as upstream, and not only the container's input.
+      // The end of the input would end the connection, as in upstream, and not only the container's input.
       child.stdin.write('index.html\n');
       const [code] = await once(child, 'close');
       assert.equal(code, 0, (await stderr).toString());
@@ -254,7 +260,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
     assert.deepEqual([code, stdout.toString()], [0, `${sha256(megabytes)}  -\n${first}`], stderr);
   });
 
-  await context.test('ctl debug of a node is refused where Pod Security forbids its pod', async () => {
+  await context.test('ctl debug of a node is rejected if Pod Security forbids its pod', async () => {
     await cluster.kubectl('create', 'namespace', 'guarded');
     await cluster.kubectl('label', 'namespace', 'guarded', 'pod-security.kubernetes.io/enforce=baseline');
     const node = [`node/${cluster.nodeName}`, '--profile=sysadmin', '-n', 'guarded'];
@@ -263,7 +269,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
     assert.match(stderr, /violates PodSecurity "baseline:latest": .*host/);
   });
 
-  await context.test('attach joins a container that runs, and leaves it running', async () => {
+  await context.test('attach connects to a running container and leaves it running', async () => {
     const path = anyKubectl();
     const args = ['--kubeconfig', cluster.kubeconfig, 'attach', '-i', 'tools', '-c', 'typist'];
     const child = spawn(path, args, { stdio: 'pipe' });
@@ -279,7 +285,7 @@ test('exec, attach, cp and port-forward, as every client speaks them', async (co
     assert.equal(typist.restartCount, 0);
   });
 
-  await context.test('client-node: exec and port-forward', async () => {
+  await context.test('client-node uses exec and port-forward', async () => {
     const config = cluster.kubeConfig();
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
     const status = Promise.withResolvers<V1Status>();

@@ -17,7 +17,7 @@ import { isReady } from './harness/hello.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('a terminal of ctl, as one of kubectl', async (context) => {
+test('ctl uses a terminal as kubectl does', async (context) => {
   const host = await Host.start(context, { dockerFlags: ['--insecure-registry=198.18.0.0/15'] });
   const cluster = await Cluster.start(context, { host });
   const directory = makeDirectory('minik8s-e2e-terminal-', host.directory);
@@ -49,7 +49,7 @@ test('a terminal of ctl, as one of kubectl', async (context) => {
     const command = (...args: string[]) => [...program, '--kubeconfig', cluster.kubeconfig, ...args];
 
     await context.test(
-      `${client} attach -it: a shell of the terminal's size, Ctrl-C, and its end`,
+      `${client} attach -it has a shell of the terminal's size, passes Ctrl-C on, and ends with the shell`,
       async () => {
         await ready();
         const before = (await statusOf('shell'))?.restartCount ?? 0;
@@ -81,7 +81,7 @@ test('a terminal of ctl, as one of kubectl', async (context) => {
       },
     );
 
-    await context.test(`${client} attach: Ctrl-C leaves the program running`, async () => {
+    await context.test(`Ctrl-C during ${client} attach leaves the program running`, async () => {
       await ready();
       const terminal = new Terminal(directory, command('attach', '-i', 'tools', '-c', 'typist'));
       terminal.type(`word-of-${client}\n`);
@@ -96,7 +96,7 @@ test('a terminal of ctl, as one of kubectl', async (context) => {
   }
 
   await context.test(
-    'a program that does not exist is named, with the status that kubectl ends with',
+    'ctl names a program that does not exist, and ends with the same status as kubectl',
     async () => {
       await ready();
       const run = (program: readonly string[], more: readonly string[]) => {
@@ -131,51 +131,57 @@ test('a terminal of ctl, as one of kubectl', async (context) => {
     },
   );
 
-  await context.test('a pull is shown at a terminal until it is over, and not in a pipe', async (test) => {
-    const registry = await startRegistry({ ip: host.gateway, isOpen: true });
-    test.after(() => registry.stop());
-    const gate = await startRegistryGate(host.gateway, registry.address);
-    test.after(() => gate.stop());
-    await pushImage(`${registry.address}/slow:1`, 1_000_000);
-    const image = `${gate.address}/slow:1`;
-    await cluster.kubectl('create', 'deployment', 'slow', `--image=${image}`);
-    await cluster.kubectl('run', 'slow', `--image=${image}`);
+  await context.test(
+    'the progress of a pull is shown at a terminal until it is over, and not in a pipe',
+    async (test) => {
+      const registry = await startRegistry({ ip: host.gateway, isOpen: true });
+      test.after(() => registry.stop());
+      const gate = await startRegistryGate(host.gateway, registry.address);
+      test.after(() => gate.stop());
+      await pushImage(`${registry.address}/slow:1`, 1_000_000);
+      const image = `${gate.address}/slow:1`;
+      await cluster.kubectl('create', 'deployment', 'slow', `--image=${image}`);
+      await cluster.kubectl('run', 'slow', `--image=${image}`);
 
-    const command = (args: readonly string[]) => [executable, 'ctl', ...args];
-    const env = { KUBECONFIG: cluster.kubeconfig, TERM: 'xterm', NO_COLOR: '1' };
-    const rollout = ['rollout', 'status', 'deployment/slow'];
-    const program = ['--image', image, '-i', '--rm', '--restart=Never', '--command', '--'];
-    const shown = [
-      ['deployment.apps/slow', rollout],
-      ['pods/slow', ['wait', '--for=condition=Ready', '--timeout=120s', 'pod/slow']],
-      ['pod/once', ['run', 'once', ...program, '/bin/busybox', 'sh', '-c', 'read line; echo got $line']],
-    ] as const;
-    const inPipe = endOf(['env', [...Object.entries(env).map(([k, v]) => `${k}=${v}`), ...command(rollout)]]);
-    const terminals = await Promise.all(
-      shown.map(async ([object, args], index) => {
-        const place = makeDirectory(`minik8s-e2e-terminal-${index}-`, host.directory);
-        const terminal = new Terminal(place, command(args), env);
-        // The rest of the line does not fit on the terminal.
-        await terminal.prints(new RegExp(`${object}: pulling 0/1 layers, [0-9.]+/[0-9.]+ MB: `));
-        return terminal;
-      }),
-    );
-    gate.open();
-    await terminals.at(-1)?.prints(/try pressing enter/);
-    terminals.at(-1)?.type('words\n');
-    const [ofRollout = '', ofWait = '', ofRun = ''] = await Promise.all(
-      terminals.map(async (terminal) => {
-        const screen = new TerminalScreen();
-        const text = await terminal.end();
-        screen.write(text.slice(0, text.indexOf('speed ')));
-        return screen.text;
-      }),
-    );
-    const { stdout, stderr } = await inPipe;
-    assert.deepEqual([ofRollout, stderr], [`${stdout}status 0\n`, '']);
-    assert.match(stdout, /^Waiting for .*\ndeployment "slow" successfully rolled out\n$/);
-    assert.equal(ofWait, 'pod/slow condition met\nstatus 0\n');
-    assert.match(ofRun, /^got words\n/m);
-    assert.doesNotMatch(ofRun, /pulling/);
-  });
+      const command = (args: readonly string[]) => [executable, 'ctl', ...args];
+      const env = { KUBECONFIG: cluster.kubeconfig, TERM: 'xterm', NO_COLOR: '1' };
+      const rollout = ['rollout', 'status', 'deployment/slow'];
+      const program = ['--image', image, '-i', '--rm', '--restart=Never', '--command', '--'];
+      const shown = [
+        ['deployment.apps/slow', rollout],
+        ['pods/slow', ['wait', '--for=condition=Ready', '--timeout=120s', 'pod/slow']],
+        ['pod/once', ['run', 'once', ...program, '/bin/busybox', 'sh', '-c', 'read line; echo got $line']],
+      ] as const;
+      const inPipe = endOf([
+        'env',
+        [...Object.entries(env).map(([k, v]) => `${k}=${v}`), ...command(rollout)],
+      ]);
+      const terminals = await Promise.all(
+        shown.map(async ([object, args], index) => {
+          const place = makeDirectory(`minik8s-e2e-terminal-${index}-`, host.directory);
+          const terminal = new Terminal(place, command(args), env);
+          // The rest of the line does not fit on the terminal.
+          await terminal.prints(new RegExp(`${object}: pulling 0/1 layers, [0-9.]+/[0-9.]+ MB: `));
+          return terminal;
+        }),
+      );
+      gate.open();
+      await terminals.at(-1)?.prints(/try pressing enter/);
+      terminals.at(-1)?.type('words\n');
+      const [ofRollout = '', ofWait = '', ofRun = ''] = await Promise.all(
+        terminals.map(async (terminal) => {
+          const screen = new TerminalScreen();
+          const text = await terminal.end();
+          screen.write(text.slice(0, text.indexOf('speed ')));
+          return screen.text;
+        }),
+      );
+      const { stdout, stderr } = await inPipe;
+      assert.deepEqual([ofRollout, stderr], [`${stdout}status 0\n`, '']);
+      assert.match(stdout, /^Waiting for .*\ndeployment "slow" successfully rolled out\n$/);
+      assert.equal(ofWait, 'pod/slow condition met\nstatus 0\n');
+      assert.match(ofRun, /^got words\n/m);
+      assert.doesNotMatch(ofRun, /pulling/);
+    },
+  );
 });

@@ -34,7 +34,7 @@ async function type(machine: BareMachine, script: string): Promise<ExecResult> {
   }
 }
 
-test('three machines, as docs/three-machines.md says', { timeout: 300_000 }, async () => {
+test('docs/three-machines.md can be followed on three machines', { timeout: 300_000 }, async () => {
   const steps = stepsOf(page);
   const closers: (() => Promise<void>)[] = [];
   const hosts = await Hosts.start({ after: (fn) => closers.push(fn) }, 3, { docker: false });

@@ -18,7 +18,7 @@ const states = (output: string) =>
     ([, name, state, answers]) => `${name} ${state} ${answers}`,
   );
 
-test('three masters, as docs/three-masters.md says', { timeout: 600_000 }, async () => {
+test('docs/three-masters.md can be followed on three machines', { timeout: 600_000 }, async () => {
   assert.ok(steps.length > 15, `${steps.length} steps`);
   const closers: (() => Promise<void>)[] = [];
   const hosts = await Hosts.start({ after: (fn) => closers.push(fn) }, 3, { docker: false });

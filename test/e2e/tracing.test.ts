@@ -36,7 +36,7 @@ const deployment = {
   },
 };
 
-test('a command, what follows from it, and the start of the container are one trace', async (context) => {
+test('a command, the work of the controllers, and the start of the container are one trace', async (context) => {
   const host = await Host.start(context);
   const receiver = await receiveOtlp(host.gateway);
   context.after(() => receiver.close());
@@ -46,7 +46,7 @@ test('a command, what follows from it, and the start of the container are one tr
   const ctl = (environment: Record<string, string>, ...args: string[]) =>
     run(executable, ['ctl', ...args], { env: { KUBECONFIG: cluster.kubeconfig, ...environment } });
 
-  await context.test('the collector gets the tree, with nothing missing in it', async () => {
+  await context.test('the collector receives the complete tree of spans', async () => {
     await ctl({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url }, 'apply', '-f', manifest);
     const start = await waitFor('the span of the start', () =>
       receiver.spans.find(({ name }) => name === 'start pod'),

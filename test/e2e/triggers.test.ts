@@ -29,7 +29,7 @@ interface Got {
   };
 }
 
-test('triggers', async (context) => {
+test('events of each source of a Trigger are delivered', async (context) => {
   await makeRuntimeImage('python', image);
   context.after(() => docker('image', 'rm', '-f', image).then(() => undefined));
   const host = await Host.start(context, { images: [image] });
@@ -65,62 +65,67 @@ test('triggers', async (context) => {
     'import json\ndef handler(event):\n    print("got", json.dumps(event), flush=True)\n    return {"ok": True}\n';
   await made('recorder', noting);
 
-  await context.test('a schedule', async () => {
+  await context.test('a schedule causes events', async () => {
     await ctl('trigger', 'create', 'tick', '--function', 'recorder', '--schedule', '@every 2s');
     const events = await gotOf('recorder', 'tick', 2);
     assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
     await ctl('trigger', 'delete', 'tick');
   });
 
-  await context.test('a file in a folder that the node allows, and one in a volume', async () => {
-    const watches = ['--function', 'recorder', '--pattern', '*.csv', '--include-content'];
-    await ctl('trigger', 'create', 'inbox', ...watches, '--file-folder', inbox);
-    await kubectl('wait', 'trigger', 'inbox', '--for=condition=Ready', '--timeout=60s');
-    await writeFile(join(inbox, 'note.txt'), 'of another name');
-    await writeFile(join(inbox, 'one.csv'), 'a,b');
-    const [event] = await gotOf('recorder', 'inbox');
-    assert.deepEqual(
-      [event?.type, event?.data.path, event?.data.content],
-      ['minik8s.io/file.created', 'one.csv', 'a,b'],
-    );
+  await context.test(
+    'a file in an allowed folder of the node, and a file in a volume, cause events',
+    async () => {
+      const watches = ['--function', 'recorder', '--pattern', '*.csv', '--include-content'];
+      await ctl('trigger', 'create', 'inbox', ...watches, '--file-folder', inbox);
+      await kubectl('wait', 'trigger', 'inbox', '--for=condition=Ready', '--timeout=60s');
+      await writeFile(join(inbox, 'note.txt'), 'of another name');
+      await writeFile(join(inbox, 'one.csv'), 'a,b');
+      const [event] = await gotOf('recorder', 'inbox');
+      assert.deepEqual(
+        [event?.type, event?.data.path, event?.data.content],
+        ['minik8s.io/file.created', 'one.csv', 'a,b'],
+      );
 
-    const claim = {
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata: { name: 'papers' },
-      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } },
-    };
-    const pod = {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'writer' },
-      spec: {
-        terminationGracePeriodSeconds: 0,
-        volumes: [{ name: 'papers', persistentVolumeClaim: { claimName: 'papers' } }],
-        containers: [
-          {
-            name: 'main',
-            image,
-            imagePullPolicy: 'Never',
-            command: ['sh', '-c', 'sleep 600'],
-            volumeMounts: [{ name: 'papers', mountPath: '/papers' }],
-          },
-        ],
-      },
-    };
-    for (const object of [claim, pod]) {
-      const { code, stderr } = await kubectl.attempt(['apply', '-f', '-'], { input: JSON.stringify(object) });
-      assert.equal(code, 0, stderr);
-    }
-    await ctl('trigger', 'create', 'papers', ...watches, '--file-claim', 'papers');
-    await kubectl('wait', 'trigger', 'papers', '--for=condition=Ready', '--timeout=60s');
-    await kubectl('wait', 'pod', 'writer', '--for=condition=Ready', '--timeout=60s');
-    await kubectl('exec', 'writer', '--', 'sh', '-c', 'echo c,d > /papers/two.csv');
-    const [written] = await gotOf('recorder', 'papers');
-    assert.deepEqual([written?.data.path, written?.data.content], ['two.csv', 'c,d\n']);
-  });
+      const claim = {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: { name: 'papers' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } },
+      };
+      const pod = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'writer' },
+        spec: {
+          terminationGracePeriodSeconds: 0,
+          volumes: [{ name: 'papers', persistentVolumeClaim: { claimName: 'papers' } }],
+          containers: [
+            {
+              name: 'main',
+              image,
+              imagePullPolicy: 'Never',
+              command: ['sh', '-c', 'sleep 600'],
+              volumeMounts: [{ name: 'papers', mountPath: '/papers' }],
+            },
+          ],
+        },
+      };
+      for (const object of [claim, pod]) {
+        const { code, stderr } = await kubectl.attempt(['apply', '-f', '-'], {
+          input: JSON.stringify(object),
+        });
+        assert.equal(code, 0, stderr);
+      }
+      await ctl('trigger', 'create', 'papers', ...watches, '--file-claim', 'papers');
+      await kubectl('wait', 'trigger', 'papers', '--for=condition=Ready', '--timeout=60s');
+      await kubectl('wait', 'pod', 'writer', '--for=condition=Ready', '--timeout=60s');
+      await kubectl('exec', 'writer', '--', 'sh', '-c', 'echo c,d > /papers/two.csv');
+      const [written] = await gotOf('recorder', 'papers');
+      assert.deepEqual([written?.data.path, written?.data.content], ['two.csv', 'c,d\n']);
+    },
+  );
 
-  await context.test('an anonymous request to the gateway', async () => {
+  await context.test('an anonymous request to the gateway causes an event', async () => {
     await ctl('trigger', 'create', 'door', '--function', 'recorder', '--path', '/door', '--public');
     const url = `https://${host.address}:8070/trigger/default/door`;
     const send = () =>
@@ -145,7 +150,7 @@ test('triggers', async (context) => {
     assert.deepEqual(event?.data.body, { n: 1 });
   });
 
-  await context.test('a change of an object', async () => {
+  await context.test('a change of an object causes an event', async () => {
     await kubectl('create', 'role', 'maps', '--verb=list,watch', '--resource=configmaps');
     await kubectl('create', 'rolebinding', 'maps', '--role=maps', '--serviceaccount=default:default');
     const which = [
@@ -172,47 +177,50 @@ test('triggers', async (context) => {
     ]);
   });
 
-  await context.test('the result of a function, and dead letters that are replayed', async () => {
-    await made('failing', 'def handler(event):\n    raise ValueError("not yet")\n');
-    await ctl(
-      'trigger',
-      'create',
-      'after',
-      '--function',
-      'recorder',
-      '--result-of',
-      'failing',
-      '--outcome',
-      'Failure',
-    );
-    await ctl('trigger', 'create', 'try', '--function', 'failing', '--path', '/try', '--max-attempts', '2');
-    await kubectl('wait', 'trigger', 'after', 'try', '--for=condition=Ready', '--timeout=60s');
-    await ctl('trigger', 'fire', 'try', '{"n":7}');
-    const [dead] = await waitFor('it to be given up', async () => {
-      const text = await ctl('trigger', 'events', 'try', '--no-headers');
-      return /Failed +2/.test(text) && text.split(/\s+/);
-    });
-    assert.equal((await gotOf('recorder', 'after'))[0]?.data.status, 500);
-    const cause = await waitFor('ctl why to name the dead letter', async () => {
-      const found = await firstCause(ctl, 'trigger/try');
-      return found?.rule === 'trigger-dead-letters' && found;
-    });
-    assert.match(cause.says, /one event could not be delivered to function failing/);
-    await made('failing', noting, 'update');
-    assert.equal(
-      await ctl(...(cause.commands[0] ?? '').split(' ')),
-      `triggerevent/${dead} is delivered again\n`,
-    );
-    const [event] = await gotOf('failing', 'try');
-    assert.deepEqual(event?.data.body, { n: 7 });
-    await waitFor(
-      'the event to go',
-      async () => !(await ctl('trigger', 'events', 'try', '-o', 'name')).includes('/'),
-    );
-    await waitFor('the trigger to be as wished', async () => !(await firstCause(ctl, 'trigger/try')));
-  });
+  await context.test(
+    'the result of a function causes an event, and dead letters can be replayed',
+    async () => {
+      await made('failing', 'def handler(event):\n    raise ValueError("not yet")\n');
+      await ctl(
+        'trigger',
+        'create',
+        'after',
+        '--function',
+        'recorder',
+        '--result-of',
+        'failing',
+        '--outcome',
+        'Failure',
+      );
+      await ctl('trigger', 'create', 'try', '--function', 'failing', '--path', '/try', '--max-attempts', '2');
+      await kubectl('wait', 'trigger', 'after', 'try', '--for=condition=Ready', '--timeout=60s');
+      await ctl('trigger', 'fire', 'try', '{"n":7}');
+      const [dead] = await waitFor('it to be given up', async () => {
+        const text = await ctl('trigger', 'events', 'try', '--no-headers');
+        return /Failed +2/.test(text) && text.split(/\s+/);
+      });
+      assert.equal((await gotOf('recorder', 'after'))[0]?.data.status, 500);
+      const cause = await waitFor('ctl why to name the dead letter', async () => {
+        const found = await firstCause(ctl, 'trigger/try');
+        return found?.rule === 'trigger-dead-letters' && found;
+      });
+      assert.match(cause.says, /one event could not be delivered to function failing/);
+      await made('failing', noting, 'update');
+      assert.equal(
+        await ctl(...(cause.commands[0] ?? '').split(' ')),
+        `triggerevent/${dead} is delivered again\n`,
+      );
+      const [event] = await gotOf('failing', 'try');
+      assert.deepEqual(event?.data.body, { n: 7 });
+      await waitFor(
+        'the event to go',
+        async () => !(await ctl('trigger', 'events', 'try', '-o', 'name')).includes('/'),
+      );
+      await waitFor('the trigger in its desired state', async () => !(await firstCause(ctl, 'trigger/try')));
+    },
+  );
 
-  await context.test('an event that was stored when the master was killed', async () => {
+  await context.test('an event that was stored before the master was killed is delivered', async () => {
     // The first instance has to be started, which takes longer than the kill.
     const folder = join(host.directory, 'source-cold');
     await mkdir(folder);

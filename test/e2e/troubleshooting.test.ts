@@ -75,11 +75,14 @@ test('each error of docs/troubleshooting.md is printed as documented and resolve
     });
   }
 
-  await context.test('events, the support bundle and the id of a refused request', async () => {
-    assert.match(await run('ctl events'), / Pod\/large /);
-    assert.match(await run('minik8s support-bundle'), /minik8s-support-\S+\.tar\.gz/);
-    const [, id = ''] = /^request id: (\S+)$/m.exec(await run('ctl get pod none -v 1')) ?? [];
-    assert.notEqual(id, '');
-    await waitFor('the id in the log', () => cluster.log.includes(id));
-  });
+  await context.test(
+    'the commands for events, the support bundle and the id of a rejected request work',
+    async () => {
+      assert.match(await run('ctl events'), / Pod\/large /);
+      assert.match(await run('minik8s support-bundle'), /minik8s-support-\S+\.tar\.gz/);
+      const [, id = ''] = /^request id: (\S+)$/m.exec(await run('ctl get pod none -v 1')) ?? [];
+      assert.notEqual(id, '');
+      await waitFor('the id in the log', () => cluster.log.includes(id));
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { Cluster, executable } from './harness/cluster.ts';
 import { endOf } from './harness/end-of.ts';
 import { Hosts } from './harness/hosts.ts';
 
-test('the authority of a cluster of one machine is rotated, and its pods run on', async (context) => {
+test('the authority of a cluster of one machine is rotated, and its pods continue to run', async (context) => {
   const hosts = await Hosts.start(context, 1);
   const host = hosts.at(0);
   const cluster = await Cluster.start(context, { host });

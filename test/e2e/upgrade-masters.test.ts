@@ -1,6 +1,7 @@
 /**
  * Three masters with the etcd inside, installed as services: one command on the first upgrades all, one by
- * one, while a client writes; a version that does not start on another master is taken back there.
+ * one, while a client writes; a version that does not start on another master is replaced there by the
+ * previous one.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -14,8 +15,9 @@ import { standInForSystemd } from './harness/stand-in-systemd.ts';
 const patient = { timeoutMs: 300_000 };
 const versionsScript = `minik8s ctl get leases -n kube-system -l apiserver.kubernetes.io/identity -o jsonpath='{range .items[*]}{.metadata.annotations.minik8s\\.io/version}{"\\n"}{end}'`;
 /**
- * Returns a script that writes an object every half second, to the first master that takes it, until a file
- * appears; it prints each write that no master takes. A write whose answer was lost is there.
+ * Returns a script that writes an object every half second, to the first master that accepts it, until a
+ * file appears, and prints each write that no master accepts. A write whose answer was lost counts as
+ * accepted.
  */
 const writerTo = (addresses: readonly string[]) => `
 write() {
@@ -61,7 +63,7 @@ test('one command upgrades three masters, one after the other', { timeout: 900_0
     };
     const upgrade = 'minik8s upgrade --file /var/tmp/minik8s-new --nodes --yes';
 
-    await context.test('all have the new version, and every write was taken', async () => {
+    await context.test('all masters have the new version, and every write was accepted', async () => {
       const next = await put('x');
       const writer = writerTo(hosts.all.map(({ address }) => address));
       await first.run(`(${writer}) </dev/null >/dev/null 2>&1 & disown`);
@@ -76,17 +78,20 @@ test('one command upgrades three masters, one after the other', { timeout: 900_0
       assert.equal((await first.run('cat /var/tmp/failures 2>/dev/null || true')).stdout, '');
     });
 
-    await context.test('a version that does not start on another master is taken back there', async () => {
-      const before = (await second.run('minik8s version')).stdout.trim();
-      // The second master alone has a setting that the next version does not know.
-      await second.run('echo "max-requests-inflight: 300" >>/etc/minik8s/master.yaml');
-      const next = await put('y', { 'max-requests-inflight': 'max-requests-inflighs' });
-      const { stdout } = await first.run(`set +e; ${upgrade} 2>&1; echo "ended with $?"`, patient);
-      assert.match(stdout, /^error: master \S+ was not upgraded: restart the service minik8s/m);
-      assert.match(stdout, /ended with 1$/m);
-      assert.deepEqual((await versions()).toSorted(), [before, before, next].toSorted());
-      assert.equal((await second.run('minik8s version')).stdout.trim(), before);
-    });
+    await context.test(
+      'a version that does not start on another master is replaced there by the previous version',
+      async () => {
+        const before = (await second.run('minik8s version')).stdout.trim();
+        // The second master alone has a setting that the next version does not know.
+        await second.run('echo "max-requests-inflight: 300" >>/etc/minik8s/master.yaml');
+        const next = await put('y', { 'max-requests-inflight': 'max-requests-inflighs' });
+        const { stdout } = await first.run(`set +e; ${upgrade} 2>&1; echo "ended with $?"`, patient);
+        assert.match(stdout, /^error: master \S+ was not upgraded: restart the service minik8s/m);
+        assert.match(stdout, /ended with 1$/m);
+        assert.deepEqual((await versions()).toSorted(), [before, before, next].toSorted());
+        assert.equal((await second.run('minik8s version')).stdout.trim(), before);
+      },
+    );
   } finally {
     for (const close of closers) await close();
   }

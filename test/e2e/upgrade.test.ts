@@ -1,6 +1,6 @@
 /**
  * docs/upgrade.md, followed to the letter on a master and a node; then versions that do not start there: both
- * machines go back to the version before.
+ * machines return to the previous version.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const patient = { timeoutMs: 240_000 };
 const podsScript = `minik8s ctl get pods -l app=hello -o jsonpath='{range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\\n"}{end}'`;
 const versionsScript = `minik8s ctl get nodes -o jsonpath='{range .items[*]}{.metadata.name} {.status.nodeInfo.kubeletVersion}{"\\n"}{end}'`;
 
-test('a cluster is upgraded as docs/upgrade.md says, and goes back', {
+test('a cluster is upgraded by the commands of docs/upgrade.md, and returns to the previous version', {
   timeout: 600_000,
 }, async (context) => {
   assert.equal(steps.length, 3);
@@ -55,7 +55,7 @@ test('a cluster is upgraded as docs/upgrade.md says, and goes back', {
     const both = async () => (await versions()).map((line) => line.replace(/ .*-minik8s\./, ' '));
     assert.deepEqual(await both(), [`vm1 ${older}`, `vm2 ${older}`]);
 
-    await context.test('the page', async () => {
+    await context.test('the commands of docs/upgrade.md work', async () => {
       const next = await put(master, directory, 'x');
       const dry = (await master.run(dryRun, patient)).stdout;
       assert.match(dry, /create a backup.*replace .*restart .*node vm2: upgrade/s);
@@ -69,28 +69,34 @@ test('a cluster is upgraded as docs/upgrade.md says, and goes back', {
       assert.deepEqual((await master.run(podsScript)).stdout.split('\n').sort(), pods, 'pods went on');
     });
 
-    await context.test('a version that does not start on the master is taken back', async () => {
-      await put(master, directory, 'y', { 'restart-hold': 'restart-hald' });
-      const failed = await attempt(master, upgrade);
-      assert.match(failed, /^error: restart the service minik8s, .*did not start: .*restart-hold/m);
-      assert.ok(failed.includes(`${older} is installed and runs, as before`), failed);
-      assert.equal((await master.run('minik8s version')).stdout.trim(), older);
-      assert.equal((await both())[0], `vm1 ${older}`);
-    });
+    await context.test(
+      'a version that does not start on the master is replaced by the previous version',
+      async () => {
+        await put(master, directory, 'y', { 'restart-hold': 'restart-hald' });
+        const failed = await attempt(master, upgrade);
+        assert.match(failed, /^error: restart the service minik8s, .*did not start: .*restart-hold/m);
+        assert.ok(failed.includes(`${older} is installed and runs, as before`), failed);
+        assert.equal((await master.run('minik8s version')).stdout.trim(), older);
+        assert.equal((await both())[0], `vm1 ${older}`);
+      },
+    );
 
-    await context.test('a version that does not start on a node is taken back there', async () => {
-      const next = await put(master, directory, 'z', { 'max-pods': 'max-pods'.replace('o', 'a') });
-      const before = (await both())[1];
-      const failed = await attempt(master, upgrade);
-      assert.match(failed, /^error: node vm2 was not upgraded: restart the service minik8s.*max-pods/m);
-      assert.match(failed, /upgraded: none; not yet: none; to go on: minik8s upgrade --nodes/);
-      await waitFor('vm2 with the version before', async () => {
-        const [first, second] = await both();
-        return first === `vm1 ${next}` && second === before;
-      });
-    });
+    await context.test(
+      'a version that does not start on a node is replaced there by the previous version',
+      async () => {
+        const next = await put(master, directory, 'z', { 'max-pods': 'max-pods'.replace('o', 'a') });
+        const before = (await both())[1];
+        const failed = await attempt(master, upgrade);
+        assert.match(failed, /^error: node vm2 was not upgraded: restart the service minik8s.*max-pods/m);
+        assert.match(failed, /upgraded: none; not yet: none; to go on: minik8s upgrade --nodes/);
+        await waitFor('vm2 with the previous version', async () => {
+          const [first, second] = await both();
+          return first === `vm1 ${next}` && second === before;
+        });
+      },
+    );
 
-    await context.test('what is no minik8s, or another file than was meant, is refused', async () => {
+    await context.test('a file that is not minik8s, or has another digest, is rejected', async () => {
       const refused = async (args: string) => attempt(master, `minik8s upgrade --yes ${args}`);
       assert.match(await refused('--file /bin/true'), /^error: \/bin\/true is no executable of minik8s: /m);
       assert.match(await refused('--file README.md'), /README\.md is no executable of Linux/);
@@ -101,7 +107,7 @@ test('a cluster is upgraded as docs/upgrade.md says, and goes back', {
       assert.doesNotMatch(left, /minik8s-\d/);
     });
 
-    await context.test('a user who may edit namespaces orders no upgrade', async () => {
+    await context.test('a user who may edit namespaces cannot order an upgrade', async () => {
       const order = { id: 'a', version: '9.9.9', sha256: 'a'.repeat(64), timeoutSeconds: 60 };
       const annotate = `minik8s ctl annotate node vm2 --overwrite 'minik8s.io/upgrade=${JSON.stringify(order)}'`;
       await master.run('minik8s ctl create clusterrolebinding editor --clusterrole=edit --user=editor');

@@ -1,4 +1,4 @@
-/** Cluster volumes in real pods: binding, and that data outlives pods. */
+/** Persistent volumes in real pods: they are bound, and their data outlive pods. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';
 import { waitFor } from './harness/wait-for.ts';
 
-test('volumes of the cluster', async (context) => {
+test('pods use persistent volumes', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host });
   const { kubectl } = cluster;
@@ -101,7 +101,7 @@ test('volumes of the cluster', async (context) => {
     assert.equal(await readFile(join(folder, 'shelf', 'file'), 'utf8'), 'kept\n');
   });
 
-  await context.test('a part of it, and none that may only be read, is written', async () => {
+  await context.test('a subPath of a volume is written, and a read-only one is not', async () => {
     const script = 'cat /data/inner; touch /data/new && echo wrote';
     await writeFile(join(folder, 'shelf', 'inner'), 'in part');
     await addPod('careful', script, {
@@ -115,7 +115,7 @@ test('volumes of the cluster', async (context) => {
     assert.equal(await readFile(join(folder, 'shelf/deep/er/there'), 'utf8'), 'of a part\n');
   });
 
-  await context.test('a local one has to be there, and gets the group of the pod', async () => {
+  await context.test('a local volume must exist on the node, and gets the group of the pod', async () => {
     const path = join(folder, 'disk');
     const nodeAffinity = {
       required: {
@@ -173,7 +173,7 @@ test('volumes of the cluster', async (context) => {
   });
 
   await context.test(
-    'a claim that names no class gets a folder of the node, which goes with it',
+    'a claim without a class gets a folder of the node, which is removed with the claim',
     async () => {
       await addClaim('made', { resources: { requests: { storage: '1Mi' } } });
       const source = { persistentVolumeClaim: { claimName: 'made' } };
@@ -191,16 +191,16 @@ test('volumes of the cluster', async (context) => {
         };
         return pods.flatMap(({ volume: found = [] }) => found).find(({ pvcRef }) => pvcRef?.name === 'made');
       };
-      await waitFor('its size is told', async () => ((await stats())?.capacityBytes ?? 0) > 0);
+      await waitFor('its size in the stats', async () => ((await stats())?.capacityBytes ?? 0) > 0);
       await kubectl('delete', 'pod', 'measured');
       const path = (await kubectl.json<V1PersistentVolume>('get', 'pv', volume)).spec?.local?.path ?? '';
       await addPod('second', 'cat /data/file', { source });
       assert.equal((await ended('second')).log, 'kept');
       assert.equal(await readFile(join(path, 'file'), 'utf8'), 'kept\n');
       await kubectl('patch', 'pvc', 'made', '-p', '{"spec":{"resources":{"requests":{"storage":"5Mi"}}}}');
-      await waitFor('it has grown', async () => (await claimNow('made')).status?.capacity?.storage === '5Mi');
+      await waitFor('the new size', async () => (await claimNow('made')).status?.capacity?.storage === '5Mi');
       await kubectl('delete', 'pvc', 'made');
-      await waitFor('the volume is gone', async () => !(await kubectl('get', 'pv')).includes(volume));
+      await waitFor('the removal of the volume', async () => !(await kubectl('get', 'pv')).includes(volume));
       assert.equal(existsSync(path), false);
       assert.ok(existsSync('/etc'));
     },
@@ -227,7 +227,7 @@ test('volumes of the cluster', async (context) => {
     await kubectl('delete', 'pvc', 'stays');
   });
 
-  await context.test('one that others are to have next is empty then', async () => {
+  await context.test('a volume that is recycled is empty for the next claim', async () => {
     const path = join(folder, 'again');
     await addVolume('again', {
       hostPath: { path, type: 'DirectoryOrCreate' },
@@ -248,7 +248,7 @@ test('volumes of the cluster', async (context) => {
     assert.ok(existsSync(join(folder, 'shelf', 'file')));
   });
 
-  await context.test('a pod with a claim that cannot be served has the reason why it waits', async () => {
+  await context.test('a pod whose claim cannot be bound reports why it waits', async () => {
     await addClaim('wide', { accessModes: ['ReadWriteMany'] });
     await told('wide', /^ProvisioningFailed .* access mode ReadWriteMany is not supported/);
     await addPod('wide', 'true', { source: { persistentVolumeClaim: { claimName: 'wide' } } });
@@ -259,7 +259,7 @@ test('volumes of the cluster', async (context) => {
     await kubectl('delete', 'pod', 'wide');
   });
 
-  await context.test('a block device is one in the container', async () => {
+  await context.test('a volume of mode Block is a block device in the container', async () => {
     const image = join(folder, 'image');
     await writeFile(image, Buffer.from('first bytes'.padEnd(1 << 20, '\0')));
     const device = (await systemExec('losetup', ['--find', '--show', image])).stdout.trim();

@@ -1,7 +1,7 @@
 /**
- * The docs of the three ways in, and those of functions, images, load balancers, Ingresses and of each day,
- * as written: on a machine that the quick start has left, with the one file in the PATH, its data in the
- * usual places, no kubectl, no registry and no images of runtimes.
+ * The docs of the three ways to begin, and those of functions, images, load balancers, Ingresses and
+ * daily work, followed as written on a machine after the quick start, with the one file in the PATH, its data
+ * in the usual places, no kubectl, no registry and no images of runtimes.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -45,7 +45,7 @@ test('the guides can be followed as written on a machine without kubectl', {
   await machine.run(quickStart, { timeoutMs: 300_000 });
   const folder = workFolder(host.directory);
 
-  await context.test('docs/learn.md', async () => {
+  await context.test('the commands of docs/learn.md work', async () => {
     for (const { command, says } of commandsOf(pageOf('learn.md')))
       if (says === undefined) await type(machine, command);
       else
@@ -56,7 +56,7 @@ test('the guides can be followed as written on a machine without kubectl', {
         });
   });
 
-  await context.test('docs/build-with-it.md', async () => {
+  await context.test('the commands of docs/build-with-it.md work', async () => {
     const prints = await follow(machine, pageOf('build-with-it.md'));
     prints('The runtime', /^(docker\.io\/library\/)?python:3-slim /m);
     prints('A function', /^\{"greeting":"hello, you"\}$/m);
@@ -68,13 +68,13 @@ test('the guides can be followed as written on a machine without kubectl', {
     assert.equal(left.stdout.trim(), '');
   });
 
-  await context.test('docs/functions.md', async () => {
+  await context.test('the commands of docs/functions.md work', async () => {
     const prints = await follow(machine, pageOf('functions.md'), folder);
     prints('Without a registry', /^image node:lts-slim loaded /m);
     prints('The first function', /^\{"hello":"you","A":"1"\}$/m);
   });
 
-  await context.test('docs/load-balancers.md', async () => {
+  await context.test('the commands of docs/load-balancers.md work', async () => {
     for (const { command, output } of consoleOf(pageOf('load-balancers.md'))) {
       const own = command.replace(/\d+\.\d+\.\d+\.\d+/, host.address);
       await waitFor(command, async () => {
@@ -85,20 +85,20 @@ test('the guides can be followed as written on a machine without kubectl', {
     await machine.run('minik8s ctl delete deployment/web service/web service/other');
   });
 
-  await context.test('docs/ingress.md', async () => {
+  await context.test('the commands of docs/ingress.md work', async () => {
     await bringNginx(machine, host.directory);
     const prints = await follow(machine, pageOf('ingress.md'), folder);
     prints('Serve a host', /^hello from hello-/m);
     prints('Serve it by HTTPS', /^hello from hello-/m);
   });
 
-  await context.test('docs/images.md', async () => {
+  await context.test('the commands of docs/images.md work', async () => {
     const prints = await follow(machine, pageOf('images.md'), folder);
     prints('Load one', /^minik8s\/hello:1 +sha256:/m);
     prints('Load one', /^image minik8s\/hello:1 removed$/m);
   });
 
-  await context.test('docs/daily.md', async () => {
+  await context.test('the commands of docs/daily.md work', async () => {
     // A log that is followed ends by Ctrl-C, and the last command runs in the foreground.
     const page = pageOf('daily.md')
       .replaceAll(/^ {4}(.* -f)$/gm, '    timeout 3 $1 || [ $? = 124 ]')
@@ -113,7 +113,7 @@ test('the guides can be followed as written on a machine without kubectl', {
     });
   });
 
-  await context.test('docs/run-it.md', async () => {
+  await context.test('the commands of docs/run-it.md work', async () => {
     const prints = await follow(machine, pageOf('run-it.md'));
     prints('Every day', /^vm1 +Ready /m);
     prints('Back up', /\/var\/backups\/minik8s\/\S+\.tar\.zst\.age/);

@@ -24,7 +24,7 @@ interface Answer {
 
 const slowly = { intervalMs: 2000, timeoutMs: 150_000 };
 
-test('each fault is named first by its cause, and the change that is named mends it', async (context) => {
+test('ctl why names the cause of each fault first, and the named change mends the object', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host });
   const ctl = (...words: string[]) => cluster.run('ctl', ...words, '--kubeconfig', cluster.kubeconfig);

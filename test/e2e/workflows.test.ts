@@ -117,7 +117,7 @@ interface Run {
 
 await lockMachine();
 
-test('workflows', async (context) => {
+test('workflows run over real functions', async (context) => {
   await makeRuntimeImage('nodejs', nodejs);
   context.after(() => removeFunctionImages([nodejs]));
   const gatewayPort = await freePort();
@@ -187,7 +187,7 @@ test('workflows', async (context) => {
     return Object.fromEntries(counts);
   };
 
-  await context.test('a wrong definition is refused, with the field', async () => {
+  await context.test('an invalid definition is rejected with the name of the field', async () => {
     const { stderr } = await apply({
       apiVersion: 'minik8s.io/v1',
       kind: 'Workflow',
@@ -225,7 +225,7 @@ test('workflows', async (context) => {
     },
   );
 
-  await context.test('it is called by HTTP, and answers with its output or its error', async () => {
+  await context.test('a workflow that is called by HTTP answers with its output or its error', async () => {
     const large = await call('/workflow/order', { order: 2, items: ['cup', 'pot'] });
     assert.deepEqual(large, { status: 200, text: '{"sent":["paid",["packed cup","packed pot"]]}' });
     const small = await call('/workflow/default/order', { order: 3, items: ['cup'] });
@@ -242,7 +242,7 @@ test('workflows', async (context) => {
     assert.equal(await firstCause(ctl, 'workflow/order'), undefined);
   });
 
-  await context.test('another workflow and a Job are tasks', async () => {
+  await context.test('another workflow and a Job can be tasks', async () => {
     await workflow('inner', {
       QueryLanguage: 'JSONata',
       ...single({ Type: 'Pass', Output: '{% $sum($states.input.list) %}', End: true }),
@@ -282,10 +282,10 @@ test('workflows', async (context) => {
     });
   });
 
-  await context.test('a run is stopped', async () => {
+  await context.test('a run can be stopped', async () => {
     await workflow('long', single({ Type: 'Wait', Seconds: 3600, End: true }));
     await begin('long-1', 'long', {});
-    await waitFor('it to run', async () => (await run('long-1')).status?.phase === 'Running');
+    await waitFor('the run to start', async () => (await run('long-1')).status?.phase === 'Running');
     await kubectl(
       'patch',
       'workflowrun',
@@ -302,10 +302,10 @@ test('workflows', async (context) => {
 
   await context.test('deleted objects leave nothing behind', async () => {
     await kubectl('delete', 'workflows', '--all');
-    await waitFor('the runs to go', async () => (await kubectl('get', 'workflowruns')) === '');
+    await waitFor('the removal of the runs', async () => (await kubectl('get', 'workflowruns')) === '');
     await kubectl('delete', 'functions', '--all');
     await waitFor(
-      'the pods to go',
+      'the removal of the pods',
       async () => (await kubectl.json<V1PodList>('get', 'pods')).items.length === 0,
       { timeoutMs: 90_000 },
     );

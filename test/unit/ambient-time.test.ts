@@ -28,7 +28,7 @@ const uses: [source: string, what: string][] = [
   [`import { setTimeout as sleep } from 'node:timers/promises';`, 'node:timers/promises'],
 ];
 for (const [source, what] of uses) {
-  test(`refused: ${source}`, () => {
+  test(`a source file must not contain ${source}`, () => {
     assert.ok(ambientTime('src/apiserver/x.ts', source).some((line) => line.includes(`uses ${what}:`)));
     assert.deepEqual(ambientTime('src/roles/x.ts', source), []);
   });
@@ -41,7 +41,8 @@ const others = [
   'const limits = { setTimeout: 5 };',
 ];
 for (const source of others) {
-  test(`allowed: ${source}`, () => assert.deepEqual(ambientTime('src/apiserver/x.ts', source), []));
+  test(`a source file may contain ${source}`, () =>
+    assert.deepEqual(ambientTime('src/apiserver/x.ts', source), []));
 }
 
 test('a file that may use one source of time may not use another', () => {

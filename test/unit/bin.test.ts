@@ -50,7 +50,7 @@ function packages(list: string): string[] {
   return words?.split(/\s+/).filter((word) => word !== '') ?? [];
 }
 
-test('bin/setup installs no daemon of the tests unless they are requested', () => {
+test('bin/setup installs daemons for the tests only if the tests are requested', () => {
   const [toRun, toTest] = [packages('to_run'), packages('to_test')];
   assert.ok(toRun.length > 0 && toTest.length > 0);
   for (const daemon of ['mariadb-server', 'slurmctld', 'openssh-server', 'docker-registry', 'nginx-light']) {

@@ -33,13 +33,13 @@ test('an image archive contains the program, and names its layer by its content'
   );
 });
 
-test('the same program gives the same image; another one another', () => {
+test('equal programs give the same image, and different programs give different images', () => {
   const archive = (program: string) => dockerArchive({ ...image, program: Buffer.from(program) });
   assert.deepEqual(archive('a'), archive('a'));
   assert.notDeepEqual(archive('a'), archive('b'));
 });
 
-test('an asset is made again only when a source is newer', async (context) => {
+test('an asset is built again only if one of its sources is newer', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-build-'));
   context.after(() => rmSync(directory, { recursive: true }));
   const [source, target] = [join(directory, 'source'), join(directory, 'out/target')];
@@ -58,7 +58,7 @@ test('an asset is made again only when a source is newer', async (context) => {
   assert.equal(readFileSync(target, 'utf8'), 'two');
 });
 
-test('the licences are those of all bundled packages, of packages whose text is contained, of etcd and of kustomize', async () => {
+test('the licences cover all bundled packages, packages whose text is contained, etcd and kustomize', async () => {
   const root = join(import.meta.dirname, '../..');
   const text = licenses(root, 'x64', await goLicenses(root));
   const sections = text.split(`${'='.repeat(80)}\n`).slice(1);

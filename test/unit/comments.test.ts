@@ -28,7 +28,10 @@ const fragment =
 /** The same on the line after the one that opens a comment. */
 const fragmentBelow =
   /^\s*\/\*\*\n\s*\* (?:Of|By|Those|That|Whom?|Whose|What|Whether|Where|Which|It|They|So|Not)\b/gm;
-/** Words that make persons of processes: a kubelet reports, a node requires, a field is unknown. */
+/**
+ * Words that describe processes as persons; write that a kubelet reports, a node requires, a field is
+ * unknown.
+ */
 const personal =
   /(?<![\w`#.])(?:told|tells?|learns?|wants?|knows|believes?|thinks|hears?|talks?|whoever|whom|somebody|waited for)(?![\w`(])/i;
 const isComment = (line: string) => /^\s*(?:\/\*|\/\/|\* |\*$)/.test(line) && !line.includes('biome-ignore');
@@ -40,7 +43,7 @@ function faultsOf(path: string): string[] {
     if (!isComment(line)) return [];
     const place = `${path}:${index + 1}`;
     if (line.length > maxCharacters) return [`${place}: ${line.length} characters wide`];
-    // The second line of a comment of several lines goes on with a sentence.
+    // The second line of a comment of several lines continues a sentence.
     const goesOn = /^\s*\/\//.test(text.split('\n')[index - 1] ?? '');
     return fragment.test(line) && !goesOn ? [`${place}: ${line.trim()}`] : [];
   });

@@ -55,7 +55,7 @@ describe('docs/decisions/README.md', () => {
     );
   });
 
-  it('is refused with a record without a state, or with an unknown state', () => {
+  it('is rejected if a record has no state or an unknown state', () => {
     assert.throws(() => entriesOf('- [1. One file](0001-one-file.md): the product is one file'));
     const [entry] = entriesOf('- [1. One file](0001-one-file.md) (mostly true): the product is one file');
     assert.doesNotMatch(entry?.state ?? '', stateForm);

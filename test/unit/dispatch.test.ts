@@ -89,7 +89,7 @@ const runs: [argv: string[], ran: unknown[]][] = [
   ],
 ];
 for (const [argv, expected] of runs) {
-  test(`minik8s ${argv.join(' ')}`, async () => {
+  test(`minik8s ${argv.join(' ')} is dispatched to its program`, async () => {
     const ran: unknown[] = [];
     assert.deepEqual(await program(ran)(...argv), { status: 0, out: '', err: '' });
     assert.deepEqual(ran, [expected]);

@@ -58,7 +58,7 @@ async function walk(path: readonly string[], seen: Map<string, string>): Promise
   return seen;
 }
 
-/** Commands of this machine that also ask a cluster, by a kubeconfig. */
+/** Commands of this machine that also send requests to a cluster, with a kubeconfig. */
 const isClient = (path: string) => ['doctor', 'logs', 'status', 'stop', 'support-bundle'].includes(path);
 
 /** Commands that run on a machine, with settings; the others are clients of a cluster. */
@@ -94,7 +94,7 @@ const roleHeadings: Readonly<Record<string, string>> = {
 const isOfFlags = (title: string) => !isOfCommands(title) && !title.startsWith('Examples:');
 
 for (const [path, text] of pages) {
-  test(`minik8s ${path} --help: narrow, plain, its flags by subject`, () => {
+  test(`the help of minik8s ${path} is narrow and plain, with its flags by subject`, () => {
     const lines = text.split('\n');
     assert.deepEqual(
       lines.filter((line) => line.length > 100),
@@ -155,7 +155,7 @@ async function commandOf(words: readonly string[]): Promise<readonly [Command, r
 }
 
 for (const name of Object.keys(commands).filter((one) => one !== 'ctl' && !commands[one]?.hidden))
-  test(`the examples of minik8s ${name} are command lines that it takes`, async () => {
+  test(`the examples of minik8s ${name} are valid command lines`, async () => {
     for (const path of [...pages.keys()].filter((one) => one === name || one.startsWith(`${name} `))) {
       const [command] = await commandOf(path.split(' '));
       const { examples = [] } = command as CommandHints;

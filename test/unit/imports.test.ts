@@ -93,14 +93,14 @@ const wrong: [path: string, source: string, expected: RegExp][] = [
   ['src/roles/up.ts', `import x from '@scope/new/deep';`, /give the package an owner/],
 ];
 for (const [path, source, expected] of wrong) {
-  test(`refused: ${path}: ${source.replaceAll('\n', ' ')}`, () => {
+  test(`${path} must not contain ${source.replaceAll('\n', ' ')}`, () => {
     const [line, ...more] = breaches(importsOf(path, source));
     assert.match(line ?? '', expected);
     assert.deepEqual(more, []);
   });
 }
 
-test('refused: a second file that imports a package of one file, and a cycle', () => {
+test('a second file that imports a package of one file, and a cycle, are rejected', () => {
   const shared = ['src/docker/a.ts', 'src/docker/b.ts'].flatMap((path) =>
     importsOf(path, `import 'dockerode';`),
   );
@@ -117,7 +117,7 @@ test('refused: a second file that imports a package of one file, and a cycle', (
   ]);
 });
 
-test('refused: a cycle of type imports, in every directory of the source', () => {
+test('a cycle of type imports is rejected in every directory of the source', () => {
   for (const path of new Set(files.map((file) => dirname(file)))) {
     const types = [
       ...importsOf(`${path}/a.ts`, `import type { B } from './b.ts';`),
@@ -127,7 +127,7 @@ test('refused: a cycle of type imports, in every directory of the source', () =>
   }
 });
 
-test('allowed: a type import of the clock in a pure file, and a cycle that a dynamic import closes', () => {
+test('a type import of the clock in a pure file, and a cycle that a dynamic import closes, are allowed', () => {
   const types = [
     ...importsOf('src/api/a.ts', `import type { Clock } from '../base/clock.ts';`),
     ...importsOf('src/base/a.ts', `import type { B } from './b.ts';`),

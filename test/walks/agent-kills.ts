@@ -6,12 +6,12 @@ import { moments } from '../e2e/harness/engine-proxy.ts';
 import { KillWalk, type Outcome, type Victim } from '../e2e/harness/kill-walk.ts';
 
 export interface AgentKillOptions {
-  /** The victims, one after the other. */
+  /** The processes to kill, one after the other. */
   readonly chosen: readonly Victim[];
   /** Numbers of the first and the last call. */
   readonly from: number;
   readonly to: number;
-  /** Only each call of this distance. */
+  /** Distance between the calls at which a kill happens. */
   readonly every: number;
 }
 

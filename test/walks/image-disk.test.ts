@@ -1,4 +1,4 @@
-/** The image disk: an image that does not fit on it, and a container that fills it. */
+/** The disk of images, an image that does not fit on it, and a container that fills it. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { startRegistry } from '../fixtures/registry.ts';
 const MB = 2 ** 20;
 const slowly = { timeoutMs: 120_000, intervalMs: 300 };
 
-test('a disk of images that fills up', async (context) => {
+test('a node handles a full disk of images', async (context) => {
   const host = await Host.start(context, {
     dockerDisk: '300m',
     dockerFlags: ['--insecure-registry=198.18.0.0/15'],
@@ -68,7 +68,7 @@ test('a disk of images that fills up', async (context) => {
   const hasImage = async (name: string) => (await host.docker('images', '-q', image(name))) !== '';
   const filler = join(host.dockerData, 'filler');
 
-  await context.test('an image that does not fit: its pod reports it, once, and waits', async () => {
+  await context.test('a pod whose image does not fit on the disk reports that once, and waits', async () => {
     await create('before', { image: image('small') });
     await until('before', 'is ready', isReady);
     await host.run('fallocate', '-l', String(50 * MB), filler);
@@ -88,17 +88,17 @@ test('a disk of images that fills up', async (context) => {
     await kubectl('delete', 'pod', 'before', '--wait=true', '--timeout=30s');
     await host.run('fallocate', '-l', String(190 * MB), filler);
     await waitFor('the pressure', async () => (await pressure()) === 'True', slowly);
-    await waitFor('the image gone', async () => !(await hasImage('small')), slowly);
+    await waitFor('the removal of the image', async () => !(await hasImage('small')), slowly);
     assert.ok(await host.docker('images', '-q', helloImage), 'what no pod brought stays');
   });
 
-  await context.test('with room again the pod comes up by itself', async () => {
+  await context.test('the waiting pod starts when the disk has room again', async () => {
     rmSync(filler);
     await until('large', 'is ready', isReady);
   });
 
   await context.test(
-    'a container that fills it ends, its room is free again, and no other ends for it',
+    'a container that fills the disk is ended, its space is freed, and no other container is ended',
     async () => {
       const command = ['sh', '-c', 'dd if=/dev/zero of=/fills bs=1M count=400; sleep 1000'];
       const input = JSON.stringify({
@@ -124,7 +124,7 @@ test('a disk of images that fills up', async (context) => {
       );
       const left = async () =>
         Number((await host.run('df', '--output=avail', '-k', host.dockerData)).split('\n')[1]) * 1024;
-      await waitFor('its room is free', async () => (await left()) > 40 * MB, {
+      await waitFor('the freed space', async () => (await left()) > 40 * MB, {
         ...slowly,
         timeoutMs: 20_000,
       });

@@ -1,5 +1,6 @@
 /**
- * A leader that decides, sends and freezes; its requests arrive after another leader has long done the same.
+ * A leader that freezes right after it has sent requests; they arrive when another leader has already done
+ * the same work.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -72,14 +73,14 @@ test('writes that a leader sent before it froze fail once another master leads',
   // The leader still receives events and decides; its requests get no further than the proxy.
   proxy.holdClient = true;
   await scale(6);
-  await waitFor('pods under way', () => proxy.holds(`${pods}web-`), { intervalMs: 5 });
+  await waitFor('requests for pods in flight', () => proxy.holds(`${pods}web-`), { intervalMs: 5 });
   leader.role.freeze();
   await waitFor('the other to lead', async () => other.identity === (await holderAt(other)), {
     timeoutMs: 40_000,
   });
   await all(6);
-  // The last write of the other leader: that no node has room for the pods.
-  await waitFor('every pod to be found without a node', async () => {
+  // The last write of the other leader reports that no node has room for the pods.
+  await waitFor('an unschedulable condition on every pod', async () => {
     const told = [
       'get',
       'pods',
@@ -103,7 +104,7 @@ test('writes that a leader sent before it froze fail once another master leads',
     proxy.holdClient = false;
     proxy.deliverHeld();
     leader.role.thaw();
-    await waitFor('the thawed one to notice', () =>
+    await waitFor('the thawed leader to lose its lease', () =>
       /lost the leadership|giving up the leadership/.test(leader.role.log),
     );
     await other.kubectl('run', 'last', '--image=none');

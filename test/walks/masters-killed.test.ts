@@ -8,7 +8,7 @@ import { Ledger, Watcher } from '../e2e/harness/ledger.ts';
 import { endpoints, holderAt, Master, podsOf, prepareMasters, ready } from '../e2e/harness/masters.ts';
 import { waitFor } from '../e2e/harness/wait-for.ts';
 
-test('members of etcd and masters are killed under load: nothing is lost or done twice', async (context) => {
+test('no write is lost or made twice although members of etcd and masters are killed under load', async (context) => {
   const scene = await prepareMasters(context);
   const { etcd } = scene;
   const [a, b] = scene.masters;
@@ -63,14 +63,14 @@ test('members of etcd and masters are killed under load: nothing is lost or done
   const [api] = apis;
   assert.ok(api);
   const items = await ledger.check(context, api);
-  await context.test('clients that watch either master have them all', async () => {
+  await context.test('clients that watch either master receive every acknowledged write', async () => {
     for (const watcher of watchers) {
       await watcher.hasAll(items);
       await watcher.stop();
     }
   });
   await context.test(
-    'without a majority of etcd: one log line, /readyz fails, and the master recovers',
+    'without a majority of etcd a master logs one line, /readyz fails, and the master recovers',
     async () => {
       await etcd.kill(0);
       await etcd.kill(1);
@@ -100,7 +100,7 @@ test('members of etcd and masters are killed under load: nothing is lost or done
   );
 });
 
-test('the leader’s machine and its etcd member are cut off: the other masters continue, and it returns', async (context) => {
+test('the other masters continue when the leader’s machine and its etcd member are cut off, and the leader returns', async (context) => {
   const hosts = await Hosts.start(context, 3, { docker: false });
   const etcd = EtcdCluster.over(hosts.all);
   await etcd.start();
@@ -134,7 +134,7 @@ test('the leader’s machine and its etcd member are cut off: the other masters 
   await hosts.heal(hosts.at(0));
   const healed = performance.now();
   await waitFor(
-    'what was written meanwhile',
+    'the writes in the meantime',
     async () => (await a.kubectl.attempt(['get', 'configmap', 'meanwhile'])).code === 0,
   );
   context.diagnostic(
@@ -142,6 +142,6 @@ test('the leader’s machine and its etcd member are cut off: the other masters 
   );
   await waitFor('both endpoints', async () => (await endpoints(a)).join() === `${a.endpoint},${b.endpoint}`);
   await a.kubectl('scale', 'deployment/web', '--replicas=31');
-  await waitFor('one pod more', async () => (await podsOf(a, 'web')) >= 31);
+  await waitFor('one more pod', async () => (await podsOf(a, 'web')) >= 31);
   assert.equal(await podsOf(b, 'web'), 31);
 });

@@ -28,7 +28,7 @@ function missingKinds(families: Map<string, ReadFamily>): string[] {
     .map(({ ref }) => ref.kind);
 }
 
-test('our page has every line of theirs', { skip, timeout: 180_000 }, async () => {
+test('the page of minik8s has every line of kube-state-metrics', { skip, timeout: 180_000 }, async () => {
   const server = await startHttpsTestServer(toldServer);
   await makeToldObjects(server);
   const kubeconfig = await server.kubeconfigFor('admin', ['system:masters']);
@@ -47,7 +47,7 @@ test('our page has every line of theirs', { skip, timeout: 180_000 }, async () =
   );
   try {
     let theirs = new Map<string, ReadFamily>();
-    await waitFor('kube-state-metrics to tell of every kind', async () => {
+    await waitFor('kube-state-metrics to report every kind', async () => {
       if (child.exitCode !== null) throw new Error(`kube-state-metrics ended with ${child.exitCode}`);
       const answer = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
       if (!answer?.ok) return false;

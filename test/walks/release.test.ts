@@ -1,7 +1,7 @@
 /**
  * Two releases of the same commit, in two directories, with different umasks, time zones and languages, are
  * the same byte for byte; the executable for arm64 and the programs inside run in an emulator. The commit is
- * built, not the changes of the tree. Takes a minute, and ten where etcd is not in the cache of Go.
+ * built, not the changes of the tree. Takes a minute, or ten minutes if etcd is not in the cache of Go.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -38,7 +38,7 @@ async function releaseIn({ folder, umask, env }: Place): Promise<string> {
   return join(folder, 'dist/release');
 }
 
-// The registry of packages may be set by the environment, which the builds do not get.
+// The environment may set the registry of packages, but the builds do not get the environment.
 await fetchNode(root, 'arm64');
 const base = await mkdtemp(join(tmpdir(), 'minik8s-release-'));
 await mkdir(join(base, 'a longer', 'name of a directory'), { recursive: true });
@@ -94,7 +94,7 @@ test('the etcd inside the executable for arm64 runs', async () => {
   assert.match((await run(program, [...words, '--version'])).stdout, /etcd Version: 3\./);
 });
 
-test('the kustomize inside the executable for arm64 builds what that for x64 builds', async () => {
+test('the kustomize inside the executable for arm64 has the same output as the one for x64', async () => {
   const folder = join(base, 'kustomization');
   await mkdir(folder);
   await writeFile(

@@ -1,11 +1,11 @@
-/** A login host and a Slurm that misbehave while jobs run: each job is submitted once and reaches its end. */
+/** Faults of a login host and of Slurm while jobs run: each job is submitted once and reaches its end. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { condition, ends, sees, startClient } from '../fixtures/slurm/client.ts';
 import { type SlurmCluster, startSlurmCluster, unlessSlurm } from '../fixtures/slurm/cluster.ts';
 import { MemoryStore } from '../fixtures/slurm/memory-store.ts';
 
-describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () => {
+describe('a SlurmJob on a faulty host', { skip: unlessSlurm, timeout: 400_000 }, () => {
   let cluster: SlurmCluster;
   let knownHosts: string;
   const settings = () => ({ ...cluster.settings, knownHosts });
@@ -32,7 +32,7 @@ describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () =
   /** A job that runs until the file exists. */
   const waiting = (file: string) => ({ run: [`until [ -e ~/${file} ]; do sleep 0.2; done`, `echo ${file}`] });
 
-  it('a host whose key changes while a job runs is not spoken to until the Secret has the new one', async () => {
+  it('sends nothing to a host whose key changed until the Secret has the new key', async () => {
     const store = new MemoryStore();
     const uid = store.add('key', waiting('key'));
     await using client = startClient(store, settings());
@@ -47,7 +47,7 @@ describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () =
     assert.equal(store.text(uid, 'stdout'), 'key\n');
   });
 
-  it('with a silent connection gets a new connection', async () => {
+  it('opens a new connection if the connection is silent', async () => {
     const store = new MemoryStore();
     const uid = store.add('silent', waiting('silent'));
     await using _ = startClient(store, settings());
@@ -60,14 +60,14 @@ describe('a host that misbehaves', { skip: unlessSlurm, timeout: 400_000 }, () =
     assert.equal(store.text(uid, 'stdout'), 'silent\n');
   });
 
-  it('with a full queue gets the job in the end', async () => {
+  it('is submitted later if the queue is full', async () => {
     const store = new MemoryStore();
     const uids = Array.from({ length: 8 }, (_, index) => store.add(`full-${index}`, { run: ['sleep 1'] }));
     await using _ = startClient(store, settings());
     for (const uid of uids) await succeeded(store, uid);
   });
 
-  it('a controller that is unreachable for a while is awaited', async () => {
+  it('waits for a controller that is unreachable for a while', async () => {
     const store = new MemoryStore();
     const [running, later] = [store.add('running', waiting('back')), store.add('later', { run: ['true'] })];
     await using _ = startClient(store, settings());

@@ -8,7 +8,7 @@ import { condition, ends, sees, startClient } from '../fixtures/slurm/client.ts'
 import { type SlurmCluster, startSlurmCluster, unlessSlurm } from '../fixtures/slurm/cluster.ts';
 import { MemoryStore } from '../fixtures/slurm/memory-store.ts';
 
-describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
+describe('the Slurm client under faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
   let cluster: SlurmCluster;
   before(async () => {
     cluster = await startSlurmCluster({ accounting: false, config: ['MaxJobCount=60'] });
@@ -64,7 +64,7 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
     }
   });
 
-  it('continues after the client was ended at each step, without a last word of it', async () => {
+  it('continues after the client was killed at each step', async () => {
     for (const phase of ['Uploading', 'Building', 'Submitted', 'Running', 'Fetching', 'Succeeded']) {
       const store = new MemoryStore();
       const uid = store.add(`end-${phase.toLowerCase()}`, {
@@ -92,7 +92,7 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
     }
   });
 
-  it('submits once where two clients have the same jobs', async () => {
+  it('submits a job once although two clients have the same jobs', async () => {
     const store = new MemoryStore();
     const uids = Array.from({ length: 5 }, (_, index) => store.add(`two-${index}`, { run: ['sleep 1'] }));
     await using _one = startClient(store, cluster.settings);
@@ -122,7 +122,7 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
     assert.equal((await known(uid)).length, 1);
   });
 
-  it('cancels: on deletion, on request, at the deadline; during the build and the run', async () => {
+  it('cancels a job on deletion, on request and at the deadline, during the build and during the run', async () => {
     const store = new MemoryStore();
     const deleted = store.add('deleted', { run: ['sleep 1000'] });
     const told = store.add('told', { run: ['echo so far', 'sleep 1000'] });
@@ -164,8 +164,8 @@ describe('faults', { skip: unlessSlurm, timeout: 400_000 }, () => {
   });
 });
 
-describe('many jobs', { skip: unlessSlurm, timeout: 300_000 }, () => {
-  it('runs 50 at once over one connection, with under 5 calls of sacct a minute', async () => {
+describe('the Slurm client with many jobs', { skip: unlessSlurm, timeout: 300_000 }, () => {
+  it('runs 50 jobs at once over one connection, with under 5 calls of sacct a minute', async () => {
     const cluster = await startSlurmCluster({ accounting: true });
     try {
       const store = new MemoryStore();

@@ -1,7 +1,7 @@
 /**
- * A cluster of the version before: its master is upgraded first, and works with a node of the version
- * before; then the node is upgraded, and at last the master goes back, with its data. The version before is
- * built from the history of git, which a shallow clone lacks.
+ * A cluster of the previous version: its master is upgraded first, and works with a node of the previous
+ * version. Then the node is upgraded, and finally the master returns to the previous version, with its
+ * data. The previous version is built from the history of git, which a shallow clone lacks.
  */
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
@@ -20,7 +20,7 @@ const root = join(import.meta.dirname, '../..');
 const commit = readFileSync(join(import.meta.dirname, 'previous-version'), 'utf8').trim();
 const patient = { timeoutMs: 300_000 };
 
-/** Builds the version before in a directory of its own; resolves to the path of its file there. */
+/** Builds the previous version in a directory of its own; resolves to the path of its file there. */
 async function buildPrevious(directory: string): Promise<string> {
   const tree = join(directory, 'tree');
   const git = (...args: string[]) => systemExec('git', args, { cwd: root, timeoutMs: 60_000 });
@@ -41,7 +41,9 @@ const podsScript = `minik8s ctl get pods -l app=hello -o jsonpath='{range .items
 const versionsScript = `minik8s ctl get nodes -o jsonpath='{range .items[*]}{.status.nodeInfo.kubeletVersion}{"\\n"}{end}'`;
 const lines = (text: string) => text.trim().split('\n').sort();
 
-test('a cluster of the version before is upgraded, and goes back', { timeout: 900_000 }, async (context) => {
+test('a cluster of the previous version is upgraded, and returns to it', {
+  timeout: 900_000,
+}, async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-previous-'));
   context.after(() => rm(directory, { recursive: true, force: true }));
   const previous = await buildPrevious(directory);
@@ -68,7 +70,7 @@ test('a cluster of the version before is upgraded, and goes back', { timeout: 90
       lines((await master.run(versionsScript)).stdout).map((line) => line.split('-minik8s.')[1]);
     assert.deepEqual(await versions(), [older, older]);
 
-    await context.test('a new master works with a node of the version before', async () => {
+    await context.test('a new master works with a node of the previous version', async () => {
       await master.run(`${executable} install up --yes`, patient);
       assert.deepEqual(new Set(await versions()), new Set([older, newer]));
       assert.deepEqual(lines((await master.run(podsScript)).stdout), pods, 'pods went on');
@@ -85,7 +87,7 @@ test('a cluster of the version before is upgraded, and goes back', { timeout: 90
       await master.run(rollout, patient);
     });
 
-    await context.test('the node follows', async () => {
+    await context.test('the node is upgraded after its master', async () => {
       const before = lines((await master.run(podsScript)).stdout);
       await node.run(`${executable} install node --yes`, patient);
       await waitFor('both with the new version', async () =>
@@ -94,7 +96,7 @@ test('a cluster of the version before is upgraded, and goes back', { timeout: 90
       assert.deepEqual(lines((await master.run(podsScript)).stdout), before, 'pods went on');
     });
 
-    await context.test('the master goes back with its data', async () => {
+    await context.test('the master returns to the previous version with its data', async () => {
       const back = await master.run(`minik8s upgrade --file ${previous} --allow-downgrade --yes`, patient);
       assert.match(back.stdout, /take the stored data back to format 0\n +format 0, without: /);
       assert.equal((await master.run('minik8s version')).stdout.trim(), older);

@@ -31,7 +31,7 @@ export const admissionChain = (plugins: readonly AdmissionPlugin[]): AdmissionCh
   },
 });
 
-/** Resolves to true if a plugin asks for another round. */
+/** Resolves to true if a plugin requests another round. */
 async function mutateOnce(plugins: readonly AdmissionPlugin[], admission: Admission): Promise<boolean> {
   let again = false;
   for (const plugin of plugins) if ((await plugin.mutate?.(admission)) === 'again') again = true;

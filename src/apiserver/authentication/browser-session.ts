@@ -38,10 +38,10 @@ export function senderOf(headers: Fields, host: string): Sender {
 }
 
 /**
- * Returns true for a request that a page of another origin has made a browser send. The browser adds its
+ * Returns true for a request that a browser has sent for a page of another origin. The browser adds its
  * client certificate to it, so the certificate must not authenticate it. A proxy of the user, such as
  * `kubectl proxy`, decides about the requests that it forwards; no page can set the header that it adds. An
- * origin without TLS is accepted: WebSockets of Python name the host so.
+ * origin without TLS is accepted, because WebSockets of Python send the host in this form.
  */
 export function isForged(headers: Fields, host: string): boolean {
   if (headers.has('x-forwarded-for')) return false;
@@ -57,7 +57,7 @@ function isOriginOf(origin: string, host: string): boolean {
   return own !== null && host !== '' && URL.parse(origin)?.origin === own.origin && /^https:/i.test(origin);
 }
 
-/** Returns true if the request says that it belongs to a session, whether or not the session is valid. */
+/** Returns true if the request claims to belong to a session, even if the session is not valid. */
 export const namesSession = (headers: Fields): boolean => headers.has(proofHeader);
 
 /**
@@ -97,7 +97,10 @@ export interface PageFields {
   readonly protocols: readonly string[];
 }
 
-/** Takes headers out of the subprotocols that a WebSocket offers. One that is offered twice is ignored. */
+/**
+ * Reads headers from the subprotocols that a WebSocket offers, and removes them. A header that is offered
+ * twice is ignored.
+ */
 export function pageFieldsAmong(offered: readonly string[]): PageFields {
   const valueAfter = (prefix: string) => {
     const [value, ...more] = offered.flatMap((name) =>

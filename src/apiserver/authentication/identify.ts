@@ -36,7 +36,7 @@ export async function whoAsks(
   return authenticate({ authorization, peer: shown, ...(expired && { expired }) });
 }
 
-/** Returns the host and port that the client has sent the request to; HTTP/2 has them in the URL alone. */
+/** Returns the host and port that the client has sent the request to; HTTP/2 has them only in the URL. */
 export const hostOf = ({ headers, url }: Sender): string => headers.get('host') ?? URL.parse(url)?.host ?? '';
 
 /** Returns the anonymous user for a request without credentials. Wrong credentials do not count as none. */

@@ -2,7 +2,7 @@
 import type { FieldSelector } from '../../apimachinery/field-selector.ts';
 import { mastersGroup, type UserInfo } from '../request/user.ts';
 
-/** Verbs of requests, and verbs that are authorized besides a request's own: on signers, roles and users. */
+/** Verbs of requests, and further verbs that are authorized in a request: on signers, roles and users. */
 export type Verb =
   | 'get'
   | 'list'

@@ -1,5 +1,5 @@
 /**
- * Discovery as one document for each group and version, for clients that do not ask for the aggregated form.
+ * Discovery as one document for each group and version, for clients that do not request the aggregated form.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';

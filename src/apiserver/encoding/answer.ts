@@ -69,7 +69,7 @@ export const respondObject = ({ encoder, headers }: Answering, status: number, f
 export const respondOther = ({ encoder, headers }: Answering, status: number, value: JsonObject): Response =>
   respond(status, encoder.otherKind(value), { ...headers, 'content-type': encoder.contentType });
 
-/** Answers a failed request; in JSON if the client's Accept header is not supported or asks for YAML. */
+/** Answers a failed request; in JSON if the client's Accept header is not supported or requests YAML. */
 export function statusInForm(
   request: Pick<AskedRequest, 'headers'>,
   status: Status,

@@ -7,9 +7,9 @@ import { fewItems, Turn, type Turns } from '../turns.ts';
 /** Approximate size of a piece in bytes. */
 export const pieceBytes = 64 * 1024;
 /**
- * Size from which the connection of an answer is closed after it. For as long as a connection lasts, TLS
- * keeps a buffer as large as the most that was ever queued on it; a reflector's next request is a watch,
- * which would hold that buffer for minutes.
+ * Size of an answer from which its connection is closed after it. TLS keeps a buffer for each connection
+ * that is as large as the most data that was ever queued on it; a reflector's next request is a watch,
+ * which would keep that buffer for minutes.
  */
 const lastOfConnectionBytes = 256 * 1024;
 

@@ -28,7 +28,7 @@ export interface Encoders {
 
 /** Budget of cached protobuf messages in bytes; those of 5,000 pods take 10 MiB. */
 const messageBytes = 32 << 20;
-/** Budget of cached frames in bytes; all watches send a frame within seconds. */
+/** Budget of cached frames in bytes. It may be small, because all watches send a frame within seconds. */
 const frameBytes = 8 << 20;
 
 interface Parts {

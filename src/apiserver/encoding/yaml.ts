@@ -1,4 +1,4 @@
-/** Answers in YAML, converted from JSON outside the main thread. Only interactive clients ask for it. */
+/** Answers in YAML, converted from JSON outside the main thread. Only interactive clients request it. */
 import { newStatusError } from '../../apimachinery/status-error.ts';
 import { yamlType } from '../negotiation/accept.ts';
 import { respond } from '../respond.ts';

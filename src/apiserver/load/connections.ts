@@ -32,7 +32,7 @@ export const connectionLimits = (all: number): ConnectionLimits => ({
   anonymousOfAddress: Math.ceil(all / 16),
 });
 
-/** Time after which an unauthenticated connection is closed, whatever it does. */
+/** Time after which an unauthenticated connection is closed, even if it is in use. */
 const strangerMs = 30_000;
 /**
  * Time after which a connection with a certificate of the cluster is closed if it is still unauthenticated.

@@ -96,7 +96,7 @@ export class InFlight {
     return this.enterAgain(sort, user);
   }
 
-  /** Counts a request that was admitted before, whatever the limits are. Returns a function that ends it. */
+  /** Counts a request that was admitted before, regardless of the limits. Returns a function that ends it. */
   enterAgain(sort: Sort, user: string): () => void {
     const count = this.#countOf(sort);
     count.all++;

@@ -11,7 +11,7 @@ const maxLineLength = 8;
 /** The part of an answer that pipelining uses. */
 export interface Outgoing extends EventEmitter {
   readonly closed?: boolean;
-  /** True if all of the answer is written, though it may not have been sent yet. */
+  /** True if the whole answer is written, even if it has not been sent yet. */
   readonly writableEnded?: boolean;
   /** True if the connection stays open after the answer; known at the latest when its head is sent. */
   readonly shouldKeepAlive?: boolean;

@@ -8,7 +8,7 @@ import { type StoredObject, storedObject } from '../stored-object.ts';
 
 /** Timeout in milliseconds; upstream's blockTimeout of the watch cache. */
 const patience = 3000;
-/** Time in which the event usually arrives at no cost; after it, the store is asked for the one key. */
+/** Time in which the event usually arrives at no cost; after it, the key is read from the store. */
 const eventMs = 2;
 
 const tooLarge = (wanted: number, current: number) =>

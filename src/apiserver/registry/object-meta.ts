@@ -49,7 +49,7 @@ export function initializeMeta(
 }
 
 /**
- * Restores the fields that an update must not change, whatever the body contains; fills in an absent uid and
+ * Restores the fields that an update must not change, for any content of the body; fills in an absent uid and
  * resourceVersion.
  */
 export function carryMeta(object: KubeObject, old: KubeObject): void {

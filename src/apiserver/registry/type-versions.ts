@@ -23,7 +23,7 @@ interface Types {
 const known = new WeakMap<readonly ResourceDefinition[], Map<string, Versions>>();
 
 /**
- * Returns `definition` in each of its versions. A write by way of a subresource does not change the other
+ * Returns `definition` in each of its versions. A write through a subresource does not change the other
  * fields.
  */
 export function versionsOf(types: Types, definition: ResourceDefinition, subresource: string): Versions {
@@ -60,7 +60,7 @@ function makeVersions({ kinds, fields }: Types, stored: ResourceDefinition, subr
 }
 
 /**
- * Returns the fields that a write by way of this subresource does not change, whatever it contains (upstream:
+ * Returns the fields that a write through this subresource does not change, for any content (upstream:
  * GetResetFields).
  */
 function resetFields(

@@ -40,7 +40,7 @@ export interface RequestScope {
   readonly hangUp: (() => void) | undefined;
   /** See RequestEnv. */
   readonly push: ((source: Source) => void) | undefined;
-  /** Present if the client asks to upgrade this connection. */
+  /** Present if the client requests an upgrade of this connection. */
   readonly upgrade: WantedUpgrade | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Members may do everything, whatever the rules allow. */
+/** Members may do everything, regardless of the rules. */
 export const mastersGroup = 'system:masters';
 /** Group of the monitoring of a cluster. */
 export const monitoringGroup = 'system:monitoring';

@@ -18,8 +18,8 @@ const statusOf: Readonly<Record<string, string>> = {
 /**
  * Handles a server's `clientError`. A connection on which no byte has arrived stays open if `mayWait` is set:
  * Go's transport keeps a connection that it dialled and did not need, and does not retry a POST on a
- * connection that was closed. Otherwise it is closed once the event loop has read what has arrived: an event
- * loop that was held runs its timers first. The same holds for the timer of a TLS handshake.
+ * connection that was closed. Otherwise it is closed once the event loop has read what has arrived: after
+ * a blocked turn the event loop runs its timers first. The same holds for the timer of a TLS handshake.
  */
 export function answerClientError(
   error: ParseError,

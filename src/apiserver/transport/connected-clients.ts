@@ -1,4 +1,4 @@
-/** The clients of the open connections, as far as their certificates and requests have shown. */
+/** The clients of the open connections, identified by their certificates and requests. */
 import type { PeerCertificate as NodeCertificate, TLSSocket } from 'node:tls';
 import { canonicalAddress } from '../../base/addresses.ts';
 import { type Current, latest } from '../../base/current.ts';

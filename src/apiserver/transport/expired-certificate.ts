@@ -1,7 +1,7 @@
 /**
  * A client certificate that is verified in every way, except that it has expired. The TLS handshake has
- * proven possession of its key. It authenticates nobody by itself: an authenticator decides what it may be
- * used for.
+ * proven possession of its key. By itself it authenticates no user: an authenticator decides for what it
+ * may be used.
  */
 import type { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';

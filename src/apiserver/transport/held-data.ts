@@ -1,9 +1,9 @@
 /**
  * Data of a connection that arrives while Node's HTTP parser is paused. Node pauses it, and stops to read the
- * connection, when a request arrives before the previous answer has been passed to the kernel, which a client
- * that has read this answer does not know. TLS still delivers what it has decrypted, up to one read of the
- * connection; Node reports that as a parse error, `HPE_PAUSED`, though the request is valid. The data is
- * parsed when the connection is read again.
+ * connection, when a request arrives before the previous answer has been passed to the kernel, which a
+ * client that has already read this answer cannot detect. TLS still delivers what it has decrypted, up to one
+ * read of the connection; Node reports that as a parse error, `HPE_PAUSED`, although the request is valid.
+ * The data is parsed when the connection is read again.
  */
 import type { Socket } from 'node:net';
 

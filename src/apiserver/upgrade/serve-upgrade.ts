@@ -124,7 +124,7 @@ interface Upgrading {
   readonly headers: Headers;
 }
 
-/** Serves a watch that asked for a WebSocket. Its messages are texts, so its events must be JSON. */
+/** Serves a watch for which a WebSocket was requested. Its messages are texts, so its events must be JSON. */
 async function serveWatch(
   { incoming: request, socket, head, headers }: Upgrading,
   response: Response,

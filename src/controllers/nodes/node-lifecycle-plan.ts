@@ -1,7 +1,7 @@
 /**
  * Plans the conditions and taints of a node, from its reported conditions and the time without heartbeats.
  * Pure. Follows k8s.io/kubernetes pkg/controller/nodelifecycle: conditions Unknown, taints from conditions,
- * and no eviction while the control plane is more likely cut off than the nodes dead.
+ * and no eviction while it is more likely that the control plane is cut off than that the nodes have failed.
  */
 import type { Node, Taint } from '../../api/core/v1/node/node.ts';
 import { taintKeys } from '../../api/core/v1/node/taints.ts';

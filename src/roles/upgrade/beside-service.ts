@@ -1,10 +1,11 @@
-/** A command that goes on while the service of this process is restarted. */
+/** A command that continues to run while the service of this process is restarted. */
 import type { ServiceManager } from '../../installation/plan/service-manager.ts';
 import { serviceManagerHere } from '../../installation/services.ts';
 
 /**
- * Returns the words that start `command` and return, with its output appended to `log`: in a unit of its own
- * by systemd, and in a session of its own on OpenRC, which stops only the process that it has started.
+ * Returns a command line that starts `command` in the background, with its output appended to `log`.
+ * With systemd `command` has a unit of its own. With OpenRC it has a session of its own, because OpenRC
+ * stops only the process that it has started.
  */
 export function besideService(
   log: string,

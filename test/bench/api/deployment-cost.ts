@@ -2,7 +2,7 @@
  * Cost of a Deployment with 20 containers in the API server itself: decoding, validation and storage in
  * memory, without HTTP and etcd. Usage: `node deployment-cost.ts ROOT`, where ROOT is a source tree, possibly
  * an earlier one. Prints microseconds of this thread, one number a line: of one creation and of one update,
- * medians of several rounds.
+ * each the median of several rounds.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

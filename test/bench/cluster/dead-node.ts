@@ -49,7 +49,7 @@ async function run(): Promise<readonly Row[]> {
     progress.begin();
     const pulled = performance.now();
     await cluster.hosts.cut(cluster.node('node-1').host);
-    await waitFor('the pods elsewhere', () => progress.at.has('ready'), {
+    await waitFor('the pods on other nodes', () => progress.at.has('ready'), {
       timeoutMs: 120_000,
       intervalMs: 10,
     });

@@ -126,7 +126,11 @@ async function measure(
       target: '< 1000',
       met: p99 < 1000,
     },
-    { what: 'a removed endpoint is used no more by a node, p99', value: quantile(removed, 0.99), unit: 'ms' },
+    {
+      what: 'a removed endpoint is no longer used by a node, p99',
+      value: quantile(removed, 0.99),
+      unit: 'ms',
+    },
   ];
 }
 

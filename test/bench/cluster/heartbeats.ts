@@ -58,7 +58,7 @@ async function run(): Promise<readonly Row[]> {
       await agents.report();
       const [own, store] = await measure(pids, measuredMs);
       const report = await agents.report();
-      if (!own || !store) throw new Error('a process to be measured is gone');
+      if (!own || !store) throw new Error('a process to be measured has ended');
       return rows(idle, own, store, report);
     } finally {
       agents.stop();
@@ -101,7 +101,11 @@ function rows(idle: Taken, own: Taken, store: Taken, report: AgentsReport): read
     },
     { what: title('a renewal, p99'), value: p99, unit: 'ms' },
     { what: title('statuses posted'), value: report.statuses, unit: '' },
-    { what: title('watches were sent'), value: report.watched / 2 ** 20 / (measuredMs / 1000), unit: 'MB/s' },
+    {
+      what: title('data sent to watches'),
+      value: report.watched / 2 ** 20 / (measuredMs / 1000),
+      unit: 'MB/s',
+    },
   ];
 }
 

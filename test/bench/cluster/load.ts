@@ -86,8 +86,8 @@ async function run(): Promise<readonly Row[]> {
     const times: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const name = await waitFor('one idle pod', settled, { timeoutMs: 120_000 });
-      await waitFor('a look at it', known, { timeoutMs: 120_000, intervalMs: 500 });
-      // Each round starts at another moment of the period.
+      await waitFor('the first metrics of the pod', known, { timeoutMs: 120_000, intervalMs: 500 });
+      // Each round starts at a different moment of the period.
       await new Promise((resolve) => setTimeout(resolve, (round * 15_000) / rounds));
       const start = performance.now();
       await kubectl('exec', name, '--', 'touch', '/tmp/load');

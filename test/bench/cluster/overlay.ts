@@ -16,7 +16,7 @@ const seconds = 3;
 interface Place {
   readonly node: ClusterNode;
   readonly ip: string;
-  /** Returns a command and its arguments as they are started on the host. */
+  /** Returns the command line that runs a program on the host or in the pod. */
   command(program: string, args: readonly string[]): [string, string[]];
 }
 

@@ -61,7 +61,8 @@ try {
     process.stderr.write(`${name} …\n`);
     const words = args(manifest);
     const times = { ctl: [] as Times[], kubectl: [] as Times[] };
-    // Taking turns, both meet the same state of the machine. The first run of each fills its cache.
+    // The clients take turns, so that the load of the machine is the same for both. The first run of each
+    // fills its cache.
     for (let run = 0; run <= runs; run++) {
       const ours = await timesOf(executable, ['ctl', ...words], environment);
       const theirs = await timesOf(kubectl.path, words, environment);

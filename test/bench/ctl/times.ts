@@ -4,7 +4,7 @@ import { once } from 'node:events';
 
 /** Times in milliseconds. */
 export interface Times {
-  /** From the start of the program until its output has been read and it has ended. */
+  /** Time from the start of the program until it has ended and its output has been read. */
   readonly elapsed: number;
   /** Processor time of all of its threads, in the program and in the kernel. */
   readonly processor: number;

@@ -1,4 +1,7 @@
-/** Many definitions of 20 kB: applied, in memory, in discovery and OpenAPI, and one more beside requests. */
+/**
+ * Cost of many definitions of 20 kB: applying them, their memory, discovery and OpenAPI, and adding one more
+ * while requests are served.
+ */
 import type { Server } from '../api/servers.ts';
 import { Lane, requestBytes, type Target } from '../lane.ts';
 import { type Benchmark, median, type Row, timed } from '../report.ts';

@@ -1,4 +1,7 @@
-/** The start of a master with many definitions, beside the start of the same master without any. */
+/**
+ * The start of a master with many definitions, compared with the start of the same master without
+ * definitions.
+ */
 import { administrators, clientOf } from '../api/servers.ts';
 import { Lane, requestBytes } from '../lane.ts';
 import { withMaster } from '../master.ts';

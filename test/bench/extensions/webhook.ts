@@ -1,4 +1,7 @@
-/** A create with a validating webhook on loopback, beside one without, and beside the HTTPS call alone. */
+/**
+ * A create with a validating webhook on loopback, compared with a create without a webhook and with the HTTPS
+ * call alone.
+ */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { issueCertificate } from '../../../src/pki/x509.ts';
@@ -13,7 +16,7 @@ const maxMoreMs = 2;
 const maps = '/api/v1/namespaces/default/configmaps';
 const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
 
-/** Answers every review, and reads it before. */
+/** Reads and answers every review. */
 function answerReviews(key: string, cert: string) {
   const server = createServer({ key, cert }, (request, response) => {
     const chunks: Buffer[] = [];
@@ -70,7 +73,8 @@ async function measure(rounds: number): Promise<readonly Row[]> {
       const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request: { uid: 'x' } };
       const ask = requestBytes('POST', '/', JSON.stringify(review));
       const ms = { hooked: [] as number[], plain: [] as number[], call: [] as number[] };
-      // The first round is not counted. One of each in turn, so that other load affects all of them.
+      // The first round is not counted. The three kinds of calls alternate, so that other load affects all of
+      // them.
       for (let round = 0; round <= rounds; round++)
         for (let number = 0; number < count; number++) {
           const hooked = await timed(1, () => create(`hooked-${round}-${number}`));
@@ -86,7 +90,7 @@ async function measure(rounds: number): Promise<readonly Row[]> {
       return [
         { what: 'create without a webhook', value: median(ms.plain), unit: 'ms' },
         {
-          what: 'what a validating webhook adds',
+          what: 'additional time of a validating webhook',
           value: more,
           unit: 'ms',
           floor: { what: 'the HTTPS call alone', value: call },

@@ -112,7 +112,7 @@ async function measure(master: BenchMaster, count: number, ms: number): Promise<
       floor: { what: 'with none', value: none.rss },
     },
     {
-      what: 'the same with the Events of their first hour',
+      what: 'the same functions with the Events of their first hour',
       value: young.rss,
       unit: 'MB',
       floor: { what: 'with none', value: none.rss },

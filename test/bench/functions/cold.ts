@@ -1,4 +1,6 @@
-/** The first call of a function, by stages, beside the same containers started by the bare Docker API. */
+/**
+ * Stages of the first call of a function, compared with starting the same containers by the bare Docker API.
+ */
 import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Fn } from '../../../src/features/functions/api/function.ts';
 import { type Created, dockerApi, removeContainers, runPair } from '../docker-api.ts';

@@ -1,6 +1,6 @@
 /**
- * Warm calls: calls per second and their latency, beside the container itself and a bare proxy in front of
- * it.
+ * Warm calls: calls per second and their latency, compared with calling the container directly and
+ * through a bare proxy.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -17,7 +17,7 @@ const rounds = 5;
 const version = '3.7.3';
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'minik8s');
 
-/** Returns the path of etcdctl. Builds it from its Go module if it is not there, which takes minutes. */
+/** Returns the path of etcdctl. Builds it from its Go module if it does not exist, which takes minutes. */
 async function etcdctl(): Promise<string> {
   const program = join(cache, `etcdctl-${version}`);
   if (existsSync(program)) return program;
@@ -29,7 +29,7 @@ async function etcdctl(): Promise<string> {
   const go = (...args: string[]) => systemExec('go', ['-C', build, ...args], { env, timeoutMs: 900_000 });
   const module = 'go.etcd.io/etcd/etcdctl/v3';
   try {
-    // `go install` refuses it: its own go.mod replaces modules.
+    // `go install` rejects the module: its own go.mod replaces modules.
     await go('mod', 'init', 'etcdctl');
     await go('get', `${module}@v${version}`);
     await go('build', '-trimpath', '-ldflags', '-s -w', '-o', 'built', module);

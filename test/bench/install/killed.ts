@@ -32,7 +32,7 @@ export interface ThreeMasters {
   revive(index: number): Promise<void>;
 }
 
-/** Returns a write that tries the next one after a failure. */
+/** Returns a write that tries the next master after a failure. */
 function inTurn(writes: readonly Write[]): Write {
   let turn = 0;
   return async () => {
@@ -48,7 +48,10 @@ function inTurn(writes: readonly Write[]): Write {
   };
 }
 
-/** Returns a write that the first of all acknowledges; each has one request under way at most. */
+/**
+ * Returns a write that is sent to all and ends with the first acknowledgement; each has at most one request
+ * in flight.
+ */
 function atAny(writes: readonly Write[]): Write {
   const pending = new Map<Write, Promise<unknown>>();
   const begun = (write: Write) => {

@@ -1,4 +1,4 @@
-/** The longest time without an acknowledged write while something is done to a cluster. */
+/** The longest time without an acknowledged write during an operation on a cluster. */
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** Writes once; rejects if the write is not acknowledged. */
@@ -20,7 +20,7 @@ export async function longestGap(write: Write, act: () => Promise<void>, calmMs:
         longest = Math.max(longest, performance.now() - last);
         last = performance.now();
       } catch {
-        // The gap goes on.
+        // The gap continues.
       }
       await pause(restMs);
     }

@@ -3,7 +3,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Host } from '../../e2e/harness/host.ts';
 
-/** Requests the page every 5 milliseconds until its input ends, and prints what came of it. */
+/**
+ * Requests the page every 5 milliseconds until its input ends, and prints the numbers of successful and
+ * failed requests.
+ */
 const program = (url: string) => `
   const http = require('node:http');
   let [sent, failed, going] = [0, 0, true];

@@ -85,10 +85,10 @@ function processorTime(pid: number): () => number {
   };
 }
 
-/** A node that has looked after all its pods uses less than this share of a processor. */
+/** A node that has synced all its pods uses less than this share of a processor. */
 const calm = 0.25;
 
-/** Waits until the node has looked after its pods again, as it has long before a usual restart. */
+/** Waits until the node has synced its pods again, as a node has long before a usual restart. */
 async function untilCalm({ pid }: Cluster): Promise<void> {
   await waitFor('a calm node', async () => {
     const { cpu } = usageOf(pid);

@@ -1,4 +1,4 @@
-/** The time from a change of a policy or a pod until the kernel has it, below 1,000 policies and pods. */
+/** The time from a change of a policy or a pod until it is in the kernel, with 1,000 policies and pods. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ class Enforced {
     return result;
   };
 
-  /** Returns the milliseconds until the kernel has taken a change. */
+  /** Returns the milliseconds until a change is in the kernel. */
   async timed(change: () => void): Promise<number> {
     this.#written = Promise.withResolvers<void>();
     const from = performance.now();

@@ -20,7 +20,10 @@ export const makePod = (n: number, ip = podIP(n + 2)): Pod =>
     status: { phase: 'Running', podIPs: [{ ip }] },
   }) as unknown as Pod;
 
-/** Each pod is isolated by its own policy, which lets in the next app, a tenth of all pods, and a block. */
+/**
+ * Each pod is isolated by its own policy, which allows the next app, a tenth of all pods, and an address
+ * block.
+ */
 export const makePolicy = (n: number, generation = 1): NetworkPolicy => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'NetworkPolicy',

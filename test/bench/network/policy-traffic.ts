@@ -1,6 +1,7 @@
 /**
- * Traffic between two pods behind a node with 1,000 policies over 1,000 pods, beside the same traffic without
- * them. Windows with and without rules take turns, so that other load of the machine meets both.
+ * Traffic between two pods of a node with 1,000 policies over 1,000 pods, compared with the same traffic
+ * without policies. Windows with and without rules alternate, so that other load of the machine affects
+ * both.
  */
 
 import { spawn } from 'node:child_process';
@@ -20,7 +21,7 @@ const windows = 12;
 const inside = (namespace: string, program: string, args: readonly string[], input?: string) =>
   systemExec('ip', ['netns', 'exec', namespace, program, ...args], input === undefined ? {} : { input });
 
-/** Echoes what begins with 0, and reads everything else. */
+/** Echoes messages that begin with 0, and only reads all others. */
 const serverProgram = `
   require('node:net').createServer((socket) => {
     socket.setNoDelay().on('error', () => {});

@@ -63,7 +63,7 @@ export const bound: Benchmark = {
       };
     };
     return [
-      await row('plain', 'pods that ask for resources alone', 1_000),
+      await row('plain', 'pods that only request resources', 1_000),
       await row('spread', 'with spread over zones and anti-affinity by node', 300),
     ];
   },

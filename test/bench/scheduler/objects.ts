@@ -34,7 +34,7 @@ export function nodes(): readonly Node[] {
   });
 }
 
-/** Constraints of pods besides requests of 100m and 500Mi (as in upstream's scheduler_perf). */
+/** Constraints of pods, in addition to requests of 100m and 500Mi (as in upstream's scheduler_perf). */
 export const workloads = {
   plain: () => ({}),
   /** Spread evenly over the zones, and at most one pod with a label per node. */

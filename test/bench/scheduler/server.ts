@@ -48,7 +48,7 @@ export const runScheduler = (server: TestServer, signal: AbortSignal): Promise<v
     signal,
   );
 
-/** Starts to watch now; resolves when `count` pods have been seen that match. */
+/** Starts to watch now; resolves when `count` matching pods have been observed. */
 export async function untilShown(
   client: Client,
   count: number,

@@ -23,12 +23,12 @@ export const describedObjects: Benchmark = {
       const [withCause, without] = [ctlFor(config), ctlFor(config, { calledAs: 'kubectl' })];
       const rows: Row[] = [];
       for (const [what, name] of [
-        ['a pod as wished', 'web-1'],
-        ['a pod that is not as wished', 'web-2'],
+        ['a pod in its desired state', 'web-1'],
+        ['a pod that is not in its desired state', 'web-2'],
       ] as const) {
         const args = ['describe', `pod/${name}`];
         const times: { plain: number[]; whole: number[] } = { plain: [], whole: [] };
-        // One after the other, so that other load of the machine meets both.
+        // The two alternate, so that other load of the machine affects both.
         for (let run = 0; run < runs; run++) {
           times.plain.push(...(await timed(1, () => without(args))));
           times.whole.push(...(await timed(1, () => withCause(args))));

@@ -1,4 +1,4 @@
-/** The whole cluster explained: in one go, and in steps between which the event loop turns. */
+/** Explanation of the whole cluster, without pauses and in steps between which the event loop turns. */
 import { featureRules } from '../../../src/features/why.ts';
 import { explainAll, type Problem } from '../../../src/why/explain.ts';
 import { RuleBook } from '../../../src/why/rule-book.ts';
@@ -16,12 +16,12 @@ const used = () => {
 
 interface Measured {
   readonly totalMs: number;
-  /** The longest step: it holds the event loop. */
+  /** The longest step, during which the event loop is blocked. */
   readonly longestMs: number;
   readonly problems: readonly Problem[];
 }
 
-/** Explains a new snapshot, whose indexes are made on the way, as those of a client. */
+/** Explains a new snapshot, whose indexes are created during the explanation, as in a client. */
 function explained(objects: ReturnType<typeof clusterObjects>): Measured {
   const began = used();
   const steps = explainAll(new Snapshot({ nowMs: Date.parse('2026-01-02T00:00:00Z'), objects }), book);

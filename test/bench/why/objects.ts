@@ -35,7 +35,7 @@ export function clusterObjects(): SnapshotSource['objects'] {
         `web-${number}-new`,
         owner('Deployment', `Deployment-web-${number}`, `web-${number}`),
       ),
-      // The ReplicaSets of ten versions before.
+      // The ReplicaSets of the ten previous versions.
       ...Array.from({ length: 10 }, (_, version) => ({
         ...head(
           'ReplicaSet',

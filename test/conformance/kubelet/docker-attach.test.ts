@@ -11,7 +11,7 @@ import { dockerSocket } from '../../fixtures/docker-socket.ts';
 
 const docker = dockerClient(dockerSocket);
 
-describe('attaching to a container that ends in the meantime', () => {
+describe('an attach to a container that ends in the meantime', () => {
   const owner = `attach-${process.pid}-${Date.now().toString(36)}`;
   let images: TestImages;
 
@@ -56,7 +56,7 @@ describe('attaching to a container that ends in the meantime', () => {
 
   const never = () => new AbortController().signal;
 
-  it('is refused if it has ended before the attach, and its output is then not awaited', async () => {
+  it('is rejected if the container ended before the attach, and does not wait for output', async () => {
     const container = await run();
     const endedBefore = around(container, async (attach) => {
       await end(container);
@@ -66,7 +66,7 @@ describe('attaching to a container that ends in the meantime', () => {
     await assert.rejects(attached, { name: 'RuntimeError', reason: 'Conflict' });
   });
 
-  it('returns all of its output without a failure if it ends after the attach', async () => {
+  it('returns all output of the container without a failure if the container ends after the attach', async () => {
     const container = await run();
     const endedAfter = around(container, async (attach) => {
       const connection = await attach();

@@ -15,7 +15,7 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const docker = dockerClient(dockerSocket);
 
-describe('a program that a handler runs', () => {
+describe('the program of a probe or hook', () => {
   const owner = `exec-${process.pid}-${Date.now().toString(36)}`;
   let images: TestImages;
   let directory: string;
@@ -60,7 +60,7 @@ describe('a program that a handler runs', () => {
     return found.filter((line) => new RegExp(`\\bsleep ${word}`).test(line));
   }
 
-  it('is a success or a failure by its exit status, with both outputs', async () => {
+  it('succeeds or fails by its exit status, and the result contains both outputs', async () => {
     assert.deepEqual(await run(['sh', '-c', 'echo err >&2; echo out']), {
       result: 'success',
       output: 'out\nerr\n',
@@ -73,20 +73,20 @@ describe('a program that a handler runs', () => {
     });
   });
 
-  it('is a failure when it is not there', async () => {
+  it('fails if it does not exist', async () => {
     const { result, output } = await run(['/no/such/program']);
     assert.equal(result, 'failure');
     assert.match(output, /no such file or directory/);
   });
 
-  it('shows 10 KB of what it prints, and may print more', async () => {
+  it('may print more than 10 KB, of which the result contains 10 KB', async () => {
     const { result, output } = await run(['sh', '-c', 'seq 1 100000']);
     assert.equal(result, 'success');
     assert.equal(output.length, 10 * 1024);
     assert.ok(output.startsWith('1\n2\n3\n'));
   });
 
-  it('is killed with all that it started when its time is over', async () => {
+  it('is killed with all processes that it started when its timeout has passed', async () => {
     const script = 'sleep 86411 & (sleep 86412 &) ; trap "" TERM; sleep 86413; sleep 86414';
     const clock = new FakeClock();
     const { signal } = new AbortController();
@@ -103,7 +103,7 @@ describe('a program that a handler runs', () => {
     assert.equal((await container.inspect()).State.Running, true);
   });
 
-  it('is killed when it is not wanted any more, also while it is about to start', async () => {
+  it('is killed when its call is aborted, even while it is about to start', async () => {
     for (let wait = 0; wait < 100; wait += 10) {
       const stop = new AbortController();
       const ended = run(['sleep', '86421'], 600_000, stop.signal);

@@ -76,7 +76,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
   }
 
   for (const slow of [false, true])
-    it(`that never rests is followed over every rotation, each line once${slow ? ', by a reader that is behind' : ''}`, async () => {
+    it(`is followed over every rotation with each line once if the container prints without a pause${slow ? ', by a reader that is behind' : ''}`, async () => {
       const lines = 60_000;
       const pad = 'p'.repeat(80);
       const program = `BEGIN { for (i = 0; i < ${lines}; i++) print i " ${pad}" }`;
@@ -100,14 +100,14 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
       assert.ok(text === expected, `${text.length} bytes of ${expected.length}, other from ${at} on`);
     });
 
-  it('has times if they are requested', async () => {
+  it('has timestamps if the client requests them', async () => {
     const id = await start(talk);
     const text = await read(id, { follow: true, timestamps: true });
     assert.equal(text.replace(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z /gm, ''), linesFrom(0));
     assert.equal(text.match(/Z line/g)?.length, count);
   });
 
-  it('has the configured number and size of files; its end is read over them, also after the container has ended', async () => {
+  it('has the configured number and size of files, and its end is read across files, even after the container has ended', async () => {
     const id = await start(`${talk}; exit 3`);
     await docker.getContainer(id).wait();
     const { LogPath } = await docker.getContainer(id).inspect();
@@ -127,7 +127,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
     assert.equal(await read(id, { tailLines: 1200, follow: true }), linesFrom(count - 1200));
   });
 
-  it('has long lines whole', async () => {
+  it('contains long lines completely', async () => {
     const line = `head -c 40000 /dev/zero | tr '\\0' x; echo " $i"`;
     const id = await start(`i=0; while [ $i -lt 40 ]; do ${line}; i=$((i+1)); sleep 0.05; done`);
     const text = await read(id, { follow: true });
@@ -140,7 +140,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
     ['', {}, '\n'],
     [' with a terminal', { Tty: true }, '\r\n'],
   ] as const)
-    it(`${title} has one time per line, at its beginning, even if the engine splits the line`, async () => {
+    it(`${title} has one timestamp for each line, at its beginning, even if the engine splits the line`, async () => {
       const fill = (command: string) => `head -c 40000 /dev/zero | ${command}; echo`;
       const id = await start(
         `echo first; ${fill("tr '\\0' L")}; ${fill("tr '\\0' '\\377'")}; echo after`,
@@ -159,7 +159,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
       }
     });
 
-  it('has the times of both outputs at the beginnings of their own lines', async () => {
+  it('has a timestamp at the beginning of each line of both outputs', async () => {
     const say = (letter: string) => `head -c 40000 /dev/zero | tr '\\0' ${letter}; echo`;
     const id = await start(`(${say('o')}; ${say('o')}) & (${say('e')}; ${say('e')}) >&2; wait`);
     await docker.getContainer(id).wait();
@@ -171,7 +171,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
     }
   });
 
-  it('is what Docker prints, read from its files and by its API, with and without times', async () => {
+  it('equals the output of docker logs when it is read from the files and through the API, with and without timestamps', async () => {
     const odd =
       'a"b\\\\c\\t<d>&\\342\\202\\254 \\342\\200\\250 \\360\\237\\230\\200 \\377 \\000\\001\\033[1m\\r';
     const script = `i=0; while [ $i -lt 300 ]; do printf '${odd} %s\\n' $i; i=$((i+1)); done; printf 'no end'`;
@@ -197,7 +197,7 @@ describe('the log of a container that prints more than is kept', { timeout: 300_
     }
   });
 
-  it('that always writes ends at the time of the request, with each line once', async () => {
+  it('ends at the time of the request, with each line once, if the container prints continuously', async () => {
     const id = await start('i=0; while :; do echo "line $i"; i=$((i+1)); done');
     const options = { follow: false, timestamps: false, tailLines: undefined, since: undefined };
     for (let turn = 0; turn < 20; turn++) {

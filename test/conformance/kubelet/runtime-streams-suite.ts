@@ -21,8 +21,8 @@ function noSizes(): TerminalSizes {
 class Sink extends Writable {
   readonly #chunks: Buffer[] = [];
   /**
-   * Ends the stream and returns all data once none is on its way any more: the caller that runs a program
-   * ends its streams.
+   * Ends the stream and returns all data once all of it has arrived. The caller of a program must end
+   * its streams.
    */
   async content(): Promise<Buffer> {
     this.end();
@@ -75,7 +75,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       await fixture.close();
     });
 
-    it('runs a program: both outputs apart, and its exit status', async () => {
+    it('runs a program and returns both outputs separately and the exit status', async () => {
       const streams = { stdin: undefined, stdout: new Sink(), stderr: new Sink(), sizes: noSizes() };
       assert.equal(await runtime.exec(id, { command: fixture.speaker, tty: false }, streams, never()), 3);
       assert.equal(String(await streams.stdout.content()), 'out\n');
@@ -105,7 +105,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       assert.equal(sha256(await streams.stdout.content()), sha256(sent));
     });
 
-    it('ends the streams of a program when asked to', async () => {
+    it('ends the streams of a program when the call is aborted', async () => {
       const stop = new AbortController();
       const stdin = new PassThrough();
       const stdout = new PassThrough();
@@ -142,7 +142,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       });
     });
 
-    it('attaches to a container; what takes input once ends with the input', async () => {
+    it("attaches to a container, and ends an input that is read once together with the client's input", async () => {
       const copier = await run({ name: 'copier', argv: fixture.copier, stdin: true, stdinOnce: true });
       const stdin = new PassThrough();
       const stdout = new PassThrough();
@@ -181,7 +181,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       assert.equal((await runtime.inspect(copier))?.state, 'running');
     });
 
-    it('reaches a port that only the pod itself can reach', async () => {
+    it('connects to a port that is only reachable inside the pod', async () => {
       await run({ name: 'listener', argv: fixture.listener });
       const deadline = AbortSignal.timeout(120_000);
       for (;;) {
@@ -208,7 +208,7 @@ export function runtimeStreamsConformance(name: string, start: () => Promise<Run
       });
     });
 
-    it('reports it also to a client whose own side has ended', async () => {
+    it('reports a port without a server also to a client that has ended its own side', async () => {
       const [ours, theirs] = duplexPair();
       ours.end('hello');
       ours.resume();

@@ -14,11 +14,11 @@ export interface RuntimeFixture {
   readonly runtime: ContainerRuntime;
   /** Existing image. */
   readonly image: string;
-  /** Another image, of which no container is made. */
+  /** Another image, from which no container is created. */
   readonly data: string;
   /** Command that prints `one`, `two` and then waits; does not ignore signals. */
   readonly talker: readonly string[];
-  /** Command that soon exits with 3; the container does it by itself or `settle` makes it. */
+  /** Command that soon exits with 3, by itself or because of `settle`. */
   readonly failing: readonly string[];
   /** Command that copies its input to its output. */
   readonly copier: readonly string[];
@@ -130,7 +130,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
       });
     });
 
-    it('takes a container through its states and keeps its labels', () =>
+    it('reports each state of a container, and keeps its labels', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox, { attempt: 4, crashes: 3 }));
         const created = await container(id);
@@ -176,7 +176,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         assert.equal((await until(id, 'exited')).exitCode, 3);
       }));
 
-    it('lists what it created until it is removed; a second removal is no error', () =>
+    it('lists sandboxes and containers until they are removed, and ignores a second removal', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox));
         await runtime.startContainer(id);
@@ -213,7 +213,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
       while ((await output(id)) !== 'one\ntwo\n') deadline.throwIfAborted();
     };
 
-    it('asks a container to stop', () =>
+    it('stops a container with the signal of its image', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox));
         await runtime.startContainer(id);
@@ -225,7 +225,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         await runtime.kill(id);
       }));
 
-    it('keeps the output: the whole, its end, with times, and until the container ends', () =>
+    it('returns the whole output of a container, its last lines, its lines with timestamps, and its lines until the container ends', () =>
       withSandbox(async (sandbox) => {
         const id = await runtime.createContainer(await config(sandbox));
         await runtime.startContainer(id);
@@ -303,7 +303,7 @@ export function runtimeConformance(name: string, start: () => Promise<RuntimeFix
         assert.equal((await runtime.usedImages()).has(made.imageId), false);
       }));
 
-    it('mounts an image read-only, any number of times, or reports that it cannot', () =>
+    it('mounts an image read-only any number of times, or reports that it does not support that', () =>
       withSandbox(async (sandbox) => {
         const data = (await runtime.findImage(fixture.data)) ?? assert.fail('the image is not there');
         const imageMounts = ['/a', '/b'].map((target) => ({ imageId: data.id, target, subPath: '' }));

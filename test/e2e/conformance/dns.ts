@@ -126,7 +126,7 @@ export const dnsLines: readonly Line[] = [
     await space.pod('third');
     assert.match(spec?.clusterIP ?? '', /^10\.96\./);
     await says('third', 'A', spec?.clusterIP);
-    // Pods that existed before see it too.
+    // Pods that existed before resolve the name, too.
     await says('first', 'A', spec?.clusterIP);
   }),
 
@@ -155,7 +155,7 @@ export const dnsLines: readonly Line[] = [
   }),
 
   line(
-    'setHostnameAsFQDN makes the name in full the host name, as long as the kernel takes it',
+    'setHostnameAsFQDN makes the full name the host name if the kernel accepts its length',
     async (space) => {
       const named = (name: string) => ({ hostname: name, subdomain: 'sub', setHostnameAsFQDN: true });
       await space.pod('full', { spec: named('full') });

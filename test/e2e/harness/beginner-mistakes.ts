@@ -1,4 +1,4 @@
-/** Mistakes of beginners that only a cluster with containers answers, and what the answer must contain. */
+/** Mistakes of beginners that need a cluster with containers, and the required contents of each answer. */
 
 const pod = (name: string, container: string, spec = '') => `apiVersion: v1
 kind: Pod

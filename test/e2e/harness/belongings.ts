@@ -1,7 +1,7 @@
 /**
- * Records everything that a test's process has on this machine, so that it is removed however the process
- * ends: with Ctrl-C, without its runner, or killed. Hooks normally remove what they created; this record is
- * for tests whose hooks do not run.
+ * Records everything that a test's process has on this machine, so that it is removed even if the
+ * process ends by Ctrl-C, without its runner, or by a kill. Hooks normally remove what they created; this
+ * record is for tests whose hooks do not run.
  */
 import {
   appendFileSync,
@@ -81,7 +81,7 @@ function begin(): void {
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => process.exit(128 + constants.signals[signal]));
-  // A killed runner gives no notice, but the other end of standard input then closes.
+  // A killed runner sends no notice, but then the other end of standard input is closed.
   if (process.env.NODE_TEST_CONTEXT !== undefined || process.env.MINIK8S_TEST_RUNNER !== undefined) {
     process.stdin.on('end', () => process.exit(1)).resume();
     if ('unref' in process.stdin) process.stdin.unref();

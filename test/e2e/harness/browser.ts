@@ -1,7 +1,7 @@
 /**
- * Chromium in a network namespace of its own: it ends its connections whenever a link of its namespace
- * changes, as other tests make them change. Its only way out is a port that leads to the cluster, which a
- * test can cut.
+ * Chromium in a network namespace of its own: it closes its connections whenever a link of its namespace
+ * changes, and other tests change links. It reaches only a port that leads to the cluster, and a test
+ * can cut that.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ const program = '/usr/bin/chromium';
 const port = 6443;
 const relay = join(import.meta.dirname, 'namespace-relay.ts');
 
-/** Pictures of the pages, which people look at. */
+/** Pictures of the pages, for inspection by people. */
 export const pictures = join(import.meta.dirname, '../../../dist/dashboard-pictures');
 
 export interface PageOptions {

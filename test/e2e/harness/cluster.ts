@@ -1,4 +1,4 @@
-/** The built file running as `minik8s up`, with its own data directory, which is removed in any case. */
+/** The built file running as `minik8s up`, with its own data directory, which is always removed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -164,7 +164,7 @@ export class Cluster {
     return performance.now() - start;
   }
 
-  /** Ends the process with a signal and resolves when it is gone; returns its exit status. */
+  /** Ends the process with a signal; resolves to its exit status when it has ended. */
   async end(signal: NodeJS.Signals, timeoutMs = 60_000): Promise<number | null> {
     const child = this.#process;
     if (child === undefined) return null;
@@ -201,8 +201,8 @@ export class Cluster {
   }
 
   /**
-   * Ends the cluster and removes everything of it, in any state; throws if its output has lines that are not
-   * log lines.
+   * Ends the cluster and removes all of its traces, in any state; throws if its output has lines that
+   * are not log lines.
    */
   async destroy(): Promise<void> {
     await this.end('SIGTERM');

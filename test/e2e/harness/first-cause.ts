@@ -3,7 +3,7 @@
 export interface FirstCause {
   readonly rule: string;
   readonly says: string;
-  /** Commands that mend it, without `minik8s ctl`. */
+  /** Commands that mend the object, without `minik8s ctl`. */
   readonly commands: readonly string[];
 }
 
@@ -17,7 +17,7 @@ interface Answer {
   }[];
 }
 
-/** Asks by a function that runs `ctl`; resolves to undefined for an object that is as wished. */
+/** Runs `ctl why` with the given function; resolves to undefined for an object in its desired state. */
 export async function firstCause(
   ctl: (...args: string[]) => Promise<string>,
   object: string,

@@ -1,5 +1,5 @@
 /**
- * Settings of a node that works on a nearly full disk as on an empty one: the machine that runs the tests may
+ * Settings with which a node works on a nearly full disk as on an empty one, since the test machine may
  * have either. Memory and processes keep their thresholds.
  */
 export const onAFullDisk: Readonly<Record<string, string>> = {

@@ -46,8 +46,8 @@ export function gatewayCaller(
 }
 
 /**
- * Removes the images of functions, which the agent removes a minute after the last function is gone, and the
- * images from which they were built.
+ * Removes the images of functions, which the agent removes a minute after the last function is deleted, and
+ * the images from which they were built.
  */
 export async function removeFunctionImages(others: readonly string[]): Promise<void> {
   const listed = await systemExec('docker', ['image', 'ls', '--format', '{{.Repository}}:{{.Tag}}']);

@@ -1,4 +1,4 @@
-/** Pages of docs as somebody follows them on a machine: their commands, in order, in one shell. */
+/** Pages of docs as a user follows them on a machine: their commands, in order, in one shell. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ export interface ConsoleCommand {
   readonly output: string;
 }
 
-/** Returns the commands of the blocks of a terminal, each with the lines below it. */
+/** Returns the commands in terminal blocks, each with the output lines below it. */
 export const consoleOf = (page: string): readonly ConsoleCommand[] =>
   [...page.matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block = '']) =>
     block

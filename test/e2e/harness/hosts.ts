@@ -125,7 +125,7 @@ class Switch {
     await this.#ip('link', 'set', 'dev', portName(index), state);
   }
 
-  /** Resolves when every part of the link is gone. */
+  /** Resolves when every part of the link is removed. */
   async remove(): Promise<void> {
     if (existsSync(`/run/netns/${this.namespace}`)) {
       await systemExec('ip', ['netns', 'delete', this.namespace]);

@@ -16,7 +16,7 @@ export interface JoinLine {
   readonly hash: string;
 }
 
-/** A master that joins another one, or begins a cluster without a line. */
+/** A master that joins another one, or starts a cluster if it has no command for joining. */
 export class JoinedMaster extends Master {
   readonly name: string;
   readonly #config: string;
@@ -32,7 +32,7 @@ export class JoinedMaster extends Master {
     writeFileSync(config, '', { mode: 0o600 });
   }
 
-  /** Settings of the master's file, which replace those before. */
+  /** Settings of the master's file, which replace the previous ones. */
   configure(line: JoinLine | undefined): void {
     const text = line ? `join: ${line.servers}\ntoken: ${line.token}\nca-cert-hash: ${line.hash}\n` : '';
     writeFileSync(this.#config, text, { mode: 0o600 });

@@ -32,9 +32,9 @@ export interface Outcome {
 }
 
 const spares = 1;
-/** Maximum number of events of one reason, wherever the kill was. */
+/** Maximum number of events of one reason, at any moment of the kill. */
 const maxEvents = 16;
-/** Docker's exit status of a container whose end it missed. */
+/** Exit status that Docker reports for a container whose end it missed. */
 const endLost = 255;
 const patience = { timeoutMs: 60_000, intervalMs: 200 };
 
@@ -143,7 +143,7 @@ export class KillWalk {
       const uid = await kubectl('get', 'pod', name, '-o', 'jsonpath={.metadata.uid}');
       // The engine may be killed during a check; a program that ran too often cannot recover.
       const story = await waitFor(
-        'it as it has to be',
+        'the pod in its expected state',
         async () => {
           const words = storyIn(log);
           await this.#asItHasToBe(name, uid, words);
@@ -198,8 +198,8 @@ export class KillWalk {
   }
 
   /**
-   * Each step must have run once; more often only in a new sandbox after a lost one, or if the engine lost
-   * its exit status.
+   * Each step must have run once. It may run again only in a new sandbox after a lost one, or if the
+   * engine lost its exit status.
    */
   async #asItHasToBe(name: string, uid: string, story: readonly string[]): Promise<void> {
     const { status } = await this.#cluster.kubectl.json<V1Pod>('get', 'pod', name);
@@ -265,7 +265,7 @@ export class KillWalk {
   async #nothingLeft(): Promise<void> {
     let left: readonly string[] = [];
     await waitFor(
-      'nothing left of the pod',
+      'the removal of all parts of the pod',
       async () => {
         left = await this.#left();
         return left.length === 0;

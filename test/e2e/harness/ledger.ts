@@ -13,8 +13,8 @@ import { waitFor } from './wait-for.ts';
 
 const namespace = 'default';
 /**
- * Milliseconds between two writes of one writer: short enough that every kill interrupts a write, long enough
- * to cause little load.
+ * Milliseconds between two writes of one writer: short enough for every kill to interrupt a write, and
+ * long enough to cause little load.
  */
 const restMs = 10;
 
@@ -66,20 +66,23 @@ export class Ledger {
   async check(context: TestContext, api: CoreV1Api): Promise<readonly V1ConfigMap[]> {
     const { items } = await api.listNamespacedConfigMap({ namespace });
     const there = new Map(items.map((item) => [nameOf(item), item.data ?? {}]));
-    await context.test('each is there, with its content', () => {
+    await context.test('each acknowledged object exists with its content', () => {
       const lost = [...this.acknowledged].filter(([name, content]) => there.get(name)?.content !== content);
       assert.deepEqual(lost, []);
     });
-    await context.test('what is there beside them was sent, and never answered', () => {
+    await context.test('every other object is from a write that was sent and never answered', () => {
       const names = [...there.keys()].filter((name) => /^w\d/.test(name) && !this.acknowledged.has(name));
       for (const name of names) assert.equal(there.get(name)?.content, this.unknown.get(name), name);
       assert.equal(there.size, items.length, 'none is there twice');
     });
-    await context.test('an object has the last content acknowledged, or the one sent after it', () => {
-      for (const [name, count] of this.counters) {
-        assert.ok(Number(there.get(name)?.count) >= count, `${name}: ${there.get(name)?.count} < ${count}`);
-      }
-    });
+    await context.test(
+      'an object has the content of its last acknowledged write, or of the write sent after it',
+      () => {
+        for (const [name, count] of this.counters) {
+          assert.ok(Number(there.get(name)?.count) >= count, `${name}: ${there.get(name)?.count} < ${count}`);
+        }
+      },
+    );
     return items;
   }
 }

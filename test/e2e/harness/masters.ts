@@ -9,7 +9,7 @@ import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { Role } from './role.ts';
 import { waitFor } from './wait-for.ts';
 
-/** A master's message when it is ready. */
+/** Message that a master prints when it is ready. */
 export const ready = /^minik8s is ready: https:/m;
 
 export class Master {

@@ -49,7 +49,7 @@ async function openrcRoot(): Promise<string> {
   return root;
 }
 
-/** Boots: mounts the root, and starts the services of no runlevel but the own ones. */
+/** Boots the machine: mounts the root, and starts only the services of its own runlevel. */
 const boot = (lower: string, directory: string) => `
   set -e
   hostname openrc

@@ -4,8 +4,8 @@ import { systemExec } from '../../../src/os/exec.ts';
 import { executable } from './cluster.ts';
 
 /**
- * Writes a copy whose version ends with another character, and resolves to its version. `renames` are other
- * texts to replace, such as the name of a setting, which the copy then does not know.
+ * Writes a copy whose version ends with another character, and resolves to its version. `renames` are
+ * further texts to replace, such as the name of a setting, which the copy then rejects.
  */
 export async function writeOtherVersion(
   path: string,
@@ -21,7 +21,7 @@ export async function writeOtherVersion(
   return other;
 }
 
-/** Replaces a text, which stands in the file as it is, by one of the same length. */
+/** Replaces a text that is stored uncompressed in the file by a text of the same length. */
 function replaceAll(bytes: Buffer, from: string, to: string): void {
   let at = bytes.indexOf(from);
   if (at === -1 || from.length !== to.length) throw new Error(`${executable}: ${from} cannot become ${to}`);

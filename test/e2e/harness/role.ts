@@ -65,7 +65,7 @@ export class Role {
     if (!this.running) throw new Error(`minik8s ${this.#args[0]} ended\n${lastLines(written())}`);
   }
 
-  /** Ends the process with a signal, frozen or not, and resolves to its exit status when it is gone. */
+  /** Ends the process with a signal, frozen or not, and resolves to its exit status when it has ended. */
   async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
     const child = this.#process;
     if (!child) return null;

@@ -83,7 +83,7 @@ cat /var/log/minik8s.log.start
 
 /** Puts the programs on the machine. */
 export async function standInForSystemd(machine: BareMachine): Promise<void> {
-  // The link to the built file would be left alone by an installation.
+  // An installation would not replace the link to the built file.
   await machine.run('mkdir -p /run/systemd/system /run/stand-in && rm /usr/local/bin/minik8s');
   const programs = { systemctl, 'systemd-notify': systemdNotify, 'systemd-run': systemdRun, journalctl };
   for (const [name, input] of Object.entries(programs))

@@ -15,7 +15,7 @@ export class SteadyClient {
   #isStopped = false;
   readonly #running: Promise<void>;
 
-  /** `send` rejects for a request that has failed. `pauseMs` is the time between two requests. */
+  /** `send` must reject for a request that failed. `pauseMs` is the time between two requests. */
   constructor(send: () => Promise<unknown>, pauseMs = 5) {
     this.#send = send;
     this.#running = this.#run(pauseMs);

@@ -16,7 +16,7 @@ export interface Trouble {
 }
 
 export interface Provoked {
-  /** A line of bash that prints the text; with `shown`, at once or later. */
+  /** A line of bash that prints the text; with `shown`, it may print it later. */
   readonly line: string;
   /** Words of the cause in the output, if the entry lists causes. */
   readonly cause?: string;

@@ -8,7 +8,7 @@ import type { Host } from './host.ts';
 
 /**
  * Returns a function that runs a line of bash on the host as root, in a mount namespace of its own, in the
- * host's directory. It resolves to the output, whatever the exit status, and rejects if the line has not
+ * host's directory. It resolves to the output with any exit status, and rejects if the line has not
  * ended after 60 s.
  */
 export function usualPlaces(host: Host, cluster: Cluster): (line: string) => Promise<string> {

@@ -18,7 +18,10 @@ const defaultIntervalMs = 50;
 /** Factor of a pause to the duration of the probe before it, up to the maximum pause. */
 const restFactor = 2;
 const maxRestMs = 500;
-/** Share of a pause in the time waited so far, up to the maximum pause: a wait ends at most so much later. */
+/**
+ * Ratio of a pause to the time waited so far, up to the maximum pause; a wait ends late by at most this
+ * share.
+ */
 const waitedShare = 0.1;
 const maxLateMs = 2_000;
 

@@ -10,14 +10,16 @@ export interface Fault {
   /** Namespace of its own. */
   readonly namespace: string;
   readonly objects: readonly Manifest[];
-  /** Object that is asked about, in the form TYPE/NAME. */
+  /** Object to explain, in the form TYPE/NAME. */
   readonly subject: string;
   /** Rule of the first cause. */
   readonly rule: string;
   readonly says: RegExp;
   /** Expected last lines of a log. */
   readonly log?: RegExp;
-  /** Command lines that mend it, without the namespace; undefined for the first change that is named. */
+  /**
+   * Command lines that mend the fault, without the namespace; undefined if the first named change mends it.
+   */
   readonly mend?: readonly (readonly string[])[];
   /** Returns the words of the change that is named. */
   readonly words: (line: string) => readonly string[];
@@ -26,7 +28,7 @@ export interface Fault {
 const image = 'minik8s/hello:1';
 const labels = { app: 'web' };
 
-/** Splits a line at blanks, and takes off the quotes of a last word in quotes. */
+/** Splits a line at blanks, and removes the quotes of a quoted last word. */
 const words = (line: string): readonly string[] => {
   const [, plain = line, quoted] = /^(.*) '(.*)'$/.exec(line) ?? [];
   return [...plain.split(' '), ...(quoted === undefined ? [] : [quoted])];

@@ -163,7 +163,7 @@ describe('objects of an extension server', () => {
     assert.ok(await map('third'), 'its owner is still there');
   });
 
-  it('are no longer considered once their APIService is deleted, which releases their namespace', async () => {
+  it('no longer keep their namespace once their APIService is deleted', async () => {
     await makeNamespace('unserved');
     things.add('orphan', 'unserved');
     assert.equal((await server.call('DELETE', `${services}/v1.ext.example`)).status, 200);

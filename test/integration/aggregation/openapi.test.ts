@@ -174,7 +174,7 @@ describe('the OpenAPI of an extension server', () => {
     assert.match(found.text, /example\.ext\.v1\.Thing/);
   });
 
-  it('delays no discovery while the server hangs there', async () => {
+  it('does not delay discovery while the server hangs', async () => {
     const waiting: boolean[] = [];
     let plural = 'things';
     extension.answerBy((request, response) => {
@@ -201,7 +201,7 @@ describe('the OpenAPI of an extension server', () => {
     assert.equal(waiting[0], true, 'the first request still waits');
   });
 
-  it('stays while the server hangs, and is removed with its APIService', async () => {
+  it('is kept while the server hangs, and is removed with its APIService', async () => {
     extension.answerBy(() => undefined);
     assert.ok(await indexed());
     assert.equal((await server.call('DELETE', `${services}/v1.ext.example`)).status, 200);

@@ -90,7 +90,7 @@ describe('requests for an extension server', () => {
     assert.equal((await answered('/apis/ext.example/v1')).status, 200);
   });
 
-  it('carry the user, and no header by which the client could impersonate another', async () => {
+  it('carry the user, and no header with which the client could impersonate another user', async () => {
     answer((request, response) => response.end(JSON.stringify(request.headers)));
     const { text: seen, status } = await answered(`${things}?limit=5&a=%2F`, {
       headers: {
@@ -133,7 +133,7 @@ describe('requests for an extension server', () => {
     assert.equal(headers['impersonate-user'], undefined);
   });
 
-  it('are refused without a right, and never reach it', async () => {
+  it('are rejected without the right, and never reach the server', async () => {
     const before = received().length;
     assert.equal((await answered(things, { groups: ['devs'] })).status, 403);
     assert.equal(received().length, before);
@@ -201,7 +201,7 @@ describe('requests for an extension server', () => {
     socket.destroy();
   });
 
-  it('get its errors, and no redirects', async () => {
+  it('are answered with its errors, and never with redirects', async () => {
     answer((_, response) => response.writeHead(500).end('broken'));
     const failed = await answered(things);
     assert.deepEqual([failed.status, failed.text], [500, 'broken']);
@@ -212,7 +212,7 @@ describe('requests for an extension server', () => {
     assert.match(led.text, /attempted to redirect this request, which is not permitted/);
   });
 
-  it('end with 503 if it breaks off, or its head is too large', async () => {
+  it('end with 503 if the answer breaks off or its headers are too large', async () => {
     answer((request) => request.socket.destroy());
     assert.equal((await answered(things)).status, 503);
     answer((_, response) => response.writeHead(200, { big: 'x'.repeat(2_000_000) }).end());

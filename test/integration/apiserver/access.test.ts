@@ -74,13 +74,13 @@ describe('authentication', () => {
     });
   }
 
-  it('forgets a token when its time is over', async () => {
+  it('rejects a token after its expiry', async () => {
     assert.equal((await ask('/api', 'Bearer brief')).status, 200);
     time.now = 2000;
     assert.equal((await ask('/api', 'Bearer brief')).status, 401);
   });
 
-  it('takes the subject of a verified certificate', async () => {
+  it('uses the subject of a verified certificate', async () => {
     const peer = (organizations: string[]) => ({ peer: { commonName: 'alice', organizations } });
     assert.equal((await ask('/api/v1/pods', undefined, peer(['system:masters']))).status, 200);
     const refused = await ask('/api/v1/pods', undefined, peer([]));

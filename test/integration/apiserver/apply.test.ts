@@ -108,7 +108,7 @@ describe('apply', () => {
     assert.equal(again.json().metadata.resourceVersion, made.metadata.resourceVersion, 'nothing changed');
   });
 
-  it('reads YAML, and JSON in it', async () => {
+  it('accepts YAML, and JSON as YAML', async () => {
     const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yaml}\ndata:\n  a: "1" # one\n';
     const made = await apply(`${maps}/yaml`, yaml);
     assert.deepEqual(made.json<{ data: object }>().data, { a: '1' });
@@ -339,7 +339,7 @@ describe('apply', () => {
     assert.equal((await apply(`${deployments}/absent/scale`, { ...scale(1), metadata: {} })).status, 404);
   });
 
-  it('assigns the fields from before the first apply to an earlier manager', async () => {
+  it('assigns fields that existed before the first apply to the manager before-first-apply', async () => {
     await server.call('POST', maps, map('before', { a: '1', b: '1' }, { managedFields: [] }));
     const reset = { metadata: { managedFields: [{}] } };
     const forgotten = await merge(`${maps}/before`, reset);
@@ -374,7 +374,7 @@ describe('apply', () => {
     assert.equal((await applyMap(next, 'kubectl')).status, 409, 'it changed since');
   });
 
-  it('is listed among the accepted types when another type is refused', async () => {
+  it('is among the accepted types in the answer to another type', async () => {
     const answer = await server.call('PATCH', `${maps}/x`, 'a', { headers: { 'content-type': 'text/x' } });
     assert.equal(answer.status, 415);
     assert.match(answer.json<Status>().message ?? '', /application\/apply-patch\+yaml$/);

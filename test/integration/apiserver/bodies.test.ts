@@ -52,7 +52,7 @@ describe('the most expensive bodies', () => {
     // size.
     const isAboutLimits = status === 413 || type.includes('json-patch');
     const values = isAboutLimits ? maxValues : maxValues / 10;
-    it(`${as}: ${method} ${path} ${type}: ${what} is ${status}`, async () => {
+    it(`of ${as} are answered with ${status}: ${method} ${path} ${type}, ${what}`, async () => {
       const answer = await send(as, method, path, type, body(values));
       const text = typeof answer.text === 'string' ? answer.text : await answer.text();
       assert.equal(answer.status, status, text.slice(0, 300));
@@ -75,7 +75,7 @@ describe('bodies', () => {
   });
   after(() => server.stop());
 
-  it('in YAML are read on a thread, with their duplicates', async () => {
+  it('in YAML are parsed on a thread, with their duplicates', async () => {
     const one = 'metadata: {name: one}\ndata: {a: "1", a: "on"}\nx: 1\n';
     const made = await server.call('POST', maps, one, yaml);
     assert.equal(made.status, 201, made.text);
@@ -100,7 +100,7 @@ describe('bodies', () => {
       /application\/yaml, application\/vnd/,
     ],
   ] as const) {
-    it(`${what} is ${status}`, async () => {
+    it(`with ${what} are answered with ${status}`, async () => {
       const answer = await server.call('POST', maps, body, { headers });
       assert.equal(answer.status, status);
       assert.match(answer.json<{ message: string }>().message, message);
@@ -131,7 +131,7 @@ describe('bodies', () => {
     await endless;
   });
 
-  it('in YAML are read in turns of their users', async () => {
+  it('in YAML are parsed in turns of their users', async () => {
     const readYaml = createYamlReader(new FakeClock());
     const order: string[] = [];
     const read = (user: string) => readYaml(longYaml, user).then(() => order.push(user));
@@ -229,7 +229,7 @@ describe('bodies', () => {
     }
   });
 
-  it('do not make an object larger than it may be, as patches', async () => {
+  it('that are patches do not make an object larger than allowed', async () => {
     await server.call('POST', maps, { metadata: { name: 'grown' } });
     const part = (prefix: string) => ({
       data: Object.fromEntries(Array.from({ length: maxValues * 0.4 }, (_, i) => [`${prefix}${i}`, ''])),

@@ -1,4 +1,4 @@
-/** CertificateSigningRequests: of different users, of an administrator's kubectl, and malformed ones. */
+/** CertificateSigningRequests of different users, of an administrator's kubectl, and malformed ones. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -60,7 +60,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
     const kubectl = async (...args: string[]) =>
       (await promisify(execFile)(binary, args, { env, timeout: 120_000 })).stdout;
 
-    it('makes a user: request, approval, certificate', async () => {
+    it('creates a user by a request, its approval and the certificate', async () => {
       const path = join(server.directory, 'alice.json');
       const key = await makeKey();
       const pem = await makeRequest(key, alice);

@@ -1,5 +1,5 @@
 /**
- * The user that the API server authenticates for a client certificate: the user that the bytes name, or none.
+ * The API server authenticates the user that the bytes of a client certificate name, or none.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -63,7 +63,7 @@ describe('the holder of a client certificate', () => {
   const known: [what: string, named: Buffer, user: string, groups: string[]][] = [
     ['a plain name', subject('system:masters', 'admin'), 'admin', ['system:masters']],
     [
-      'groups that look like others',
+      'groups with similar names',
       name(
         [masters],
         [attribute('O', '"a"')],
@@ -94,7 +94,7 @@ describe('the holder of a client certificate', () => {
     ],
   ];
   for (const [what, named, user, groups] of known) {
-    it(`has an identity: ${what}`, async () => {
+    it(`is authenticated with ${what}`, async () => {
       const { status, body } = await asking(named);
       assert.equal(status, 201, body);
       const { spec } = JSON.parse(body) as CertificateSigningRequest;
@@ -124,7 +124,7 @@ describe('the holder of a client certificate', () => {
     ['no common name', name([masters])],
   ];
   for (const [what, named] of unreadable) {
-    it(`is unauthenticated: ${what}`, async () => {
+    it(`is not authenticated with ${what}`, async () => {
       assert.equal((await asking(named)).status, 401);
     });
   }

@@ -198,7 +198,7 @@ describe('@kubernetes/client-node', { timeout: 300_000 }, () => {
     assert.equal(made.metadata?.name, 'by-kind');
   });
 
-  it('informs', async () => {
+  it('keeps an informer up to date', async () => {
     const api = config.makeApiClient(CoreV1Api);
     await api.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'before' } } });
     const informer = makeInformer<V1ConfigMap>(config, '/api/v1/namespaces/default/configmaps', () =>

@@ -36,7 +36,7 @@ describe('too many connections', () => {
   const listen = { maxConnections: 32 };
   const isOpen = (socket: Socket) => !socket.closed;
 
-  it('leave a way in if they send nothing', async (t) => {
+  it('leave room for other clients if they send nothing', async (t) => {
     const server = await start(t, { listen });
     const silent: Socket[] = [];
     for (let i = 0; i < 40; i++) {
@@ -91,7 +91,7 @@ describe('too many connections', () => {
     }
   });
 
-  it('of users leave no room for more, until one ends', async (t) => {
+  it('of users leave no room for more connections until one ends', async (t) => {
     const server = await start(t, { listen: { maxConnections: 4 } });
     const watches = [];
     for (const name of ['a', 'b', 'c', 'd']) {
@@ -137,7 +137,7 @@ describe('too many connections', () => {
     for (const socket of silent) socket.destroy();
   });
 
-  it('of unauthenticated clients over HTTP/2 are as few from one address', async (t) => {
+  it('of unauthenticated clients over HTTP/2 are limited for each address, too', async (t) => {
     // Nothing but the limit ends a connection.
     const patient = { ...listen, patienceMs: 600_000 };
     const server = await start(t, { listenClock: new FakeClock(), listen: patient });
@@ -191,7 +191,7 @@ describe('too many connections', () => {
     assert.equal(stranger.headers.connection, 'close');
   });
 
-  it('whose request head arrives too slowly are closed', async (t) => {
+  it('are closed if their request head arrives too slowly', async (t) => {
     const server = await start(t, { listen: { patienceMs: 300 } });
     const { key, certificate } = await server.clientCertificate('user', masters);
     const tls = { ca: server.authority.certificate, key, cert: certificate };

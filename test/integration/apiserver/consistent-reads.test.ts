@@ -1,6 +1,6 @@
 /**
  * Reads without a resourceVersion see every write that was acknowledged before the read began, even when
- * reads share a question to the store and the cache lags far behind.
+ * reads share a query of the store and the cache lags far behind.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
@@ -187,7 +187,7 @@ test('another master shows each write that the first has acknowledged, even if i
 });
 
 for (let seed = 1; seed <= 20; seed++) {
-  test(`no read misses a write acknowledged before it began: schedule ${seed}`, async () => {
+  test(`no read misses a write that was acknowledged before the read began (schedule ${seed})`, async () => {
     const random = new SeededRandom(seed);
     const masters = [await startLagging()];
     masters.push(await startLagging(masters[0]?.server));

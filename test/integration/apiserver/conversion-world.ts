@@ -68,7 +68,7 @@ export const honest = ({ objects, desiredAPIVersion }: ConversionRequest) =>
 export interface ConversionWorld {
   readonly server: TestServer;
   readonly hook: WebhookServer<ConversionRequest>;
-  /** Returns what the store has of an object, without a resourceVersion. */
+  /** Returns the stored object, without a resourceVersion. */
   stored(name: string): Promise<Host>;
   /** Changes the specification of the definition. */
   change(spec: object): Promise<void>;

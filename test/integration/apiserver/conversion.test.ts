@@ -62,7 +62,7 @@ for (const reviewVersion of ['v1', 'v1beta1'])
       );
     });
 
-    it('sends no object to the webhook that is in the wanted version already', async () => {
+    it('sends no object to the webhook that is already in the requested version', async () => {
       await make(v1, 'a', { hostPort: 'a:1' });
       await read(`${v1}/a`);
       await call('PATCH', `${v1}/a`, { spec: { hostPort: 'a:2' } }, merge);
@@ -197,7 +197,8 @@ for (const reviewVersion of ['v1', 'v1beta1'])
       );
       assert.equal(forced.status, 200, forced.text);
       const { spec, metadata } = forced.json<Host>();
-      // The first manager has lost its field, and what the second one no longer applies is gone.
+      // The first manager has lost its field, and the fields that the second one no longer applies are
+      // removed.
       assert.deepEqual(spec, { host: 'a', port: '9' });
       assert.deepEqual(
         (metadata.managedFields as JsonObject[] | undefined)?.map((entry) => [

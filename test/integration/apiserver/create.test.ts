@@ -81,7 +81,7 @@ describe('create', () => {
     await own.stop();
   });
 
-  it('reports that no generated name is free', async () => {
+  it('fails if no generated name is free', async () => {
     const random = { next: () => 0, uuid: () => '00000000-0000-4000-8000-000000000000' };
     const own = await startTestServer({ random });
     const generate = () => own.call('POST', configMaps, { metadata: { generateName: 'g-' } });
@@ -139,7 +139,7 @@ describe('create', () => {
     ['all namespaces', '/api/v1/configmaps', { metadata: { name: 'x' } }, 405, /does not allow this method/],
   ];
   for (const [what, path, body, code, message] of refusals) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       const answer = await server.call('POST', path, body);
       assert.equal(answer.status, code, answer.text);
       const status = answer.json<Status>();
@@ -176,7 +176,7 @@ describe('create', () => {
     assert.equal((await server.call('POST', `${configMaps}?fieldValidation=Maybe`, body)).status, 422);
   });
 
-  it('takes YAML, and refuses invalid protobuf, and forms', async () => {
+  it('accepts YAML, and rejects invalid protobuf and forms', async () => {
     const send = (type: string, body: string) =>
       server.call('POST', configMaps, body, { headers: { 'content-type': type } });
     assert.equal((await send('application/yaml', 'metadata: {name: yaml}\ndata: {a: "1"}\n')).status, 201);

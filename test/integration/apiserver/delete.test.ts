@@ -185,7 +185,7 @@ describe('delete', () => {
     assert.equal((await storedPod('leaving'))?.spec.nodeName, undefined);
   });
 
-  it('evicts', async () => {
+  it('evicts a pod by its subresource eviction', async () => {
     await createPod('evicted', 'node-1');
     const evict = (name: string, body: unknown) => server.call('POST', `${pods}/${name}/eviction`, body);
     assert.equal((await evict('evicted', { metadata: { name: 'other' } })).status, 400);
@@ -198,7 +198,7 @@ describe('delete', () => {
     assert.equal((await evict('nobody', {})).status, 404);
   });
 
-  it('an evicted pod has the condition DisruptionTarget, and its version is checked', async () => {
+  it('gives an evicted pod the condition DisruptionTarget, and checks the version in the eviction', async () => {
     const evict = (name: string, deleteOptions: object) =>
       server.call('POST', `${pods}/${name}/eviction`, { metadata: { name }, deleteOptions });
     const disruption = async (name: string) =>
@@ -233,7 +233,7 @@ describe('delete', () => {
     assert.equal((await server.call('DELETE', '/api/v1/namespaces/default')).status, 403);
   });
 
-  it('checks its options', async () => {
+  it('rejects invalid options', async () => {
     await createMap('options');
     const path = `${configMaps}/options`;
     for (const [query, body, code] of [

@@ -52,7 +52,7 @@ describe('ephemeral containers', () => {
     assert.equal(seen.json<Pod>().spec.ephemeralContainers?.length, 1);
   });
 
-  it('are added by a whole pod, of which all other changes are ignored', async () => {
+  it('are added by a complete pod, whose other changes are ignored', async () => {
     const name = await makePod();
     const pod = await read(name);
     pod.metadata.labels = { taken: 'no' };
@@ -69,7 +69,7 @@ describe('ephemeral containers', () => {
     assert.equal((await server.call('PUT', `${pods}/${name}/ephemeralcontainers`, pod)).status, 409);
   });
 
-  it('stay unchanged by every other kind of write', async () => {
+  it('are not changed by any other kind of write', async () => {
     const name = await makePod();
     await add(name, look);
     const changed = await add(name, { ...look, image: 'other:1' });

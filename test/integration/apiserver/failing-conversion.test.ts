@@ -1,4 +1,7 @@
-/** Conversion webhooks that fail, lie, or do not answer: each costs only the requests that need it. */
+/**
+ * Conversion webhooks that fail, answer wrongly, or do not answer: each affects only the requests that need
+ * it.
+ */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { KubeObject } from '../../../src/apimachinery/meta.ts';
@@ -98,7 +101,7 @@ describe('a conversion webhook', () => {
   const call = (...of: Parameters<ConversionWorld['server']['call']>) => world.server.call(...of);
 
   for (const [problem, answer, message] of wrong)
-    it(`that ${problem} fails the requests that need it, and no other requests`, async () => {
+    it(`that ${problem} makes only the requests fail that need it`, async () => {
       world.hook.answer(answer);
       for (const path of [`${v2}/a`, v2, `${v2}?watch=true`]) {
         const failed = await call('GET', path);
@@ -177,7 +180,7 @@ describe('a conversion webhook', () => {
     for (const status of statuses) assert.ok(status === 200 || status === 429, String(status));
   });
 
-  it('that is unreachable fails its callers with the reason', async () => {
+  it('that is unreachable makes its callers fail with the reason', async () => {
     await world.change({ conversion: { webhook: { clientConfig: { url: 'https://localhost:1/hook' } } } });
     const failed = await call('GET', `${v2}/a`);
     assert.equal(failed.status, 500, failed.text);

@@ -1,4 +1,7 @@
-/** Webhooks that answer badly, late or never cost their callers a timeout, and other requests nothing. */
+/**
+ * Webhooks that answer wrongly, late or never: their callers get an error or a timeout, and other requests
+ * are not affected.
+ */
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
@@ -20,7 +23,7 @@ const rule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], res
 const failed = 'Internal error occurred: failed calling webhook "bad.example.com": ';
 const x509 = 'tls: failed to verify certificate: x509:';
 
-describe('a webhook that misbehaves', () => {
+describe('a faulty webhook', () => {
   let server: TestServer;
   let portOfPod = 0;
   let count = 0;
@@ -148,7 +151,7 @@ describe('a webhook that misbehaves', () => {
     'failed to call webhook: Post "https://127.0.0.1:1/?timeout=1s": dial tcp 127.0.0.1:1: connect: connection refused',
   );
   failsWith(
-    'whose patch does not apply fails the request',
+    'whose patch cannot be applied makes the request fail',
     { sort: 'mutating', review: () => patch({ op: 'remove', path: '/data/none' }) },
     /^Internal error occurred: /,
   );
@@ -163,7 +166,7 @@ describe('a webhook that misbehaves', () => {
     'failed to call webhook: Post "https://none.default.svc:443/?timeout=1s": service "none" not found',
   );
 
-  it('that patches a nested value without end is rejected, and nothing is stored', () => {
+  it('whose patch nests a value endlessly is rejected, and nothing is stored', () => {
     const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
     const operations = `[{"op":"add","path":"/data","value":${deep}}]`;
     const review = () => ({
@@ -194,7 +197,7 @@ describe('a webhook that misbehaves', () => {
     });
   });
 
-  it('that calls the API in a circle ends after its timeout', () => {
+  it('that calls the API in a cycle ends after its timeout', () => {
     const review: Review = async () => ({ allowed: (await create()).status === 201 });
     return withHook({ review }, async ({ requests }) => {
       assert.notEqual((await create()).status, 201);

@@ -42,8 +42,8 @@ export interface Asked {
 export interface GatewayWorldOptions extends Pick<HttpsTestServerOptions, 'tracer'> {}
 
 /**
- * First three bytes of the instances' addresses. They are the process's own, since files that run at the same
- * time listen at the same port.
+ * First three bytes of the instances' addresses. Each process has its own, since test files that run at
+ * the same time listen at the same port.
  */
 const ownNetwork = `127.${1 + (process.pid % 250)}.${Math.floor(process.pid / 250) % 250}`;
 

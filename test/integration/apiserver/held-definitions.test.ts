@@ -8,8 +8,8 @@ import { type MeteredCall, MeteredProcess, turnsBeyond } from '../../fixtures/me
 
 const boundSeconds = 0.5;
 /**
- * Number of other requests that must be answered in the time of a long one. How many can be, depends on the
- * speed of the machine; that no turn of the loop was long is what the meter shows.
+ * Number of other requests that must be answered in the time of a long one. Their number depends on the
+ * speed of the machine; the meter shows that no turn of the loop was long.
  */
 const minAnswers = 1;
 
@@ -78,7 +78,10 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** Sends a request, and others until it is answered. Returns its status, its text and how many were. */
+/**
+ * Sends a request, and small ones until it is answered. Returns its status, its text and the number of small
+ * ones.
+ */
 async function besideOthers(long: MeteredCall) {
   let isAnswered = false;
   const sent = server.send(long).finally(() => {

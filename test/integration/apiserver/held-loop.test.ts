@@ -31,7 +31,7 @@ test('no hostile request blocks the event loop or stays unanswered', async () =>
   assert.deepEqual(faults, []);
 });
 
-test('work that blocks it is counted above the limit', async () => {
+test('blocking work is measured as longer than the limit', async () => {
   const before = turnsBeyond((await server.held()).page, boundSeconds);
   server.hold(boundSeconds * 1000 + 100);
   // The turn has ended when the next message is read.

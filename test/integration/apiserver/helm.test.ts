@@ -1,7 +1,6 @@
 /**
  * Unmodified Helm with the chart that `helm create` makes: Helm 3 merges on the client, Helm 4 applies on the
- * server. Controllers run beside the server, and an agent makes pods ready, so that --wait has something to
- * wait for.
+ * server. Controllers run beside the server, and an agent makes pods ready, so that --wait can succeed.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -165,7 +164,7 @@ for (const version of helmVersions) {
       assert.match(await done(helm('get', 'manifest', 'web')), /^ +image: "nginx:a"$/m);
     });
 
-    it('leaves nothing behind', async () => {
+    it('removes all objects of a release', async () => {
       await done(helm('uninstall', 'web', '--wait'));
       assert.deepEqual(await objectsIn(namespace), []);
       await cluster.eventually('what the Deployment had is gone too', async () => {
@@ -175,7 +174,7 @@ for (const version of helmVersions) {
       });
     });
 
-    it('does the same for a user with the role edit in a namespace, and nothing in other namespaces', async () => {
+    it('works for a user with the role edit in a namespace, and not in other namespaces', async () => {
       const own = `${namespace}-own`;
       await server.call('POST', '/api/v1/namespaces', { metadata: { name: own } });
       const bindings = `/apis/rbac.authorization.k8s.io/v1/namespaces/${own}/rolebindings`;
@@ -212,7 +211,7 @@ for (const version of helmVersions) {
 }
 
 describe('from Helm 3 to 4', { timeout: 300_000, skip: unlessHelm(...helmVersions) }, () => {
-  it('continues with a release on the client, then on the server, and keeps all its fields', async () => {
+  it('Helm 4 continues a release of Helm 3 with client-side and then server-side apply, and keeps all its fields', async () => {
     const [old, next] = helmVersions.map((version) => helmFor(version, kubeconfig, server.directory));
     assert.ok(old && next);
     await makeChart(helmVersions[0]);
@@ -228,7 +227,7 @@ describe('from Helm 3 to 4', { timeout: 300_000, skip: unlessHelm(...helmVersion
     assert.equal(
       deployment.spec.template.metadata?.annotations?.a,
       undefined,
-      'Helm 3 set it, 4 took it away',
+      'a field that Helm 3 set and Helm 4 removed',
     );
     await done(next('rollback', 'web', '1', '-n', 'moved'));
     const back = await deploymentIn('moved');

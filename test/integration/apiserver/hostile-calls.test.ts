@@ -1,6 +1,6 @@
 /**
- * Callers and function programs that misbehave: the resources that they hold are released, and other callers
- * are not affected.
+ * Hostile callers and programs of functions: their resources are released, and other callers are not
+ * affected.
  */
 import assert from 'node:assert/strict';
 import type { IncomingMessage, RequestListener } from 'node:http';
@@ -94,7 +94,7 @@ describe('a program of a function', () => {
     const { status, text } = await world.call(`/function/${one.metadata.name}`, { body: '{}' });
     assert.equal(status, 504, text);
   });
-  it('without room keeps no place for callers who have left', limit, async () => {
+  it('without room keeps no place for callers that have disconnected', limit, async () => {
     const one = await world.fn({ concurrency: 1 });
     let refuses = true;
     let refusals = 0;

@@ -64,7 +64,7 @@ describe('paths and methods', () => {
     ['GET', '/api/v1/namespaces?timeout=1h2m3.5s4ms5us6%C2%B5s7ns', 200],
   ];
   for (const [method, path, code] of cases) {
-    it(`${method} ${path.slice(0, 80)} is ${code}`, async () => {
+    it(`${method} ${path.slice(0, 80)} is answered with ${code}`, async () => {
       const answer = await server.call(method, path);
       assert.equal(answer.status, code, answer.text.slice(0, 300));
       assert.match(answer.headers.get('audit-id') ?? '', /-/);
@@ -109,7 +109,7 @@ describe('discovery', () => {
   const get = (path: string, accept = 'application/json') =>
     server.call('GET', path, undefined, { headers: { accept } });
 
-  it('aggregates in the version and the type that the client requested', async () => {
+  it('is aggregated in the version and the type that the client requested', async () => {
     for (const version of ['v2', 'v2beta1']) {
       const answer = await get('/apis', `${aggregated(version)},application/json`);
       assert.equal(answer.headers.get('content-type'), aggregated(version));
@@ -140,7 +140,7 @@ describe('discovery', () => {
     );
   });
 
-  it('answers 304 to a client with the current document', async () => {
+  it('is answered with 304 if the client has the current document', async () => {
     const first = await get('/api', aggregated('v2'));
     const etag = first.headers.get('etag') ?? '';
     assert.match(etag, /^"[0-9A-F]+"$/);
@@ -148,7 +148,7 @@ describe('discovery', () => {
     assert.equal((await server.call('GET', '/api', undefined, { headers })).status, 304);
   });
 
-  it('has the older documents', async () => {
+  it('includes the documents for older clients', async () => {
     assert.deepEqual((await get('/api')).json<{ versions: string[] }>().versions, ['v1']);
     assert.match((await get('/api')).text, /192\.0\.2\.1:6443/);
     const groups = (await get('/apis')).json<{ groups: { name: string }[] }>().groups.map(({ name }) => name);
@@ -163,7 +163,7 @@ describe('discovery', () => {
     assert.ok((await get('/')).json<{ paths: string[] }>().paths.includes('/apis/apps/v1'));
   });
 
-  it('describes the API under a hash that lasts', async () => {
+  it('describes the API under a stable hash', async () => {
     type Index = { paths: Record<string, { serverRelativeURL: string }> };
     const url = (await get('/openapi/v3')).json<Index>().paths['apis/apps/v1']?.serverRelativeURL ?? '';
     const document = await get(url);
@@ -360,7 +360,7 @@ describe('a client that accepts no form of the answer', () => {
   const apps = '/apis/apps/v1/namespaces/default/deployments';
   const pods = '/api/v1/namespaces/default/pods';
 
-  it('is refused before anything is done', async () => {
+  it('is rejected before its request has any effect', async () => {
     const spec = { containers: [{ name: 'c', image: 'i' }] };
     const template = { metadata: { labels: { a: 'b' } }, spec };
     const workload = { selector: { matchLabels: { a: 'b' } }, template };

@@ -171,7 +171,7 @@ describe('a connection of HTTP/2', () => {
     const data = { text: 'x'.repeat(1_000_000) };
     for (let number = 0; number < 7; number++)
       await server.call('POST', maps, { metadata: { name: `large-${number}` }, data });
-    // The server passes on all the rest when the first event has been read.
+    // The server sends the rest when the first event has been read.
     for (const watch of watches) await readBytes(watch, 1_500_000);
     const paths = ['/livez', `${maps}/large-1`];
     assert.deepEqual(await Promise.all(paths.map((path) => ask({ ':path': path }))), [200, 200]);
@@ -216,7 +216,7 @@ describe('a connection of HTTP/2', () => {
     await closed;
   });
 
-  it('ends when the head of a request has no end', async (t) => {
+  it('ends when the headers of a request are endless', async (t) => {
     const socket = await dial(t, await start(t), masters);
     const closed = new Promise((resolve) => socket.resume().once('close', resolve));
     socket.write(Buffer.concat([preface, frame({ type: 4, stream: 0 }), frame({ type: 1, stream: 1 })]));

@@ -1,6 +1,7 @@
 /**
- * A server with a gateway that is killed while strangers and nodes attack functions, and started again with
- * the same etcd: the attacks go on while it is dead, and reach the next one as soon as it listens.
+ * A server with a gateway that is killed while anonymous clients and nodes attack functions, and is
+ * started again with the same etcd. The attacks continue meanwhile, and reach the next server as soon as
+ * it listens.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -53,7 +54,7 @@ async function create(path: string, metadata: object, spec?: object) {
   return (JSON.parse(text) as { metadata: Fn['metadata'] }).metadata;
 }
 
-/** Creates a function that anybody may call, with a version that is ready. */
+/** Creates a public function with a version that is ready. */
 async function makeFunction(name: string, spec: object): Promise<Fn['metadata']> {
   const made = await create(functions, { name }, { public: true, concurrency: 100, maxScale: 5, ...spec });
   const status = { activeVersion: 'v1' };
@@ -90,7 +91,9 @@ async function listen(program: Server, ip: string): Promise<void> {
   cleanUps.push(() => new Promise((resolve) => program.close(resolve)));
 }
 
-/** Calls a function as a stranger, by a new connection; resolves to status 0 if there is no answer. */
+/**
+ * Calls a function as an anonymous client, over a new connection; resolves to status 0 if there is no answer.
+ */
 function callAsStranger(path: string, headers: Readonly<Record<string, string>>, body: object) {
   return new Promise<{ status: number; text: string }>((resolve) => {
     const none = () => resolve({ status: 0, text: '' });
@@ -182,7 +185,7 @@ test(
         if (!isOwn || own !== 'function-call-id,function-name,function-namespace')
           wrong.push(`${status} ${text.slice(0, 300)}`);
       });
-    // With a space in the query a call takes the way through the app.
+    // A call with a space in its query is served by the app.
     const ways = ['/function/pay', '/function/pay?through=%20the|app'];
     for (const n of [1, 2]) for (const way of ways) attack(n, way);
     await eventually(systemClock, 'calls of strangers', () => before.size === ways.length);

@@ -1,6 +1,6 @@
 /**
- * An API server that is killed in the middle of what docs/security.md promises, and started again with the
- * same etcd: what was promised before holds from the first request on.
+ * An API server that is killed while it enforces the guarantees of docs/security.md, and is started
+ * again with the same etcd: the guarantees hold from the first request on.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -100,7 +100,7 @@ test(
         if ((await server.call('GET', `${path(namespace)}/${name}`)).status === 200) found.push(namespace);
       return found;
     };
-    // The server is killed while it writes, and after both answers.
+    // The server is killed once while it writes, and once after both answers.
     for (const [n, waitMs] of [2, 10, undefined].entries()) {
       const claims = Promise.all([
         server.call('POST', services('alice'), service(n)),
@@ -230,7 +230,7 @@ test(
 );
 
 test(
-  'a node reads no claim of another by a mirror pod that was stored, or was on its way, at a kill',
+  'a node cannot read a claim of another node by a mirror pod that was stored or in transit at a kill',
   limit,
   async () => {
     await start();

@@ -72,7 +72,7 @@ const fieldsOf = ({ metadata }: KubeObject) =>
   );
 
 describe('a kind that is added while the server runs', () => {
-  it('does not exist before', async () => {
+  it('is not served before', async () => {
     assert.deepEqual(await paths(), {
       ...{ groups: false, aggregated: false, group: 404 },
       ...{ openapiV2: false, openapiV3: false, list: 404 },
@@ -151,7 +151,7 @@ describe('a kind that is added while the server runs', () => {
     assert.equal((await server.call('DELETE', `${collection}/applied`)).status, 200);
   });
 
-  it('has owners and owns, as every kind', async () => {
+  it('has objects with owners and dependents, as every kind', async () => {
     const owner = await cluster.client
       .resource(ref)
       .create({ metadata: { name: 'owner', namespace: 'default' } } as never);

@@ -76,7 +76,7 @@ for (const { version, path } of kubectlsOf([
       return JSON.parse(out) as Deployment;
     };
 
-    it('makes, changes and removes', async () => {
+    it('creates, changes and removes fields', async () => {
       const made = await serverSide(deployment(2, 'one', ['A', 'B']));
       assert.deepEqual(made, { code: 0, out: 'deployment.apps/web serverside-applied\n', err: '' });
       const changed = await serverSide(deployment(undefined, 'two', ['B']));
@@ -87,7 +87,7 @@ for (const { version, path } of kubectlsOf([
       assert.deepEqual(managersOf({ metadata } as KubeObject), ['kubectl Apply']);
     });
 
-    it('is refused for a field of another manager, and takes it by force', async () => {
+    it('fails for a field of another manager, and takes it over with --force-conflicts', async () => {
       await kubectl('scale', 'deployment', 'web', '--replicas=7');
       const refused = await serverSide(deployment(3, 'two', ['B']));
       assert.equal(refused.code, 1);

@@ -46,7 +46,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
     const deployment = async () =>
       (await storedObject(server, '/registry/deployments.apps/default/web')) as Deployment | undefined;
 
-    it('applies, and applies again without a write', async () => {
+    it('applies a manifest, and applies it again without a write', async () => {
       const path = join(server.directory, 'web.yaml');
       await writeFile(path, manifest(2));
       assert.match(await kubectl('apply', '-f', path), /deployment.apps\/web created\nservice\/web created/);
@@ -59,7 +59,7 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
       assert.equal((await deployment())?.spec.replicas, 3);
     });
 
-    it('kubectl auth can-i answers', async () => {
+    it('answers auth can-i', async () => {
       assert.equal(await kubectl('auth', 'can-i', '*', '*'), 'yes\n');
       const KUBECONFIG = await server.kubeconfigFor('bob', []);
       const asked = promisify(execFile)(binary, ['auth', 'can-i', 'list', 'pods'], {
@@ -162,7 +162,7 @@ metadata: {name: thing}
       assert.match(stderr, /^Warning: v1 ComponentStatus is deprecated/m);
     });
 
-    it('prints tables', async () => {
+    it('prints objects as tables', async () => {
       const wide = await kubectl('get', 'deploy,svc', '-o', 'wide');
       assert.match(wide, /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE +CONTAINERS +IMAGES +SELECTOR$/m);
       assert.match(wide, /^service\/web +ClusterIP +10\.96\.\d+\.\d+ +<none> +80\/TCP/m);
@@ -170,7 +170,7 @@ metadata: {name: thing}
       assert.match(await kubectl('get', 'all', '-A'), /deployment.apps\/web/);
     });
 
-    it('scales, labels and patches', async () => {
+    it('scales, labels and patches objects', async () => {
       await kubectl('scale', 'deploy/web', '--replicas=5');
       await kubectl('scale', 'deploy/web', '--current-replicas=5', '--replicas=4');
       await kubectl('label', 'deploy/web', 'tier=front');
@@ -212,7 +212,7 @@ metadata: {name: thing}
       assert.match(await kubectl('get', 'po,no,cm,ev', '-A', '--ignore-not-found'), /^$|NAME/);
     });
 
-    it('watches', async () => {
+    it('watches objects with get -w', async () => {
       const watching = spawn(binary, ['get', 'pods', '-w', '--no-headers'], { env });
       const lines = createInterface({ input: watching.stdout })[Symbol.asyncIterator]();
       try {
@@ -315,7 +315,7 @@ describe('kubectl create', { timeout: 300_000, skip }, () => {
     assert.deepEqual(rename(await namespace('protobuf')), await namespace('json'));
   });
 
-  it('stores the object of the command', async () => {
+  it('stores the object that the command describes', async () => {
     const said = ['deployment', 'said', '--image=x:1', '--replicas=2', '--port=80'];
     const { stderr } = await create('1.32', '-v=8', ...said);
     assert.match(stderr, /Content-Type: application\/vnd\.kubernetes\.protobuf/);

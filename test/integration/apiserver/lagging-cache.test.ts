@@ -1,5 +1,5 @@
 /**
- * Answers and decisions while the watch cache lags behind the store, as it does after another master's write.
+ * Answers and decisions while the watch cache lags behind the store, such as after another master's write.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -226,7 +226,7 @@ describe('while a collection is deleted', () => {
       },
     ));
 
-  it('any other refusal ends it, and is the answer', () =>
+  it('any other error ends the deletion and is returned', () =>
     withInterference(
       async () => undefined,
       async (server) => {

@@ -51,7 +51,7 @@ describe('a limit range', () => {
     assert.equal(status?.qosClass, 'Burstable');
   });
 
-  it('lets a limit of the container be its request too', async () => {
+  it('uses a limit of the container as its request, too', async () => {
     const answer = await create({ limits: { cpu: '300m' } });
     assert.deepEqual(answer.json<Pod>().spec.containers[0]?.resources, {
       requests: { cpu: '300m' },
@@ -59,7 +59,7 @@ describe('a limit range', () => {
     });
   });
 
-  it('refuses a pod with all that is wrong', async () => {
+  it('rejects a pod with all violations in one message', async () => {
     const answer = await create({ requests: { cpu: '10m' }, limits: { cpu: '600m' } });
     assert.equal(answer.status, 403, answer.text);
     assert.equal(

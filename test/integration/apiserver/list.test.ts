@@ -36,7 +36,7 @@ describe('list and get', () => {
   };
   const namesOf = (found: KubeList) => found.items.map(({ metadata }) => metadata.name);
 
-  it('answers whole objects in key order', async () => {
+  it('return complete objects in key order', async () => {
     const made = await server.call('POST', configMaps, { metadata: { name: 'zz' } });
     const found = await list('');
     assert.equal(found.kind, 'ConfigMapList');
@@ -48,7 +48,7 @@ describe('list and get', () => {
     assert.deepEqual(namesOf(await list('', '/api/v1/configmaps')), [...names, 'other']);
   });
 
-  it('selects by labels and fields', async () => {
+  it('select by labels and fields', async () => {
     assert.deepEqual(namesOf(await list('?labelSelector=parity%3Deven')), ['a', 'c', 'e', 'g']);
     assert.deepEqual(namesOf(await list('?labelSelector=parity%20notin%20(even)')), ['b', 'd', 'f']);
     assert.deepEqual(namesOf(await list('?fieldSelector=metadata.name%3Db')), ['b']);
@@ -67,7 +67,7 @@ describe('list and get', () => {
     ]);
   });
 
-  it('pages through one snapshot, even with writes between the pages', async () => {
+  it('return pages of one snapshot, even with writes between the pages', async () => {
     const first = await list('?limit=3');
     assert.deepEqual(namesOf(first), ['a', 'b', 'c']);
     assert.equal(first.metadata.remainingItemCount, 4);
@@ -89,7 +89,7 @@ describe('list and get', () => {
     for (const name of ['bb', 'dd']) await server.call('DELETE', `${configMaps}/${name}`);
   });
 
-  it('pages through the objects that a selector matches', async () => {
+  it('return pages of the objects that a selector matches', async () => {
     const found: string[] = [];
     let token: string | undefined = '';
     do {
@@ -120,7 +120,7 @@ describe('list and get', () => {
     await own.stop();
   });
 
-  it('reads exactly a past version, or a version that is not older', async () => {
+  it('read exactly a past version, or a version that is not older', async () => {
     const before = (await list('')).metadata.resourceVersion;
     await server.call('POST', configMaps, { metadata: { name: 'later' } });
     assert.deepEqual(namesOf(await list(`?resourceVersion=${before}&resourceVersionMatch=Exact`)), names);
@@ -130,7 +130,7 @@ describe('list and get', () => {
     await server.call('DELETE', `${configMaps}/later`);
   });
 
-  it('refuses a version from the future after a while', async () => {
+  it('reject a version from the future after a timeout', async () => {
     const request = server.call('GET', `${configMaps}?resourceVersion=999999`);
     while (server.clock.pending === 0) await server.clock.settle();
     await server.clock.advance(3000);
@@ -154,12 +154,12 @@ describe('list and get', () => {
     ['resourceVersion=0&resourceVersionMatch=Exact', 422],
     ['sendInitialEvents=true', 422],
   ] as const) {
-    it(`refuses ?${query}`, async () => {
+    it(`reject ?${query}`, async () => {
       assert.equal((await server.call('GET', `${configMaps}?${query}`)).status, code);
     });
   }
 
-  it('gets one object at the requested version', async () => {
+  it('return one object at the requested version', async () => {
     const found = await server.call('GET', `${configMaps}/a`);
     assert.deepEqual((await server.call('GET', `${configMaps}/a?resourceVersion=0`)).json(), found.json());
     assert.equal((await server.call('GET', `${configMaps}/nope`)).status, 404);
@@ -167,7 +167,7 @@ describe('list and get', () => {
     assert.equal((await server.call('HEAD', `${configMaps}/a`)).status, 200);
   });
 
-  it('answers tables for kubectl', async () => {
+  it('return tables for kubectl', async () => {
     const headers = { accept: tableType };
     const table = (await server.call('GET', `${configMaps}?limit=2`, undefined, { headers })).json<Table>();
     assert.equal(table.kind, 'Table');
@@ -191,7 +191,7 @@ describe('list and get', () => {
     );
   });
 
-  it('marks completed pods in tables', async () => {
+  it('mark completed pods in tables', async () => {
     const pods = '/api/v1/namespaces/default/pods';
     const spec = { containers: [{ name: 'c', image: 'i' }] };
     const made = (await server.call('POST', pods, { metadata: { name: 'done' }, spec })).json();
@@ -201,7 +201,7 @@ describe('list and get', () => {
     assert.equal(table.rows[0]?.conditions?.[0]?.reason, 'Succeeded');
   });
 
-  it('answers with metadata alone, and rejects unsupported forms', async () => {
+  it('return metadata only, and reject unsupported formats', async () => {
     const ask = (accept: string, path = configMaps) =>
       server.call('GET', path, undefined, { headers: { accept } });
     const list = await ask('application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1');
@@ -221,7 +221,7 @@ describe('list and get', () => {
     assert.equal((await ask('*/*')).status, 200);
   });
 
-  it('sends a large list in pieces, complete', async () => {
+  it('return a large list completely, in pieces', async () => {
     const own = await startTestServer();
     const data = { text: 'x'.repeat(100_000) };
     for (let i = 0; i < 25; i++) {

@@ -72,7 +72,7 @@ describe('too many requests', () => {
     assert.equal((await third.call('GET', maps)).status, 200);
   });
 
-  it('for logs count as requests, and as streams if the logs are followed', async (t) => {
+  it('for logs are counted as requests, or as streams if the logs are followed', async (t) => {
     const { wrapStore, letGo, waiting } = gatedStore();
     const server = await start(t, { wrapStore, limits: { requests: 2, watches: 1 } });
     const user = await as(server, 'reader', masters);

@@ -38,7 +38,7 @@ const create = (metadata: object = {}, spec: object = {}, as = user) =>
     { user: as },
   );
 
-it('a mirror pod of the node itself', async () => {
+it('a node may create a mirror pod of its own', async () => {
   const { status, text, json } = await create({ name: 'good-n1' });
   assert.equal(status, 201, text);
   assert.equal((json() as { spec: { serviceAccountName?: string } }).spec.serviceAccountName, undefined);
@@ -119,7 +119,7 @@ const cases: readonly [what: string, why: RegExp, () => [object?, object?]][] = 
   ['with finalizers', /finalizers/, () => [{ finalizers: ['a.b/c'] }]],
 ];
 for (const [what, why, more] of cases) {
-  it(`is rejected with ${what}`, async () => {
+  it(`a mirror pod is rejected if it is ${what}`, async () => {
     const { status, json } = await create(...more());
     assert.equal(status, 403);
     assert.match(json<Status>().message ?? '', why);
@@ -164,7 +164,7 @@ it('a node gains no reads by the claims of an earlier mirror pod, and none by re
   assert.equal((await read()).status, 200, 'a pod that is bound to the node needs it');
 });
 
-it('is rejected from other users in the name of a node, and from a node without its Node', async () => {
+it('a mirror pod is rejected from other users, and from a node without its Node', async () => {
   const other = { name: 'system:node:n2', groups: user.groups };
   assert.equal((await create({}, {}, other)).status, 403);
   const gone = { name: 'system:node:n3', groups: user.groups };

@@ -73,7 +73,7 @@ after(async () => {
   await cluster.stop();
 });
 
-/** Creates a widget while a policy with the expression holds; nothing is stored. */
+/** Creates a widget, without storing it, while a policy with the expression is in force. */
 async function createdWith(expression: string) {
   const policy = {
     metadata: { name: 'widgets' },
@@ -96,7 +96,7 @@ async function createdWith(expression: string) {
   return answer;
 }
 
-it('a list with keys is merged item by item, and other fields stay', async () => {
+it('a list with keys is merged item by item, and other fields are kept', async () => {
   const answer = await createdWith(`Object{spec: Object.spec{ports: [
     Object.spec.ports{name: "http", port: 8080}, Object.spec.ports{name: "more", port: 1}
   ]}}`);
@@ -110,7 +110,7 @@ it('a list with keys is merged item by item, and other fields stay', async () =>
   });
 });
 
-it('a field that the schema lacks, and a value of the wrong type, are refused', async () => {
+it('a field that the schema lacks, and a value of a wrong type, are rejected', async () => {
   const unknown = await createdWith('Object{spec: Object.spec{colour: "red"}}');
   assert.equal(unknown.status, 403, unknown.text);
   assert.match(String(unknown.json<Status>().message), /\.spec\.colour: field not declared in schema$/);

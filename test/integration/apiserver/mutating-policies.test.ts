@@ -115,7 +115,7 @@ describe('a MutatingAdmissionPolicy', () => {
     });
   });
 
-  it('sees requests by its match conditions, with variables, parameters, the namespace and the authorizer', async () => {
+  it('evaluates requests with match conditions, variables, parameters, the namespace and the authorizer', async () => {
     const limits = configMap('limits', { suffix: '-x' }, { for: 'policies' });
     assert.equal((await post(limits)).status, 201);
     const spec = {
@@ -171,7 +171,7 @@ describe('a MutatingAdmissionPolicy', () => {
     });
   });
 
-  it('changes before ValidatingAdmissionPolicies see the request', async () => {
+  it('changes a request before ValidatingAdmissionPolicies evaluate it', async () => {
     const validating = [
       [
         'validatingadmissionpolicies',
@@ -227,7 +227,7 @@ describe('a MutatingAdmissionPolicy', () => {
   });
 });
 
-it('v1beta1 and v1alpha1 serve the same policies, which are stored as v1', async () => {
+it('is stored as v1, and also served as v1beta1 and v1alpha1', async () => {
   for (const version of ['v1beta1', 'v1alpha1']) {
     const base = `/apis/admissionregistration.k8s.io/${version}`;
     const sent = policy('old', { mutations: [label('version', `"${version}"`)] }, version);

@@ -1,4 +1,7 @@
-/** MutatingAdmissionPolicies that fail, cost too much, do not apply, or belong to a user with few rights. */
+/**
+ * MutatingAdmissionPolicies that fail, cost too much, do not apply, or were written by a user with few
+ * rights.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
@@ -77,7 +80,7 @@ describe('a mutation that cannot be applied', () => {
       ],
     ];
   for (const [title, mutation, problem] of problems)
-    it(`${title}: refuses the request, unless the policy ignores failures`, async () => {
+    it(`${title}, and the request is rejected unless the policy ignores failures`, async () => {
       const spec = { mutations: [mutation] };
       await withPolicies({ broken: { spec } }, async () => {
         const { status, message } = await refusal(configMap('six', { a: 'b' }));
@@ -90,7 +93,7 @@ describe('a mutation that cannot be applied', () => {
       });
     });
 
-  it('cannot change identity: name, namespace, kind and version, uid and managers of fields stay', async () => {
+  it('cannot change the name, namespace, kind, version, uid or field managers of an object', async () => {
     const change = (field: string) => apply(`Object{metadata: Object.metadata{${field}}}`);
     const refused: readonly (readonly [mutation: object, status: number, message: RegExp])[] = [
       [change('name: "other"'), 422, /metadata.name: Invalid value: "other": field is immutable/],
@@ -245,7 +248,7 @@ describe('mutating policies do not apply', () => {
   });
 });
 
-it('an object that its mutations make invalid is refused, and the stored one stays', async () => {
+it('to an object that they make invalid: the request is rejected', async () => {
   assert.equal((await post(configMap('kept', { a: 'b' }))).status, 201);
   const spec = {
     mutations: [apply('Object{data: {"a": "changed"}}'), apply('Object{data: {"not a key": "x"}}')],

@@ -84,7 +84,7 @@ export const path = '/api/v1/namespaces/default/configmaps';
 
 export const post = (object: object) => server.call('POST', path, object);
 
-/** Creates an object as a dry run, and returns what would be stored. */
+/** Creates an object as a dry run, and returns the object that would be stored. */
 export async function dry<T>(object: object, at = path): Promise<T> {
   const answer = await server.call('POST', `${at}?dryRun=All`, object);
   assert.equal(answer.status, 201, answer.text);

@@ -153,11 +153,11 @@ const allowed: Passed = {
     // The server writes the requesting user, so no request of the node counts as another user's.
     'create own',
   ],
-  // A user who reviews his own access learns nothing new, and nothing is stored.
+  // A review of a user's own access reveals nothing new and stores nothing.
   selfsubjectaccessreviews: ['create own', 'create other'],
   selfsubjectrulesreviews: ['create own', 'create other'],
   selfsubjectreviews: ['create own', 'create other'],
-  // The node's own server asks for the identity of its clients and for their access.
+  // The node's own server requests reviews of its clients' tokens and of their access.
   subjectaccessreviews: ['create own', 'create other'],
   localsubjectaccessreviews: ['create own', 'create other'],
   tokenreviews: ['create own', 'create other'],
@@ -336,7 +336,7 @@ describe('a node whose Node was deleted', () => {
     });
   }
 
-  it('sees the pods that are bound to it, and the addresses that are the same on all nodes', async () => {
+  it('can read the pods that are bound to it, and the addresses that are the same on all nodes', async () => {
     assert.equal(await statusOf(`${core}/pods?fieldSelector=spec.nodeName%3Dn1`), 200);
     assert.equal(await statusOf(`${inDefault}/services/kubernetes`), 200);
     assert.equal(await statusOf(`${core}/namespaces/kube-system/services/kube-dns`), 200);

@@ -59,7 +59,7 @@ describe('events of a node', () => {
       403,
     ],
     [
-      'an event that it announces a load balancer',
+      'an event with the reason for announcing a load balancer',
       'POST',
       `${inDefault}/events?dryRun=All`,
       {
@@ -69,7 +69,7 @@ describe('events of a node', () => {
       201,
     ],
     [
-      'an event that it announces a Service of another type',
+      'an event with that reason about a Service of another type',
       'POST',
       `${inDefault}/events`,
       { ...about({ kind: 'Service', namespace: 'default', name: 'own' }), reason: 'AddressAnnounced' },
@@ -105,7 +105,7 @@ describe('events of a node', () => {
       403,
     ],
     [
-      'an event as long as a recorder makes it',
+      'an event of the maximum length of a recorder',
       'POST',
       `${inDefault}/events?dryRun=All`,
       event({ message: '€'.repeat(1024) }),
@@ -133,7 +133,7 @@ describe('events of a node', () => {
       { source: { host: 'n2' } },
       403,
     ],
-    ['its own event, updated', 'PATCH', `${inDefault}/events/own`, { count: 2 }, 200],
+    ['an update of its own event', 'PATCH', `${inDefault}/events/own`, { count: 2 }, 200],
     [
       'an event with a finalizer',
       'POST',
@@ -143,7 +143,7 @@ describe('events of a node', () => {
     ],
   ];
   for (const [what, method, path, body, code] of rows) {
-    it(`of ${what} is ${code < 300 ? 'taken' : 'refused'}`, async () => {
+    it(`are ${code < 300 ? 'accepted' : 'rejected'}: ${what}`, async () => {
       const answer = await ask(method, path, body);
       assert.equal(answer.status, code, answer.text);
     });
@@ -169,7 +169,7 @@ describe('events of a node', () => {
     assert.equal((await said('gone.4', { ...about, uid: undefined })).status, 403);
   });
 
-  it('is limited to a rate that the store can bear', async () => {
+  it('are limited to a rate that the store can handle', async () => {
     const server = await startTestServer();
     const user = { name: 'system:node:n1', groups: ['system:nodes'] };
     const other = { name: 'system:node:n2', groups: ['system:nodes'] };

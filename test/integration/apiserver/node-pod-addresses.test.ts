@@ -56,7 +56,7 @@ for (const query of [
   });
 }
 
-test('a node reads its own pods whole', async () => {
+test('a node can read its own pods completely', async () => {
   const { text } = await world.ask('GET', `${core}/pods?${selector('spec.nodeName=n1')}`);
   const { items } = JSON.parse(text) as { items: Pod[] };
   assert.deepEqual(
@@ -66,7 +66,7 @@ test('a node reads its own pods whole', async () => {
   assert.ok(items[0]?.spec.containers[0]?.envFrom);
 });
 
-test('a watch by a node shows the same part', async () => {
+test('a watch by a node returns the same part of other nodes’ pods', async () => {
   const path = `${core}/pods?watch=true&timeoutSeconds=1&${selector('metadata.name=rich')}`;
   const user = { name: 'system:node:n1', groups: ['system:nodes'] };
   const { status, text } = await world.server.call('GET', path, undefined, { user });
@@ -75,7 +75,7 @@ test('a watch by a node shows the same part', async () => {
   assert.doesNotMatch(text, /hunter2/);
 });
 
-test('a node gets a Table of these pods in no form', async () => {
+test('a node cannot get other nodes’ pods as a Table in any format', async () => {
   const accept = 'application/json;as=Table;g=meta.k8s.io;v=v1';
   const user = { name: 'system:node:n1', groups: ['system:nodes'] };
   const { status } = await world.server.call('GET', `${core}/pods`, undefined, { user, headers: { accept } });

@@ -220,13 +220,13 @@ describe('a write of a node', () => {
     ['a finalizer of its pod', 'PATCH', status, { metadata: { finalizers: ['a.b/c'] } }, 403],
   ];
   for (const [what, method, path, body, code] of rows) {
-    it(`of ${what} is ${code < 300 ? 'taken' : 'refused'}`, async () => {
+    it(`of ${what} is ${code < 300 ? 'accepted' : 'rejected'}`, async () => {
       const answer = await ask(method, path, body);
       assert.equal(answer.status, code, answer.text);
     });
   }
 
-  it('of the Lease of an address is its own holder alone', async () => {
+  it('of the Lease of an address may only set the node itself as the holder', async () => {
     const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
     const one = `${leases}/load-balancer.192.0.2.240`;
     const metadata = {
@@ -269,7 +269,7 @@ describe('a write of a node', () => {
     assert.equal(pod.metadata.ownerReferences, undefined);
   });
 
-  it('of the host name of another node is refused in every way to write it', async () => {
+  it('of the host name of another node is rejected in every form of write', async () => {
     const user = { name: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] };
     const label = 'kubernetes.io/hostname';
     const whole = (await world.server.call('GET', node)).json<KubeObject>();

@@ -89,7 +89,7 @@ it('a node keeps writing its Node during an order, and cannot withdraw it', asyn
   assert.equal((await ask('PATCH', `${core}/nodes/n1`, ordering(null))).status, 403);
 });
 
-it('the executable is for nodes and administrators', async () => {
+it('only nodes and administrators may download the executable', async () => {
   const { server, ask } = world;
   assert.equal((await ask('GET', executableDocument)).text, 'the executable');
   assert.equal((await server.call('GET', executableDocument)).status, 200);

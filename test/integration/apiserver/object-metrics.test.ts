@@ -37,7 +37,7 @@ describe('/metrics/objects', () => {
       .filter(([sample]) => sample.includes(`pod="${pod}"`))
       .map(([, value]) => value);
 
-  it('is read whole by Prometheus', { skip: unlessGo }, async () => {
+  it('can be read completely by Prometheus', { skip: unlessGo }, async () => {
     const { text } = await server.call('GET', objectMetricsPath);
     const read = Object.entries(readAsPrometheus(text)).map(([name, { type, metrics }]) => [
       name,

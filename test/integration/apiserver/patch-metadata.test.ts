@@ -44,7 +44,7 @@ const patches: readonly (readonly [type: string, patch: object])[] = [
 ];
 
 for (const [type, patch] of patches)
-  it(`the last entry of a list or map is removed with a ${type}, and no empty list or map stays`, async () => {
+  it(`a ${type} that removes the last entry of a list or map leaves no empty list or map`, async () => {
     const made = await server.call('POST', maps, { metadata: { name: type, ...full } });
     assert.equal(made.status, 201, made.text);
     assert.deepEqual(
@@ -64,7 +64,7 @@ for (const [type, patch] of patches)
       );
   });
 
-it('an object that is created with empty ones has none', async () => {
+it('an object that is created with empty lists and maps is stored without them', async () => {
   const empty = { annotations: {}, finalizers: [], labels: {}, ownerReferences: [] };
   const made = await server.call('POST', maps, { metadata: { name: 'empty', ...empty } });
   assert.equal(made.status, 201, made.text);

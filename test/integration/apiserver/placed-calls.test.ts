@@ -85,7 +85,7 @@ const refuses =
   (_, outgoing) =>
     outgoing.writeHead(503, { 'function-not-called': why }).end('{}');
 
-it('a call is answered, first and again, and its place is free then', async () => {
+it('a call is answered at its first and repeated attempts, and its place is released then', async () => {
   const { calls, place, send } = world();
   answer = (_, outgoing) => outgoing.setHeader('content-type', 'application/json').end('7');
   const outcome = await send(await place());

@@ -130,7 +130,7 @@ describe('classes of pods', () => {
     assert.match(answer.text, /spec\.tolerations: Too many: 500\d: must have at most 400 items/);
   });
 
-  it('the objects of priority and fairness exist from the start', async () => {
+  it('the objects of API Priority and Fairness exist from the start', async () => {
     for (const kind of ['flowschemas', 'prioritylevelconfigurations']) {
       const found = await server.call('GET', `/apis/flowcontrol.apiserver.k8s.io/v1/${kind}`);
       const { items } = found.json<{ items: { metadata: { name: string; annotations: object } }[] }>();

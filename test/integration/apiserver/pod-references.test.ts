@@ -114,7 +114,7 @@ describe('a new pod', () => {
     }
   });
 
-  it('is checked for the pod, not for the template of its controller', async () => {
+  it('is checked when the pod is created, and not when the template of its controller is', async () => {
     const labels = { app: 'a' };
     const answer = await server.call('POST', '/apis/apps/v1/namespaces/default/deployments', {
       metadata: { name: 'd' },

@@ -159,7 +159,7 @@ describe('a resize', () => {
     assert.equal((await resize(name, amounts('150m', '64Mi', '200m'))).status, 200);
   });
 
-  it('checks the changes of a container', async () => {
+  it('is rejected if its changes of a container are invalid', async () => {
     const policy = (resourceName: string, restartPolicy: string) => ({ resourceName, restartPolicy });
     const cases: readonly [object[], object, RegExp][] = [
       [[policy('disk', 'NotRequired')], {}, /Unsupported value: "disk": supported values: "cpu", "memory"/],

@@ -63,7 +63,7 @@ describe('protobuf bodies', () => {
     assert.equal(late.status, 409);
   });
 
-  it('are checked and given defaults as JSON is', async () => {
+  it('are validated and get defaults as in JSON', async () => {
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const deployment = (selector: object) =>
       ['web', 'json'].map((name) => ({
@@ -101,7 +101,7 @@ describe('protobuf bodies', () => {
     assert.match(refused.text, /selector/);
   });
 
-  it('carry the options of a delete', async () => {
+  it('may contain the options of a deletion', async () => {
     await send('POST', configMaps, configMap({ metadata: { name: 'b' } }));
     const remove = (value: Readonly<Record<string, unknown>>) =>
       send('DELETE', `${configMaps}/b`, body('meta.v1.DeleteOptions', 'v1', 'DeleteOptions', value));
@@ -113,7 +113,7 @@ describe('protobuf bodies', () => {
     assert.equal(await storedObject(server, '/registry/configmaps/default/b'), undefined);
   });
 
-  it('scale, bind and evict', async () => {
+  it('may scale, bind and evict', async () => {
     const scale = body('autoscaling.v1.Scale', 'autoscaling/v1', 'Scale', {
       metadata: { name: 'web' },
       spec: { replicas: 3 },

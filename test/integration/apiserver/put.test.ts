@@ -83,7 +83,7 @@ describe('PUT', () => {
     }
   });
 
-  it('creates nothing for users who may update objects and not create them', async () => {
+  it('creates nothing for users who may update objects but not create them', async () => {
     const user = { name: 'changer', groups: ['system:authenticated'] };
     const refused = await put(`${leases}/mine`, lease('mine'), user);
     assert.equal(refused.status, 403, refused.text);

@@ -102,7 +102,7 @@ const keys = [
   '$patch',
 ];
 
-it('random requests are answered without a fault of the server', async () => {
+it('random requests are answered without an internal error of the server', async () => {
   const log = new RecordingLogger();
   const server = await startTestServer({ log });
   const random = new SeededRandom(20);

@@ -1,6 +1,6 @@
 /**
- * Unmodified client libraries that get 410, for a version that the store has forgotten, and 429, for a user
- * who has as many requests in progress as one user may have.
+ * Unmodified client libraries that get 410 for a compacted version, and 429 for a user with too many
+ * requests in progress.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -84,7 +84,7 @@ describe('410 and 429', { timeout: 300_000 }, () => {
     await earlier.stop();
   });
 
-  it('are reported by the clients of Python, with the seconds to wait', {
+  it('are reported by the Python clients, with the seconds to wait', {
     skip: unlessPythonClients,
   }, async () => {
     const tooMany = [429, 'TooManyRequests', '1'];

@@ -18,7 +18,7 @@ async function take(watch: WatchReader, count: number): Promise<string[]> {
   return lines;
 }
 
-it('a watch continues after a version from the previous server, with selectors and from then on', async () => {
+it('a watch continues after a version of the previous server, also with selectors', async () => {
   const before = await startTestServer();
   const create = async (name: string, team: string) => {
     const made = await before.call('POST', maps, { metadata: { name, labels: { team } } });
@@ -59,7 +59,7 @@ it('a watch continues after a version from the previous server, with selectors a
   await before.stop();
 });
 
-it('refuses a version that the store has forgotten', async () => {
+it('a watch at a compacted version is rejected', async () => {
   const before = await startTestServer();
   const from = (await before.call('GET', maps)).json<KubeList>().metadata.resourceVersion;
   const made = await before.call('POST', maps, { metadata: { name: 'a' } });

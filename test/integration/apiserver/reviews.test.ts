@@ -144,7 +144,7 @@ describe('a SelfSubjectAccessReview', () => {
     ],
   ];
   for (const [what, user, spec, allowed, evaluationError] of rows) {
-    it(`${what}: ${allowed}`, async () => {
+    it(`answers ${allowed} for ${what}`, async () => {
       const answer = await server.call('POST', reviews, { spec }, { user });
       assert.equal(answer.status, 201, answer.text);
       const review = answer.json<SelfSubjectAccessReview>();
@@ -212,7 +212,7 @@ describe('a SelfSubjectAccessReview', () => {
       "fieldSelector.requirements[0].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
     ],
   ] as const) {
-    it(`takes no field selector ${what}`, async () => {
+    it(`rejects a field selector ${what}`, async () => {
       const spec = { resourceAttributes: { ...listPods, fieldSelector } };
       const answer = await server.call('POST', reviews, { spec }, { user: node });
       assert.equal(answer.status, 422, answer.text);
@@ -242,7 +242,7 @@ describe('a SelfSubjectAccessReview', () => {
       "labelSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
     ],
   ] as const) {
-    it(`takes no label selector ${what}`, async () => {
+    it(`rejects a label selector ${what}`, async () => {
       const spec = { resourceAttributes: { ...listPods, labelSelector } };
       const answer = await server.call('POST', reviews, { spec }, { user: node });
       assert.equal(answer.status, 422, answer.text);
@@ -250,7 +250,7 @@ describe('a SelfSubjectAccessReview', () => {
     });
   }
 
-  it('takes a field selector with an operator that it does not support', async () => {
+  it('accepts a field selector with an operator that it does not support', async () => {
     const fieldSelector = { requirements: [{ ...ownPods, operator: 'Near' }] };
     const spec = { resourceAttributes: { ...listPods, fieldSelector } };
     const answer = await server.call('POST', reviews, { spec }, { user: early });
@@ -264,7 +264,7 @@ describe('a SelfSubjectAccessReview', () => {
     { ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u' }] },
     { generation: 1, managedFields: [] },
   ]) {
-    it(`takes no metadata: ${Object.keys(metadata).join()}`, async () => {
+    it(`rejects metadata with ${Object.keys(metadata).join()}`, async () => {
       const question = { metadata, spec: { resourceAttributes: listPods } };
       const answer = await server.call('POST', reviews, question);
       assert.equal(answer.status, 422, answer.text);

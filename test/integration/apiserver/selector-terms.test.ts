@@ -24,7 +24,7 @@ const budget = (name: string, count: number) => ({
 });
 const pod = { containers: [{ name: 'a', image: 'b' }] };
 
-test('a Service selects by 1,000 labels at most', async () => {
+test('a Service may select by at most 1,000 labels', async () => {
   const answer = await server.call('POST', services, service('long', 1001));
   assert.equal(answer.status, 422, answer.text);
   assert.match(answer.text, /spec\.selector: Too many: 1001: must have at most 1000 items/);
@@ -35,7 +35,7 @@ test('a Service selects by 1,000 labels at most', async () => {
   assert.equal(other.status, 200, other.text);
 });
 
-test('a ReplicationController selects by 1,000 labels at most', async () => {
+test('a ReplicationController may select by at most 1,000 labels', async () => {
   const template = { metadata: { labels: pairs(1001) }, spec: pod };
   const answer = await server.call('POST', controllers, { metadata: { name: 'long' }, spec: { template } });
   assert.equal(answer.status, 422, answer.text);

@@ -49,7 +49,7 @@ describe('the HTTPS listener for agents', () => {
     stranger.close();
   });
 
-  it('ends the connection of a stranger with its first answer', async () => {
+  it('closes the connection of an unauthenticated client after its first answer', async () => {
     const socket = connect({
       host: '127.0.0.1',
       port: server.port,

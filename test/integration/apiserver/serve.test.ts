@@ -175,7 +175,7 @@ describe('the HTTPS listener', () => {
     }
   });
 
-  it('keeps a watch that may last longer than a timer of Node can', async () => {
+  it('keeps a watch whose timeout exceeds the maximum of Node’s timers', async () => {
     const { key, certificate } = await server.clientCertificate('admin', ['system:masters']);
     const tls = { ca: server.authority.certificate, key, cert: certificate };
     const maps = '/api/v1/namespaces/kube-public/configmaps';
@@ -207,7 +207,7 @@ describe('the HTTPS listener', () => {
     assert.match(said ?? '', / 403 /);
   });
 
-  it('shows its authority, and a renewed certificate to new connections', async () => {
+  it('presents its authority, and a renewed certificate on new connections', async () => {
     const now = Date.now();
     const issue = (commonName: string) =>
       issueCertificate(server.authority, {
@@ -312,14 +312,14 @@ describe('the HTTPS listener', () => {
     await own.stop();
   });
 
-  it('refuses a body that is too large, and sends a large list whole', async () => {
+  it('rejects a body that is too large, and sends a large list completely', async () => {
     const { key, certificate } = await server.clientCertificate('admin', ['system:masters']);
     const agent = new Agent({ keepAlive: true, ca: server.authority.certificate, key, cert: certificate });
     const configMaps = '/api/v1/namespaces/default/configmaps';
     const send = async (method: string, path: string, body?: string) => {
       const headers = { 'content-type': 'application/json' };
       const outgoing = request({ host: '127.0.0.1', port: server.port, method, path, headers, agent });
-      // The server learns the size only by reading the body if there is no Content-Length.
+      // Without a Content-Length the server finds the size only by reading the body.
       if (body !== undefined) outgoing.write(body);
       outgoing.end();
       const [response] = await once(outgoing, 'response');

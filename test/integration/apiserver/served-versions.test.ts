@@ -54,7 +54,7 @@ describe('an autoscaler in two versions', () => {
   };
   const get = (version: 'v1' | 'v2', name: string) => call('GET', `${path(version)}/${name}`);
 
-  it('is preferred in v2, and has the same names in both', async () => {
+  it('has v2 as its preferred version, and the same names in both', async () => {
     const group = (await server.call('GET', '/apis/autoscaling')).json<{
       versions: { version: string }[];
       preferredVersion: { version: string };

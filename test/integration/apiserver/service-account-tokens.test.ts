@@ -1,4 +1,4 @@
-/** Authentication with service account tokens: which tokens the server accepts, and for how long. */
+/** Authentication with service account tokens: the tokens that the server accepts, and their validity. */
 import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
@@ -90,7 +90,7 @@ describe('a token of a service account', () => {
       assert.equal(await isGood(await signed(change)), false, what);
   });
 
-  it('is signed by this cluster: a foreign token with the same claims authenticates no user', async () => {
+  it('is not accepted with the same claims and the signature of another cluster', async () => {
     const token = await world.token();
     const { privateKey } = newKeyPair();
     assert.equal(await isGood(signToken(createPrivateKey(privateKey), claimsOf(token))), false);
@@ -339,7 +339,7 @@ describe('discovery of the issuer', () => {
     }
   });
 
-  it('has the addresses of the settings', async () => {
+  it('uses the addresses of the settings', async () => {
     const names = ['https://new.example.com', 'https://old.example.com'];
     const other = await startAccountWorld({
       issuer: { issuers: names, jwksURI: 'https://keys.example.com/k' },

@@ -58,9 +58,9 @@ for (const [what, address] of [
   });
 
 for (const [what, address] of [
-  ['IPv6 with four numbers', '::ffff:192.0.2.9'],
+  ['IPv6 with a dotted part', '::ffff:192.0.2.9'],
   ['IPv6', '::FFFF:c000:0209'],
-  ['IPv6 without short forms', '0:0:0:0:0:ffff:c000:209'],
+  ['IPv6 in full', '0:0:0:0:0:ffff:c000:209'],
   ['leading zeros', '192.0.2.009'],
   ['a zone', '::ffff:192.0.2.9%eth0'],
   ['a blank', ' 192.0.2.9'],
@@ -69,7 +69,7 @@ for (const [what, address] of [
     assert.equal((await create('thief', address)).status, 422);
   });
 
-test('a load balancer cannot give a Service the address of a node', async () => {
+test('a load balancer controller cannot assign the address of a node to a Service', async () => {
   const spec = { type: 'LoadBalancer', ports: [{ port: 80 }] };
   assert.equal((await server.call('POST', services, { metadata: { name: 'lb' }, spec })).status, 201);
   const of = (ip: string) => ({ status: { loadBalancer: { ingress: [{ ip }] } } });
@@ -112,7 +112,7 @@ test('an older Service of another namespace does not get an address and port tha
   assert.equal((await take('older', { ports: [{ port: 80 }] })).status, 200);
 });
 
-test('a Service names at most a thousand pairs of an external address and a port', async () => {
+test('a Service may have at most a thousand pairs of an external address and a port', async () => {
   const ports = Array.from({ length: 100 }, (_, i) => ({ name: `p${i}`, port: 1000 + i }));
   const externalIPs = Array.from({ length: 11 }, (_, i) => `203.0.113.${100 + i}`);
   const make = (name: string, spec: object) => server.call('POST', services, { metadata: { name }, spec });

@@ -92,7 +92,7 @@ describe('services', () => {
     await made('heir', { clusterIP: '10.96.0.11', type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] });
   });
 
-  it('release what a change of type makes unnecessary, and allocate what it requires', async () => {
+  it('release addresses and ports that a change of type makes unnecessary, and allocate required ones', async () => {
     const first = await made('shape', { type: 'NodePort' });
     const { clusterIP } = first.spec;
     const nodePort = first.spec.ports?.[0]?.nodePort;
@@ -175,7 +175,7 @@ describe('services', () => {
     await made('after', held);
   });
 
-  it('have distinct node ports, wherever the search for them begins', async () => {
+  it('have distinct node ports for any start of the search', async () => {
     const own = await startTestServer({ random: { next: () => 0.3, uuid: () => crypto.randomUUID() } });
     const ports = [
       { name: 'a', port: 80 },
@@ -223,7 +223,7 @@ describe('services', () => {
 });
 
 describe('bootstrap', () => {
-  it('creates the Services of every cluster, once', async () => {
+  it('creates the Services of every cluster only once', async () => {
     const server = await startTestServer({ bare: true, bareNamespaces: true });
     await bootstrapObjects(server, objectsAt(6443));
     const before = await server.store.list('/registry/');

@@ -1,4 +1,6 @@
-/** Stopping the listener while connected clients do not close their side, as when their machine is gone. */
+/**
+ * Stopping the listener while connected clients do not close their side, as when their machine has failed.
+ */
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
@@ -70,7 +72,7 @@ describe('a listener that stops', () => {
     await stopped;
   });
 
-  it('closes a connection whose TLS handshake is not over', async (t) => {
+  it('closes a connection whose TLS handshake is not complete', async (t) => {
     const client = connectTcp({ host: '127.0.0.1', port: server.port });
     client.on('error', () => undefined);
     t.after(() => client.destroy());
@@ -80,7 +82,7 @@ describe('a listener that stops', () => {
     await server.stop();
   });
 
-  it('cuts off a client that neither closes its connection after a refused upgrade', async (t) => {
+  it('cuts off a client that does not close its connection after a rejected upgrade', async (t) => {
     const client = await dial(t, server, ['http/1.1']);
     client.write(`GET ${maps}/../x HTTP/1.1\r\nhost: a\r\n${upgrade}\r\n`);
     await reads(client, /400 Bad Request/);

@@ -45,7 +45,7 @@ describe('a claim', () => {
   const grow = ({ metadata: { name } }: PersistentVolumeClaim, storage = '2Gi') =>
     server.call('PATCH', `${claims}/${name}`, { spec: { resources: { requests: { storage } } } }, merge);
 
-  it('without a class gets the default one, as soon as it exists', async () => {
+  it('without a class gets the default class, as soon as it exists', async () => {
     // Every cluster has a default class from the start; this test removes it.
     assert.equal(await classOf(), 'local');
     const notDefault = { metadata: { annotations: { [annotation]: 'false' } } };

@@ -63,7 +63,7 @@ describe('reviews about other users', () => {
     ],
   ];
   for (const [what, spec, allowed] of rows)
-    it(`${what}: ${allowed}`, async () => {
+    it(`answer ${allowed} for ${what}`, async () => {
       const answer = await server.call('POST', everywhere, { spec });
       assert.equal(answer.status, 201, answer.text);
       const { metadata, ...review } = answer.json<Review>();
@@ -73,7 +73,7 @@ describe('reviews about other users', () => {
       assert.equal(reason !== undefined, allowed && what.startsWith('bob'), reason ?? 'no reason');
     });
 
-  it('is about a namespace, existing or not', async () => {
+  it('may be about a namespace that does not exist', async () => {
     const ask = (spec: object, metadata = {}) => server.call('POST', inPlace('none'), { metadata, spec });
     const spec = {
       user: 'ann',
@@ -112,7 +112,7 @@ describe('reviews about other users', () => {
     );
   });
 
-  it('are for administrators; nodes may ask about their own clients', async () => {
+  it('are only for administrators, and for nodes about their own clients', async () => {
     const spec = { user: 'bob', resourceAttributes: pods };
     const tokens = '/apis/authentication.k8s.io/v1/tokenreviews';
     for (const [path, body] of [
@@ -207,7 +207,7 @@ describe('a SelfSubjectRulesReview', () => {
     }
   });
 
-  it('is about a namespace', async () => {
+  it('lists the rules for the requested namespace', async () => {
     const answer = await server.call('POST', `${group}/selfsubjectrulesreviews`, { spec: {} }, { user: bob });
     assert.deepEqual([answer.status, answer.json<Status>().message], [400, 'no namespace on request']);
   });
@@ -287,13 +287,13 @@ describe('reviews of identities', () => {
     assert.deepEqual(own, { username: node.name, groups: node.groups });
   });
 
-  it('stores nothing', async () => {
+  it('are not stored', async () => {
     await review({ token: 'good' });
     for (const kind of ['tokenreviews', 'selfsubjectreviews', 'subjectaccessreviews'])
       assert.deepEqual((await server.store.list(`/registry/${kind}`)).items, []);
   });
 
-  it('is in discovery with the verb create alone', async () => {
+  it('are in discovery with only the verb create', async () => {
     for (const [path, expected] of [
       [authentication, ['selfsubjectreviews', 'tokenreviews']],
       [

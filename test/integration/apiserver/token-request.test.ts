@@ -63,7 +63,7 @@ describe('a TokenRequest', () => {
     });
   });
 
-  it('has the object that it is bound to', async () => {
+  it('is answered with a token that names the object to which it is bound', async () => {
     const own = async (spec: object) => claimsOf(await world.token(spec))['kubernetes.io'];
     const base = { namespace: 'default', serviceaccount: ref(app) };
     assert.deepEqual(await own(bindTo('Pod', 'p1')), { ...base, pod: ref(pod), node: ref(n1) });
@@ -135,7 +135,7 @@ describe('a TokenRequest', () => {
       assert.match(answer.json<Status>().message ?? '', why);
     });
 
-  it('is of an account that exists, in its own name, and has no other verb', async () => {
+  it('needs an existing account and its name, and has no other verb than create', async () => {
     const at = (account: string) => `${inDefault}/serviceaccounts/${account}/token`;
     const ask = (account: string, body: object) => world.server.call('POST', at(account), body);
     assert.equal((await ask('none', {})).status, 404);

@@ -100,7 +100,7 @@ describe('an answer of thousands of objects', () => {
     return { turns, chunks, text: Buffer.concat(chunks).toString() };
   };
 
-  it('is a Table made a few rows at a time, in pieces', async () => {
+  it('may be a Table, which is created a few rows at a time, and is sent in pieces', async () => {
     const { text, chunks } = await readCounting(maps, table);
     const { kind, columnDefinitions, rows } = JSON.parse(text);
     assert.deepEqual([kind, columnDefinitions[0].name, rows.length], ['Table', 'Name', count]);
@@ -116,7 +116,7 @@ describe('an answer of thousands of objects', () => {
     assert.ok(looked.most <= 250, `${looked.most} rows were made at once`);
   });
 
-  it('is a Table that is encoded as it is read', async () => {
+  it('may be a Table, which is encoded as the client reads it', async () => {
     Object.assign(looked, { total: 0, now: 0, most: 0 });
     const { reader } = await open(maps, table);
     await reader.read();
@@ -125,7 +125,7 @@ describe('an answer of thousands of objects', () => {
     await reader.cancel();
   });
 
-  it('is metadata alone, in turns too', async () => {
+  it('may be metadata only, which is also encoded in turns', async () => {
     const { text, turns } = await readCounting(maps, metadata);
     const { kind, items } = JSON.parse(text);
     assert.deepEqual([kind, items.length], ['PartialObjectMetadataList', count]);
@@ -159,7 +159,7 @@ describe('an answer of thousands of objects', () => {
     assert.ok(looked.total < count / 2, `${looked.total} objects were read`);
   });
 
-  it('begins a watch as Tables, a few at a time', async () => {
+  it('begins a watch as Tables, a few objects at a time', async () => {
     Object.assign(looked, { total: 0, now: 0, most: 0 });
     const query =
       'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';

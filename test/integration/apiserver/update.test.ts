@@ -97,7 +97,7 @@ describe('update', () => {
     assert.equal(third.status?.replicas, 7);
   });
 
-  it('keeps status and specification apart', async () => {
+  it('changes either the status or the specification', async () => {
     const made = await createDeployment('apart');
     const path = `${deployments}/apart`;
     const both = { ...made, spec: { ...made.spec, replicas: 3 }, status: { replicas: 3 } };
@@ -181,7 +181,7 @@ describe('update', () => {
     assert.ok(answer.json<Status>().details?.causes?.some((cause) => cause.field?.startsWith('spec.')));
   });
 
-  it('patches in each of the three ways', async () => {
+  it('applies each of the three types of patches', async () => {
     await createDeployment('patched');
     const patch = (type: string, body: unknown) =>
       server.call('PATCH', `${deployments}/patched`, body, {
@@ -216,7 +216,7 @@ describe('update', () => {
     assert.equal(stored.spec.replicas, 5);
   });
 
-  it('treats a resourceVersion in a patch as a precondition, and refuses an invalid result', async () => {
+  it('treats a resourceVersion in a patch as a precondition, and rejects an invalid result', async () => {
     const made = await createMap('condition', { a: '1' });
     const patch = (body: unknown) =>
       server.call('PATCH', `${configMaps}/condition`, body, {

@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicies refuse, warn and let through requests, as Kubernetes’ do. */
+/** ValidatingAdmissionPolicies reject and accept requests and return warnings, as in Kubernetes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
@@ -156,7 +156,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     });
   });
 
-  it('sees objects in the version of the rule that matched', async () => {
+  it('gets objects in the version of the rule that matched', async () => {
     const matchConstraints = {
       resourceRules: [
         {
@@ -186,7 +186,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     });
   });
 
-  it('lets expressions ask the authorizer about the user of the request', async () => {
+  it('lets expressions query the authorizer about the user of the request', async () => {
     const expression = "authorizer.group('').resource('secrets').namespace('default').check('get').allowed()";
     await withPolicy('rights', { validations: [{ expression }] }, {}, async () => {
       assert.equal((await post(configMap('ten'))).status, 201);
@@ -210,7 +210,7 @@ describe('a ValidatingAdmissionPolicy', () => {
     });
   });
 
-  it('sees connections to pods', async () => {
+  it('is evaluated for connections to pods', async () => {
     const matchConstraints = {
       resourceRules: [
         { apiGroups: [''], apiVersions: ['v1'], operations: ['CONNECT'], resources: ['pods/exec'] },

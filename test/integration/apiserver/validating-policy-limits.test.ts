@@ -1,4 +1,4 @@
-/** ValidatingAdmissionPolicies with many parameters, invalid ones, and those of a user with few rights. */
+/** ValidatingAdmissionPolicies with many parameters, with errors, and written by a user with few rights. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
@@ -131,7 +131,7 @@ describe('a user who may write policies, but not read all Secrets', () => {
     assert.match(changed.text, /spec.paramRef: Forbidden/);
   });
 
-  it('can do so once the parameters may be read', async () => {
+  it('can use them as parameters once the user may read them', async () => {
     await grant('secrets', [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }]);
     await server.call('GET', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings');
     const made = await as(

@@ -1,4 +1,4 @@
-/** Requests that wait for a webhook do not use up the number of requests that are answered at a time. */
+/** Requests that wait for a webhook are not counted in the limit of concurrent requests. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { RequestCredentials } from '../../../src/apiserver/authentication/authenticator.ts';
@@ -69,7 +69,7 @@ describe('requests that wait for a webhook', () => {
       }
     assert.equal((await create('c', 'secrets', 'c')).status, 201);
     assert.equal((await create('a', 'secrets', 'a')).status, 201);
-    // Eight requests wait beside those that are answered; the next ones are counted among these.
+    // Eight requests wait without being counted as concurrent; further ones are counted.
     for (const user of ['c', 'd', 'e', 'f']) {
       waiting.push(create(user, 'configmaps', user));
       await until(() => hook.requests.length === waiting.length);

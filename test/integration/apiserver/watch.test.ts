@@ -116,7 +116,7 @@ describe('watch', () => {
     }
   });
 
-  it('sends bookmarks each minute and before its time is over, then ends', async () => {
+  it('sends bookmarks each minute and before its end', async () => {
     const own = await startTestServer();
     const from = (await own.call('GET', configMaps)).json<KubeList>().metadata.resourceVersion;
     const watch = await openTestWatch(
@@ -173,7 +173,7 @@ describe('watch', () => {
     await own.stop();
   });
 
-  it('lists through a watch for clients that ask for initial events', async () => {
+  it('sends the existing objects to clients that request initial events', async () => {
     const own = await startTestServer();
     await own.call('POST', configMaps, { metadata: { name: 'i1' } });
     const made = await own.call('POST', configMaps, { metadata: { name: 'i2' } });
@@ -281,7 +281,7 @@ describe('watch', () => {
       return { own, reader, hungUp, write };
     };
 
-    it('is cut off when too much waits', async () => {
+    it('is cut off when it has too much unread data', async () => {
       const { own, hungUp, write } = await open();
       for (let number = 0; number < 12; number++) await write(`large-${number}`, 900_000);
       assert.equal(hungUp.times, 1);
@@ -289,7 +289,7 @@ describe('watch', () => {
       await own.stop();
     });
 
-    it('is cut off when anything waits for too long, and not before', async () => {
+    it('is cut off when data is unread for too long, and not before', async () => {
       const { own, hungUp, write } = await open();
       await write('small', 100_000);
       await own.clock.advance(29_000);

@@ -1,4 +1,4 @@
-/** Admission webhooks: which requests they see, and what becomes of their answers. */
+/** Admission webhooks: the requests for which they are called, and the effects of their answers. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Status } from '../../../src/apimachinery/status-error.ts';
@@ -153,14 +153,14 @@ describe('a webhook', () => {
     );
   });
 
-  it('warns the client', async () => {
+  it('can return warnings to the client', async () => {
     await configure('validating', {});
     hook.answer(() => ({ allowed: true, warnings: ['use another name'] }));
     const answer = await create();
     assert.match(answer.headers.get('warning') ?? '', /use another name/);
   });
 
-  it('is called for a dry run if it has no side effects, and sees that it is one', async () => {
+  it('is called for a dry run if it has no side effects, and the review contains the dry run', async () => {
     await configure('validating', {});
     assert.equal((await create({}, '?dryRun=All')).status, 201);
     assert.equal(hook.requests[0]?.dryRun, true);
@@ -182,7 +182,7 @@ describe('a webhook', () => {
     assert.equal(hook.requests[0]?.object?.apiVersion, 'autoscaling/v1');
   });
 
-  it('sees Scales, evictions, bindings and connections as the client sends them', async () => {
+  it('gets Scales, evictions, bindings and connections as the client sends them', async () => {
     const replicas = { metadata: { name: 'scaled' }, spec: { replicas: 1, ...template('scaled') } };
     const deployments = '/apis/apps/v1/namespaces/default/deployments';
     assert.equal((await server.call('POST', deployments, replicas)).status, 201);
@@ -277,7 +277,7 @@ describe('a webhook', () => {
     assert.equal(hook.requests.length, 0);
   });
 
-  it('may ask the authorizer in its match conditions', async () => {
+  it('can query the authorizer in its match conditions', async () => {
     const expression =
       "!authorizer.group('').resource('configmaps').namespace('default').check('break').allowed()";
     await configure('validating', { matchConditions: [{ name: 'unless', expression }] });
@@ -292,7 +292,7 @@ describe('a webhook', () => {
     assert.equal((await create()).status, 201);
   });
 
-  it('fails the request when it answers with an error', async () => {
+  it('makes the request fail when it answers with an error', async () => {
     await configure('validating', {});
     hook.answer((_, response) => void response.writeHead(500, { 'content-type': 'text/plain' }).end('oh'));
     assert.equal(
@@ -301,7 +301,7 @@ describe('a webhook', () => {
     );
   });
 
-  it('keeps its connection', async () => {
+  it('is called over one kept connection', async () => {
     await configure('validating', {});
     await create();
     const before = hook.connections();

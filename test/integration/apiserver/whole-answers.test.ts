@@ -71,7 +71,7 @@ describe('a complete answer', () => {
     }
   });
 
-  it('is whole on the connection of an agent', async () => {
+  it('is complete on the connection of an agent', async () => {
     const url = `https://127.0.0.1:${server.port}`;
     const transport = createHttp2Transport({ server: url, ...tls, clock: systemClock });
     for (const [path, status, expected] of [
@@ -113,7 +113,7 @@ describe('a complete answer', () => {
     await closed;
   });
 
-  it('is the answer to the impersonated user', async () => {
+  it('can be the answer to an impersonated user', async () => {
     assert.equal((await ask(maps, { headers: { 'Impersonate-User': 'bob' } })).status, 403);
     assert.equal((await ask('/version', { headers: { 'impersonate-GROUP': 'x' } })).status, 400);
   });

@@ -70,7 +70,7 @@ interface Stored {
 }
 
 for (const [path, given] of kinds)
-  it(`a new object of ${path} has a status of the server, without an owner`, async () => {
+  it(`a new object of ${path} has the status of the server, which has no field manager`, async () => {
     const sent = { metadata: { name: 'new' }, spec: given, status: { replicas: 7, numberReady: 7 } };
     const made = await server.call('POST', `/${path}?dryRun=All`, sent);
     assert.equal(made.status, 201, made.text);
@@ -100,7 +100,7 @@ for (const [path, given] of kinds)
     await server.call('DELETE', `/${path}/put`, { gracePeriodSeconds: 0 });
   });
 
-it('faults of the status itself are rejected as before', async () => {
+it('an invalid status is rejected', async () => {
   await server.call('POST', sets, { metadata: { name: 'wrong' }, spec: { selector, template } });
   const status = {
     currentNumberScheduled: -1,

@@ -122,10 +122,10 @@ test('a wrong passphrase, and none, are refused in one line', async () => {
 });
 
 for (const passphrase of [undefined, 'correct horse'])
-  test(`a backup that is cut anywhere is refused, ${passphrase ? 'encrypted' : 'not encrypted'}`, async () => {
+  test(`a backup that is truncated at any position is rejected, ${passphrase ? 'encrypted' : 'not encrypted'}`, async () => {
     const size = await writeArchive(pathOf(), { manifest, files }, passphrase);
     const content = await readFile(pathOf());
-    // Each try of a passphrase takes a second.
+    // Each attempt with a passphrase takes a second.
     const lengths = passphrase
       ? [40, size - 70_000, size - 1]
       : [0, 1, 300, 5_000, size >> 1, size - 30, size - 1];
@@ -139,7 +139,7 @@ for (const passphrase of [undefined, 'correct horse'])
     }
   });
 
-test('a changed byte anywhere is noticed', async () => {
+test('a changed byte at any position is detected', async () => {
   const size = await writeArchive(pathOf(), { manifest, files }, undefined);
   const content = await readFile(pathOf());
   for (const at of [0, 30, 600, 2_000, size >> 1, size - 1_000, size - 5]) {
@@ -179,7 +179,7 @@ test('files that are not backups are refused', async () => {
   await assert.rejects(digestsOf(pathOf('no.tar.zst')), /this file is no backup of minik8s/);
 });
 
-test('an error of the reader is passed on unchanged, and a full disk leaves no file behind', async () => {
+test('an error of the reader is returned unchanged, and a full disk leaves no file behind', async () => {
   await writeArchive(pathOf(), { manifest, files }, undefined);
   const full = Object.assign(new Error('no space'), { code: 'ENOSPC' });
   const failing = readArchive(fileSource(pathOf()), undefined, async () => async () => {

@@ -136,7 +136,7 @@ test('a backup has all objects, the authority and the settings, and is restored 
     const { items } = await store.list('/registry/configmaps/', {});
     assert.equal(items.length, 250);
     assert.deepEqual(JSON.parse(items.at(-1)?.value.toString() ?? ''), JSON.parse(bytesOf(99).toString()));
-    // A client that has seen writes after the backup must not take a later one for one that it knows.
+    // A client that has read writes after the backup must not mistake a later write for one of these.
     const revision = await store.create('/registry/configmaps/default/new', bytesOf(0));
     assert.ok(revision > manifest.revision + 1_000_000, `revision ${revision} after ${manifest.revision}`);
     const signal = AbortSignal.timeout(30_000);
@@ -163,7 +163,7 @@ test('a backup that is made during writes has the objects of one revision', asyn
   });
 });
 
-test('existing data stay, unless they are to be replaced: then they are moved aside', async () => {
+test('existing data are kept unless they are to be replaced, and then they are moved aside', async () => {
   await write(0, 3);
   const { path } = await backUp();
   await running.etcd.stop();
@@ -226,7 +226,7 @@ test('a cluster that was restored, with deleted objects, is backed up and verifi
   }
 });
 
-test('an interrupted restoration begins again, and no cluster is mixed from two', async () => {
+test('an interrupted restoration begins again, and never mixes the data of two clusters', async () => {
   await write(0, 3);
   const { path } = await backUp();
   const target = join(dataDir, 'other');
@@ -276,7 +276,7 @@ test('verification reads every object, and names a damaged one', async () => {
   assert.deepEqual((await readdir(join(dataDir, 'backups'))).length, 1, 'no copies are left');
 });
 
-test('a snapshot that ends early, or is changed on its way, is rejected', async () => {
+test('a snapshot that ends early or is changed in transit is rejected', async () => {
   const { endpoints, keepaliveMs } = running.etcd;
   const rpc = await openRpc({ endpoints, keepaliveMs, ...network });
   const parts: Buffer[] = [];

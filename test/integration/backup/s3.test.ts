@@ -117,7 +117,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
       assert.deepEqual(await store.list(), []);
     });
 
-  test('of 1,500 other objects with similar names none is listed', async () => {
+  test('none of 1,500 other objects with similar names is listed', async () => {
     const path = join(await server.bucket(bucket), 'a folder/of backups');
     await mkdir(join(path, 'minik8s-deeper'), { recursive: true });
     const others = [
@@ -137,7 +137,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
     assert.ok(pages.length >= 2, `${pages.length} pages`);
   });
 
-  test('an upload that is cut leaves no object and no parts', async () => {
+  test('an upload whose connection is cut leaves no object and no parts', async () => {
     for (const size of [100_000, 20_000_003]) {
       const proxy = await proxied(({ method, path }) =>
         method === 'PUT' && !path.includes('partNumber=1&')
@@ -204,7 +204,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
     assert.equal(gets, 3);
   });
 
-  test('an object whose end never comes is an error, not a shorter backup', async () => {
+  test('an object whose end never arrives is an error, and not a shorter backup', async () => {
     await add(storeOf(), randomBytes(1_000_000));
     const proxy = await proxied(({ method }) =>
       method === 'GET' ? { kind: 'cut answer', after: 100_000 } : undefined,
@@ -212,7 +212,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
     assert.match(await rejection(read(proxy.url)), /the connection ended after 600000 of 1000000 bytes/);
   });
 
-  test('a server that accepts and is silent is an error after some attempts', async () => {
+  test('a server that accepts connections but does not answer is an error after some attempts', async () => {
     const proxy = await proxied(() => new Promise<undefined>(() => undefined));
     const message = await rejection(storeOf(proxy.url, { idleMs: 100 }).list());
     assert.match(message, /cannot be reached \(no byte was sent or received for 0\.1 seconds\)/);
@@ -252,7 +252,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
     assert.equal(busy.requests.length, 4);
   });
 
-  test('each mistake is one line with the remedy', async () => {
+  test('each wrong setting is reported in one line with the remedy', async () => {
     const account = (more: Partial<typeof s3Account>) => ({
       credentials: async () => ({ ...s3Account, ...(more as typeof s3Account), sessionToken: undefined }),
     });
@@ -313,7 +313,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
     assert.deepEqual((await readdir(path)).filter((each) => others.includes(each)).length, 2);
   });
 
-  test('bytes that were changed on their way are not stored', async () => {
+  test('bytes that were changed in transit are not stored', async () => {
     const proxy = await proxied(({ method }) => (method === 'PUT' ? { kind: 'change request' } : undefined));
     for (const size of [100, 9_000_000]) {
       const message = await rejection(add(storeOf(proxy.url), randomBytes(size)));

@@ -1,4 +1,7 @@
-/** Faulty collectors: which answers are read, which spans are sent again, and which are dropped. */
+/**
+ * Faulty collectors: the answers that are read, the spans that are sent again, and the spans that are
+ * dropped.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -39,13 +42,13 @@ describe('sending spans to a collector', { timeout: 60_000 }, () => {
   };
 
   for (const code of [408, 429, 502, 503, 504])
-    it(`fails by ${code}, so that the spans are sent again`, async () => {
+    it(`fails with ${code}, so that the spans are sent again`, async () => {
       status(code);
       await assert.rejects(send(), { message: new RegExp(`^http://127.0.0.1:\\d+ answered ${code}$`) });
     });
 
   for (const code of [400, 401, 404, 413, 500])
-    it(`drops all spans at ${code}, and returns the reason`, async () => {
+    it(`drops all spans after ${code}, and returns the reason`, async () => {
       status(code);
       const { count, why } = await send();
       assert.deepEqual([count, why.replace(/:\d+ /, ' ')], [2, `http://127.0.0.1 answered ${code}`]);

@@ -1,5 +1,5 @@
 /**
- * Several API servers behind one transport: real HTTPS servers that stop, hang, break streams and come back.
+ * Several API servers behind one transport: real HTTPS servers that stop, hang, break streams and recover.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -175,7 +175,7 @@ test('a stream that breaks fails, and is opened on another server next', async (
   assert.equal(String((await again.body[Symbol.asyncIterator]().next()).value), 'two\n');
 });
 
-test('a silent server gets a health check, and is left when that gets no answer', async () => {
+test('a silent server gets a health check, and is no longer used if the check gets no answer', async () => {
   one.mode = 'stream';
   const stream = await transport.request({ method: 'GET', path: '/watch' });
   const chunks = stream.body[Symbol.asyncIterator]();
@@ -186,7 +186,7 @@ test('a silent server gets a health check, and is left when that gets no answer'
   const write = assert.rejects(send('PUT', '/write'), (error) => isTransportError(error) && !error.unsent);
   await until('both requests', () => one.requests.length === 3);
   await clock.advance(3_000);
-  await until('the question for its health', () => one.requests.includes('GET /livez'));
+  await until('the health check', () => one.requests.includes('GET /livez'));
   await clock.advance(3_000);
   assert.equal(await read, 'two');
   await write;
@@ -195,13 +195,13 @@ test('a silent server gets a health check, and is left when that gets no answer'
   assert.equal(await send('POST'), 'two');
 });
 
-test('a slow server that passes its health check is not left', async () => {
+test('a slow server that passes its health check is still used', async () => {
   one.mode = 'hang';
   const slow = send('GET', '/slow');
   await until('the request', () => one.requests.length === 1);
   one.mode = 'answer';
   await clock.advance(3_000);
-  await until('the question for its health', () => one.requests.includes('GET /livez'));
+  await until('the health check', () => one.requests.includes('GET /livez'));
   assert.equal(await send('GET', '/other'), 'one');
   await clock.advance(2_999);
   assert.deepEqual(two.requests, []);
@@ -224,7 +224,7 @@ test('when no server answers the error names all of them with the reasons', asyn
   assert.equal(await send('POST'), 'two');
 });
 
-test('an aborted request does not leave its server', async () => {
+test('an aborted request does not change the server in use', async () => {
   one.mode = 'hang';
   const abort = new AbortController();
   const request = transport.request({ method: 'GET', path: '/x', signal: abort.signal });

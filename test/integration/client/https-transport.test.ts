@@ -111,13 +111,13 @@ for (const [name, create] of Object.entries(transports)) {
   describe(name, () => suite((options) => connectBy(create, options)));
 }
 
-test('plain HTTP works too, by HTTP/1.1', async () => {
+test('plain HTTP is supported, with HTTP/1.1', async () => {
   const plain = await listen(http.createServer((_, response) => response.end('plain')));
   const server = `http://127.0.0.1:${plain}`;
   assert.equal(await get(connectBy(createHttpsTransport, { server })), 'plain');
 });
 
-test('HTTP/2: a silent connection is left, an active one is not', async () => {
+test('a silent connection of HTTP/2 is replaced, and an active one is kept', async () => {
   let silent = true;
   let push = () => {};
   const asked: (() => void)[] = [];
@@ -326,7 +326,7 @@ function suite(connect: Connect): void {
     assert.equal(clock.pending, 0);
   });
 
-  test('a closed transport ends its streams and takes nothing more', async () => {
+  test('a closed transport ends its streams and accepts no more requests', async () => {
     handler = (_, response) => void response.write('x');
     const transport = connect();
     const response = await transport.request({ method: 'GET', path: '/watch' });
@@ -336,7 +336,7 @@ function suite(connect: Connect): void {
     await assert.rejects(get(transport), { failure: 'closed' });
   });
 
-  test('a renewed certificate is used from the next request on; requests under way are not disturbed', async () => {
+  test('a renewed certificate is used from the next request on, and requests in flight are not disturbed', async () => {
     const validity = { notBefore: Date.now() - hour, notAfter: Date.now() + hour };
     const named = (commonName: string) =>
       issueCertificate(authority, { commonName, usages: ['client'], ...validity });
@@ -360,7 +360,7 @@ function suite(connect: Connect): void {
     await assert.rejects(stream.next(), isTransportError);
   });
 
-  test('a failure has the information whether the server may have received the request', async () => {
+  test('an error contains whether the server may have received the request', async () => {
     const unsent = async (request: Promise<unknown>) => {
       const error = await request.then(
         () => assert.fail('it was answered'),

@@ -1,4 +1,4 @@
-/** An agent's connection whose peer has disappeared silently: each side closes it, by its own clock. */
+/** An agent's connection whose peer has failed silently: each side closes it, by its own clock. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -114,7 +114,7 @@ describe('an agent whose server has become silent', () => {
   });
   after(() => line.close());
 
-  it('keeps the connection while pings are answered, and gives it up 45 s after the last answer', async () => {
+  it('keeps the connection while pings are answered, and closes it 45 s after the last answer', async () => {
     const watching = await watch(line);
     for (let pings = 0; pings < 5; pings++) {
       await clock.advance(15_000);
@@ -166,7 +166,7 @@ describe('a server whose agent has become silent', () => {
     assert.equal(clock.pending, 0);
   });
 
-  it('ends a connection that carries nothing after three and a half minutes', async () => {
+  it('closes an idle connection after three and a half minutes', async () => {
     line.transport.close();
     line.wire.cut = false;
     const idle = await connected({ server: clock });

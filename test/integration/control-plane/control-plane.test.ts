@@ -1,4 +1,4 @@
-/** The control plane as a value: its start and end, and that one seed reproduces its actions. */
+/** The control plane as a value: its start, its end, and the reproduction of its actions from one seed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Deployment, deploymentResource } from '../../../src/api/apps/v1/deployment.ts';
@@ -37,7 +37,7 @@ async function assertAtRest(clock: FakeClock): Promise<void> {
   assert.equal(clock.pending, 0);
 }
 
-test('with one seed everything happens in one order, and another seed gives another order', async () => {
+test('equal seeds cause the same order of writes, and different seeds different orders', async () => {
   const authority = await testAuthority(new FakeClock().now());
   const live = async (settings: object = {}) => {
     const clock = new FakeClock();
@@ -135,7 +135,7 @@ test('clients are served before the Service lists the master, and until everythi
     seen.push(['listens', await slices()]);
     const closed = Promise.withResolvers<void>();
     until.addEventListener('abort', async () => {
-      // The announcement has been withdrawn, and the API still answers.
+      // The Service no longer lists the master, and the API still answers.
       seen.push(['closes', (await leases()).length]);
       closed.resolve();
     });
@@ -162,7 +162,7 @@ test('a failed start reports the reason, and leaves nothing running', async () =
   await assertAtRest(clock);
 });
 
-test('stopped before it is ready, it ends with the reason', async () => {
+test('a control plane that is stopped before it is ready ends with the reason', async () => {
   const clock = new FakeClock();
   const plane = await createTestPlane(clock);
   const stop = new AbortController();

@@ -158,7 +158,10 @@ test('an informer follows the server through writes in many pages, and its store
   const versions = (items: readonly ConfigMap[]) =>
     items.map((item) => `${objectKey(item)}@${item.metadata.resourceVersion}`).sort();
   const wanted = versions((await maps.list({ namespace })).items);
-  await until('the informer catching up', () => versions(informer.lister.list()).join() === wanted.join());
+  await until(
+    'the informer with all changes',
+    () => versions(informer.lister.list()).join() === wanted.join(),
+  );
   stop.abort();
   await informers.stopped();
 });
@@ -206,7 +209,7 @@ test('a controller converges, never overshoots, and reverts changes by other cli
   };
   await until('five copies', () => all(5));
   for (const { metadata } of (await owned('a')).slice(0, 3)) await secrets.delete(metadata.name, namespace);
-  await until('the copies coming back', () => all(5));
+  await until('the restored copies', () => all(5));
   for (const name of names) await maps.patch(name, namespace, 'merge', { data: { copies: '2' } });
   await until('two copies', () => all(2));
   const settled = (await secrets.list({ namespace })).metadata.resourceVersion;
@@ -313,6 +316,6 @@ test('an expired event is written again with its count', async () => {
   for (const event of (await events.list({ namespace })).items)
     await events.delete(event.metadata.name, namespace);
   recorder.event(about, 'Normal', 'Pulled', 'image');
-  await until('the event again', async () => (await counts()).join() === '2');
+  await until('the event that is written again', async () => (await counts()).join() === '2');
   await server.clock.until(recorder.stop());
 });

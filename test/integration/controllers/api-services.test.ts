@@ -48,7 +48,7 @@ describe('the APIServices of the server itself', () => {
     assert.equal(found.spec.version, 'v1');
   });
 
-  it('are joined by the ConfigMap of the authorities that extension servers trust', async () => {
+  it('exist together with the ConfigMap of the authorities that extension servers trust', async () => {
     const configMap = () =>
       cluster.get(configMapResource, 'extension-apiserver-authentication', 'kube-system');
     const first = await cluster.eventually('the ConfigMap', configMap);

@@ -1,5 +1,5 @@
 /**
- * Autoscalers on a real API server and scheduler, with simulated agents, by the answers of a real Prometheus.
+ * Autoscalers on a real API server and scheduler, with simulated agents and the answers of a real Prometheus.
  */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -262,7 +262,7 @@ describe('autoscalers with metrics of Prometheus', { skip: unlessPrometheus, tim
       assert.equal((await pods(name)).length, 1);
     });
 
-  it('report that it hangs, and continue when it answers again', async () => {
+  it('report that Prometheus hangs, and continue when it answers again', async () => {
     await target('patient', 1);
     await prometheus.says(['jobs{namespace="default"} 1']);
     prometheus.freeze();

@@ -1,6 +1,6 @@
 /**
- * The control plane on the memory store by a clock that only tests move, and an agent that simulates the
- * behaviour that matters for each node: bound pods become ready with an address of their own, and terminating
+ * The control plane on the memory store with a clock that only tests advance, and a simulated agent for
+ * each node: bound pods become ready with an address of their own, and terminating
  * pods end.
  */
 

@@ -32,7 +32,7 @@ describe('CronJobs', () => {
   });
   after(() => cluster.stop());
 
-  it('make a Job each minute, keep the last ones, and are deleted with all of them', async () => {
+  it('create a Job each minute, keep the last ones, and are deleted with all of them', async () => {
     cluster.agent.outcome = () => 'Succeeded';
     await cluster.client.resource(cronJobResource).create(draft({ successfulJobsHistoryLimit: 2 }));
     const status = async () => (await cluster.get(cronJobResource, 'tick'))?.status;

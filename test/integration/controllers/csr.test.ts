@@ -139,7 +139,7 @@ describe('joining at once', () => {
     assert.match(conditionOf(stored, 'Approved')?.lastUpdateTime ?? '', /^\d{4}-.*Z$/);
   });
 
-  it('signs for the requested duration when that is shorter', async () => {
+  it('signs certificates for the requested duration if that is shorter', async () => {
     const name = await ask(rig, joiner, nodeSubject('b'), { expirationSeconds: 600 });
     assert.ok(Math.abs(lifeOf(rig, await certificateOf(rig, name)) - 600) < 60);
   });
@@ -252,7 +252,7 @@ describe('joining at once', () => {
     );
   });
 
-  it('refuses the name of a node while that node is alive', async () => {
+  it('denies a request with the name of a node while that node is alive', async () => {
     const { client: api } = rig.cluster;
     const lease = (renewTime: string) => ({ holderIdentity: 'twin', leaseDurationSeconds: 40, renewTime });
     const created = await api.resource(leaseResource).create({
@@ -337,14 +337,14 @@ describe('joining by approval of an administrator', () => {
     assert.deepEqual((node as Node).metadata.ownerReferences ?? [], []);
   });
 
-  it('deletes the pending node when the machine is refused', async () => {
+  it('deletes the pending node when the machine is rejected', async () => {
     const name = await ask(rig, joiner, nodeSubject('b'));
     await pending('b');
     await decide(name, 'Denied');
     await gone('b');
   });
 
-  it('forgets the request when the pending node is deleted, and the node with its request', async () => {
+  it('deletes the request with the pending node, and the pending node with its request', async () => {
     const first = await ask(rig, joiner, nodeSubject('c'));
     await pending('c');
     await rig.cluster.eventually('an owner', async () => {
@@ -363,7 +363,7 @@ describe('joining by approval of an administrator', () => {
     await gone('c');
   });
 
-  it('renews for an approved node, and for a deleted one only when it is added again', async () => {
+  it('renews the certificate of an approved node, and of a deleted one only after it is added again', async () => {
     await rig.cluster.addNode('old');
     await certificateOf(rig, await ask(rig, nodeUser('old'), nodeSubject('old')));
     const name = await ask(rig, nodeUser('out'), nodeSubject('out'));

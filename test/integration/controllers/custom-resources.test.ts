@@ -1,6 +1,6 @@
 /**
- * Definitions of custom resources in a whole control plane: its controllers have the rights that they need,
- * and what holds for all kinds holds for custom ones, also after a restart.
+ * Definitions of custom resources in a whole control plane: its controllers have the rights that they
+ * need, and custom kinds behave like all other kinds, also after a restart.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

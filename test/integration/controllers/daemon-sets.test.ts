@@ -153,7 +153,7 @@ describe('DaemonSets', () => {
     await rolledOut(4);
   });
 
-  it('OnDelete waits until the old pod is deleted', async () => {
+  it('with OnDelete wait until the old pod is deleted', async () => {
     await create(daemonSet({ updateStrategy: { type: 'OnDelete' } }));
     await rolledOut(4);
     const [victim] = (await pods()) as [Pod, ...Pod[]];
@@ -167,7 +167,7 @@ describe('DaemonSets', () => {
     });
   });
 
-  it('a pod that failed is replaced', async () => {
+  it('replace a pod that failed', async () => {
     await create(daemonSet());
     await rolledOut(4);
     const [victim] = (await pods()) as [Pod, ...Pod[]];
@@ -189,7 +189,7 @@ describe('DaemonSets', () => {
     );
   });
 
-  it('pods of a deleted one are adopted by the next with its labels', async () => {
+  it('adopt the pods of a deleted DaemonSet with the same labels', async () => {
     await create(daemonSet());
     await rolledOut(4);
     const before = (await pods()).map(({ metadata }) => metadata.uid).sort();

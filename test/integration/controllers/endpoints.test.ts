@@ -116,7 +116,7 @@ describe('endpoints', () => {
         .resource(nodeResource)
         .patch('n1', '', 'merge', { metadata: { labels: { 'topology.kubernetes.io/zone': zone } } });
     await have(undefined);
-    // The label itself is the reason, not what happens to the pod later.
+    // The label itself is the reason, not a later change of the pod.
     await cluster.pass(10_000);
     await label('x');
     await have('x', 100);
@@ -146,7 +146,7 @@ describe('endpoints', () => {
     await cluster.eventually('they are gone', async () => (await endpoints()) === undefined);
   });
 
-  it('are written only when they change, and repaired after a foreign write', async () => {
+  it('are written only when they change, and restored after a foreign write', async () => {
     await services().create(service());
     await cluster.client.resource(deploymentResource).create(deployment(1));
     const stored = await ready(1);
@@ -238,7 +238,7 @@ describe('endpoints', () => {
     assert.deepEqual(await mirrored(), []);
   });
 
-  it('of a Service that loses its selector belong to their next writer', async () => {
+  it('of a Service that loses its selector are managed by their next writer', async () => {
     await services().create(service());
     await cluster.client.resource(deploymentResource).create(deployment(1));
     await ready(1);
@@ -284,12 +284,12 @@ describe('endpoints', () => {
     assert.deepEqual(await cluster.list(endpointsResource, 'brief'), []);
   });
 
-  it('logs no error and no warning', () => {
+  it('cause no error and no warning in the log', () => {
     assert.deepEqual([...cluster.log.of('error'), ...cluster.log.of('warn')], []);
   });
 });
 
-it('Endpoints of a Service deleted while no controller ran are deleted; Endpoints without a Service stay', async () => {
+it('are deleted if their Service was deleted while no controller ran, and kept if they never had a Service', async () => {
   const server = await startTestServer();
   const put = async (path: string, body: object) => {
     const answer = await server.call('POST', `${path}/namespaces/default/${kindOf(body)}`, body);
@@ -329,7 +329,7 @@ it('Endpoints of a Service deleted while no controller ran are deleted; Endpoint
   }
 });
 
-it('a client creates, changes, patches and deletes Endpoints without a Service', async () => {
+it('can be created, changed, patched and deleted by a client without a Service', async () => {
   const cluster = await startCluster();
   const api = cluster.client.resource(endpointsResource);
   const stop = new AbortController();

@@ -1,4 +1,4 @@
-/** Events expire and other objects stay: by a clock that a test moves, and on a real etcd. */
+/** Events expire and other objects are kept, with a clock that a test advances and on a real etcd. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Event, eventResource } from '../../../src/api/core/v1/event/event.ts';

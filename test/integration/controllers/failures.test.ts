@@ -19,7 +19,7 @@ const set = {
   },
 } as unknown as Draft<ReplicaSet>;
 
-it('few attempts are made, with an event, while the store rejects pods; the pods are created when it recovers', async () => {
+it('while the store rejects pods, a ReplicaSet makes few attempts and records an event, and creates the pods when the store recovers', async () => {
   let broken = true;
   let refused = 0;
   const refusing = (store: Store): Store => ({
@@ -57,7 +57,7 @@ it('few attempts are made, with an event, while the store rejects pods; the pods
   }
 });
 
-it('pods with a missing service account: FailedCreate, with the reason', async () => {
+it('a ReplicaSet whose pods have a missing service account records FailedCreate with the reason', async () => {
   const cluster = await startCluster();
   try {
     const named = structuredClone(set);

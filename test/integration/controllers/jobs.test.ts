@@ -59,7 +59,7 @@ describe('Jobs', () => {
       return (status?.active ?? 0) === count && (status?.ready ?? 0) === count;
     });
 
-  it('runs to completion, with events, and leaves no finalizer behind', async () => {
+  it('run to completion, with events, and leave no finalizer behind', async () => {
     cluster.agent.outcome = () => 'Succeeded';
     await create({ completions: 5, parallelism: 2 });
     const { status } = await ended();
@@ -75,7 +75,7 @@ describe('Jobs', () => {
     });
   });
 
-  it('gives each index its pod, until all have succeeded', async () => {
+  it('run a pod for each index until all have succeeded', async () => {
     let failures = 2;
     cluster.agent.outcome = (pod) => (indexOf(pod) === '1' && failures-- > 0 ? 'Failed' : 'Succeeded');
     await create({ completions: 3, parallelism: 3, completionMode: 'Indexed' });
@@ -85,7 +85,7 @@ describe('Jobs', () => {
     assert.equal((await pods())[0]?.spec.hostname, `work-${indexOf((await pods())[0] as Pod)}`);
   });
 
-  it('fails at its limit, and its other pods are deleted', async () => {
+  it('fail at their backoff limit, and their other pods are deleted', async () => {
     cluster.agent.outcome = (pod) => (indexOf(pod) === '0' ? 'Failed' : undefined);
     await create({ completions: 2, parallelism: 2, completionMode: 'Indexed', backoffLimit: 0 });
     const { status } = await ended();
@@ -95,7 +95,7 @@ describe('Jobs', () => {
     );
   });
 
-  it('waits for the end of pods that are being deleted, with podReplacementPolicy Failed', async () => {
+  it('wait for the end of pods that are being deleted, with podReplacementPolicy Failed', async () => {
     cluster.agent.mayEnd = () => false;
     await create({ podReplacementPolicy: 'Failed' });
     await running(1);
@@ -110,7 +110,7 @@ describe('Jobs', () => {
     });
   });
 
-  it('is suspended and resumed', async () => {
+  it('can be suspended and resumed', async () => {
     await create({ parallelism: 2, completions: 2 });
     await running(2);
     await cluster.edit(jobResource, 'work', ({ spec }) => {
@@ -125,7 +125,7 @@ describe('Jobs', () => {
     assert.equal((await job())?.status?.failed, undefined);
   });
 
-  it('ends at its deadline', async () => {
+  it('end at their deadline', async () => {
     await create({ activeDeadlineSeconds: 30 });
     const { status } = await ended();
     assert.equal(status?.conditions?.at(-1)?.reason, 'DeadlineExceeded');
@@ -145,7 +145,7 @@ describe('Jobs', () => {
   });
 
   for (const policy of ['Orphan', 'Background', 'Foreground'] as const)
-    it(`deleted (${policy}) while its pods run leaves no finalizer on them`, async () => {
+    it(`leave no finalizer on their pods if they are deleted (${policy}) while these run`, async () => {
       await create({ parallelism: 2, completions: 2 });
       await running(2);
       await cluster.client.resource(jobResource).delete('work', 'default', { propagationPolicy: policy });

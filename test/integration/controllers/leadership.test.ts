@@ -1,5 +1,5 @@
 /**
- * The controllers of two masters on one store when the leader does not notice that it has lost the
+ * The controllers of two masters on one store when the leader has not detected that it lost the
  * leadership.
  */
 import assert from 'node:assert/strict';
@@ -146,7 +146,7 @@ test('a frozen leader repeats no write after another one leads', async (context)
       ...both,
     );
   }
-  await eventually('the first gives up', a.logged(/giving up the leadership/), ...both);
+  await eventually('the first gives up the leadership', a.logged(/giving up the leadership/), ...both);
   for (const { clock } of [a, b]) await clock.advance(second);
   for (let i = 0; i < 5; i++) assert.equal(await everMade(memory, `after-${i}`), 4, `after-${i}`);
   assert.equal(await everMade(memory, 'before'), 3);
@@ -161,7 +161,11 @@ test('a master that was alone takes part in elections from the time at which the
   const a = await startMaster(context, store, later);
   const { client } = a;
   await client.resource(deploymentResource).create(deployment('before', 2));
-  await eventually('pods without a leader', async () => (await podsOf(client, 'before')) === 2, [a, second]);
+  await eventually(
+    'the pods exist without a leader election',
+    async () => (await podsOf(client, 'before')) === 2,
+    [a, second],
+  );
   assert.equal(a.logged(/became the leader/)(), false);
   assert.deepEqual(order, []);
 
@@ -174,7 +178,7 @@ test('a master that was alone takes part in elections from the time at which the
     [b, second],
   ] as const;
   await client.resource(deploymentResource).create(deployment('after', 3));
-  await eventually('pods of its term', async () => (await podsOf(client, 'after')) === 3, ...both);
+  await eventually('the pods of its term exist', async () => (await podsOf(client, 'after')) === 3, ...both);
   assert.equal(b.logged(/became the leader/)(), false);
   await a.stop();
   await eventually('the other leads', b.logged(/became the leader/), [b, second]);
@@ -204,14 +208,14 @@ test('writes that a leader sent before it lost the leadership, and that arrive l
   ] as const;
   gate.held = true;
   await b.client.resource(deploymentResource).create(deployment('web', 4));
-  await eventually('a pod under way', () => gate.waiting > 0, [a, frozen], [b, frozen]);
+  await eventually('a request for a pod is in flight', () => gate.waiting > 0, [a, frozen], [b, frozen]);
   const first = await holderOf(b.client);
   const leads = async () => (await holderOf(b.client)) !== first && b.logged(/became the leader/)();
   await eventually('the second leads', leads, ...both);
   await eventually('its pods', async () => (await podsOf(b.client, 'web')) === 4, ...both);
   gate.held = false;
   gate.open.resolve();
-  await eventually('the first gives up', a.logged(/giving up the leadership/), ...both);
+  await eventually('the first gives up the leadership', a.logged(/giving up the leadership/), ...both);
   for (const { clock } of [a, b]) await clock.advance(second);
   assert.equal(await everMade(memory, 'web'), 4);
 });

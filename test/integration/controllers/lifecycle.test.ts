@@ -78,7 +78,7 @@ describe('deletion and cleaning up', () => {
       assert.deepEqual((await cluster.list(kind, 'team')).length, 0, kind.plural);
   });
 
-  it('foreground: the owner is deleted last', async () => {
+  it('with the policy Foreground, the owner is deleted after its dependents', async () => {
     await cluster.client.resource(deploymentResource).create(workload('default', 2));
     await running(2, 'default');
     cluster.agent.mayEnd = () => false;
@@ -97,7 +97,7 @@ describe('deletion and cleaning up', () => {
     assert.equal((await cluster.list(replicaSetResource, 'default')).length, 0);
   });
 
-  it('foreground: an owner is deleted with its last dependent', async () => {
+  it('with the policy Foreground, an owner is deleted as soon as its last dependent is', async () => {
     const maps = cluster.client.resource(configMapResource);
     const owner = await maps.create(configMap('owner'));
     const draft = configMap('dependent', [{ ...ownerOf(owner), blockOwnerDeletion: true }]);
@@ -115,7 +115,7 @@ describe('deletion and cleaning up', () => {
     );
   });
 
-  it('foreground: objects that own each other in a circle are deleted', async () => {
+  it('with the policy Foreground, objects that own each other are all deleted', async () => {
     const maps = cluster.client.resource(configMapResource);
     const names = ['ring-1', 'ring-2', 'ring-3'];
     const made = await Promise.all(names.map((name) => maps.create(configMap(name))));
@@ -132,7 +132,7 @@ describe('deletion and cleaning up', () => {
     });
   });
 
-  it('orphan: the dependents stay and keep working', async () => {
+  it('with the policy Orphan, the dependents stay and keep working', async () => {
     await cluster.client.resource(deploymentResource).create(workload('default', 2));
     await running(2, 'default');
     await cluster.client
@@ -154,7 +154,7 @@ describe('deletion and cleaning up', () => {
     );
   });
 
-  it('an object stays while one of its owners exists, and is deleted with the last', async () => {
+  it('an object stays while one of its owners exists, and is deleted with its last owner', async () => {
     const maps = cluster.client.resource(configMapResource);
     const [a, b] = [await maps.create(configMap('a')), await maps.create(configMap('b'))];
     await maps.create(configMap('child', [ownerOf(a), ownerOf(b)]));
@@ -184,7 +184,7 @@ describe('deletion and cleaning up', () => {
     assert.ok(await cluster.get(configMapResource, 'kept'));
   });
 
-  it('every node gets a separate range, also when many are created at once', async () => {
+  it('every node gets a separate range, also when many nodes are created at once', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => cluster.addNode(`many${index}`)));
     const nodes = await cluster.eventually('all have a range', async () => {
       const all = await cluster.list(nodeResource);

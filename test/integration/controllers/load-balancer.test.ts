@@ -1,4 +1,4 @@
-/** Services of type LoadBalancer get the addresses of nodes, and say why they have none. */
+/** Services of type LoadBalancer get the addresses of nodes, and report the reason if they have none. */
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
@@ -98,7 +98,7 @@ it('a Service of another type no longer has addresses or the condition', async (
   await has('web', 'team', '');
 });
 
-it('the address of another controller stays', async () => {
+it('an address that another controller wrote stays', async () => {
   await make('other', 'default', 8080);
   await has('other', 'default', '192.0.2.7');
   const status = { loadBalancer: { ingress: [{ ip: '203.0.113.9' }] } };
@@ -176,7 +176,7 @@ it('two Services that are created at once never share an address', async () => {
   await cluster.eventually('all are free', async () => (await reserved()).length === 3);
 });
 
-it('an invalid pool changes no address and is reported; a removed Lease is made again', async () => {
+it('an invalid pool changes no address and is reported; a removed Lease is created again', async () => {
   await setPool('nonsense');
   await has('third', 'default', '198.51.100.8 PoolInvalid');
   await setPool('198.51.100.8-198.51.100.10');

@@ -19,7 +19,7 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 let seed = 0;
 
-/** Clock of all servers: their caches deliver events by it. */
+/** The clock of all servers; their caches deliver events when it advances. */
 export const serverClock = new FakeClock();
 
 export async function startServer(store: Store) {

@@ -1,6 +1,6 @@
 /**
- * Every namespace has its ServiceAccount and the certificate authority, whatever happens to them, until the
- * namespace ends.
+ * Every namespace has its ServiceAccount and the certificate authority until the namespace ends: they
+ * are restored after each deletion and change.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -30,7 +30,7 @@ describe('a namespace', () => {
   const isPublished = (namespace: string) => async () =>
     (await published(namespace))?.data?.['ca.crt'] === pem;
 
-  it('has both, whether it exists from the beginning or is created later', async () => {
+  it('has its ServiceAccount and the authority, whether it exists from the beginning or is created later', async () => {
     await cluster.client
       .resource(namespaceResource)
       .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'later' } });
@@ -58,7 +58,7 @@ describe('a namespace', () => {
     }
   });
 
-  it('gets both again when they are deleted, and the authority when it is changed', async () => {
+  it('gets its ServiceAccount and the authority again when they are deleted, and the authority also when it is changed', async () => {
     const before = await account('default');
     await cluster.client.resource(serviceAccountResource).delete('default', 'default');
     await cluster.eventually(
@@ -82,7 +82,7 @@ describe('a namespace', () => {
     assert.deepEqual((await published('default'))?.data, { 'ca.crt': pem });
   });
 
-  it('ends with both in it', async () => {
+  it('ends although it contains a ServiceAccount and the authority', async () => {
     await cluster.client
       .resource(namespaceResource)
       .create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'short' } });
@@ -90,7 +90,7 @@ describe('a namespace', () => {
     await cluster.eventually('the authority', isPublished('short'));
     await cluster.client.resource(namespaceResource).delete('short');
     await cluster.eventually(
-      'the end of the namespace',
+      'the namespace has ended',
       async () => (await cluster.get(namespaceResource, 'short')) === undefined,
     );
     assert.deepEqual([await account('short'), await published('short')], [undefined, undefined]);

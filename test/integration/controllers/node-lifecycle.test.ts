@@ -190,7 +190,7 @@ describe('one of three nodes stops sending heartbeats', () => {
     assert.equal((await podsOn('n1')).length, 2);
   });
 
-  it('is lost exactly after the grace period: its endpoints are removed at once, its pods after their toleration time', async () => {
+  it('counts as lost exactly after the grace period: its endpoints are removed at once, its pods after their toleration time', async () => {
     await pass(35_000, alive);
     assert.equal(await ready('n1'), 'True');
     assert.deepEqual(await taints('n1'), []);
@@ -209,7 +209,7 @@ describe('one of three nodes stops sending heartbeats', () => {
     await pass(15_000, alive);
     assert.ok(
       (await podsOn('n1')).every((pod) => !pod.metadata.deletionTimestamp),
-      'they may stay 20 s',
+      'the pods may stay 20 s',
     );
     await pass(5_000, alive);
     await eventually('its pods are being deleted', async () =>
@@ -237,7 +237,7 @@ describe('one of three nodes stops sending heartbeats', () => {
     await eventually('six endpoints', async () => (await endpoints()).length === 6);
   });
 
-  it('its old pods end, and no pod is duplicated, if it returns too late', async () => {
+  it('its old pods end, and no pod runs twice, if it returns too late', async () => {
     await pass(40_000, alive);
     await eventually('n1 is tainted', async () => (await taints('n1')).length === 2);
     await pass(25_000, alive);
@@ -248,7 +248,7 @@ describe('one of three nodes stops sending heartbeats', () => {
     for (const pod of await podsOn('n1'))
       if (pod.metadata.deletionTimestamp)
         await client.resource(podResource).delete(pod.metadata.name, 'default', { gracePeriodSeconds: 0 });
-    await eventually('six pods, all of them ready', async () => {
+    await eventually('six pods exist, all of them ready', async () => {
       await runPods();
       return (await allPods()).length === 6 && (await allPods()).every(podReady);
     });
@@ -292,7 +292,7 @@ describe('all nodes stop sending heartbeats at once', () => {
     await eventually('six endpoints', async () => (await endpoints()).length === 6);
   });
 
-  it('all are Unknown, and no pod is changed; when they return, they are as before', async () => {
+  it('all nodes are Unknown, and no pod is changed; when the nodes return, everything is as before', async () => {
     await pass(300_000);
     for (const name of all) {
       assert.equal(await ready(name), 'Unknown');
@@ -308,7 +308,7 @@ describe('all nodes stop sending heartbeats at once', () => {
     assert.ok((await allPods()).every((pod) => !pod.metadata.deletionTimestamp && podReady(pod)));
   });
 
-  it('the others are lost a whole grace period after the first one returns', async () => {
+  it('the others count as lost a whole grace period after the first one returns', async () => {
     await pass(100_000);
     await report('n1');
     await pass(35_000, ['n1']);

@@ -67,7 +67,7 @@ async function editStatus(name: string, change: (pod: Pod) => void): Promise<voi
 }
 
 describe('the status of a quota', () => {
-  it('is counted at once, and again when the limits change', async () => {
+  it('is computed at once, and again when the limits change', async () => {
     await pod('before', '300m');
     await quota('life', { pods: '3', 'requests.cpu': '1' });
     await shows('life', { pods: '1', 'requests.cpu': '300m' }, 1_000);
@@ -121,7 +121,7 @@ describe('the status of a quota', () => {
     assert.ok(await cluster.get(podResource, 'stuck'));
   });
 
-  it('of a Service is of its type', async () => {
+  it('counts a Service by its type', async () => {
     await quota('services', { services: '9', 'services.nodeports': '9', 'services.loadbalancers': '9' });
     await shows('services', { services: '1', 'services.nodeports': '0', 'services.loadbalancers': '0' });
     await create(serviceResource, 'web', { spec: { type: 'LoadBalancer', ports: [{ port: 80 }] } });
@@ -150,7 +150,7 @@ describe('the status of a quota', () => {
     await shows('lost', { configmaps: there }, 1_000);
   });
 
-  it('is recounted periodically', async () => {
+  it('is computed again periodically', async () => {
     const found = (await cluster.get(resourceQuotaResource, 'lost')) as ResourceQuota;
     await cluster.pass(resyncMs + 1_000);
     assert.deepEqual((await cluster.get(resourceQuotaResource, 'lost'))?.metadata, found.metadata);

@@ -92,7 +92,7 @@ describe('StatefulSets', () => {
         status.availableReplicas === replicas,
     );
 
-  it('create their pods one after the other, each with its name, and remove them in reverse order', async () => {
+  it('create their pods one after the other, each with its own name, and remove them in reverse order', async () => {
     const order: string[] = [];
     let most = 0;
     cluster.agent.mayBeReady = (pod) => {
@@ -135,7 +135,7 @@ describe('StatefulSets', () => {
     });
   });
 
-  it('wait for a pod that is not ready, before they create or remove the next', async () => {
+  it('wait for a pod that is not ready before they create or remove the next one', async () => {
     cluster.agent.mayBeReady = ({ metadata }) => metadata.name !== 'web-1';
     await create(statefulSet(3));
     await when('one is ready', (status) => status.readyReplicas === 1 && status.replicas === 2);
@@ -145,7 +145,7 @@ describe('StatefulSets', () => {
     await rolledOut(3);
   });
 
-  it('Parallel: all at once', async () => {
+  it('create and remove all pods at once with the policy Parallel', async () => {
     cluster.agent.mayBeReady = () => false;
     await create(statefulSet(5, { podManagementPolicy: 'Parallel' }));
     await cluster.eventually('all are made', async () => (await pods()).length === 5);
@@ -155,7 +155,7 @@ describe('StatefulSets', () => {
     await cluster.eventually('all are gone', async () => (await pods()).length === 0);
   });
 
-  it('begin with the first ordinal, and follow when it changes', async () => {
+  it('begin with the ordinal that they name, and replace their pods when it changes', async () => {
     await create(statefulSet(2, { ordinals: { start: 3 } }));
     await rolledOut(2);
     assert.deepEqual(await names(), ['web-3', 'web-4']);
@@ -166,7 +166,7 @@ describe('StatefulSets', () => {
     await rolledOut(2);
   });
 
-  it('roll a template out from the last to the first, down to the partition, and back', async () => {
+  it('roll a template out from the last pod to the first, down to the partition, and undo that', async () => {
     await create(statefulSet(3, { updateStrategy: { rollingUpdate: { partition: 2 } } }));
     const { currentRevision } = await rolledOut(3);
     await edit(setImage('app:2'));
@@ -197,7 +197,7 @@ describe('StatefulSets', () => {
     assert.deepEqual(revisions.map(({ revision }) => revision).sort(), [2, 3]);
   });
 
-  it('OnDelete: a pod has the new template after its deletion', async () => {
+  it('with OnDelete, give a pod the new template only after someone has deleted it', async () => {
     await create(statefulSet(2, { updateStrategy: { type: 'OnDelete' } }));
     await when('two', (status) => status.availableReplicas === 2);
     await edit(setImage('app:2'));
@@ -208,7 +208,7 @@ describe('StatefulSets', () => {
     assert.deepEqual(await images(), { 'web-0': 'app:2', 'web-1': 'app:1' });
   });
 
-  it('a pod that ended is made again', async () => {
+  it('create a pod again that has ended', async () => {
     await create(statefulSet(2));
     await rolledOut(2);
     const victim = (await cluster.get(podResource, 'web-0')) as Pod;
@@ -221,7 +221,7 @@ describe('StatefulSets', () => {
     });
   });
 
-  it('make the claims of a pod before it, and keep them', async () => {
+  it('create the claims of a pod before the pod, and keep them', async () => {
     cluster.agent.mayBeReady = () => true;
     await create(statefulSet(2, { ...withData(), podManagementPolicy: 'Parallel' }));
     await cluster.eventually('two pods', async () => (await pods()).length === 2);
@@ -240,7 +240,7 @@ describe('StatefulSets', () => {
     assert.deepEqual(await claims(), ['data-web-0', 'data-web-1']);
   });
 
-  it('claims are deleted with a surplus pod, or with the set, according to the policy', async () => {
+  it('delete claims together with a surplus pod, or with the set, according to the policy', async () => {
     const policy = { whenScaled: 'Delete', whenDeleted: 'Delete' };
     await create(statefulSet(2, { ...withData(policy), podManagementPolicy: 'Parallel' }));
     await cluster.eventually('two pods', async () => (await pods()).length === 2);

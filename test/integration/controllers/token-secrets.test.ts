@@ -1,6 +1,6 @@
 /**
- * Secrets that hold a token of a service account: they are filled, their token is valid for its claims, and
- * they are removed with the account.
+ * Secrets for a token of a service account: the controller writes a valid token into them, and removes
+ * them with the account.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -60,7 +60,7 @@ describe('a Secret for a token', () => {
     return (await server.app.fetch(request, {})).status === 201;
   };
 
-  it('gets a token without an end, the authority, and the namespace', async () => {
+  it('gets a token that never expires, the certificate authority, and the namespace', async () => {
     const account = await makeAccount('app');
     await make('app-token', 'app');
     const secret = await filled('app-token');
@@ -101,7 +101,7 @@ describe('a Secret for a token', () => {
     await gone('older');
   });
 
-  it('that is deleted by hand is not made again, and its token ends', async () => {
+  it('that a user deletes is not created again, and its token becomes invalid', async () => {
     await makeAccount('held');
     await make('held-token', 'held');
     const token = text(await filled('held-token'), 'token');

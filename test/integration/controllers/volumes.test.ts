@@ -85,7 +85,7 @@ describe('volumes of the cluster', () => {
     await until('both go', async () => !(await claimPhase('c')) && !(await volumePhase('v')));
   });
 
-  it('are free again when a person takes the claim off', async () => {
+  it('are free again when a user removes the claim from them', async () => {
     await addVolume('v');
     await addClaim('c');
     await until('it is bound', async () => (await claimPhase('c')) === 'Bound');
@@ -95,7 +95,7 @@ describe('volumes of the cluster', () => {
     await cluster.edit(persistentVolumeResource, 'v', ({ spec }) => {
       delete spec.claimRef;
     });
-    await until('another has it', async () => (await claimPhase('d')) === 'Bound');
+    await until('another claim has it', async () => (await claimPhase('d')) === 'Bound');
   });
 
   it('are bound to one of the claims that name them, and the other claims report why they wait', async () => {
@@ -105,9 +105,9 @@ describe('volumes of the cluster', () => {
     await addVolume('kept', { claimRef });
     await addClaim('other', { volumeName: 'kept' });
     await addClaim('mine', { volumeName: 'kept' });
-    await until('whose it is has it', async () => (await claimPhase('mine')) === 'Bound');
+    await until('the claim that the volume names has it', async () => (await claimPhase('mine')) === 'Bound');
     const phases = () => Promise.all(asking.map(claimPhase));
-    await until('one has it', async () => (await phases()).includes('Bound'));
+    await until('one of the claims has it', async () => (await phases()).includes('Bound'));
     await cluster.pass(60_000);
     assert.deepEqual((await phases()).toSorted(), ['Bound', 'Pending', 'Pending', 'Pending']);
     assert.equal(await claimPhase('other'), 'Pending');
@@ -122,7 +122,7 @@ describe('volumes of the cluster', () => {
     }
   });
 
-  it('are bound one each to twenty claims', async () => {
+  it('are bound to twenty claims, one to each', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `x${index}`);
     await Promise.all(names.flatMap((name) => [addClaim(name), addVolume(name)]));
     await until('all are bound', async () =>
@@ -151,7 +151,7 @@ describe('volumes of the cluster', () => {
     const made = await cluster.get(persistentVolumeClaimResource, 'p-data');
     assert.deepEqual([made?.metadata.labels, made?.metadata.ownerReferences?.[0]?.name], [labels, 'p']);
     await cluster.client.resource(podResource).delete('p', 'default');
-    await until('the claim goes', async () => !(await claimPhase('p-data')));
+    await until('the claim is deleted', async () => !(await claimPhase('p-data')));
   });
 
   const addClass = (name: string, more: object) =>
@@ -278,7 +278,7 @@ describe('volumes of the cluster', () => {
     await agentOf(node).updateStatus({ ...latest, status });
   };
 
-  it('that can be reused are available when an agent has emptied them', async () => {
+  it('with the policy Recycle are available when an agent has emptied them', async () => {
     await cluster.addNode('n1');
     await addVolume('v', { persistentVolumeReclaimPolicy: 'Recycle' });
     await addClaim('c');
@@ -299,7 +299,7 @@ describe('volumes of the cluster', () => {
     await cluster.pass(60_000);
     assert.deepEqual([await claimPhase('d'), await volumePhase('v')], ['Pending', 'Failed']);
     await says('v', 'n1', { phase: 'Released', reason: 'Emptied' });
-    await until('another has it', async () => (await claimPhase('d')) === 'Bound');
+    await until('another claim has it', async () => (await claimPhase('d')) === 'Bound');
     const { metadata, status } = (await cluster.get(persistentVolumeResource, 'v')) ?? assert.fail();
     assert.deepEqual([metadata.labels ?? {}, status?.reason, status?.message], [{}, undefined, undefined]);
   });

@@ -174,7 +174,7 @@ describe('workloads', () => {
     assert.equal(current.status?.availableReplicas, 4);
   });
 
-  it('thirty replicas start and are scaled down, and adopted pods are included', async () => {
+  it('thirty replicas start, and are scaled down together with adopted pods', async () => {
     await cluster.client.resource(deploymentResource).create(deployment(30));
     await rolledOut(30);
     await cluster.edit(deploymentResource, 'web', (target) => {

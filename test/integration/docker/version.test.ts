@@ -70,7 +70,7 @@ test('an engine replaced between two requests fails one of them', async () => {
   assert.deepEqual(await stop(), ['/v1.41/info', '/version', '/v1.51/info']);
 });
 
-test('the engine of this machine accepts it', async () => {
+test('the engine of this machine accepts the version of the requests', async () => {
   const { ServerVersion } = await dockerClient(dockerSocket).info();
   assert.match(ServerVersion, /^\d+\./);
 });

@@ -62,7 +62,7 @@ describe('bin/with-docker', () => {
   const left = async () => (await readdir(directory)).filter((name) => name.startsWith('minik8s-docker28-'));
 
   for (const [what, target] of [
-    ['its process group, as a terminal does', (pid: number) => -pid],
+    ['its process group, as Ctrl-C in a terminal does', (pid: number) => -pid],
     ['the script alone', (pid: number) => pid],
   ] as const) {
     it(`ends its engine and the containers when a signal ends ${what}`, async () => {
@@ -79,7 +79,7 @@ describe('bin/with-docker', () => {
     });
   }
 
-  it('ends with the status of its command', async () => {
+  it('ends with the exit status of its command', async () => {
     const [status] = await once(start('bash', '-c', 'exit 7'), 'close');
     assert.equal(status, 7);
     assert.deepEqual(await processes(), []);

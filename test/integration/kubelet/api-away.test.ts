@@ -65,7 +65,7 @@ describe('while no API server answers', () => {
     assert.deepEqual(await node.running('stays'), [stays]);
   });
 
-  it('pods that were deleted and replaced in the meantime end as soon as it answers', async () => {
+  it('pods that were deleted and replaced in the meantime end as soon as a server answers', async () => {
     await run('moved');
     const kept = await run('kept');
     const old = await node.pod('moved');
@@ -91,7 +91,7 @@ describe('while no API server answers', () => {
     );
   });
 
-  it('pods deleted and replaced end as well when the agent was restarted in between', async () => {
+  it('pods that were deleted and replaced end as well when the agent was restarted in between', async () => {
     await run('moved');
     node.cutOff();
     await node.stop();

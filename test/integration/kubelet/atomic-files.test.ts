@@ -34,7 +34,7 @@ describe('the files of a volume', () => {
   const hidden = () => readdirSync(volume).filter((name) => name.startsWith('..'));
   const modeOf = (path: string) => (statSync(join(volume, path)).mode & 0o7777).toString(8);
 
-  it('exist with their modes, behind links', async () => {
+  it('have their modes, and are reached through links', async () => {
     await replaceFiles(volume, [file('a', '1'), file('d/e/b', '2', { mode: 0o400, owner: 1000 })], undefined);
     assert.deepEqual([read('a'), read('d/e/b')], ['1', '2']);
     assert.deepEqual(
@@ -68,7 +68,7 @@ describe('the files of a volume', () => {
     assert.deepEqual(visible(), []);
   });
 
-  it('are put right after a writer that was killed', async () => {
+  it('are repaired if a writer was killed before it was done', async () => {
     await replaceFiles(volume, [file('a', '1')], undefined);
     mkdirSync(join(volume, '..files-half'));
     writeFileSync(join(volume, '..files-half', 'a'), 'half');
@@ -95,7 +95,7 @@ describe('the files of a volume', () => {
     assert.deepEqual(visible().sort(), ['a', 'd']);
   });
 
-  it('differ by every visible property of them', async () => {
+  it('are written again if any visible property of them differs', async () => {
     for (const [files, group] of [
       [[file('b', '1')], undefined],
       [[file('a', '2')], undefined],

@@ -68,7 +68,7 @@ function machineOf(context: TestContext) {
   };
 }
 
-test('a card that has failed is not allocatable any more; errors of programs leave it so', async (context) => {
+test('a card that has failed is not allocatable any more; a card whose programs have errors still is', async (context) => {
   const { machine, cards, run, logs, counted, healthy, log } = machineOf(context);
   const [one, two] = [machine.card(1), machine.card(2)];
   await cards.look();

@@ -31,7 +31,7 @@ describe('the environment of a program in a container', { timeout: 300_000 }, ()
     );
   }
 
-  it('has its directory, its own arguments, and the file of its termination message', async () => {
+  it('has the working directory, the arguments and the file for the termination message that the pod names', async () => {
     const told = await said('fields', [
       shell('directory', 'pwd >/dev/termination-log', { workingDir: '/tmp' }),
       shell('arguments', 'echo "$0 $1" >/dev/termination-log', { args: ['one', 'two'] }),
@@ -88,7 +88,7 @@ describe('the environment of a program in a container', { timeout: 300_000 }, ()
     );
   });
 
-  it('has its user and groups, as in the status', async () => {
+  it('has the user and the groups that the status shows', async () => {
     await node.createPod('somebody', {
       containers: [shell('main', 'exec sleep 1000')],
       securityContext: { runAsUser: 1234, runAsGroup: 2345, supplementalGroups: [77], fsGroup: 88 },

@@ -61,7 +61,7 @@ test('a device that returns in time stays', async (context) => {
   assert.deepEqual(count(), { capacity: 1, allocatable: 0 });
 });
 
-test('a device that returned and disappears again has five minutes from then', async (context) => {
+test('a device that returned and disappears again stays for five minutes from then on', async (context) => {
   const { manager, clock, count, log } = start(context);
   const source = new Source('a');
   manager.set(source);

@@ -105,7 +105,7 @@ async function plugin(context: TestContext, place: PluginPlace): Promise<Running
   return running;
 }
 
-test('files that are devices are offered, each to one container', async (context) => {
+test('each device file is offered to one container at a time', async (context) => {
   const directory = makeDirectory();
   const dev = join(directory, 'dev');
   mkdirSync(dev);

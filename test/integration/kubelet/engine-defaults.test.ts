@@ -76,7 +76,7 @@ describe('defaults of Docker', () => {
     assert.equal(await docker('exec', id, 'sh', '-c', 'echo x >/v/inner/file && cat /v/inner/file'), 'x');
   });
 
-  it('all of the machine is mounted read-only, Docker’s own directory among it', async (context) => {
+  it('the root directory of the machine can be mounted read-only, including Docker’s own directory', async (context) => {
     const path = await directoryFor('machine', context, async () => undefined);
     await node.createPod('machine', {
       terminationGracePeriodSeconds: 0,

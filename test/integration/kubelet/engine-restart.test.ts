@@ -119,7 +119,7 @@ function nodeOnOwnDocker(...options: readonly string[]) {
 describe('a node whose Docker engine is killed', () => {
   const on = nodeOnOwnDocker();
 
-  it('is not ready in the meantime, and then has its pods again', async () => {
+  it('is not ready while the engine is away, and then has its pods again', async () => {
     await on.runPod();
     await on.restart();
     const pod = await on.restarted(1);
@@ -127,7 +127,7 @@ describe('a node whose Docker engine is killed', () => {
     assert.equal((await answer.text()).trim(), 'served');
   });
 
-  it('has init containers run from the first, for their sandbox was lost', async () => {
+  it('runs the init containers again from the first, because their sandbox was lost', async () => {
     const { story, go } = await on.runSteps();
     await on.restart();
     await go();
@@ -150,7 +150,7 @@ describe('a node whose Docker engine, with live-restore, is killed', () => {
     );
   });
 
-  it('keeps its pods, and everything can be done with them as before', async () => {
+  it('keeps its pods, and they can be used as before', async () => {
     const idOf = (pod: Pod) =>
       pod.status?.containerStatuses?.[0]?.containerID?.replace('docker://', '') ??
       assert.fail('no container');

@@ -98,7 +98,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
     assert.equal(await log.rest(), numbers(0, printed));
   });
 
-  it('waits while a rotation has renamed files and not begun the next', async () => {
+  it('waits while a rotation has renamed the files but not created the next one', async () => {
     const engine = new Engine(folder, 4);
     engine.lines(0, 5);
     const log = await follow(engine);
@@ -113,7 +113,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
     assert.equal(await reading, numbers(0, 15));
   });
 
-  it('begins with the last entries, wherever they are', async () => {
+  it('begins with the last entries, in whichever files they are', async () => {
     const engine = new Engine(folder, 5);
     for (let turn = 0; turn < 4; turn++) {
       if (turn > 0) engine.rotate();
@@ -141,7 +141,7 @@ describe('a log that is followed in its files', { timeout: 120_000 }, () => {
     assert.equal(await log.rest(), `${long}2026-01-02T03:04:06.000000000Z error\nend\n`);
   });
 
-  it('has lines that are written in pieces', async () => {
+  it('has whole lines even if they are written in pieces', async () => {
     const engine = new Engine(folder);
     const log = await follow(engine);
     const line = Buffer.from('{"log":"€ one\\n","stream":"stdout","time":"2026-01-02T03:04:05Z"}\n');

@@ -59,7 +59,7 @@ describe('containers with init containers, sidecars and hooks', () => {
     await node.waitForGone(name);
   };
 
-  it('run in order, and end in order', async () => {
+  it('start and end in the required order', async () => {
     await create('ordered', {
       initContainers: [
         container('one', `${say('one')}; test -e /log/again || { touch /log/again; exit 1; }`),
@@ -108,7 +108,7 @@ describe('containers with init containers, sidecars and hooks', () => {
     assert.ok(told.indexOf('began') < told.indexOf('+next'));
   });
 
-  it('end although their hook never ends', async () => {
+  it('end even if their hook never ends', async () => {
     const lifecycle = { preStop: exec(`${say('hangs')}; sleep 1000`) };
     await create('hanging', { containers: [serving('main', { lifecycle })] });
     await node.waitFor('hanging', isReady);
@@ -161,7 +161,7 @@ describe('containers with init containers, sidecars and hooks', () => {
       return (server.address() as AddressInfo).port;
     };
 
-    it('run them as requests with any answer of the server', async () => {
+    it('run their hooks as requests, whatever the server answers', async () => {
       requests.length = 0;
       const plain = await listen(createServer());
       const { key, certificate: cert } = await testAuthority();

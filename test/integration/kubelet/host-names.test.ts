@@ -9,7 +9,7 @@ import { eventually, isReady, type NodeHarness, startNodeHarness } from './node-
 
 await lockMachine();
 
-describe('a container that was started and not named', () => {
+describe('a container that was started but not named', () => {
   let node: NodeHarness;
   before(async () => {
     node = await startNodeHarness();

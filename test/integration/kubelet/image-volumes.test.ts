@@ -102,7 +102,7 @@ describe('a volume that is an image', () => {
   const eventsOf = (text: string) => node.events.filter((event) => event.includes(text));
 
   if (!canMount) {
-    it('holds the pod if the engine cannot mount it, and names the required version', async () => {
+    it('keeps the pod waiting if the engine cannot mount it, and the message names the required version', async () => {
       const mount = { name: 'data', mountPath: '/data' };
       await node.createPod('held', spec(volume(data), container('main', 'true', mount)));
       const pod = await node.waitFor('held', (found) => waiting(found)?.reason === 'NotSupported');
@@ -167,7 +167,7 @@ describe('a volume that is an image', () => {
     });
   });
 
-  it('is queried at the registry for each start of a container if its policy requires it', async () => {
+  it('is looked up in the registry at each start of a container if its policy requires that', async () => {
     const mount = { name: 'data', mountPath: '/data' };
     await node.createPod(
       'asking',

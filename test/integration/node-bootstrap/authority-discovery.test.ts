@@ -30,7 +30,7 @@ describe('the search for the authority', () => {
       never,
     );
 
-  it('takes the authority with the hash, from the first server that answers', async () => {
+  it('returns the authority with the hash from the first server that answers', async () => {
     const { certificate } = rig.server.authority;
     for (const servers of [[rig.url], ['https://127.0.0.1:1', rig.url]]) {
       const found = await discover({ servers });
@@ -58,7 +58,7 @@ describe('the search for the authority', () => {
     );
   });
 
-  it('reports by how much the clock is wrong if certificates are not valid by it', async () => {
+  it('reports the error of the machine’s clock if certificates are not valid at its time', async () => {
     const clock = new FakeClock(Date.now() - 5 * 3_600_000);
     await rejectsInOneLine(
       discover({ clock }),
@@ -72,7 +72,7 @@ describe('the search for the authority', () => {
     );
   });
 
-  it('warns of a clock that is a little wrong', async () => {
+  it('warns if the clock is slightly wrong', async () => {
     await discover({ clock: new FakeClock(Date.now() + 10 * 60_000) });
     assert.match(warnings.join(), /^the clock of this machine is (9 min 59 s|10 min( \d+ s)?) ahead of that/);
   });

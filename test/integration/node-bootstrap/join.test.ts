@@ -149,7 +149,7 @@ describe('joining at once', () => {
     assert.ok(new X509Certificate(client.certificate).validToDate.getTime() > Date.now());
   });
 
-  it('refuses a wrong and an expired token in one line without the token', async () => {
+  it('reports a wrong or expired token in one line that does not contain the token', async () => {
     const over = await makeToken(rig, 'bbbbbb', Date.now() - 1000);
     for (const bad of [over, `cccccc.${secret}`, 'aaaaaa.fedcba9876543210']) {
       await rejectsInOneLine(
@@ -169,7 +169,7 @@ describe('joining at once', () => {
     );
   });
 
-  it('refuses the name of a node that is alive', async () => {
+  it('is rejected with the name of a node that is alive', async () => {
     await rig.cluster.client.resource(leaseResource).create({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',

@@ -76,14 +76,18 @@ describe('roles', () => {
     for (const who of [named('cid'), account('bot', 'b')]) {
       for (const path of ['/api/v1/pods', pods('a'), pods('none')])
         assert.equal(await ask(who, 'GET', path), 200);
-      assert.equal(await ask(who, 'GET', '/metrics/x'), 404, 'allowed, and not there');
+      assert.equal(
+        await ask(who, 'GET', '/metrics/x'),
+        404,
+        'the request is allowed, but the path does not exist',
+      );
     }
     assert.equal(await ask(named('dan'), 'GET', pods('b')), 200);
     assert.match(`${await ask(named('dan'), 'GET', pods('a'))}`, /cannot list/);
     assert.match(`${await ask(named('dan'), 'GET', '/metrics')}`, /cannot get path "\/metrics"$/);
   });
 
-  test('a namespace is within itself', async () => {
+  test('a Role in a namespace can grant rights to the Namespace object itself', async () => {
     await world.grant('a', 'spaces', [rule('get,delete namespaces')], user('eve'));
     assert.equal(await ask(named('eve'), 'GET', '/api/v1/namespaces/a'), 200);
     assert.match(
@@ -189,7 +193,7 @@ describe('all users', () => {
     assert.equal((await world.server.call('POST', '/api', {}, { user: named('bob') })).status, 403);
   });
 
-  test('an administrator can remove even that right', async () => {
+  test('an administrator can remove the right to discovery and reviews', async () => {
     const { server } = world;
     await server.call('DELETE', `${clusterRoleBindings}/system:discovery`);
     await server.call('DELETE', `${clusterRoleBindings}/system:basic-user`);

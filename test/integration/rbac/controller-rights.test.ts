@@ -1,4 +1,4 @@
-/** Rights that a controller declares, as the roles that authorize the requests of its account. */
+/** Rights that a controller declares become roles, which authorize the requests of its account. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';

@@ -192,7 +192,7 @@ testCells(
 );
 testCells(
   serviceResource,
-  'headless, without anything',
+  'headless, without any addresses or ports',
   { spec: { clusterIP: 'None' } },
   {
     'Cluster-IP': 'None',
@@ -214,7 +214,7 @@ testCells(
 );
 testCells(
   serviceResource,
-  'without a balancer yet',
+  'without an address of a load balancer yet',
   { spec: { type: 'LoadBalancer' } },
   { 'External-IP': '<pending>' },
 );
@@ -294,7 +294,7 @@ testCells(
 );
 testCells(
   eventResource,
-  'that says little',
+  'with few fields',
   { involvedObject: {} },
   {
     'Last Seen': '<unknown>',
@@ -304,7 +304,7 @@ testCells(
   },
 );
 
-test('texts of cells', () => {
+test('cells show labels and long lists as kubectl does', () => {
   assert.equal(formatLabels({ b: '2', a: '1' }), 'a=1,b=2');
   assert.equal(formatLabels({}), '<none>');
   assert.equal(listWithMore([], 3, '-'), '-');

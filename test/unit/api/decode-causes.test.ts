@@ -1,6 +1,5 @@
 /**
- * Causes that a client receives for an object with wrong values and missing fields: all of them in one
- * answer.
+ * Causes that a client receives for an object with wrong values and missing fields: all in one answer.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -15,7 +15,7 @@ function namedFields(type: MessageType): Exclude<MessageField, { kind: 'part' }>
   );
 }
 
-test('every field of a type has one number, but its apiVersion and kind', () => {
+test('every field of a type has one number, except its apiVersion and kind', () => {
   assert.ok(types.length > 300);
   for (const type of types) {
     const numbered = namedFields(type).map((field) => field.name);
@@ -26,7 +26,7 @@ test('every field of a type has one number, but its apiVersion and kind', () => 
   }
 });
 
-/** Objects have their type in the envelope, but some fields of that name are ordinary ones. */
+/** Objects have their type in the envelope, but some fields with these names are ordinary ones. */
 const isTypeMeta = (type: string, field: string) =>
   (field === 'apiVersion' || field === 'kind') &&
   kubernetesFields.typeOf(type)?.fields.has('apiVersion') === true;

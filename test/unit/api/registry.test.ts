@@ -31,7 +31,7 @@ const fieldNames = (type: string): ReadonlySet<string> | undefined => {
   return fields && new Set(fields.keys());
 };
 
-test('every rule is of a type and of fields that Kubernetes or a kind of our own has', () => {
+test('every rule is for a type and for fields that Kubernetes or a kind of our own has', () => {
   const wrong = Object.entries(rules).flatMap(
     ([name, { acts, requires, mayLack, defaults, choices, limits, quiet }]) => {
       const fields = fieldNames(name);
@@ -44,7 +44,7 @@ test('every rule is of a type and of fields that Kubernetes or a kind of our own
   assert.deepEqual(wrong, []);
 });
 
-test('a type has its rules in one place', () => {
+test('the rules of a type are in one place', () => {
   const named = [sharedRules, ...registry.map((kind) => kind.rules ?? {})].flatMap(Object.keys);
   assert.deepEqual(
     named.filter((name, index) => named.indexOf(name) !== index),
@@ -107,8 +107,8 @@ for (const kind of registry.filter(({ types, isMeasured }) => types === undefine
   });
 
 /**
- * Facts that are in no document but in upstream's strategies. Kinds that are in no list have tests of their
- * own.
+ * Facts that are only in upstream's strategies, and in no document. Kinds that are in no list have tests
+ * of their own.
  */
 const strategies = {
   countsGenerations: {
@@ -126,7 +126,7 @@ const strategies = {
 } as const;
 
 for (const [flag, lists] of Object.entries(strategies))
-  test(`the kinds with ${flag}`, () => {
+  test(`exactly the expected kinds have ${flag}`, () => {
     const strategyOf = (plural: string) =>
       registry.find((kind) => kind.plural === plural && !kind.types)?.strategy ?? assert.fail(plural);
     const having = (list: string) =>

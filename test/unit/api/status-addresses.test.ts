@@ -27,7 +27,7 @@ const pods: [what: string, status: PodStatus, fields: string[]][] = [
   ['octal', { hostIP: '010.0.0.1' }, ['status.hostIP']],
 ];
 for (const [what, status, fields] of pods) {
-  test(`addresses of a pod: ${what}: ${fields.join() || 'taken'}`, () => {
+  test(`the addresses of a pod are ${fields.length > 0 ? `rejected at ${fields.join()}` : 'accepted'}: ${what}`, () => {
     const pod = makePod({}, {}, status);
     assert.deepEqual(told(podResource.strategy.validateStatus?.(pod, pod, 'status')), fields);
   });
@@ -62,7 +62,7 @@ const services: [what: string, service: Service, field?: string][] = [
   ['an address of another type', balancer('NodePort', [{ ip: '192.0.2.1' }]), 'status.loadBalancer.ingress'],
 ];
 for (const [what, service, field] of services) {
-  test(`ingress of a service: ${what}: ${field ?? 'taken'}`, () => {
+  test(`the addresses of a load balancer are ${field ? `rejected at ${field}` : 'accepted'}: ${what}`, () => {
     const causes = told(serviceResource.strategy.validateStatus?.(service, service, 'status'));
     assert.deepEqual(causes, field === undefined ? [] : [field]);
   });

@@ -90,8 +90,8 @@ const service = (draw: Draw) => ({
 });
 
 /**
- * Fields that a creator may write into an object of a kind, beside metadata, where these must be meaningful;
- * other kinds get random values in every field.
+ * Fields that a creator may write into an object of a kind, in addition to metadata, if their values must be
+ * meaningful; other kinds get random values in every field.
  */
 const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
   Pod: (draw) => ({ spec: podSpec(draw) }),

@@ -31,7 +31,7 @@ for (const [ms, text] of [
   [3 * y + 10 * d, '3y10d'],
   [9 * y + 10 * d, '9y'],
 ] as const) {
-  test(`${ms} ms is ${text}`, () => assert.equal(humanDuration(ms), text));
+  test(`${ms} ms are printed as ${text}`, () => assert.equal(humanDuration(ms), text));
 }
 
 test('ages count from a timestamp', () => {

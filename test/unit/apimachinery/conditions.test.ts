@@ -41,7 +41,7 @@ it('a condition with another status replaces it with a new transition time, even
     said('False', 'A', 2),
   ]);
 });
-it('is found and removed by its type', () => {
+it('a condition is found and removed by its type', () => {
   const both = [other, said('True', 'A', 1)];
   assert.equal(findCondition(both, 'Ready'), both[1]);
   assert.equal(findCondition(undefined, 'Ready'), undefined);

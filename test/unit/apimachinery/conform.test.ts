@@ -22,11 +22,11 @@ for (const [text, kept] of [
   ['YW\r\nJj\n', 'YWJj'],
   ['+/+/', '+/+/'],
 ] as const) {
-  test(`bytes: ${JSON.stringify(text)} is read`, () => assert.equal(dataOf(text), kept));
+  test(`${JSON.stringify(text)} is decoded as bytes`, () => assert.equal(dataOf(text), kept));
 }
 
 for (const text of ['Y', 'YQ', 'YQ=', 'YWI', 'YWJjZ', 'YQ==YQ==', 'Y===', '====', 'YQ= =', '-_-_', '%']) {
-  test(`bytes: ${JSON.stringify(text)} is refused`, () => {
+  test(`${JSON.stringify(text)} is rejected as bytes`, () => {
     assert.throws(() => dataOf(text), /data\.k: illegal base64 data at input byte \d/);
   });
 }

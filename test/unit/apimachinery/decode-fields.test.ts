@@ -80,7 +80,7 @@ test('a map has any key', () => {
   assert.deepEqual(decode({ map }), { ...none, object: { map } });
 });
 
-test('a value of another type ends it', () => {
+test('a value of a wrong type ends the decoding with an error', () => {
   for (const [value, message] of [
     [{ list: {} }, /object into Go struct field Thing.list of type \[\]v1.Inner/],
     [{ byName: [] }, /array into Go struct field Thing.byName of type map\[string\]v1.Inner/],
@@ -112,12 +112,12 @@ test('a missing required field has its zero value, and a cause', () => {
   });
 });
 
-test('neither optional fields nor fields without an effect are required', () => {
+test('optional fields and fields without an effect are not required', () => {
   const rules = { 'a.v1.Thing': { acts: 'name count', mayLack: 'count' } };
   assert.deepEqual(decode({}, rules).causes, ['name: Required value']);
 });
 
-test('defaults are set for missing fields, and have defaults of their own', () => {
+test('missing fields get defaults, whose own fields get defaults, too', () => {
   const rules = {
     'a.v1.Thing': { acts: 'mode inner', defaults: { mode: 'Fast', inner: { key: 'k' }, text: 'shown' } },
     'a.v1.Inner': { defaults: { value: 'v' } },
@@ -202,7 +202,7 @@ test('a field of a type without rules is neither validated nor defaulted', () =>
   });
 });
 
-test('the version, the kind and the metadata of an object are acted on in any case', () => {
+test('the version, the kind and the metadata of an object always have an effect', () => {
   const table = createTypeTable(
     { 'a.v1.Kind': '=kind?:string =apiVersion?:string 1=metadata?:any 2=spec?:any' },
     {},

@@ -119,7 +119,7 @@ test('bodies of Go clients are accepted under Strict, without warnings', () => {
   assert.equal(at(object, 'spec.template.spec.schedulerName'), 'default-scheduler');
 });
 
-test('unknown and duplicate fields: Strict refuses, Warn drops and warns, Ignore drops', () => {
+test('for unknown and duplicate fields Strict rejects the object, Warn drops them with warnings, and Ignore drops them', () => {
   const body =
     '{"metadata":{"name":"w"},"spec":{"replicas":1,"foo":1,"selector":{},"template":{"spec":{"containers":[{"name":"a","imag":"x"}]}},"replicas":2}}';
   const run = (validation: FieldValidation) => decodeBody(deployment, body, validation);
@@ -139,7 +139,7 @@ test('unknown and duplicate fields: Strict refuses, Warn drops and warns, Ignore
   assert.deepEqual(run('Ignore').object, warned.object);
 });
 
-test('fields of Kubernetes without a rule are kept and named, unless their value has no effect', () => {
+test('fields of Kubernetes without a rule are kept and reported, unless their value has no effect', () => {
   const { object, warnings } = decode(
     good(
       {},
@@ -213,7 +213,7 @@ for (const [what, value, message] of [
   ],
   ['a list as body', [], 'the body must be an object'],
 ] as const) {
-  test(`400: ${what}`, () => {
+  test(`a body is rejected with 400: ${what}`, () => {
     assert.throws(
       () => decode(value),
       (error) => {
@@ -233,7 +233,7 @@ for (const [what, body, message] of [
   ['other apiVersion', '{"apiVersion":"v2"}', /\(v2\) does not match the expected API version \(apps\/v1\)/],
   ['other kind', '{"kind":"Pod"}', /Pod in version "v1" cannot be handled as a Deployment/],
 ] as const) {
-  test(`400: ${what}`, () => {
+  test(`a body is rejected with 400: ${what}`, () => {
     assert.throws(
       () => decodeBody(deployment, body, 'Warn'),
       (error) => {
@@ -257,7 +257,7 @@ const causesOf = (run: () => unknown) => {
   return assert.fail('accepted');
 };
 
-test('422: missing fields and unsupported values, one cause each', () => {
+test('missing fields and unsupported values are rejected with 422 and one cause each', () => {
   assert.deepEqual(
     causesOf(() => decode({ metadata: { name: 'web' } })),
     [
@@ -311,7 +311,7 @@ test('an object that was never stored has no time of its creation', () => {
   assert.equal(object.metadata.creationTimestamp, '');
 });
 
-test('a kind of our own is recognised by its schema', () => {
+test('an object of our own kind is decoded by its schema', () => {
   assert.throws(() => decode({ spec: { url: 'u', nope: 1 } }, 'Strict', thing), /unknown field "spec.nope"/);
   assert.throws(() => decode({ spec: { url: 1 } }, 'Strict', thing), /ThingSpec.spec.url of type string/);
   assert.deepEqual(
@@ -367,7 +367,7 @@ test('for every value, decoding returns an object or a StatusError', () => {
   assert.ok(accepted > 100 && accepted < 1900, `${accepted} accepted`);
 });
 
-test('hostile keys stay data', () => {
+test('keys such as __proto__ are decoded as data', () => {
   const body =
     '{"metadata":{"name":"s","labels":{"__proto__":"x"}},"__proto__":{"polluted":true},"constructor":1}';
   const { object, warnings } = decodeBody(secret, body, 'Warn');
@@ -387,7 +387,7 @@ test('decoding a decoded object changes nothing', () => {
   assert.deepEqual(twice.warnings, []);
 });
 
-test('fieldValidation has three values', () => {
+test('fieldValidation accepts three values', () => {
   assert.equal(parseFieldValidation('', 'CreateOptions'), 'Warn');
   assert.equal(parseFieldValidation('Strict', 'CreateOptions'), 'Strict');
   assert.throws(

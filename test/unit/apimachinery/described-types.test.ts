@@ -29,7 +29,7 @@ function decode(value: object) {
   return { object, unknown: findings.unknown, causes: findings.causes.map(({ field }) => field) };
 }
 
-test('types and fields have their descriptions, and metadata is of Kubernetes', () => {
+test('types and fields have their descriptions, and metadata has Kubernetes’ type', () => {
   assert.equal(thing.description, 'Thing is of this test.');
   assert.equal(thing.fields.get('spec')?.description, 'What it does.');
   const metadata = thing.fields.get('metadata');
@@ -38,7 +38,7 @@ test('types and fields have their descriptions, and metadata is of Kubernetes', 
   assert.equal(metadata.type.object, kubernetesFields.typeOf('meta.v1.ObjectMeta'));
 });
 
-test('a described type is decoded by its rules, and without a rule too', () => {
+test('a described type is decoded with its rules, and also without rules', () => {
   const free = { a: [1, { b: null }] };
   assert.deepEqual(decode({ spec: { count: 1, free }, steps: [{ run: 'x' }], other: 1 }), {
     object: { spec: { count: 1, free, mode: 'fast' }, steps: [{ run: 'x' }] },

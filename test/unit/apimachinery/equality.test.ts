@@ -14,7 +14,7 @@ for (const [a, b, equal] of [
   [{ a: 1 }, { constructor: 1 }, false],
   [{}, [], false],
 ] as const) {
-  test(`${JSON.stringify(a)} and ${JSON.stringify(b)}: ${equal}`, () => {
+  test(`${JSON.stringify(a)} ${equal ? 'equals' : 'does not equal'} ${JSON.stringify(b)}`, () => {
     assert.equal(deepEqual(a, b), equal);
     assert.equal(deepEqual(b, a), equal);
     assert.equal(identityOf(a) === identityOf(b), equal);

@@ -23,7 +23,7 @@ for (const [text, expected] of [
   ['absent=x', false],
   ['odd=a\\,b\\=c\\\\', true],
 ] as const) {
-  test(`fields match ${JSON.stringify(text)}: ${expected}`, () => {
+  test(`the selector ${JSON.stringify(text)} ${expected ? 'matches' : 'does not match'} the fields`, () => {
     assert.equal(matchesFields(parseFieldSelector(text), read), expected);
   });
 }
@@ -37,7 +37,7 @@ for (const text of ['metadata.name', 'a=b=c', 'a=b\\c', 'a=b\\']) {
   });
 }
 
-test('a field the kind does not offer is named', () => {
+test('the error names a field that the kind does not offer', () => {
   assert.throws(() => checkFieldSelector(parseFieldSelector('spec.x=1'), (f) => f === 'metadata.name'), {
     message: 'field label not supported: spec.x',
   });

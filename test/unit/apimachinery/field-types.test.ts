@@ -28,7 +28,7 @@ test('every merge rule fits the type of its field', () => {
   assert.ok(rules > 150, `${rules} rules`);
 });
 
-test('a line gives numbers, parts, flags, choices and merge rules', () => {
+test('a line of the table defines numbers, parts, flags, choices and merge rules', () => {
   const table = createTypeTable(
     {
       'a.v1.A':
@@ -82,7 +82,7 @@ test('a line gives numbers, parts, flags, choices and merge rules', () => {
   assert.throws(() => table.typeOf('a.v1.Broken')?.fields, /no a\.v1\.Gone/);
 });
 
-test('types and required marks', () => {
+test('fields have the types and required marks of Kubernetes', () => {
   const spec = kubernetesFields.typeOf('apps.v1.DeploymentSpec');
   assert.equal(spec?.fields.get('selector')?.required, true);
   assert.equal(spec?.fields.get('replicas')?.required, false);

@@ -22,6 +22,6 @@ test('a field that the type does not have follows the other fields', () => {
   assert.equal(shape('core.v1.EnvVar', { nmae: 'x', name: 'a' }), '{"name":"a","nmae":"x"}');
 });
 
-test('a value of the wrong type is kept, for the server to refuse', () => {
+test('a value of a wrong type is kept, so that the server rejects it', () => {
   assert.equal(shape('core.v1.ConfigMap', { metadata: 5, data: 'x' }), '{"metadata":5,"data":"x"}');
 });

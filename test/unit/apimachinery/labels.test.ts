@@ -39,7 +39,7 @@ for (const [text, expected] of [
   ['example.com/part=a', true],
   ['constructor', false],
 ] as const) {
-  test(`labels match ${JSON.stringify(text)}: ${expected}`, () => {
+  test(`the selector ${JSON.stringify(text)} ${expected ? 'matches' : 'does not match'} the labels`, () => {
     assert.equal(matches(parseLabelSelector(text), labels), expected);
   });
 }
@@ -74,7 +74,7 @@ test('an absent object selector matches nothing, an empty one everything', () =>
   assert.equal(matches(selectorFromMap({ app: 'web', tier: 'back' }), labels), false);
 });
 
-test('match expressions join match labels', () => {
+test('a selector combines match labels and match expressions', () => {
   const selector = selectorFromLabelSelector({
     matchLabels: { app: 'web' },
     matchExpressions: [
@@ -97,7 +97,7 @@ test('a formatted selector parses to the same selector', () => {
     );
 });
 
-test('rejects selectors with more than 1000 terms or 32768 characters', () => {
+test('selectors with more than 1000 terms or 32768 characters are rejected', () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => `k${i}`).join(',');
   assert.equal(parseLabelSelector(many(1000)).requirements.length, 1000);
   assert.equal(parseLabelSelector(`k in (${many(5000)})`).requirements.length, 1);
@@ -115,7 +115,7 @@ test('rejects selectors with more than 1000 terms or 32768 characters', () => {
   assert.throws(() => parseFieldSelector(many(40_000)), /the field selector has \d+ characters/);
 });
 
-test('caches the parsed selector of a frozen object only', () => {
+test('the parsed selector is cached only for a frozen object', () => {
   const expression = { key: 'app', operator: 'In' as const, values: ['a'] };
   const open = { matchExpressions: [expression] };
   const before = selectorFromLabelSelector(open);

@@ -53,7 +53,7 @@ for (const [name, check, good, bad] of [
   ['checkPortName', checkPortName, ['http', 'h2', '9p'], ['', '80', 'a--b', '-a', 'a-', 'HTTP', long(16)]],
   ['checkPathSegment', checkPathSegment, ['system:node', 'a b'], ['.', '..', 'a/b', 'a%b']],
 ] as const) {
-  test(`${name} accepts and refuses`, () => {
+  test(`${name} accepts valid values and rejects invalid ones`, () => {
     for (const value of good) assert.deepEqual(check(value), [], JSON.stringify(value));
     for (const value of bad) assert.notDeepEqual(check(value), [], JSON.stringify(value));
   });
@@ -94,7 +94,7 @@ for (const [what, over, fields] of [
   ['empty owner', { ownerReferences: [{ ...owner, uid: '' }] }, ['metadata.ownerReferences[0].uid']],
   ['bad finalizer', { finalizers: ['a b'] }, ['metadata.finalizers']],
 ] as const) {
-  test(`metadata: ${what}`, () => {
+  test(`the metadata of an object are checked: ${what}`, () => {
     const causes = validateObjectMeta(meta(over as Partial<ObjectMeta>), { namespaced: true });
     assert.deepEqual(
       causes.map((cause) => cause.field),

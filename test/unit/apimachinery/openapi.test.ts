@@ -83,7 +83,7 @@ describe('descriptions', () => {
     });
   }
 
-  it('of a field takes precedence over the description of its type', () => {
+  it('have precedence over the description of a type if they are of a field', () => {
     const described = (type: string, field: string) =>
       inOneGo(openApiV2Document(source)).definitions[`io.k8s.api.${type}`]?.properties?.[field]
         ?.description ?? '';
@@ -129,7 +129,7 @@ test('every reference has a definition, in both versions', () => {
   }
 });
 
-test('PATCH of a kind has the parameters that kubectl looks for', () => {
+test('PATCH of a kind has the parameters that kubectl requires', () => {
   const document = inOneGo(openApiV3Document(source, 'apis/apps/v1'));
   const patch = document?.paths['/apis/apps/v1/namespaces/{namespace}/deployments/{name}']?.patch;
   assert.deepEqual(patch?.['x-kubernetes-group-version-kind'], {
@@ -144,7 +144,7 @@ test('PATCH of a kind has the parameters that kubectl looks for', () => {
   assert.equal(list?.['x-kubernetes-action'], 'list');
 });
 
-test('schemas carry kinds, merge keys and descriptions', () => {
+test('schemas contain kinds, merge keys and descriptions', () => {
   const schemas = inOneGo(openApiV3Document(source, 'api/v1'))?.components.schemas ?? {};
   assert.deepEqual(schemas['io.k8s.api.core.v1.Pod']?.['x-kubernetes-group-version-kind'], [
     { group: '', version: 'v1', kind: 'Pod' },
@@ -163,7 +163,7 @@ test('schemas carry kinds, merge keys and descriptions', () => {
   assert.match(containers?.description ?? '', /containers belonging to the pod/);
 });
 
-test('a kind of our own is described by its schema and takes no strategic patch', () => {
+test('a kind of our own is described by its schema and supports no strategic merge patch', () => {
   const document = inOneGo(openApiV3Document(source, 'apis/minik8s.io/v1'));
   const spec = document?.components.schemas['io.minik8s.v1.ThingSpec'];
   assert.deepEqual(spec?.required, ['mode']);
@@ -176,7 +176,7 @@ test('a kind of our own is described by its schema and takes no strategic patch'
   ]);
 });
 
-test('quantities and int-or-strings are definitions with Kubernetes’ names, in both versions', () => {
+test('quantities and int-or-strings are definitions with Kubernetes’ names in both versions', () => {
   const quantity = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
   const intOrString = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
   const v2 = inOneGo(openApiV2Document(source)).definitions;

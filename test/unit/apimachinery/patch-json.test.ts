@@ -56,7 +56,7 @@ for (const [what, document, patch, result] of [
   ],
   ['test passes', { a: { x: [1] } }, [{ op: 'test', path: '/a', value: { x: [1] } }], { a: { x: [1] } }],
 ] as const) {
-  test(`JSON patch: ${what}`, () => {
+  test(`a JSON patch is applied: ${what}`, () => {
     const before = JSON.stringify(document);
     assert.deepEqual(applyJsonPatch(document, readJsonPatch(patch)), result);
     assert.equal(JSON.stringify(document), before);
@@ -64,14 +64,14 @@ for (const [what, document, patch, result] of [
 }
 
 for (const [what, patch] of [
-  ['remove of a missing member', [{ op: 'remove', path: '/x' }]],
-  ['replace of a missing member', [{ op: 'replace', path: '/x', value: 1 }]],
-  ['add below a missing member', [{ op: 'add', path: '/x/y', value: 1 }]],
-  ['index beyond the end', [{ op: 'add', path: '/l/3', value: 1 }]],
-  ['index with a leading zero', [{ op: 'replace', path: '/l/00', value: 1 }]],
-  ['remove at the index -', [{ op: 'remove', path: '/l/-' }]],
+  ['a removal of a missing member', [{ op: 'remove', path: '/x' }]],
+  ['a replacement of a missing member', [{ op: 'replace', path: '/x', value: 1 }]],
+  ['an addition below a missing member', [{ op: 'add', path: '/x/y', value: 1 }]],
+  ['an index beyond the end', [{ op: 'add', path: '/l/3', value: 1 }]],
+  ['an index with a leading zero', [{ op: 'replace', path: '/l/00', value: 1 }]],
+  ['a removal at the index -', [{ op: 'remove', path: '/l/-' }]],
   ['failed test', [{ op: 'test', path: '/a', value: 2 }]],
-  ['move into itself', [{ op: 'move', from: '/o', path: '/o/x' }]],
+  ['a move of an object into itself', [{ op: 'move', from: '/o', path: '/o/x' }]],
   ['inherited member', [{ op: 'copy', from: '/constructor', path: '/x' }]],
   [
     'growing copies',
@@ -81,7 +81,7 @@ for (const [what, patch] of [
     ],
   ],
 ] as const) {
-  test(`JSON patch: ${what} is 422`, () => {
+  test(`a JSON patch with ${what} is rejected with 422`, () => {
     assert.throws(() => applyJsonPatch({ a: 1, l: [1, 2], o: {} }, readJsonPatch(patch)), hasCode(422));
   });
 }
@@ -95,7 +95,7 @@ for (const [patch, code] of [
   [[{ op: 'move', path: '/a' }], 400],
   [Array(10_001).fill({ op: 'remove', path: '/a' }), 413],
 ] as const) {
-  test(`JSON patch ${JSON.stringify(patch).slice(0, 40)} is ${code}`, () => {
+  test(`the JSON patch ${JSON.stringify(patch).slice(0, 40)} is rejected with ${code}`, () => {
     assert.throws(() => readJsonPatch(patch), hasCode(code));
   });
 }

@@ -147,7 +147,7 @@ for (const [what, type, target, patch, result] of [
     { tolerations: [{ key: 'b' }], containers: [c('a', { args: ['3'] })] },
   ],
   [
-    'sets of scalars unite',
+    'sets of scalars are united',
     'meta.v1.ObjectMeta',
     { finalizers: ['a', 'b'] },
     { finalizers: ['b', 'c'] },
@@ -220,14 +220,14 @@ for (const [what, type, target, patch, result] of [
     { labels: { b: '2', c: '3' } },
   ],
   [
-    'an object takes the place of a text',
+    'an object replaces a string',
     'core.v1.PodSpec',
     { x: 'text' },
     { x: { a: 1, b: null } },
     { x: { a: 1 } },
   ],
 ] as const) {
-  test(`strategic merge patch: ${what}`, () => {
+  test(`a strategic merge patch is applied: ${what}`, () => {
     const before = JSON.stringify(target);
     assert.deepEqual(applyStrategicPatch(target as JsonObject, patch as JsonObject, typeOf(type)), result);
     assert.equal(JSON.stringify(target), before);
@@ -250,7 +250,7 @@ for (const [what, patch] of [
   ['an order that is not a list', { '$setElementOrder/containers': 'a' }],
   ['a deletion that is not a list', { '$deleteFromPrimitiveList/x': 'a' }],
 ] as const) {
-  test(`strategic merge patch: ${what} is a bad request`, () => {
+  test(`a strategic merge patch with ${what} is a bad request`, () => {
     assert.throws(
       () => applyStrategicPatch({ containers: [c('a')] }, patch as JsonObject, typeOf('core.v1.PodSpec')),
       hasCode(400),
@@ -276,7 +276,7 @@ test('patches are read by content type', () => {
   assert.throws(() => run('{}', patchTypes.strategic, [patchTypes.merge]), hasCode(415));
 });
 
-test('a patch may make an object that is too large smaller, and no larger', () => {
+test('a patch may shrink an object that is too large, but not enlarge it', () => {
   const type = typeOf('core.v1.ConfigMap');
   const data = Object.fromEntries(Array.from({ length: maxGrownValues }, (_, i) => [`k${i}`, '']));
   const run = (change: object) =>
@@ -309,7 +309,7 @@ test('insertions into long lists, and copies, are limited', () => {
   assert.throws(() => applyJsonPatch({ a: {} }, readJsonPatch(missing)), hasCode(422));
 });
 
-test('a strategic merge patch without directives applied twice is applied once', () => {
+test('a second application of a strategic merge patch without directives changes nothing', () => {
   const random = new SeededRandom(3);
   const type = typeOf('core.v1.PodSpec');
   const container = () => ({

@@ -41,7 +41,7 @@ const table: readonly [
     [],
   ],
   [
-    'from several rules together',
+    'several rules together cover a rule',
     [on('get', 'pods'), on('list', 'pods'), on('get list', 'secrets')],
     [on('get list', 'pods secrets')],
     [],
@@ -136,7 +136,7 @@ const table: readonly [
   ],
   ['all names cover each name', [on('get', 'pods')], [on('get', 'pods', 'a b')], []],
   [
-    'names from several rules',
+    'several rules together cover several names',
     [on('get', 'pods', 'a'), on('get', 'pods', 'b')],
     [on('get', 'pods', 'a b')],
     [],
@@ -147,7 +147,12 @@ const table: readonly [
     [on('get', 'pods', 'a b')],
     ['{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["get"]}'],
   ],
-  ['paths below a star', [paths('get', '/x/*')], [paths('get', '/x/ /x/y /x/y*')], []],
+  [
+    'a path with a star covers the paths below it',
+    [paths('get', '/x/*')],
+    [paths('get', '/x/ /x/y /x/y*')],
+    [],
+  ],
   [
     '/x/* gives no right to /x',
     [paths('get', '/x/*')],
@@ -189,7 +194,7 @@ test('rules that expand to too many combinations are not expanded, and count as 
   assert.equal(coverage(all, [huge]).tooMany, false, 'who has everything needs no count');
 });
 
-test('so are beginnings of paths that are compared with as many', () => {
+test('beginnings of paths that would need too many comparisons are not compared, and count as not covered', () => {
   const urls = (letter: string) => Array.from({ length: 3000 }, (_, i) => `/${letter}${i}*`).join(' ');
   assert.equal(coverage([paths('get', urls('a'))], [paths('get', urls('b'))]).tooMany, true);
   assert.deepEqual(coverage(all, [paths('get', urls('b'))]), { missing: [], tooMany: false });

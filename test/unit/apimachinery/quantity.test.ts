@@ -48,7 +48,7 @@ for (const [text, canonical, value, milli] of [
   ['+3', '3', 3, 3000],
   ['9Ei', '9223372036854775807', 2 ** 63, 2 ** 63 * 1000],
 ] as const) {
-  test(`quantity ${text} is ${canonical}`, () => {
+  test(`the quantity ${text} is written as ${canonical}`, () => {
     const quantity = parseQuantity(text);
     assert.equal(formatQuantity(quantity), canonical);
     assert.equal(quantityValue(quantity), value);
@@ -62,7 +62,7 @@ test('a JSON number is a quantity', () => {
   assert.equal(canonicalQuantity(2), '2');
 });
 
-test('a huge exponent is capped, and costs no time', () => {
+test('a huge exponent is limited, and takes no time', () => {
   assert.equal(quantityValue(parseQuantity('1e999999999')), 2 ** 63);
   assert.equal(canonicalQuantity('1e-999999999'), '1e-9');
   assert.equal(canonicalQuantity('0e999999999'), '0');
@@ -70,7 +70,7 @@ test('a huge exponent is capped, and costs no time', () => {
   assert.equal(quantityValue(parseQuantity('-1e999999999')), -(2 ** 63));
 });
 
-test('an exponent that many digits make up for is read exactly', () => {
+test('a number with many digits and a negative exponent is read exactly', () => {
   assert.equal(canonicalQuantity(`5${'0'.repeat(24)}e-24`), '5');
   assert.equal(canonicalQuantity(`1234${'0'.repeat(60)}e-63`), '1234e-3');
   assert.equal(canonicalQuantity(`0.${'0'.repeat(29)}7e30`), '7');
@@ -84,7 +84,7 @@ for (const text of ['', 'x', '1x', '1 Gi', '1ki', '1K', '--1', '1.2.3', '1e', 'K
   });
 }
 
-test('arithmetic and comparison cross formats', () => {
+test('quantities of different formats are added and compared', () => {
   const a = parseQuantity('1Gi');
   const b = parseQuantity('512Mi');
   assert.equal(formatQuantity(addQuantities(a, b)), '1536Mi');
@@ -100,7 +100,7 @@ test('negative values are refused unless allowed', () => {
   assert.equal(validateQuantity('f', '1').length, 0);
 });
 
-test('a text longer than every number is refused, in any notation', () => {
+test('a string that is longer than any valid number is rejected in every notation', () => {
   for (const text of ['9'.repeat(101), `0.${'0'.repeat(100)}1`, `1e${'0'.repeat(100)}1`])
     assert.equal(tryParseQuantity(text), undefined);
   assert.equal(canonicalQuantity('9'.repeat(100)), '9223372036854775807');
@@ -108,7 +108,7 @@ test('a text longer than every number is refused, in any notation', () => {
   assert.equal(canonicalQuantity('1e-999'), '1e-9');
 });
 
-test("sizes and processors as other programs write them: the message suggests the quantity, after upstream's words", () => {
+test('the message for sizes and processors in other notations suggests the quantity after upstream’s text', () => {
   const told = (text: string) => / did you mean (.*)\?$/.exec(quantityFault(text))?.[1];
   for (const [text, meant] of [
     ['128mb', '128Mi or 128M'],

@@ -56,7 +56,7 @@ test('the scan counts the nodes that the parser creates; empty lists and objects
   }
 });
 
-test('as many values and levels as may be, and one more', () => {
+test('the maximum numbers of values and levels are accepted, and one more is rejected', () => {
   const list = (length: number) => `[${Array(length).fill('0').join(',')}]`;
   assert.equal((parseJson(list(maxValues - 1), false).value as unknown[]).length, maxValues - 1);
   assert.throws(() => parseJson(list(maxValues), false), hasCode(413));
@@ -87,14 +87,14 @@ for (const [what, field] of [
   ['fields without a name', [0x78, 0]],
   ['groups', tag(15, 3)],
 ] as const)
-  test(`protobuf: too many ${what}`, () => {
+  test(`a protobuf message with too many ${what} is rejected`, () => {
     assert.throws(
       () => decodeMessage(times(maxValues + 1, field), message('core.v1.ConfigMap')),
       hasCode(413),
     );
   });
 
-test('protobuf: values within map entries and embedded JSON are counted', () => {
+test('values in map entries and embedded JSON of protobuf are counted', () => {
   const entry = lengthDelimited(2, Array(maxValues).fill(text(1, '')).flat());
   assert.throws(() => decodeMessage(Uint8Array.from(entry), message('core.v1.ConfigMap')), hasCode(413));
   const json = `[${Array(maxValues / 2)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareVersions } from '../../../src/apimachinery/version-order.ts';
 
-test('stable versions come before beta and alpha ones, newer before older, other names last', () => {
+test('stable versions precede beta and alpha ones, newer versions precede older ones, and other names are last', () => {
   const sorted = [
     'v10',
     'v2',

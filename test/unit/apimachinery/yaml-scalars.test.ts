@@ -34,7 +34,7 @@ test('written YAML is read back identically: a text that looks like a number or 
     }
 });
 
-test('words that are read as booleans are reported with their place, but for true, false and tagged ones', () => {
+test('words that are read as booleans are reported with their place, except true, false and tagged ones', () => {
   const text = 'a: y\nb: [true, Off, "no", !!bool on]\nNo: {c: yes please}\n';
   assert.deepEqual(parseYaml(text).booleanWords, [
     { path: 'a', word: 'y', offset: text.indexOf('y'), isKey: false },

@@ -1,4 +1,4 @@
-/** The answer to a client when a request fails, and the line in the log. */
+/** The answer to a client whose request failed, and the line in the log. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { toStatusError } from '../../../src/apiserver/errors.ts';
@@ -18,10 +18,10 @@ const down = new StoreUnavailableError('x');
 const full = new StoreUnavailableError('x', { trouble: 'etcd has no space left: run etcdctl defrag' });
 const lost = new ClaimLostError({ key: '/term', owner: 'a' }, 'b');
 
-describe('the answer to a client has', () => {
+describe('the answer to a client reports', () => {
   for (const [title, error, method, code, reason, message] of [
     [
-      'etcd that is away',
+      'an unreachable etcd',
       down,
       'GET',
       503,
@@ -39,7 +39,7 @@ describe('the answer to a client has', () => {
     ],
     ['the same by DELETE', down, 'DELETE', 504, 'Timeout', /it is not known/],
     [
-      'what is wrong with etcd',
+      'the fault of etcd',
       full,
       'GET',
       503,
@@ -78,7 +78,7 @@ describe('the answer to a client has', () => {
       'Conflict',
       /no longer the leader, and nothing was changed: .*held by b/,
     ],
-    ['a past that is gone', new CompactedError('x', 7), 'GET', 410, 'Expired', /too old: list again/],
+    ['a compacted revision', new CompactedError('x', 7), 'GET', 410, 'Expired', /too old: list again/],
     [
       'a fault of the server',
       new TypeError('secret'),
@@ -87,8 +87,8 @@ describe('the answer to a client has', () => {
       'InternalError',
       /see the log of the server$/,
     ],
-    ['nothing that was said', null, 'GET', 500, 'InternalError', /see the log of the server$/],
-    ['what is no error at all', 'secret', 'GET', 500, 'InternalError', /^(?!.*secret)/],
+    ['an error without a message', null, 'GET', 500, 'InternalError', /see the log of the server$/],
+    ['a thrown value that is no error', 'secret', 'GET', 500, 'InternalError', /^(?!.*secret)/],
   ] as const)
     test(title, () => {
       const request = new Request('https://x/api/v1/pods?token=secret', { method });
@@ -100,7 +100,7 @@ describe('the answer to a client has', () => {
     });
 });
 
-describe('the log has', () => {
+describe('the log contains', () => {
   const linesOf = (error: unknown, signal?: AbortSignal) => {
     const log = new RecordingLogger();
     const request = new Request('https://x/api/v1/pods?token=secret', {

@@ -40,7 +40,7 @@ const askUnknown = async (path: string) => {
   return `${answer.status} ${await answer.text()}`;
 };
 
-describe('a server that is well', () => {
+describe('a healthy server', () => {
   for (const [path, answer] of [
     ['/livez', '200 ok'],
     ['/readyz', '200 ok'],
@@ -77,7 +77,7 @@ describe('a server whose store does not answer', () => {
     store = 'broken';
   });
 
-  test('lives, and is not ready', async () => {
+  test('is alive and not ready', async () => {
     assert.equal(await ask('/livez'), '200 ok');
     const readyz =
       '500 [+]ping ok\n[-]etcd failed: gone\n[+]etcd-room ok\n[+]informer-sync ok\nreadyz check failed\n';
@@ -94,7 +94,7 @@ describe('a server whose store does not answer', () => {
     assert.equal(await askUnknown('/readyz/etcd'), `500 [-]etcd failed: ${why}\nreadyz check failed\n`);
   });
 
-  test('waits two seconds for it', async () => {
+  test('waits two seconds for its store', async () => {
     store = 'silent';
     const pending = server.clock.pending;
     let answer: string | undefined;

@@ -40,7 +40,7 @@ describe('the description of the API', () => {
   const get = async (path: string, headers?: Record<string, string>) =>
     (await ask(path, headers)) ?? assert.fail(`${path} is not there`);
 
-  test('is made again when it could not be made', async () => {
+  test('is created again after its creation failed', async () => {
     assert.equal(await ask('/openapi'), undefined);
     assert.equal(read, 0);
     await assert.rejects(ask('/openapi/v2'), /no such file/);
@@ -48,7 +48,7 @@ describe('the description of the API', () => {
     assert.equal((await get('/openapi/v2')).status, 200);
   });
 
-  test('is made while other requests are answered: each document in a separate turn', async () => {
+  test('is created while other requests are answered, each document in a separate turn', async () => {
     const docs = fieldDocs();
     const tables = { clock, fields: kindFields, fieldDocs: async () => docs };
     const definitions = [configMapResource, deploymentResource] as unknown as ResourceDefinition[];
@@ -67,7 +67,7 @@ describe('the description of the API', () => {
     assert.ok(heard >= 3, `others were heard ${heard} times`);
   });
 
-  test('makes only the documents of changed kinds again', async () => {
+  test('is created again only for the documents of changed kinds', async () => {
     let turns = 0;
     const kinds = new KindSet([configMapResource, deploymentResource] as unknown as ResourceDefinition[]);
     const tables = { clock, fields: kindFields, fieldDocs: async () => fieldDocs() };
@@ -85,7 +85,7 @@ describe('the description of the API', () => {
     assert.ok(turns < first, `${turns} turns for one document, ${first} for two`);
   });
 
-  test('describes and writes the kinds of the core group in several turns', async () => {
+  test('is created for the core group in several turns', async () => {
     const docs = fieldDocs();
     const tables = { clock, fields: kindFields, fieldDocs: async () => docs };
     let turns = 0;
@@ -100,7 +100,7 @@ describe('the description of the API', () => {
     assert.ok(turns >= least, `${turns} turns for ${size} bytes`);
   });
 
-  test('encodes the protobuf form of all kinds in several turns', async () => {
+  test('is encoded in protobuf in several turns', async () => {
     const docs = fieldDocs();
     const tables = { clock, fields: kindFields, fieldDocs: async () => docs };
     let turns = 0;
@@ -123,7 +123,7 @@ describe('the description of the API', () => {
     '/openapi/v3/apis/none/v1',
     '/x/openapi/v2',
   ])
-    test(`is not at ${path}`, async () => assert.equal(await ask(path), undefined));
+    test(`is not served at ${path}`, async () => assert.equal(await ask(path), undefined));
 
   for (const [accept, type] of [
     ['', json],
@@ -199,7 +199,7 @@ describe('the description of the API', () => {
     }
   });
 
-  test('is not sent to a client with the current one', async () => {
+  test('is not sent to a client that has the current one', async () => {
     const [, url = ''] = (await urls())[0] ?? [];
     for (const path of ['/openapi/v2', '/openapi/v3', url]) {
       const first = await get(path);

@@ -46,7 +46,7 @@ test('a write of the status changes no other fields of a pod than nodes may', ()
   assert.deepEqual(next.metadata, old.metadata, 'an absent field changes nothing');
 });
 
-test('an object that was stored before a default existed can be changed, and is not by the default alone', () => {
+test('an object that was stored before a default existed can be changed, and the default alone is no change', () => {
   const pod: Pod = created(podResource, {
     apiVersion: 'v1',
     kind: 'Pod',

@@ -44,7 +44,7 @@ test('a Status has its code, and a Retry-After if one is given', () => {
   assert.equal(respondStatus(now).headers.get('retry-after'), '0');
 });
 
-test('warnings are whole up to 4,096 characters, and then cut', () => {
+test('warnings are complete up to 4,096 characters, and are truncated beyond', () => {
   const sent = (warnings: string[]) => warningHeader(warnings).warning?.split(', ') ?? [];
   assert.deepEqual(sent(['x'.repeat(4096)]), [`299 - "${'x'.repeat(4096)}"`]);
   assert.deepEqual(sent(['x'.repeat(4097)]), [`299 - "${'x'.repeat(256)}"`]);

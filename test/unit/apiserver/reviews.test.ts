@@ -45,7 +45,7 @@ describe('the attributes of a review', () => {
   for (const [what, spec, request] of [
     ['nothing', { resourceAttributes: {} }, nothing],
     [
-      'all it says',
+      'all of its requirements',
       {
         resourceAttributes: {
           verb: 'patch',
@@ -83,7 +83,7 @@ describe('the attributes of a review', () => {
   for (const [what, fieldSelector, expected] of [
     ['one value', { requirements: [requirement({})] }, selected],
     ['one value in a text', { rawSelector: 'spec.nodeName=n1' }, selected],
-    ['a text that cannot be read', { rawSelector: 'spec.nodeName~n1' }, []],
+    ['a text that cannot be parsed', { rawSelector: 'spec.nodeName~n1' }, []],
     ['two values', { requirements: [requirement({ values: ['n1', 'n2'] })] }, []],
     [
       'every other value',
@@ -92,12 +92,12 @@ describe('the attributes of a review', () => {
     ],
     ['any value', { requirements: [requirement({ operator: 'Exists', values: [] })] }, []],
     [
-      'what is known of several',
+      'the known ones of several requirements',
       { requirements: [requirement({ operator: 'Near', key: 'a' }), requirement({})] },
       selected,
     ],
   ] as const)
-    test(`a field with ${what}`, async () => {
+    test(`contain a field selector with ${what}`, async () => {
       const spec = { resourceAttributes: { resource: 'pods', fieldSelector } };
       const answer = await server.call('POST', reviews, { spec }, { user: bob });
       assert.equal(answer.status, 201, answer.text);

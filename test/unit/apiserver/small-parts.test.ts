@@ -22,7 +22,7 @@ describe('address ranges', () => {
     }
   });
 
-  it('are inverse to positions over byte borders', () => {
+  it('convert positions to addresses and back across byte boundaries', () => {
     const range = parseRange('10.96.0.0/16');
     for (const position of [0, 254, 255, 256, 65533]) {
       assert.equal(positionIn(range, addressAt(range, position)), position);
@@ -33,13 +33,13 @@ describe('address ranges', () => {
   });
 
   for (const text of ['', '10.96.0.0', '10.96.0.0/31', 'x/16', '::/64']) {
-    it(`refuses ${JSON.stringify(text)}`, () =>
+    it(`are not ${JSON.stringify(text)}`, () =>
       assert.throws(() => parseRange(text), /is not an IPv4 network/));
   }
 });
 
 describe('warnings', () => {
-  it('are bounded as upstream bounds them', () => {
+  it('are limited as in upstream', () => {
     const many = Array.from({ length: 100 }, () => 'x'.repeat(1000));
     const { warning = '' } = warningHeader(many);
     assert.equal(
@@ -63,13 +63,13 @@ describe('warnings', () => {
 });
 
 describe('users', () => {
-  it('are node agents by name and group', () => {
+  it('are node agents only by their name and group', () => {
     assert.equal(nodeNameOf({ name: 'system:node:a', groups: ['system:nodes'] }), 'a');
     assert.equal(nodeNameOf({ name: 'system:node:a', groups: [] }), undefined);
     assert.equal(nodeNameOf({ name: 'a', groups: ['system:nodes'] }), undefined);
   });
 
-  it('show their token in the header', () => {
+  it('are read from the token in the header', () => {
     for (const [header, token] of [
       ['Bearer abc', 'abc'],
       ['bearer  abc ', 'abc'],
@@ -81,7 +81,7 @@ describe('users', () => {
     }
   });
 
-  it('are refused with their name, the verb and the place', () => {
+  it('are rejected with their name, the verb and the namespace', () => {
     const user = { name: 'b"ob', groups: [] };
     const resource = {
       type: 'resource',
@@ -102,14 +102,14 @@ describe('errors', () => {
   const random = new SeededRandom(1);
   const request = (method: string) => new Request('https://x/api/v1/pods?token=secret', { method });
 
-  it('of the API pass unchanged, and are not logged', () => {
+  it('of the API are returned unchanged and not logged', () => {
     const log = new RecordingLogger();
     const error = newNotFound({ group: '', plural: 'pods' }, 'x');
     assert.equal(toStatusError(error, request('GET'), { log, random }), error);
     assert.deepEqual(log.lines, []);
   });
 
-  it('of the store state whether a retry may help', () => {
+  it('of the store report whether a retry may help', () => {
     const log = new RecordingLogger();
     const down = new StoreUnavailableError('x');
     assert.equal(toStatusError(down, request('GET'), { log, random }).status.code, 503);
@@ -136,7 +136,7 @@ describe('errors', () => {
     assert.equal(log.lines[0]?.fields.error, 'inside');
   });
 
-  it('carry Retry-After when they say when', () => {
+  it('have Retry-After if they contain a time', () => {
     const { status } = newStatusError('Timeout', 'x', { retryAfterSeconds: 3 });
     assert.equal(respondStatus(status).headers.get('retry-after'), '3');
   });

@@ -1,4 +1,4 @@
-/** Log lines about work that held the event loop in a turn after it waited. */
+/** Log lines about work that blocks the event loop in a turn after a wait. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Turns } from '../../../src/apiserver/turns.ts';

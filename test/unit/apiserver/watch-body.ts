@@ -39,7 +39,7 @@ export function changed(key: string, revision: number, bytes?: number): CacheEve
   return { type: 'MODIFIED', key, revision, current: object(key, revision), previous: object(key, 1), frame };
 }
 
-/** A client that reads when the test calls for it. */
+/** A client that reads when the test requests it. */
 export class Client implements Sink {
   #text = '';
   #room = Promise.withResolvers<void>();

@@ -34,7 +34,7 @@ function waitingTurns() {
 }
 
 describe('a watch', () => {
-  it('ends when its time is over', async () => {
+  it('ends after its timeout', async () => {
     const watch = open([], { bookmarks: false, timeoutMs: 5000 });
     await watch.clock.advance(4999);
     assert.equal(watch.client.state, 'open');
@@ -92,7 +92,7 @@ describe('a watch', () => {
     await assertOver(watch, 'ended');
   });
 
-  it('holds no resources after its client has left', async () => {
+  it('holds no resources after its client has disconnected', async () => {
     const { line, writeTurns } = waitingTurns();
     const stopping = new AbortController();
     const watch = open([], { writeTurns, shutdown: stopping.signal });
@@ -167,20 +167,20 @@ describe('a watch', () => {
   });
 });
 
-describe('a client may leave unread', () => {
+describe('the unread data of a client', () => {
   const limit = 8 * 1024 * 1024;
   for (const [unread, state] of [
     [limit, 'open'],
     [limit + 1, 'cut'],
   ] as const)
-    it(`${unread} bytes: it is ${state}`, () => {
+    it(`may be ${unread} bytes: the client is ${state}`, () => {
       const { client, hand } = open([]);
       client.backlog = unread;
       hand(changed('a', 11));
       assert.equal(client.state, state);
     });
 
-  it('as many bytes as there are while nothing happens', () => {
+  it('may stay unread while no event occurs', () => {
     const { client, hand } = open([]);
     client.backlog = limit + 1;
     hand();
@@ -212,7 +212,7 @@ describe('frames are sent', () => {
     assert.deepEqual(sizes(), { pieces: [], whole: [] });
   });
 
-  it('of many objects in turns, and each waits until there is room', async () => {
+  it('in turns for many objects, and each waits until there is room', async () => {
     let taken = 0;
     const turns = { next: async () => void taken++ } as unknown as Turns;
     const many = Array.from({ length: 600 }, (_, index) => object(`o${index}`, index + 1));
@@ -238,7 +238,7 @@ describe('frames are sent', () => {
   });
 });
 
-it('an event that follows a waiting event waits as well', () => {
+it('in order: an event after a waiting event waits as well', () => {
   const { line, writeTurns } = waitingTurns();
   let mayWrite = false;
   const { client, hand } = open([], { writeTurns: Object.assign(writeTurns, { mayWrite: () => mayWrite }) });

@@ -6,13 +6,13 @@ import { systemClock } from '../../../src/base/clock.ts';
 
 const MB = 1024 * 1024;
 
-test('small writes are made at once, also by many', () => {
+test('small writes are made at once, also by many writers', () => {
   const turns = new WriteTurns(systemClock);
   for (let count = 0; count < 256; count++) assert.equal(turns.mayWrite(100), true, `${count}`);
   assert.equal(turns.mayWrite(100), false, 'a write costs something, however little it writes');
 });
 
-test('large writes wait, in order, some of them for a turn', async () => {
+test('large writes are made in order, and some wait for a later turn', async () => {
   const turns = new WriteTurns(systemClock);
   assert.equal(turns.mayWrite(8 * MB), true, 'one write is never divided');
   const written: number[] = [];
@@ -45,7 +45,7 @@ test('a waiting writer is called in the next turn, and no other writes before it
   assert.equal(turns.mayWrite(1), true);
 });
 
-test('a writer that has left is not called', async () => {
+test('a writer that has ended is not called', async () => {
   const turns = new WriteTurns(systemClock);
   let written = 0;
   const write = () => ++written;

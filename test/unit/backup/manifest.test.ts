@@ -25,7 +25,7 @@ test('a manifest is read back as written', () => {
   assert.deepEqual(parseManifest(formatManifest(manifest)), manifest);
 });
 
-test('a backup of a newer version is refused by the name of that version', () => {
+test('a backup of a newer version is rejected with the name of that version', () => {
   assert.throws(
     () => parseManifest(JSON.stringify({ ...manifest, format: 2, minik8s: '9.0.0' })),
     /^BackupError: the backup was made by a newer minik8s \(9.0.0\): use that version/,
@@ -53,7 +53,7 @@ const wrong: readonly (readonly [string, string, RegExp])[] = [
     /it has no pki\/ca.key/,
   ],
   [
-    'a member that leads elsewhere',
+    'a member whose path leaves its folder',
     JSON.stringify({ ...manifest, members: { 'etcd.db': member, 'pki/../../etc/passwd': member } }),
     /the name "pki\/..\/..\/etc\/passwd" of a member is not allowed/,
   ],

@@ -17,7 +17,7 @@ const inPartsOf = (content: Buffer, length: number) => ({
 });
 
 for (const length of [1, 7, 31, 32, 33, 500, 999, 1_000, 1_001, 1_031, 1_032])
-  test(`a snapshot in parts of ${length} bytes is whole, and one that lacks its last byte is not`, async (context) => {
+  test(`a snapshot in parts of ${length} bytes is complete, and incomplete without its last byte`, async (context) => {
     const directory = await mkdtemp(join(tmpdir(), 'minik8s-snapshot-'));
     context.after(() => rm(directory, { recursive: true }));
     const path = join(directory, 'whole');

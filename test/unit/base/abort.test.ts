@@ -10,7 +10,7 @@ import {
   unlessAborted,
 } from '../../../src/base/abort.ts';
 
-test('the first signal stops, the second exits with its number', () => {
+test('the first signal stops the process, and the second ends it with its number', () => {
   const exits: number[] = [];
   const source = Object.assign(new EventEmitter(), { exit: (code: number) => exits.push(code) });
   const signal = stopSignal(source);
@@ -30,7 +30,7 @@ test('a closed terminal is reported, and ends nothing', () => {
   assert.equal(notified, 1);
 });
 
-test('onAbort runs its function once: at once if the signal has aborted already, and never after it was undone', async () => {
+test('onAbort runs its function once, at once if the signal has already aborted, and never after it was undone', async () => {
   const controller = new AbortController();
   const calls: string[] = [];
   onAbort(controller.signal, () => calls.push('early'));
@@ -42,7 +42,7 @@ test('onAbort runs its function once: at once if the signal has aborted already,
   assert.deepEqual(calls, ['early', 'late']);
 });
 
-test('unlessAborted is the promise, or the reason when the signal is first', async () => {
+test('unlessAborted settles like its promise, or rejects with the signal’s reason if that aborts first', async () => {
   const stop = new AbortController();
   assert.equal(await unlessAborted(stop.signal, Promise.resolve(1)), 1);
   await assert.rejects(unlessAborted(stop.signal, Promise.reject(new Error('no'))), /^Error: no$/);

@@ -130,7 +130,7 @@ test('all spellings of an address have one canonical text', () => {
   assert.equal(sameAddress('nonsense', 'nonsense'), false);
 });
 
-test('the bytes of a certificate', () => {
+test('addresses are converted to the bytes of a certificate', () => {
   assert.equal(addressOfBytes(Uint8Array.of(10, 96, 0, 1)), '10.96.0.1');
   const mapped = [...new Array<number>(10).fill(0), 255, 255, 10, 96, 0, 1];
   assert.equal(addressOfBytes(Uint8Array.from(mapped)), '10.96.0.1');
@@ -172,7 +172,7 @@ test('the use of an address does not depend on its spelling', () => {
 
 const range = (text: string) => requireRange(text);
 
-test('ranges are read by their first address, or around any of theirs', () => {
+test('a range is parsed from its first address, or from any of its addresses', () => {
   for (const good of ['0.0.0.0/0', '10.244.0.0/16', '255.255.255.255/32', '192.168.1.128/25']) {
     const read = parseRange(good);
     assert.equal(read && formatRange(read), good);
@@ -231,7 +231,7 @@ test('a range overlaps its first and last address, and not the addresses next to
   }
 });
 
-test('the host of a URL is taken from its text', () => {
+test('the host of a URL is read from its text', () => {
   const plain = [
     'https://192.0.2.1:6443',
     'http://user:x@192.0.2.1/a:b@c',
@@ -245,7 +245,7 @@ test('the host of a URL is taken from its text', () => {
   assert.equal(hasPlainHost('no URL'), false);
 });
 
-test('an IPv4 address and its number', () => {
+test('an IPv4 address is converted to its number and back', () => {
   assert.equal(parseIPv4('10.244.0.5'), 183_762_949);
   assert.equal(formatIPv4(183_762_949), '10.244.0.5');
   assert.equal(formatIPv4(2 ** 32 - 1), '255.255.255.255');
@@ -253,7 +253,7 @@ test('an IPv4 address and its number', () => {
   assert.equal(parseIPv4('1.2.3'), undefined);
 });
 
-test('CIDRs of both families', () => {
+test('CIDRs of both families are validated', () => {
   for (const good of ['10.0.0.0/8', '0.0.0.0/0', '10.0.0.1/32', 'fd00::/64', '::/128'])
     assert.ok(isCIDR(good), good);
   for (const bad of [
@@ -268,7 +268,7 @@ test('CIDRs of both families', () => {
     assert.ok(!isCIDR(bad), bad);
 });
 
-test('a range is within another if its first address is and its prefix is longer, whatever the bits after the prefix are', () => {
+test('a range is within another if its first address is in it and its prefix is longer, for any bits after the prefix', () => {
   const inside: [outer: string, inner: string][] = [
     ['10.0.0.0/8', '10.1.0.0/16'],
     ['10.255.0.0/8', '10.1.2.3/32'],

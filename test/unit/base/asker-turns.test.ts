@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AskerTurns } from '../../../src/base/asker-turns.ts';
 
-describe('turns of askers', () => {
-  it('alternate between askers and keep the order of each, one piece at a time', async () => {
+describe('turns of callers', () => {
+  it('alternate between callers and keep the order of each, one piece at a time', async () => {
     const turns = new AskerTurns();
     const done: string[] = [];
     let running = 0;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Backoff, backoffMs } from '../../../src/base/backoff.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
-test('the wait doubles with each failure in a row, up to the longest', () => {
+test('the wait doubles with each consecutive failure, up to the maximum', () => {
   const options = { initialMs: 50, maxMs: 300 };
   assert.deepEqual(
     [-1, 0, 1, 2, 3, 4, 5, 5_000].map((failures) => backoffMs(options, failures)),
@@ -16,7 +16,7 @@ test('the wait doubles with each failure in a row, up to the longest', () => {
   assert.equal(backoff.next(), 50);
 });
 
-test('with randomness each wait is longer by up to itself, and no two alike', () => {
+test('with jitter each wait is up to twice as long, and waits differ', () => {
   const waits = () => new Backoff({ initialMs: 100, maxMs: 100 }, random).next();
   const random = new SeededRandom(3);
   const found = Array.from({ length: 50 }, waits);

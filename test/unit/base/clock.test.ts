@@ -23,7 +23,7 @@ function withTimers(fn: (tick: (ms: number) => void) => void): void {
 }
 
 for (const ms of [longest, longest + 1, 40 * day, 400 * day])
-  test(`after ${ms} ms is when that time is over, not before, and once`, () =>
+  test(`a timer of ${ms} ms fires once, and not before that time has passed`, () =>
     withTimers((tick) => {
       let calls = 0;
       systemClock.after(ms, () => calls++);
@@ -36,7 +36,7 @@ for (const ms of [longest, longest + 1, 40 * day, 400 * day])
       assert.equal(calls, 1);
     }));
 
-test('a timer of many days can be cancelled on any of them', () =>
+test('a timer of many days can be cancelled at any time', () =>
   withTimers((tick) => {
     let calls = 0;
     const timer = systemClock.after(60 * day, () => calls++);
@@ -46,7 +46,7 @@ test('a timer of many days can be cancelled on any of them', () =>
     assert.equal(calls, 0);
   }));
 
-test('a timer without end does not fire', () =>
+test('a timer of infinite duration does not fire', () =>
   withTimers((tick) => {
     let calls = 0;
     const timer = systemClock.after(Number.POSITIVE_INFINITY, () => calls++);
@@ -56,7 +56,7 @@ test('a timer without end does not fire', () =>
   }));
 
 for (const ms of [0, -5, Number.NaN])
-  test(`after ${ms} ms is soon`, () =>
+  test(`a timer of ${ms} ms fires soon`, () =>
     withTimers((tick) => {
       let calls = 0;
       systemClock.after(ms, () => calls++);

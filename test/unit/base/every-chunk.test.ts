@@ -14,7 +14,7 @@ async function read(chunks: AsyncIterable<Uint8Array>) {
 }
 
 describe('a stream read chunk by chunk', () => {
-  test('passes on the bytes before a failure, then its error', async () => {
+  test('yields the bytes before a failure, and then its error', async () => {
     const source = new PassThrough();
     const reading = read(everyChunk(source));
     source.write('one');
@@ -24,7 +24,7 @@ describe('a stream read chunk by chunk', () => {
     assert.deepEqual(await reading, { text: 'onetwo', error: 'broken' });
   });
 
-  test('that failed before the first read yields its chunks, then the error', async () => {
+  test('yields its chunks and then the error if it failed before the first read', async () => {
     const source = new PassThrough();
     source.on('error', () => undefined);
     source.write('one');
@@ -33,7 +33,7 @@ describe('a stream read chunk by chunk', () => {
     assert.deepEqual(await read(everyChunk(source)), { text: 'one', error: 'broken' });
   });
 
-  test('that is closed before its end is reported as incomplete', async () => {
+  test('is reported as incomplete if it is closed before its end', async () => {
     const source = new PassThrough();
     const reading = read(everyChunk(source));
     source.write('one');
@@ -53,7 +53,7 @@ describe('a stream read chunk by chunk', () => {
     assert.deepEqual(await read(everyChunk(empty)), { text: '' });
   });
 
-  test('is destroyed when its reader leaves', async () => {
+  test('is destroyed when its reader stops', async () => {
     const source = new PassThrough();
     source.write('one');
     for await (const _ of everyChunk(source)) break;

@@ -122,7 +122,7 @@ describe('keepDoing', () => {
     await over;
   });
 
-  it('makes one turn of the calls within the time to settle', async () => {
+  it('combines the calls within the settling time into one turn', async () => {
     const { clock, stop, turns, given, turn } = world();
     const wake = new Wake();
     const over = keepDoing({ ...given, wake, settleMs: () => 30 }, turn);
@@ -152,7 +152,7 @@ describe('keepDoing', () => {
     await over;
   });
 
-  it('leaves the backoff to the caller that keeps it', async () => {
+  it('uses a backoff that its caller keeps', async () => {
     const { clock, stop, turns, given } = world();
     const over = keepDoing({ ...given, restMs: 0, backoff: backoff(), keepsBackoff: true }, async () => {
       turns.push(clock.now());
@@ -295,7 +295,7 @@ describe('retry', () => {
     assert.deepEqual(turns, [0, 150, 400]);
   });
 
-  it('ends with what onError throws', async () => {
+  it('ends with the error that onError throws', async () => {
     const { clock, stop } = world();
     const onError = (error: unknown) => {
       throw error;
@@ -307,7 +307,7 @@ describe('retry', () => {
     );
   });
 
-  it('returns undefined when the signal aborts, during a delay and during a try', async () => {
+  it('returns undefined when the signal aborts during a delay or an attempt', async () => {
     for (const takes of [0, 80]) {
       const { clock, stop } = world();
       let failures = 0;

@@ -22,14 +22,14 @@ test('a bucket starts full, gains one token per interval, and returns the wait',
   assert.equal(buckets.take('a', 1128), 128);
 });
 
-test('a bucket never holds more than its capacity, however long it was unused', () => {
+test('a bucket never has more tokens than its capacity, even after a long time without use', () => {
   const buckets = new TokenBuckets(limits);
   assert.equal(drain(buckets, 'a', 0), 3);
   assert.equal(drain(buckets, 'a', 1_000_000), 3);
   assert.equal(buckets.take('a', 1_000_064), 64);
 });
 
-test('a clock that goes back neither removes nor adds tokens', () => {
+test('a clock that is set back neither removes nor adds tokens', () => {
   const buckets = new TokenBuckets(limits);
   assert.equal(buckets.take('a', 1000), 0);
   assert.equal(drain(buckets, 'a', 500), 2);

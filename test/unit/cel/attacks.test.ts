@@ -17,7 +17,10 @@ const variables = {
 };
 const environment = { variables: Object.fromEntries(Object.keys(variables).map((name) => [name, dyn])) };
 
-/** Greatest time of the processor: minutes without the limits. A loaded machine does not change it. */
+/**
+ * Maximum processor time, which would be minutes without the limits. It does not depend on the load of the
+ * machine.
+ */
 const maxMilliseconds = 2000;
 
 /**
@@ -45,7 +48,7 @@ test('a catastrophic regular expression is matched in linear time', () => {
   assert.equal(answerTo(`"${'a'.repeat(5000)}!".find("(a|aa)+$")`), '');
 });
 
-test('a regular expression that grows to a huge program is refused', () => {
+test('a regular expression that expands to a huge program is rejected', () => {
   assert.match(String(answerTo('"a".matches("((a{100}){100}){100}")')), /invalid matches argument/);
   assert.match(String(answerTo(`"a".find("${'(a|b)'.repeat(1000)}")`)), /error parsing regexp/);
 });
@@ -73,7 +76,7 @@ const exhausting = [
 ];
 
 for (const expression of exhausting) {
-  test(`is stopped: ${expression.slice(0, 70)}`, () => {
+  test(`the evaluation of ${expression.slice(0, 70)} is stopped`, () => {
     assert.equal(answerTo(expression), exceeded);
   });
 }
@@ -90,12 +93,12 @@ const deep: Readonly<Record<string, string>> = {
 };
 
 for (const [name, expression] of Object.entries(deep)) {
-  test(`refuses ${name}`, () => {
+  test(`an expression with ${name} is rejected`, () => {
     assert.match(String(answerTo(expression)), recursion);
   });
 }
 
-test('accepts long chains without deep nesting', () => {
+test('long chains without deep nesting are accepted', () => {
   assert.equal(answerTo(`${'!'.repeat(50_000)}true`), true);
   assert.equal(
     answerTo(
@@ -137,7 +140,7 @@ test('values that contradict their declared types are errors of the expression',
   }
 });
 
-test('refuses an expression that is too long before it reads it', () => {
+test('an expression that is too long is rejected before it is parsed', () => {
   const size = 'size: 100001, limit 100000';
   assert.equal(
     answerTo('𝒳'.repeat(100_001)),

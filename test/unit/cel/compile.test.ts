@@ -76,12 +76,12 @@ const values: readonly (readonly [expression: string, value: unknown])[] = [
   ['self.ports.all(p, has(p.name))', true],
 ];
 
-test('reads fields by their declared types, and by escaped names', () => {
+test('an expression reads fields by their declared types and escaped names', () => {
   for (const [expression, value] of values)
     assert.deepEqual([expression, evaluate(expression, typed, { self, oldSelf: self })], [expression, value]);
 });
 
-test('compares and adds sets, and lists with keys, in any order', () => {
+test('an expression compares and adds sets and lists with keys independently of their order', () => {
   const oldSelf = { ...self, names: ['b', 'a'], ports: self.ports.toReversed() };
   const variables = { self, oldSelf };
   assert.equal(evaluate('self.names == oldSelf.names', typed, variables), true);
@@ -91,7 +91,7 @@ test('compares and adds sets, and lists with keys, in any order', () => {
   assert.equal(evaluate('(self.ports + oldSelf.ports).size()', typed, variables), 'int:2');
 });
 
-test('distinguishes the keys of objects from properties of their prototype', () => {
+test('keys of objects are distinguished from properties of their prototype', () => {
   const variables = { self: { labels: JSON.parse('{"__proto__": "x", "constructor": "y"}') } };
   assert.equal(evaluate('self.labels.size()', typed, variables), 'int:2');
   assert.equal(evaluate('has(self.labels.toString)', typed, variables), false);
@@ -114,7 +114,7 @@ const faults: readonly (readonly [expression: string, fault: string])[] = [
   ['"a\nb" + 1', 'token recognition error'],
 ];
 
-test("rejects expressions with wrong types, with upstream's messages", () => {
+test("expressions with wrong types are rejected with upstream's messages", () => {
   for (const [expression, fault] of faults) {
     assert.throws(
       () => compile(expression, typed),
@@ -125,7 +125,7 @@ test("rejects expressions with wrong types, with upstream's messages", () => {
   }
 });
 
-test('reports all faults of an expression, in the order of their positions', () => {
+test('all errors of an expression are reported in the order of their positions', () => {
   assert.throws(() => compile('a +\n b', { variables: {} }), {
     name: 'CelError',
     message:
@@ -145,12 +145,12 @@ const estimates: readonly (readonly [expression: string, max: number])[] = [
   ['self.names.isSorted()', 2 + 20 * 2],
 ];
 
-test('estimates the greatest cost from the maximum sizes of the types', () => {
+test('the maximum cost is estimated from the maximum sizes of the types', () => {
   for (const [expression, max] of estimates)
     assert.deepEqual([expression, compile(expression, typed).estimatedCost.max], [expression, max]);
 });
 
-test('estimates keys of a map without maximum length as short texts, as upstream', () => {
+test('keys of a map without a maximum length are estimated as short strings, as in upstream', () => {
   const schema = { type: 'object', maxProperties: 8, additionalProperties: { type: 'string', maxLength: 9 } };
   const self = typeOfSchema(schema, 'labels', false) ?? assert.fail('a map has a type');
   for (const [expression, max] of [
@@ -163,7 +163,7 @@ test('estimates keys of a map without maximum length as short texts, as upstream
     );
 });
 
-test('shares a budget between expressions, and stops the one that exceeds it', () => {
+test('expressions share a budget, and the one that exceeds it is stopped', () => {
   const budget = new Budget(10);
   const compiled = compile('self.names.all(n, n != "x")', typed);
   compiled.evaluate({ self: { names: ['a'] } }, budget);
@@ -176,7 +176,7 @@ test('shares a budget between expressions, and stops the one that exceeds it', (
   assert.equal(free.evaluate({}, new Budget(0)), true);
 });
 
-test('stops one expression at the limit of a call, although the request has more', () => {
+test('an expression is stopped at the limit of a call, although the request has budget left', () => {
   const budget = new Budget(requestLimit);
   const list = Array.from({ length: 1000 }, (_, at) => at);
   const compiled = compile('list.all(a, list.all(b, a + b >= 0))', { variables: { list: types.dyn } });
@@ -189,7 +189,7 @@ test('an operator that absorbs failures does not absorb an exceeded limit', () =
   assert.throws(() => compiled.evaluate({ list: [1, 2, 3] }, new Budget(5)), /cost limit exceeded/);
 });
 
-test('calls a getter only if the expression reads the variable', () => {
+test('the getter of a variable is called only if the expression reads it', () => {
   const environment = { variables: { a: types.bool, b: types.bool } };
   const variables = {
     a: true,
@@ -201,7 +201,7 @@ test('calls a getter only if the expression reads the variable', () => {
   assert.throws(() => compile('a && b', environment).evaluate(variables, new Budget(100)), /b was read/);
 });
 
-test('an evaluation leaves nothing to the next one', () => {
+test('an evaluation leaves no state for the next one', () => {
   const compiled = compile('[1, 2].map(x, x + a).size() + a', { variables: { a: types.int } });
   assert.equal(compiled.evaluate({ a: 1 }, new Budget(1000)), 3n);
   assert.equal(compiled.evaluate({ a: 2 }, new Budget(1000)), 4n);
@@ -209,7 +209,7 @@ test('an evaluation leaves nothing to the next one', () => {
   for (const _ of [1, 2]) assert.deepEqual(shown(list.evaluate({}, new Budget(100))), ['int:1', 'int:2']);
 });
 
-test('asks the authorizer the question that the expression composed', () => {
+test('an expression composes a request to the authorizer', () => {
   const questions: AuthorizerQuestion[] = [];
   const authorizer = new Authorizer({
     serviceAccount: undefined,
@@ -259,7 +259,7 @@ const versions: readonly (readonly [expression: string, value: unknown])[] = [
   ['semver("1.0.0+a") == semver("1.0.0+b")', true],
 ];
 
-test('reads and compares semantic versions', () => {
+test('semantic versions are parsed and compared', () => {
   for (const [expression, value] of versions)
     assert.deepEqual([expression, evaluate(expression, { variables: {} }, {})], [expression, value]);
   assert.throws(() => evaluate('semver("x")', { variables: {} }, {}), /Invalid Semantic Version/);

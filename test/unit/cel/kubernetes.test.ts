@@ -1,6 +1,6 @@
 /**
- * Values, types, costs, estimates and errors as Kubernetes 1.32.5 has them. The answers were recorded by
- * data/record/main.go, which links Kubernetes' own packages.
+ * Values, types, costs, estimates and errors, compared with those of Kubernetes 1.32.5. The answers were
+ * recorded by data/record/main.go, which links Kubernetes' own packages.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -53,13 +53,13 @@ function expected({ expression, error, failure, ...rest }: Recorded): Recorded {
 }
 
 for (const [library, answers] of Object.entries<readonly Recorded[]>(recorded.libraries)) {
-  test(`${library}: answers, costs and errors are Kubernetes' own`, () => {
+  test(`values, costs and errors of ${library} are the same as in Kubernetes`, () => {
     for (const answer of answers)
       assert.deepEqual(normalized(answerTo(answer.expression)), normalized(expected(answer)));
   });
 }
 
-/** Removes what is undefined. */
+/** Removes undefined values. */
 function normalized(answer: Recorded): unknown {
   return JSON.parse(JSON.stringify(answer));
 }

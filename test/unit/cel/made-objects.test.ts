@@ -1,4 +1,4 @@
-/** Objects that expressions make, and their JSON. */
+/** Objects that expressions create, and their JSON. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compile } from '../../../src/cel/compile.ts';
@@ -55,7 +55,7 @@ const values: readonly (readonly [expression: string, value: unknown])[] = [
   ['jsonpatch.escapeKey("a/b~c~1")', 'a~1b~0c~01'],
 ];
 
-test('an expression makes objects of declared types, which become JSON', () => {
+test('an expression creates objects of declared types, which are converted to JSON', () => {
   for (const [expression, value] of values)
     assert.deepEqual([expression, jsonOf(expression)], [expression, value]);
 });
@@ -90,7 +90,7 @@ const unwritable: readonly (readonly [expression: string, message: RegExp])[] = 
   [`Object{a: ${'['.repeat(60)}${']'.repeat(60)}}`, /the value is nested deeper than 50 levels/],
 ];
 
-test('a value that JSON cannot have, or that is too large, becomes an error', () => {
+test('a value that JSON cannot represent, or that is too large, is an error', () => {
   for (const [expression, message] of unwritable)
     assert.throws(() => jsonOf(expression), { name: 'CelError', message });
 });

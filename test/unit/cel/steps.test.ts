@@ -14,7 +14,7 @@ const self = {
   fields: Object.fromEntries(numbers.map((number) => [`key${number}`, number])),
 };
 
-/** Returns what became of an evaluation, with its cost. */
+/** Returns the outcome of an evaluation and its cost. */
 function inOne(expression: string) {
   const budget = new Budget(requestLimit);
   return { ...outcome(() => compile(expression, environment).evaluate({ self }, budget)), budget };
@@ -74,7 +74,7 @@ describe('an evaluation in steps', () => {
     assert.equal(inSteps('self.numbers.all(a, a >= 0)').pauses, 0);
   });
 
-  test('lets other work run while a variable is evaluated that pauses', () => {
+  test('pauses for other work while it evaluates a variable with a long loop', () => {
     let asked = 0;
     const variables = {
       get self() {

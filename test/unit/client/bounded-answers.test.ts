@@ -7,7 +7,7 @@ import { watchEvents } from '../../../src/client/watch-stream.ts';
 
 const chunk = Buffer.alloc(2 ** 20, 0x20);
 
-/** Answers every request with a body that has no end; `ended` is true once the reader has given it up. */
+/** Answers every request with a body that has no end; `ended` is true once the reader has cancelled it. */
 function endless(status: number) {
   const state = { sent: 0, ended: false };
   async function* body() {
@@ -34,7 +34,7 @@ test('an object without an end is rejected before it fills the memory', async ()
   assert.ok(state.ended && state.sent < 512 * 2 ** 20);
 });
 
-test('the error of a rejection without an end has its beginning', async () => {
+test('the error for a rejection without an end contains its beginning', async () => {
   const { state, transport } = endless(502);
   const asked = createRequester(transport).json({ method: 'GET', path: '/api/v1/pods' });
   await assert.rejects(asked, { message: 'GET /api/v1/pods answered 502' });

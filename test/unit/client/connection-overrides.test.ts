@@ -124,7 +124,7 @@ describe('a connection with', () => {
   for (const [what, overrides, expected, context] of cases)
     it(what, () => assert.deepEqual(resolveContext(config, context, overrides), expected));
 
-  it('a server needs no kubeconfig', () => {
+  it('a server on the command line needs no kubeconfig', () => {
     assert.deepEqual(resolveContext(empty, undefined, { server: 'https://x', token: 't' }), {
       ...{ context: '', server: 'https://x', namespace: 'default', token: 't' },
     });

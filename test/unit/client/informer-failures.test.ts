@@ -50,7 +50,7 @@ for (const inStream of [false, true]) {
   });
 }
 
-test('a continue token that expired leads to one list in one piece', async () => {
+test('an expired continue token causes one list without pages', async () => {
   const { server, informer, start, end } = setUp();
   for (let i = 0; i < 5; i++) server.put(`map-${i}`);
   const original = server.handler;
@@ -135,7 +135,7 @@ test('retries have growing delays, which a success resets', async () => {
   await end();
 });
 
-test('a silent watch is opened again, and after two of them the objects are listed', async () => {
+test('a silent watch is opened again, and after two silent watches the objects are listed', async () => {
   const { server, clock, start, end } = setUp();
   await start();
   await clock.advance(90_000);

@@ -43,7 +43,7 @@ contexts:
 current-context: prod
 `;
 
-test('a context becomes a connection with the contents of the files that the kubeconfig names', () => {
+test('a context is read as a connection with the contents of the files that the kubeconfig names', () => {
   writeFileSync(join(folder, 'ca.pem'), 'CA-FILE');
   writeFileSync(join(folder, 'cert.pem'), 'CERT-FILE');
   writeFileSync(join(folder, 'token'), 'secret\n');

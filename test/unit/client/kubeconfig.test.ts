@@ -41,7 +41,7 @@ clusters:
   });
 });
 
-test('a cluster, user, context or current context comes from the first file that has it', () => {
+test('a cluster, user, context or current context is read from the first file that has it', () => {
   const one: Kubeconfig = { ...parseKubeconfig('', 'f'), contexts: { a: { namespace: '1' } } };
   const two: Kubeconfig = {
     clusters: { c: { server: 's' } },

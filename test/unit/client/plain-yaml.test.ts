@@ -1,4 +1,4 @@
-/** The usual form of kubeconfigs, read without the YAML package; the package says what each text means. */
+/** The usual form of kubeconfigs, read without the YAML package, and compared with the package. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parse } from 'yaml';
@@ -46,7 +46,7 @@ users:
   'has quotes': `a: "b: c # d"\nb: 'c "d"'\nc: ""\nd: ''\n`,
 };
 
-/** Texts that look usual and mean something else to YAML, or nothing. */
+/** Texts that look usual but have another meaning in YAML, or none. */
 const other = [
   '',
   '# only a comment\n',
@@ -94,13 +94,13 @@ const other = [
 
 describe('YAML without the package', () => {
   for (const [title, text] of Object.entries(usual))
-    test(`reads what ${title}`, () => assert.deepEqual(parsePlainYaml(text), parse(text)));
+    test(`reads a text that ${title}`, () => assert.deepEqual(parsePlainYaml(text), parse(text)));
 
   for (const text of other)
     test(`leaves ${JSON.stringify(text.slice(0, 30))} to the package`, () =>
       assert.equal(parsePlainYaml(text), undefined));
 
-  test('reads a text of random pieces as the package does, or leaves it', () => {
+  test('reads a text of random pieces as the package does, or leaves it to the package', () => {
     const random = new SeededRandom(11);
     const pieces = [
       'a:',

@@ -118,7 +118,7 @@ test('a name is encoded in the path', async () => {
   assert.equal(seen[0]?.path, '/api/v1/namespaces/default/pods/..%2F..%2Fsecrets%2Fx');
 });
 
-test('a Status becomes the StatusError that was thrown', async () => {
+test('a Status is thrown as the StatusError of the server', async () => {
   const conflict = newConflict({ group: '', plural: 'pods' }, 'web', 'it changed');
   const { client } = scripted([Response.json(conflict.status, { status: 409 })]);
   await assert.rejects(client.resource(podResource).update(pod('web')), (error) => {
@@ -134,7 +134,7 @@ for (const [body, text] of [
   ['{ not json', '{ not json'],
   ['', ''],
 ] as const) {
-  test(`an answer that is not a Status (${JSON.stringify(body)}) becomes one`, async () => {
+  test(`an error answer that is not a Status (${JSON.stringify(body)}) is converted to one`, async () => {
     const { client } = scripted([new Response(body, { status: 404 })]);
     await assert.rejects(client.resource(podResource).get('web', 'default'), (error) => {
       assert.ok(isNotFound(error) && error instanceof StatusError);
@@ -153,7 +153,7 @@ test('a successful response that is not JSON is rejected with an error that repo
   );
 });
 
-test('waits for Retry-After and a random time', async () => {
+test('a retry waits for Retry-After and a random time', async () => {
   const clock = new FakeClock();
   const busy = () => new Response('busy', { status: 429, headers: { 'Retry-After': '2' } });
   const answers = [busy(), busy(), ok()];
@@ -169,7 +169,7 @@ test('waits for Retry-After and a random time', async () => {
   assert.equal((await got).metadata.name, 'web');
 });
 
-test('stops waiting when its signal aborts', async () => {
+test('a retry stops waiting when its signal aborts', async () => {
   const clock = new FakeClock();
   const busy = () => new Response('busy', { status: 429, headers: { 'Retry-After': '2' } });
   const { client, seen } = scripted([busy()], clock);
@@ -183,7 +183,7 @@ test('stops waiting when its signal aborts', async () => {
   assert.deepEqual([seen.length, clock.pending], [1, 0]);
 });
 
-test('retries after Retry-After, ten times at most', async () => {
+test('a request is retried after Retry-After, at most ten times', async () => {
   const clock = new FakeClock();
   const busy = () => new Response('busy', { status: 429, headers: { 'Retry-After': '2' } });
   const { client, seen } = scripted([busy(), busy(), ok(), ...Array.from({ length: 20 }, busy)], clock);

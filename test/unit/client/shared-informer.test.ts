@@ -5,7 +5,7 @@ import { newExpired, newInternalError } from '../../../src/apimachinery/status-e
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { follow, setUp, stored, truth, view } from './informer-rig.ts';
 
-test('lists in pages from any version, then watches from the version of the list', async () => {
+test('an informer lists in pages from any version, and then watches from the version of the list', async () => {
   const { server, informer, start, end } = setUp();
   for (let i = 0; i < 7; i++) server.put(`map-${i}`);
   const { told } = follow(informer);
@@ -91,7 +91,7 @@ test('a repeated old event changes nothing', async () => {
   await end();
 });
 
-test('a bookmark moves the version to resume from', async () => {
+test('a bookmark updates the version at which the watch resumes', async () => {
   const { server, clock, start, end } = setUp();
   await start();
   server.revision = 500;
@@ -103,7 +103,7 @@ test('a bookmark moves the version to resume from', async () => {
   await end();
 });
 
-test('indexes follow every change', async () => {
+test('indexes are updated with every change', async () => {
   const { server, clock, informer, start, end } = setUp();
   informer.addIndex('initial', (object) => [object.metadata.name.slice(0, 1)]);
   server.put('apple');

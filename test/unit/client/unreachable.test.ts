@@ -13,7 +13,7 @@ test('a request to a server that closes plain HTTP connections is not repeated, 
   );
 });
 
-test('a lost TLS connection counts as one that may be retried', () => {
+test('a request on a lost TLS connection may be retried', () => {
   const error = translate(new URL('https://192.0.2.1:6443'), reset, false);
   assert.equal(error.failure, 'reset');
   assert.match(error.message, /the connection was lost$/);

@@ -109,7 +109,7 @@ describe('the forwarder', () => {
     assert.equal(told.get('coredns_forward_max_concurrent_rejects_total'), 0);
   });
 
-  it('sends one query however many clients wait for it', async () => {
+  it('sends one query for any number of clients that wait for it', async () => {
     const upstream = new Upstream();
     upstream.answers['192.0.2.53'] = reply('NOERROR', [a(0)]);
     const forwarder = upstream.forwarder();

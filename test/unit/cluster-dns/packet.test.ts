@@ -61,7 +61,7 @@ const reply = (more: Partial<Reply> = {}): Reply => ({
 });
 
 describe('a question', () => {
-  it('is read with its name as typed', () => {
+  it('is read with its name in the original case', () => {
     const { id, name, type, recursionDesired, edns } = query();
     assert.deepEqual([id, name, type, recursionDesired, edns], [4711, 'Web.Example', 'A', true, undefined]);
     assert.deepEqual(query(opt(4096)).edns, { payload: 4096, dnssec: false });
@@ -175,7 +175,7 @@ describe('an answer', () => {
   });
 });
 
-describe('answers of other servers', () => {
+describe('an answer of another server', () => {
   const asked = query(opt(1232));
   const answer = (more: Packet = {}) =>
     encode({
@@ -204,7 +204,7 @@ describe('answers of other servers', () => {
     it(`is not accepted if it ${what}`, () => assert.equal(readReply(bytes, 7, asked.question), undefined));
   }
 
-  it('are requested with an id and size of our own', () => {
+  it('is requested with an id and a size of our own', () => {
     const sent = decode(writeQuestion(99, asked));
     assert.equal(sent.id, 99);
     assert.deepEqual(
@@ -216,7 +216,7 @@ describe('answers of other servers', () => {
     assert.equal(record.udpPayloadSize, 1232);
   });
 
-  it('are requested for another name in the same way', () => {
+  it('is requested in the same way for another name', () => {
     const question = questionAbout(
       'other.example',
       query({ questions: [{ name: 'a', type: 'MX' }] }).question,

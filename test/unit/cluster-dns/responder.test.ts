@@ -63,7 +63,7 @@ describe('the responder', () => {
     assert.equal(firsts.size, 3);
   });
 
-  it('does not answer that a name does not exist before all names are loaded', async () => {
+  it('does not answer NXDOMAIN before all names are loaded', async () => {
     const respond = responderOf({ complete: false });
     for (const name of [db, 'none.shop.svc.cluster.local', 'cluster.local']) {
       assert.equal((await ask(respond, name)).rcode, 'SERVFAIL', name);
@@ -77,7 +77,7 @@ describe('the responder', () => {
     assert.equal(flag_aa, false);
   });
 
-  it('answers failure for a record that cannot be written', async () => {
+  it('answers SERVFAIL for a record that cannot be encoded', async () => {
     const answer = { ...forwarded, answers: [{ type: 'TXT', name: 'x', ttl: 1, data: [1] } as never] };
     assert.equal((await ask(responderOf({ answer }), 'www.example')).rcode, 'SERVFAIL');
   });
@@ -86,7 +86,7 @@ describe('the responder', () => {
 describe('the counters of queries', () => {
   const from = 'server="dns://10.96.0.10:53",zone=".",view=""';
 
-  it('are counted by type, protocol and answer', async () => {
+  it('count by type, protocol and answer', async () => {
     const counts = new DnsCounts(new FakeClock());
     const respond = responderOf({}, counts);
     await ask(respond, 'db.shop.svc.cluster.local');

@@ -6,7 +6,7 @@ import { nameServers } from '../../../src/roles/settings/name-servers.ts';
 import { domain } from '../../../src/settings/domains.ts';
 
 describe('resolv.conf', () => {
-  it('is read as the resolver does', () => {
+  it('is read as the resolver of libc reads it', () => {
     const text = `
 # a comment
 domain old.example

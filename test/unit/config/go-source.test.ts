@@ -45,7 +45,7 @@ type Empty struct{}
 type Verbs []string // such as get
 `;
 
-test('types, fields, tags, markers, constants and imports of a Go file', () => {
+test('types, fields, tags, markers, constants and imports of a Go file are read', () => {
   const file = readGo(text);
   assert.deepEqual(
     [...file.imports],

@@ -60,7 +60,7 @@ describe('claimed objects', () => {
   });
 });
 
-it('the reference to a controller is whole', () => {
+it('have a complete reference to their controller', () => {
   assert.deepEqual(controllerReference(replicaSetResource, set), {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
@@ -119,7 +119,7 @@ describe('claims that are carried out', () => {
   const noted = pod('noted', { metadata: { ownerReferences: [note] } });
   const stray = pod('stray', { metadata: { ownerReferences: [note, mine] } });
 
-  it('adds an owner to the earlier ones of an adopted object, which is owned from then on', async () => {
+  it('add an owner to the earlier owners of an adopted object', async () => {
     const server = serverWith(set, [orphan, noted]);
     assert.deepEqual(await server.carryOut({ owned: [pod('own')], adopt: [orphan, noted] }), [
       'own',
@@ -130,14 +130,14 @@ describe('claims that are carried out', () => {
     assert.deepEqual(server.ownersOf('noted'), ['uid-note', 'uid-web']);
   });
 
-  it('a released object loses only this owner', async () => {
+  it('remove only this owner from a released object', async () => {
     const server = serverWith(set, [stray]);
     assert.deepEqual(await server.carryOut({ release: [stray] }), []);
     assert.deepEqual(server.ownersOf('stray'), ['uid-note']);
     assert.equal(server.asked(), 0, 'no request is made');
   });
 
-  it('ignores an object that was deleted in the meantime', async () => {
+  it('ignore an object that was deleted in the meantime', async () => {
     const server = serverWith(set, []);
     assert.deepEqual(await server.carryOut({ adopt: [orphan], release: [stray] }), []);
   });
@@ -148,7 +148,7 @@ describe('claims that are carried out', () => {
     ['is being deleted', { ...set, metadata: { ...set.metadata, deletionTimestamp: at(1) } }],
   ];
   for (const [title, live] of refusals)
-    it(`nothing is adopted by an owner that ${title}`, async () => {
+    it(`adopt no object for an owner that ${title}`, async () => {
       const server = serverWith(live, [orphan]);
       assert.deepEqual(await server.carryOut({ owned: [pod('own')], adopt: [orphan] }), ['own']);
       assert.equal(server.ownersOf('orphan'), undefined);

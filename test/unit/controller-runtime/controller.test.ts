@@ -59,7 +59,7 @@ const controller =
   ): ControllerFactory =>
   () => ({ name: 'test', watches: [watched(configMapResource, ownKey)], reconcile, ...more });
 
-test('builds many controllers in several turns, and runs each', async () => {
+test('many controllers are built in several turns, and each runs', async () => {
   const { server, clock, manager, start, end } = setUp();
   server.put('a');
   let turn = 0;
@@ -82,7 +82,7 @@ test('builds many controllers in several turns, and runs each', async () => {
   await end();
 });
 
-test('reconciles every existing object, then each changed one, old state and new', async () => {
+test('every existing object is reconciled, and then each changed one by its old and new state', async () => {
   const { server, clock, manager, start, end } = setUp();
   const keys: string[] = [];
   server.put('a');
@@ -222,7 +222,7 @@ test('a creation in a namespace that is being deleted is not reported', async ()
   await end();
 });
 
-test('a TerminalError waits for a change', async () => {
+test('a reconcile that throws a TerminalError is repeated only after a change', async () => {
   const { server, clock, log, manager, start, end } = setUp();
   let runs = 0;
   server.put('a');
@@ -273,7 +273,7 @@ test('a controller that cannot be built, or whose functions throw, does not affe
   await end();
 });
 
-test('stopping waits for the work under way and starts no more', async () => {
+test('a stop waits for reconciles in progress and starts no new ones', async () => {
   const { server, clock, manager, stop, start, end } = setUp();
   const gate = Promise.withResolvers<void>();
   const begun: string[] = [];

@@ -104,7 +104,7 @@ test('an object may have 25 events at once and one more every five minutes', () 
   assert.equal(see('a')?.event.count, 32, 'what was not said was counted');
 });
 
-test('names and messages keep to the limits of the API', () => {
+test('names and messages are within the limits of the API', () => {
   const { see } = correlator();
   const seen = see('x'.repeat(5_000), 'R', 'n'.repeat(253));
   assert.ok(seen);
@@ -177,7 +177,7 @@ test('while the API is unreachable events wait, in order, and are retried', asyn
   await recorder.stop();
 });
 
-test('a refusal is final', async () => {
+test('an event that the API rejects is not retried', async () => {
   const { clock, state, recorder } = setUp();
   state.failure = newForbidden({ group: '', plural: 'events' }, 'a', 'the namespace is being terminated');
   recorder.event(pod('a', 'ns'), 'Normal', 'First', 'm');
@@ -202,7 +202,7 @@ test('events above 1000 that cannot be written in time are dropped, and this is 
   await recorder.stop();
 });
 
-test('after events that could not be written, later ones still are', async () => {
+test('later events are written after earlier ones could not be written', async () => {
   const { clock, stored, recorder } = setUp();
   for (let i = 0; i < 40; i++) {
     recorder.event(pod('noisy', 'ns'), 'Normal', `Reason${i}`, 'm');
@@ -214,7 +214,7 @@ test('after events that could not be written, later ones still are', async () =>
   await recorder.stop();
 });
 
-test('a stop writes the waiting events within a time limit', async () => {
+test('the waiting events are written within a time limit at a stop', async () => {
   const { clock, stored, recorder } = setUp();
   for (let i = 0; i < 20; i++) recorder.event(pod(`p-${i}`, 'ns'), 'Normal', 'R', 'm');
   await recorder.stop();

@@ -10,7 +10,7 @@ import { LeaseServer } from './lease-server.ts';
 class Candidate {
   leading = false;
   terms = 0;
-  /** Numbers of the candidate's terms. */
+  /** Numbers of the terms in which the candidate led. */
   readonly numbers: number[] = [];
   giveUp: (why: string) => void = () => undefined;
   /** Called when the candidate begins to lead. */
@@ -56,7 +56,7 @@ class Candidate {
   }
 }
 
-test('the first candidate makes the lease, renews it and releases it when it stops', async () => {
+test('the first candidate creates the lease, renews it and releases it when it stops', async () => {
   const clock = new FakeClock(Date.UTC(2026, 0, 1, 0, 0, 0, 250));
   const server = new LeaseServer();
   const a = new Candidate('a', server.client(), clock);
@@ -98,7 +98,7 @@ for (const [what, isAnswered] of [
   ['that has not arrived', false],
   ['that is not answered', true],
 ] as const)
-  test(`a renewal that is ${what} when its candidate stops does not keep the Lease`, async () => {
+  test(`a renewal ${what} when its candidate stops does not keep the Lease`, async () => {
     const clock = new FakeClock();
     const server = new LeaseServer();
     const gate = Promise.withResolvers<void>();
@@ -253,7 +253,7 @@ test('a leader that finds another holder stops at once and becomes a candidate a
   await a.stop();
 });
 
-test('a conflict is settled by reading again: another holder ends the leadership, its own name continues it', async () => {
+test('after a conflict the Lease is read again: another holder ends the leadership, and the candidate’s own name continues it', async () => {
   for (const holder of ['thief', 'a']) {
     const clock = new FakeClock();
     const server = new LeaseServer();
@@ -275,7 +275,7 @@ test('a conflict is settled by reading again: another holder ends the leadership
   }
 });
 
-test('one of two candidates that create the lease at once leads', async () => {
+test('only one of two candidates that create the lease at the same time leads', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const gate = Promise.withResolvers<void>();
@@ -303,7 +303,7 @@ test('a leader keeps its leadership during a short outage, and loses it in a lon
   assert.equal(a.leading, false);
   server.down = false;
   await clock.advance(5_000);
-  assert.deepEqual([a.leading, a.terms], [true, 2], 'its own lease it takes back at once');
+  assert.deepEqual([a.leading, a.terms], [true, 2], 'it takes back its own lease at once');
   await a.stop();
 });
 
@@ -330,7 +330,7 @@ for (const [what, verb, answeredAt, until] of [
   });
 }
 
-test('a candidate that gets its lease too late does not lead by it, not even for a moment', async () => {
+test('a candidate that acquires its lease too late does not lead, not even for a moment', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   let lateMs = 20_000;
@@ -351,7 +351,7 @@ test('a candidate that gets its lease too late does not lead by it, not even for
   await a.stop();
 });
 
-test('two candidates never lead at the same time, whatever outages happen', async () => {
+test('two candidates never lead at the same time, for any series of outages', async () => {
   for (let seed = 1; seed <= 15; seed++) {
     const random = new SeededRandom(seed);
     const clock = new FakeClock();

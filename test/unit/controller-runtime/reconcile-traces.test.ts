@@ -60,7 +60,7 @@ test('a reconcile that writes is a span of its object’s trace, from when its k
   assert.equal(spans.at(-1)?.from, 35, 'it waited anew');
 });
 
-test('a reader is not counted, and its reads do not advance the position', async () => {
+test('a reconcile that only reads creates no span', async () => {
   const { spans, sent, send, traces } = world();
   await traces.during('a', object, () => send('GET'));
   assert.deepEqual(spans, []);

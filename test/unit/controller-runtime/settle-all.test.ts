@@ -6,7 +6,7 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 describe('settleAll', () => {
-  it('has few under way at a time, and all results in the order of the items', async () => {
+  it('runs a limited number at a time, and returns all results in the order of the items', async () => {
     let [underWay, most] = [0, 0];
     const results = await settleAll(new FakeClock(), numbers(1_000), async (item) => {
       most = Math.max(most, ++underWay);

@@ -44,7 +44,7 @@ test('a key that is added while it is processed is returned again only after tha
   assert.equal(queue.length, 0);
 });
 
-test('of two delays the shorter one applies', async () => {
+test('the shorter of two delays applies', async () => {
   const clock = new FakeClock();
   const queue = new WorkQueue<string>(clock);
   queue.addAfter('a', 1_000);
@@ -127,7 +127,7 @@ test('for any order of additions and failures, a key never runs twice at the sam
   }
 });
 
-test('metrics of a queue: adds, waiting times, work, retries, and long work', async () => {
+test('the metrics of a queue count adds, waiting times, work, retries and long work', async () => {
   const clock = new FakeClock();
   const queue = new WorkQueue<string>(clock);
   const page = new Registry();

@@ -62,7 +62,7 @@ export class UnrulyWorld {
     return this.#requests;
   }
 
-  /** Calls the controller until it makes no more requests, whatever the outcome. */
+  /** Calls the controller until it makes no more requests, with any outcome. */
   async settle(): Promise<void> {
     for (let round = 0; round < maxRounds; round++) {
       const before = this.#requests;

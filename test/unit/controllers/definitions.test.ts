@@ -36,7 +36,7 @@ const ofMaster: readonly ControllerFactory[] = [
 ];
 const define = (factory: ControllerFactory) => new ScriptedWorld(factory).controller;
 
-test('each has a separate name, by which it is logged and measured', () => {
+test('each controller has a unique name, under which it is logged and measured', () => {
   const names = [...ofLeader, ...ofMaster].map((factory) => define(factory).name);
   assert.equal(new Set(names).size, names.length);
   for (const name of names) assert.match(name, /^[a-z-]+$/);

@@ -1,4 +1,4 @@
-/** Archives of images: what is written is read again, and archives of strangers do nothing. */
+/** Archives of images: written archives can be read, and hostile archives have no effect. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { imageArchive, imageIds } from '../../../src/docker/image-archive.ts';
@@ -95,7 +95,7 @@ for (const [what, files, message] of [
     /it has no c\.json/,
   ],
   [
-    'links in a circle',
+    'links in a cycle',
     [
       ['c.json', '', 'd.json'],
       ['d.json', '', 'c.json'],

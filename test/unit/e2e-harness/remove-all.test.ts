@@ -1,4 +1,4 @@
-/** Removal of a host's containers by an engine that needs long for each. */
+/** Removal of a host's containers by an engine that takes long for each. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sleep } from '../../../src/base/clock.ts';
@@ -35,7 +35,7 @@ test('the reason is reported once no container was removed for a minute', async 
   assert.deepEqual([await engine.list(), engine.calls()], [['c1', 'c2'], 2]);
 });
 
-test('without containers the engine is not asked to remove any', async () => {
+test('without containers no request for a removal is sent to the engine', async () => {
   const engine = slowEngine(0, () => 0);
   await removeAll(engine);
   assert.equal(engine.calls(), 0);

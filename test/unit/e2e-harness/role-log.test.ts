@@ -9,7 +9,7 @@ const event = { at: new Date(0), component: 'kubelet', message: 'started', field
 
 describe('in the log of a role', () => {
   for (const level of logLevels)
-    test(`lines of level ${level} are in order, as text and as JSON`, () => {
+    test(`lines of level ${level} are expected, as text and as JSON`, () => {
       for (const line of [textLine, jsonLine])
         assert.deepEqual(
           strangeLines(`${line({ ...event, level })}\n${line({ ...event, level, component: '' })}\n`),
@@ -29,7 +29,7 @@ describe('in the log of a role', () => {
     '2026-01-02T03:04:05.678Z INFO  kubelet: waits NaN ms',
     '2026-01-02T03:04:05.678Z INFO  kubelet: failed error="[object Object]"',
   ])
-    test(`"${line}" is strange`, () => {
+    test(`the line "${line}" is unexpected`, () => {
       assert.deepEqual(strangeLines(`${textLine({ ...event, level: 'info' })}\n${line}\n`), [line]);
     });
 

@@ -7,7 +7,7 @@ describe('the pause of a wait', () => {
     assert.equal(restMs(1, 100), 50);
   });
 
-  it('is twice as long as a slow probe, and half a second at most', () => {
+  it('is twice as long as a slow probe, at most half a second', () => {
     assert.equal(restMs(120, 200), 240);
     assert.equal(restMs(900, 1_000), 500);
   });
@@ -18,7 +18,7 @@ describe('the pause of a wait', () => {
     assert.equal(restMs(1, 90_000), 2_000);
   });
 
-  it('is not longer than a test allows that measures a duration', () => {
+  it('is at most the pause that a test with a measurement allows', () => {
     assert.equal(restMs(1, 90_000, 10), 10);
     assert.equal(restMs(120, 90_000, 10), 240);
   });

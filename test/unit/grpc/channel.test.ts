@@ -116,7 +116,7 @@ test('a destroyed channel fails its active call', async () => {
   assert.equal(rig.clock.pending, 0);
 });
 
-test('a server that accepts the connection and never answers is given up after the timeout of connecting', async () => {
+test('a connection to a server that accepts it and never answers fails after the connect timeout', async () => {
   let accepted = 0;
   await using rig = await Rig.withSockets(() => accepted++);
   const client = rig.client({ connectMs: 3000 });

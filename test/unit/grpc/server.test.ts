@@ -197,7 +197,7 @@ describe('the socket of a gRPC server', () => {
     assert.equal(lstatSync(world.path).mode & 0o777, 0o600);
   });
 
-  it('gives the socket its mode when it makes it, not afterwards', async () => {
+  it('has its mode from its creation on', async () => {
     await using world = new World();
     // The thread does not run at each moment in which a socket is made.
     const paths = Array.from({ length: 20 }, (_, index) => `${world.path}-${index}`);
@@ -220,7 +220,7 @@ describe('the socket of a gRPC server', () => {
     assert.equal((await world.call('/a.B/Echo', frameOf('hello'))).toString(), 'hello!');
   });
 
-  it('that a killed server left is replaced, or removed', async () => {
+  it('is replaced or removed if a killed server left it', async () => {
     await using world = new World();
     await leaveSocket(world.path);
     await world.serve();

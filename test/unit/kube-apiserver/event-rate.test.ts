@@ -20,7 +20,7 @@ const ask = (user: UserInfo, method: string, path = method === 'POST' ? events :
   server.call(method, path, method === 'GET' || method === 'DELETE' ? undefined : '{', { user });
 const isLimited = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).status === 429;
 
-test('is five hundred Events at once, counted over all verbs that write Events, and then ten a second', async () => {
+test('the limit for a node is five hundred Events at once, counted over all verbs that write Events, and then ten a second', async () => {
   for (let i = 0; i < 500; i++) {
     const method = ['POST', 'PUT', 'PATCH'][i % 3] ?? '';
     assert.equal(await isLimited(node('n1'), method), false, `${method} ${i}`);

@@ -82,43 +82,43 @@ function feasible(one: Pod, snapshot: Snapshot): string[] {
 describe('required affinity to pods', () => {
   const table: [string, Spec, readonly Pod[], string[]][] = [
     [
-      'is placed in the domain of a selected pod',
+      'places a pod in the domain of a selected pod',
       near({ topologyKey: 'zone', labelSelector: app('db') }),
       [on('d', 'a1', 'db')],
       ['a1', 'a2'],
     ],
     [
-      'is placed on the node of a selected pod',
+      'places a pod on the node of a selected pod',
       near({ topologyKey: 'host', labelSelector: app('db') }),
       [on('d', 'a1', 'db')],
       ['a1'],
     ],
     [
-      'is placed nowhere without a selected pod',
+      'places a pod nowhere if no pod is selected',
       near({ topologyKey: 'zone', labelSelector: app('db') }),
       [on('d', 'a1', 'else')],
       [],
     ],
     [
-      'the first pod of a group with affinity to itself is placed on any node with the topology',
+      'places the first pod of a group with affinity to itself on any node with the topology',
       near({ topologyKey: 'zone', labelSelector: app('web') }),
       [],
       ['a1', 'a2', 'b1'],
     ],
     [
-      'the second pod of the group is placed near the first',
+      'places the second pod of the group near the first',
       near({ topologyKey: 'zone', labelSelector: app('web') }),
       [on('w', 'b1', 'web')],
       ['b1'],
     ],
     [
-      'a pod counts as the first if the others are on nodes without the topology',
+      'treats a pod as the first if the others are on nodes without the topology',
       near({ topologyKey: 'zone', labelSelector: app('web') }),
       [on('w', 'x', 'web')],
       ['a1', 'a2', 'b1'],
     ],
     [
-      'all terms must select the same pod',
+      'requires that all terms select the same pod',
       near(
         { topologyKey: 'zone', labelSelector: app('db') },
         { topologyKey: 'host', labelSelector: app('cache') },
@@ -126,9 +126,9 @@ describe('required affinity to pods', () => {
       [on('d', 'a1', 'db'), on('c', 'a1', 'cache')],
       [],
     ],
-    ['a missing selector selects no pod', near({ topologyKey: 'zone' }), [on('d', 'a1', 'db')], []],
+    ['selects no pod with a missing selector', near({ topologyKey: 'zone' }), [on('d', 'a1', 'db')], []],
     [
-      'an empty selector selects all pods',
+      'selects all pods with an empty selector',
       near({ topologyKey: 'zone', labelSelector: {} }),
       [on('d', 'b1', 'db')],
       ['b1'],
@@ -165,7 +165,7 @@ describe('required affinity to pods', () => {
   for (const [what, spec, bound, expected] of table)
     it(what, () => assert.deepEqual(feasible(incoming(spec), world(bound)), expected));
 
-  it('by a topology that no node has, even if every object in JavaScript has such a property', () => {
+  it('places a pod nowhere by a topology that no node has, even if its name is a property of every JavaScript object', () => {
     const list = [...nodes, node('bare', { labels: undefined })];
     for (const spec of [
       near({ topologyKey: 'constructor', labelSelector: app('web') }),
@@ -253,13 +253,13 @@ describe('required anti-affinity to pods', () => {
 
 describe('preferred affinity to pods', () => {
   const db = { topologyKey: 'host', labelSelector: app('db') };
-  it('prefers their nodes, or other nodes', () => {
+  it('prefers the nodes of selected pods, and anti-affinity prefers other nodes', () => {
     const bound = [on('d', 'b1', 'db')];
     assert.equal(nodeFor(incoming(prefer(100, db, 'podAffinity')), world(bound)), 'b1');
     const rest = ['a1', 'a2', 'x'].map((name) => on(`d${name}`, name, 'db'));
     assert.equal(nodeFor(incoming(prefer(100, db, 'podAntiAffinity')), world(rest)), 'b1');
   });
-  it('of existing pods is used as well, required or preferred', () => {
+  it('of existing pods is considered as well, if it is required or preferred', () => {
     const web = { topologyKey: 'host', labelSelector: app('web') };
     for (const spec of [prefer(50, web, 'podAffinity'), near(web)])
       assert.equal(nodeFor(incoming({}), world([on('d', 'x', 'db', spec)])), 'x');
@@ -277,14 +277,9 @@ describe('required spread', () => {
     metadata: { ...one.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
   });
   const table: [string, Spec, readonly Pod[], string[]][] = [
-    ['nodes without the label take none', spread({}), [], ['a1', 'a2', 'b1']],
-    ['the emptiest domain is chosen next', spread({}), [web('1', 'a1')], ['b1']],
-    [
-      'domains are allowed up to the maximum skew',
-      spread({ maxSkew: 2 }),
-      [web('1', 'a1')],
-      ['a1', 'a2', 'b1'],
-    ],
+    ['excludes nodes without the label', spread({}), [], ['a1', 'a2', 'b1']],
+    ['chooses the emptiest domain next', spread({}), [web('1', 'a1')], ['b1']],
+    ['allows domains up to the maximum skew', spread({ maxSkew: 2 }), [web('1', 'a1')], ['a1', 'a2', 'b1']],
     ['does not count pods that it does not select', spread({}), [on('1', 'a1', 'db')], ['a1', 'a2', 'b1']],
     [
       'does not count pods of other namespaces',
@@ -300,31 +295,31 @@ describe('required spread', () => {
       ['a1', 'a2', 'b1'],
     ],
     [
-      'two constraints at once',
+      'applies two constraints together',
       spread({}, { topologyKey: 'host' }),
       [web('1', 'a1'), web('2', 'b1')],
       ['a2'],
     ],
     [
-      'too few domains count as one that is empty',
+      'counts too few domains as an empty one',
       spread({ minDomains: 3 }),
       [web('1', 'a1'), web('2', 'b1')],
       [],
     ],
     [
-      'enough domains do not count as one that is empty',
+      'does not count enough domains as an empty one',
       spread({ minDomains: 2 }),
       [web('1', 'a1'), web('2', 'b1')],
       ['a1', 'a2', 'b1'],
     ],
     [
-      "nodes that do not match the pod's affinity do not count",
+      "does not count nodes outside of the pod's affinity",
       { ...spread({}), nodeSelector: { zone: 'a' } },
       [web('1', 'a1')],
       ['a1', 'a2'],
     ],
     [
-      "nodes that do not match the pod's affinity count with the policy Ignore",
+      "counts nodes outside of the pod's affinity with the policy Ignore",
       { ...spread({ nodeAffinityPolicy: 'Ignore' }), nodeSelector: { zone: 'a' } },
       [web('1', 'a1')],
       [],
@@ -333,7 +328,7 @@ describe('required spread', () => {
   for (const [what, spec, bound, expected] of table)
     it(what, () => assert.deepEqual(feasible(incoming(spec), world(bound)), expected));
 
-  it('tainted nodes are included unless taints are honoured', () => {
+  it('includes tainted nodes unless taints are honoured', () => {
     const tainted = node('b1', { labels: { zone: 'b' }, taints: [{ key: 'k', effect: 'NoSchedule' }] });
     const list = [...nodes.filter(({ metadata }) => metadata.name !== 'b1'), tainted];
     const bound = [web('1', 'a1')];
@@ -344,7 +339,7 @@ describe('required spread', () => {
     ]);
   });
 
-  it('matchLabelKeys: only pods with the same value are counted', () => {
+  it('counts only pods with the same value of matchLabelKeys', () => {
     const keyed = (name: string, nodeName: string, version: string) => {
       const made = web(name, nodeName);
       return { ...made, metadata: { ...made.metadata, labels: { app: 'web', version } } };

@@ -18,7 +18,7 @@ test('only a log that ends before its database is damaged', () => {
   assert.deepEqual(endOfWaiting(waiting, { log: 204, database: 203 }), { line: 'x' });
 });
 
-test('only an etcd that waited is explained by its data', async () => {
+test('the data of etcd are examined only if etcd was waiting', async () => {
   const calls: unknown[] = [];
   const exec = async (...call: unknown[]) => {
     calls.push(call.slice(0, 2));

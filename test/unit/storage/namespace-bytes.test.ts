@@ -1,4 +1,4 @@
-/** Bytes that the objects of a namespace count for. */
+/** Bytes of the store that are counted for the objects of a namespace. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NamespaceBytes } from '../../../src/storage/namespace-bytes.ts';

@@ -29,7 +29,7 @@ describe('room in etcd', () => {
     assert.equal(levelOf(usage(700), 100 * mega), 'scarce');
     assert.equal(levelOf(usage(700, 500), 100 * mega), 'free');
   });
-  it('is kept at least in megabytes of a small quota, at most half of it', () => {
+  it('is kept free with a minimum in megabytes for a small quota, and at most half of it', () => {
     const small = (size: number, quota: number) => levelOf(usage(size, size, { quota: quota * mega }), 0);
     const of64 = [47, 48, 56, 60].map((size) => small(size, 64));
     assert.deepEqual(of64, ['free', 'scarce', 'critical', 'exhausted']);
@@ -50,7 +50,7 @@ describe('room in etcd', () => {
     );
     assert.equal(historyToForget(usage(1, 1, { isFull: true })), 'all');
   });
-  it('is made by defragmenting if that frees much near the quota, or anything of a full etcd', () => {
+  it('is made by defragmenting if that frees much near the quota, or if etcd is full and that frees anything', () => {
     assert.equal(isToDefragment(usage(749, 10)), false);
     assert.equal(isToDefragment(usage(750, 701)), false);
     assert.equal(isToDefragment(usage(750, 700)), true);
@@ -92,14 +92,14 @@ describe('the room of the store', () => {
   const levels = ['free', 'scarce', 'critical', 'exhausted'] as const;
   const lacking = (more: Partial<typeof write>) =>
     levels.filter((level) => lacksRoom(level, { ...write, ...more }));
-  it('scarce, small updates are allowed, and new and large objects are rejected', () => {
+  it('allows small updates and rejects new and large objects when it is scarce', () => {
     assert.deepEqual(lacking({}), ['critical', 'exhausted']);
     assert.deepEqual(lacking({ after: 1000 + 4096 }), ['critical', 'exhausted']);
     assert.deepEqual(lacking({ after: 1000 + 4097 }), ['scarce', 'critical', 'exhausted']);
     assert.deepEqual(lacking({ before: 200_000, after: 150_000 }), ['scarce', 'critical', 'exhausted']);
     assert.deepEqual(lacking({ before: 0, after: 10 }), ['scarce', 'critical', 'exhausted']);
   });
-  it('statuses of small objects that hardly grow are allowed when room is critical, but not when it is exhausted', () => {
+  it('allows statuses of small objects that hardly grow when it is critical, but not when it is exhausted', () => {
     const status = { isStatus: true };
     assert.deepEqual(lacking(status), ['exhausted']);
     assert.deepEqual(lacking({ ...status, after: 1000 + 2048 }), ['exhausted']);
@@ -108,7 +108,7 @@ describe('the room of the store', () => {
     assert.deepEqual(lacking({ ...status, before: 32_000, after: 32 * 1024 + 1 }), ['critical', 'exhausted']);
     assert.deepEqual(lacking({ ...status, before: 0, after: 10 }), ['scarce', 'critical', 'exhausted']);
   });
-  it('critical, small Leases and deletions are allowed', () => {
+  it('allows small Leases and deletions when it is critical', () => {
     assert.deepEqual(lacking({ isLease: true, before: 0 }), []);
     assert.deepEqual(lacking({ isLease: true, after: 4096 }), []);
     assert.deepEqual(lacking({ isLease: true, after: 4097 }), ['critical', 'exhausted']);
@@ -121,7 +121,7 @@ describe('the room of the store', () => {
     ]);
     assert.deepEqual(lacking({ ...deletion, before: 0 }), ['scarce', 'critical', 'exhausted']);
   });
-  it('critical: small statuses of objects that are being deleted are allowed, and no other updates of them', () => {
+  it('allows only small statuses of objects that are being deleted when it is critical, and no other updates of these', () => {
     const deleting = { isDeleting: true };
     assert.deepEqual(lacking(deleting), ['critical', 'exhausted']);
     assert.deepEqual(lacking({ ...deleting, before: 900_000, after: 900_000 }), [

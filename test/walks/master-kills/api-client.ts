@@ -1,4 +1,4 @@
-/** The API of one master as a client uses it that repeats nothing by itself. */
+/** The API of one master, for a client that never repeats a request by itself. */
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request } from 'node:https';
@@ -12,7 +12,7 @@ export interface Answer {
 
 /** A request without an answer is given up after this time. */
 const answerMs = 3_000;
-/** A watch without any event is resumed after this time: its server may be gone without a word. */
+/** A watch without any event is resumed after this time, because its server may have failed silently. */
 const silenceMs = 10_000;
 
 /** Returns the credentials of the administrator in a kubeconfig that minik8s wrote. */
@@ -36,14 +36,14 @@ export class ApiClient {
     this.#agent = new Agent({ ...credentials, keepAlive: true });
   }
 
-  /** Sends a request once. Rejects without an answer. */
+  /** Sends a request once. Rejects if there is no answer. */
   async send(method: string, path: string, body?: object): Promise<Answer> {
     const signal = AbortSignal.timeout(answerMs);
     const response = await this.#begin({ method, path, signal }, body);
     return { code: response.statusCode ?? 0, body: JSON.parse(await text(response)) };
   }
 
-  /** Resolves to false without an answer too. */
+  /** Resolves to false also if there is no answer. */
   async isReady(): Promise<boolean> {
     const signal = AbortSignal.timeout(answerMs);
     const response = await this.#begin({ method: 'GET', path: '/readyz', signal }).catch(() => undefined);

@@ -82,7 +82,7 @@ function lostFaults({ writes, byName }: Facts): string[] {
     .map((write) => `acknowledged write lost: ${writeText(write)} at ${write.revision ?? '?'}`);
 }
 
-/** Every event is from one write that was not refused, and no write has two events. */
+/** Every event is from one write that was not rejected, and no write has two events. */
 function unexplainedFaults({ writes, events }: Facts): string[] {
   const byKey = groupBy(writes, keyOfWrite);
   const counts = new Map<string, number>();
@@ -99,7 +99,10 @@ function unexplainedFaults({ writes, events }: Facts): string[] {
 const keyOfWrite = ({ verb, name, value }: WriteRecord) =>
   verb === 'delete' ? `- ${name}` : `+ ${name} ${value}`;
 
-/** Every event of an object follows the one that its write required; nothing follows a deletion. */
+/**
+ * Every event of an object follows the event of the revision that its write required; nothing follows a
+ * deletion.
+ */
 function chainFaults({ writes, byName }: Facts): string[] {
   const byKey = groupBy(writes, keyOfWrite);
   return [...byName.values()].flatMap((events) =>
@@ -114,7 +117,7 @@ function chainFaults({ writes, byName }: Facts): string[] {
   );
 }
 
-/** A write of an object with one writer is only refused after a write whose outcome was unknown. */
+/** A write of an object with one writer is only rejected after a write whose outcome was unknown. */
 function refusalFaults({ writes }: Facts): string[] {
   const doubtful = new Set<string>();
   return writes.flatMap((write) => {
@@ -143,7 +146,7 @@ function timeFaults({ writes, events }: Facts): string[] {
   });
 }
 
-/** A read sees what was acknowledged before it was sent. */
+/** A read returns every write that was acknowledged before the read was sent. */
 function readFaults({ reads, writes }: Facts): string[] {
   const byName = groupBy(writes, ({ name }) => name);
   return reads.flatMap((read) => {

@@ -1,4 +1,4 @@
-/** Record of what clients sent, were answered and saw while masters were disturbed. */
+/** Record of the requests, answers and events of clients while masters were disturbed. */
 
 export type Verb = 'create' | 'update' | 'delete';
 
@@ -49,6 +49,6 @@ export interface History {
   readonly sights: readonly Sight[];
   /** Revision up to which every watch has been read. */
   readonly end: number;
-  /** Content of each object in the end, by name, as each master lists it. */
+  /** Content of each object at the end, by name, as each master lists it. */
   readonly lists: readonly ReadonlyMap<string, string>[];
 }

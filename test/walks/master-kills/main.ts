@@ -1,7 +1,7 @@
 /**
  * `npm run walk:kills -- --masters=3`: kills, freezes, cuts off and refills masters and their etcd under
- * load, in clusters of some kills each. A line of the record is one cluster, so that an interrupted walk goes
- * on.
+ * load, with several kills in each cluster. Each line of the record is one cluster, so that an
+ * interrupted walk can continue.
  */
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -32,7 +32,7 @@ export async function walkMasters(options: MasterKillOptions): Promise<boolean> 
     `seed ${seed}; ${done.length} clusters are in ${record}; to go on after an interruption: --seed=${seed}`,
   );
   for (let left = kills - summary(done).kills; left > 0; left = kills - summary(done).kills) {
-    // Each cluster has three generators, of seeds that follow each other.
+    // Each cluster has three generators with consecutive seeds.
     const own = seed + 10 * (done.length + 1);
     say(`cluster ${done.length + 1}, seed ${own}`);
     const options = { masters, kills: Math.min(slice, left), seed: own, say };

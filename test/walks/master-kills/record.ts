@@ -1,4 +1,4 @@
-/** The clusters of a walk that are over, and their sums. Pure. */
+/** The finished clusters of a walk, and their sums. Pure. */
 import type { SliceResult } from './slice.ts';
 
 /** Returns the number of kills of a cluster. */

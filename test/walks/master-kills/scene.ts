@@ -1,4 +1,4 @@
-/** Three masters with the etcd inside, each on a host of its own, and what can be done to them. */
+/** Three masters with the etcd inside, each on a host of its own, and the disturbances of them. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -38,7 +38,7 @@ export class Scene {
     return scene;
   }
 
-  /** Does something to a master. Resolves when the master is ready again. */
+  /** Disturbs a master. Resolves when the master is ready again. */
   async disturb({ kind, master: index, lastsMs }: Disturbance): Promise<void> {
     const master = this.masters[index];
     if (master === undefined) throw new Error(`there is no master ${index}`);

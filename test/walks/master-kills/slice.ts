@@ -1,4 +1,4 @@
-/** Some disturbances of one cluster under load, with the check of everything that its clients got. */
+/** Some disturbances of one cluster under load, with a check of all answers and events of its clients. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -58,7 +58,7 @@ class Slice {
     this.#options = options;
     this.#scene = scene;
     this.#random = new SeededRandom(options.seed);
-    // Clients draw from a generator of their own: their number of requests is not the same in each run.
+    // Clients use a random generator of their own, because their number of requests differs in each run.
     const { next } = new SeededRandom(options.seed + 1);
     this.#servers = new Servers(scene.clients, next);
   }
@@ -86,7 +86,7 @@ class Slice {
     return this.#result((performance.now() - began) / 1000);
   }
 
-  /** Creates what the writers need. Resolves to the revision from which on everything is recorded. */
+  /** Creates the objects that the writers need. Resolves to the revision at which the record begins. */
   async #prepare(): Promise<number> {
     const [client] = this.#scene.clients;
     const metadata = { name: namespace };
@@ -152,7 +152,7 @@ class Slice {
     await waitFor('the end of every disturbance', () => this.#disturbed.size === 0, { timeoutMs: 300_000 });
   }
 
-  /** Creates an object that no writer has; resolves to its revision. */
+  /** Creates an object that no writer changes; resolves to its revision. */
   async #writeAlone(name: string, value: string): Promise<number> {
     return waitFor(`the object ${name}`, async () => {
       const sentAt = performance.now();
@@ -208,7 +208,7 @@ class Slice {
   }
 }
 
-/** Runs on a cluster of its own, which is removed in the end. A cluster that cannot be removed is a fault. */
+/** Runs on a cluster of its own, which is removed at the end. A cluster that cannot be removed is a fault. */
 export async function runSlice(options: SliceOptions): Promise<SliceResult> {
   const closers: (() => Promise<void>)[] = [];
   const faults: string[] = [];

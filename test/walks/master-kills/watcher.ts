@@ -27,7 +27,10 @@ export class Watcher implements Sight {
   readonly #pick: () => ApiClient;
   readonly #odd: string[];
 
-  /** `pick` returns the master for the next connection; `odd` takes errors that end a watch for good. */
+  /**
+   * `pick` returns the master for the next connection; `odd` receives errors after which a watch cannot be
+   * resumed.
+   */
   constructor(watcher: string, from: number, pick: () => ApiClient, odd: string[]) {
     this.watcher = watcher;
     this.from = from;
@@ -49,7 +52,7 @@ export class Watcher implements Sight {
 
   #take({ type, object }: WatchEvent): void {
     if (type === 'ERROR') {
-      // Only an expired revision ends a watch for good; other errors are those of a disturbed master.
+      // A watch cannot be resumed only after an expired revision; other errors come from a disturbed master.
       if (object.code === 410) this.#odd.push(`${this.watcher}: expired at ${this.last}: ${object.message}`);
       return;
     }

@@ -55,7 +55,7 @@ export class Writer {
     this.#next = next;
   }
 
-  /** Writes until the signal aborts; the request under way then is finished. */
+  /** Writes until the signal aborts; a request in flight is finished. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#life(`${this.#id}-${this.#count++}`, signal);
@@ -63,7 +63,10 @@ export class Writer {
     }
   }
 
-  /** Creates, changes and deletes one object; goes on with its state after a write of unknown outcome. */
+  /**
+   * Creates, changes and deletes one object; after a write of unknown outcome it continues with the stored
+   * state.
+   */
   async #life(name: string, signal: AbortSignal): Promise<void> {
     let revision = await this.#write('create', name, undefined, signal);
     for (let n = 0; n < updates && revision !== undefined; n++) {
@@ -74,7 +77,7 @@ export class Writer {
       revision = await this.#write('delete', name, revision, signal);
   }
 
-  /** Changes the object of all writers, if nobody else does meanwhile. */
+  /** Changes the object of all writers, unless another writer changes it meanwhile. */
   async #changeShared(signal: AbortSignal): Promise<void> {
     const revision = await this.#read(sharedName, signal);
     if (revision !== undefined) await this.#write('update', sharedName, revision, signal);
@@ -120,7 +123,7 @@ export class Writer {
     return undefined;
   }
 
-  /** Resolves to undefined without an answer. */
+  /** Resolves to undefined if there is no answer. */
   async #send(method: string, at: string, body?: object): Promise<Answer | undefined> {
     const client: ApiClient = this.#servers.pick();
     const answer = await client.send(method, at, body).catch(() => undefined);

@@ -28,7 +28,7 @@ const sources: readonly (readonly [module: string, folders: readonly string[]])[
 
 const listener = (name: string, port: number) => ({ name, port, protocol: 'HTTP' });
 
-test('definitions of well-known operators', async (context) => {
+test('definitions of well-known operators are accepted and validate objects', async (context) => {
   const host = await Host.start(context);
   const cluster = await Cluster.start(context, { host });
   const { kubectl } = cluster;
@@ -52,14 +52,14 @@ test('definitions of well-known operators', async (context) => {
   };
 
   for (const [module, folders] of sources) {
-    await context.test(`those of ${module} are established`, async () => {
+    await context.test(`the definitions of ${module} are established`, async () => {
       const root = await moduleFolder(module);
       for (const folder of folders) await established(root, folder);
     });
   }
 
   await context.test(
-    'the policy of Gateway API refuses its experimental definitions until it is deleted',
+    'the policy of Gateway API rejects its experimental definitions until the policy is deleted',
     async () => {
       const root = await moduleFolder('sigs.k8s.io/gateway-api@v1.6.3');
       const refused = await apply(root, 'config/crd/experimental');
@@ -76,7 +76,7 @@ test('definitions of well-known operators', async (context) => {
     },
   );
 
-  await context.test('the rules of a Gateway refuse two listeners of one name', async () => {
+  await context.test('the rules of a Gateway reject two listeners with the same name', async () => {
     const gateway = (listeners: readonly object[], annotations = {}) => ({
       apiVersion: 'gateway.networking.k8s.io/v1',
       kind: 'Gateway',

@@ -1,6 +1,6 @@
 /**
  * metrics-server, unchanged, as a Deployment behind an APIService: `kubectl top` and an autoscaler use its
- * answers, and those of the cluster itself while it is not registered.
+ * answers, and use the answers of the cluster itself while metrics-server is not registered.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ const busy = {
 };
 const patience = { timeoutMs: 240_000, intervalMs: 1000 };
 
-/** Copies the manifests of the module into the directory; only the name of the image is another. */
+/** Copies the manifests of the module into the directory; only the name of the image is changed. */
 async function manifests(directory: string): Promise<string> {
   const folder = await moduleFolder('sigs.k8s.io/metrics-server@v0.9.0');
   const root = join(directory, 'metrics-server');
@@ -62,7 +62,7 @@ async function manifests(directory: string): Promise<string> {
   return root;
 }
 
-test('metrics-server', { skip: unlessBuilt(metricsServer) }, async (context) => {
+test('metrics-server runs behind an APIService', { skip: unlessBuilt(metricsServer) }, async (context) => {
   context.after(() => docker('image', 'rm', '-f', image).then(() => undefined));
   await makeProgramImage(metricsServer, image);
   const host = await Host.start(context, { images: [helloImage, image] });
@@ -80,7 +80,7 @@ test('metrics-server', { skip: unlessBuilt(metricsServer) }, async (context) => 
   await kubectl('apply', '-f', file);
   await waitFor('usage of the cluster itself', async () => (await raw()).items.length === 1, patience);
 
-  await context.test('is asked once it is available', async () => {
+  await context.test('metrics-server gets requests once it is available', async () => {
     await kubectl('apply', '-k', await manifests(host.directory));
     await waitFor(
       'metrics-server is available',
@@ -101,21 +101,24 @@ test('metrics-server', { skip: unlessBuilt(metricsServer) }, async (context) => 
     );
   });
 
-  await context.test('decides how many pods an autoscaler wants', async () => {
-    await kubectl('autoscale', 'deployment', 'busy', '--cpu-percent=5', '--min=1', '--max=3');
-    await waitFor(
-      'more pods',
-      async () => {
-        const found = await kubectl.json<V2HorizontalPodAutoscaler>('get', 'hpa', 'busy');
-        if ((found.status?.desiredReplicas ?? 0) > 1) return true;
-        throw new Error(JSON.stringify(found.status));
-      },
-      patience,
-    );
-  });
+  await context.test(
+    'the usage that metrics-server reports determines the replicas of an autoscaler',
+    async () => {
+      await kubectl('autoscale', 'deployment', 'busy', '--cpu-percent=5', '--min=1', '--max=3');
+      await waitFor(
+        'more pods',
+        async () => {
+          const found = await kubectl.json<V2HorizontalPodAutoscaler>('get', 'hpa', 'busy');
+          if ((found.status?.desiredReplicas ?? 0) > 1) return true;
+          throw new Error(JSON.stringify(found.status));
+        },
+        patience,
+      );
+    },
+  );
 
   await context.test(
-    'has the requests even while it is away, and the cluster answers again after its removal',
+    'metrics-server gets requests even while it does not answer, and the cluster answers again after its removal',
     async () => {
       await kubectl('scale', 'deployment', 'metrics-server', '-n', 'kube-system', '--replicas=0');
       await waitFor(

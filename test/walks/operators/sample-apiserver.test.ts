@@ -1,7 +1,7 @@
 /**
  * Kubernetes' sample API server, unchanged, with an etcd beside it in its pod: its kinds are read and written
  * through the aggregation, described, deleted with their namespace, and collected with their owners; while
- * the server hangs, the cluster goes on.
+ * the server hangs, the cluster continues to work.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ interface Workload {
   };
 }
 
-/** Returns the manifests of the module; only the images, and the flags of etcd's image, are others. */
+/** Returns the manifests of the module; only the images, and the flags of etcd's image, are changed. */
 async function manifests(): Promise<readonly object[]> {
   const folder = await moduleFolder('k8s.io/sample-apiserver@v0.32.5');
   const example = join(folder, 'artifacts/example');
@@ -56,7 +56,9 @@ const flunder = (name: string, namespace: string, ownerReferences: readonly obje
   spec: { reference: 'first' },
 });
 
-test('the sample API server', { skip: unlessBuilt(sampleApiServer) }, async (context) => {
+test('the sample API server runs behind an APIService', {
+  skip: unlessBuilt(sampleApiServer),
+}, async (context) => {
   context.after(() => docker('image', 'rm', '-f', server, etcd).then(() => undefined));
   await makeProgramImage(sampleApiServer, server);
   await makeProgramImage(insideEtcd, etcd);
@@ -88,12 +90,12 @@ test('the sample API server', { skip: unlessBuilt(sampleApiServer) }, async (con
       patience,
     );
 
-  await context.test('becomes available', async () => {
+  await context.test('the sample API server becomes available', async () => {
     await apply(...(await manifests()));
     await availability('Passed');
   });
 
-  await context.test('has its kinds in discovery and OpenAPI', async () => {
+  await context.test('discovery and OpenAPI contain the kinds of the sample API server', async () => {
     await waitFor(
       'its kinds',
       async () =>
@@ -111,61 +113,74 @@ test('the sample API server', { skip: unlessBuilt(sampleApiServer) }, async (con
     assert.ok(Object.keys(v2.definitions).some((name) => name.endsWith('wardle.v1alpha1.Flunder')));
   });
 
-  await context.test('creates, lists, watches, patches and deletes', async () => {
-    const watched = kubectl(
-      'get',
-      'flunders',
-      '--watch-only',
-      '--output-watch-events',
-      '--request-timeout=20s',
-    );
-    await apply(flunder('one', 'default'), flunder('two', 'default'));
-    assert.equal(await names('default'), 'flunder.wardle.example.com/one\nflunder.wardle.example.com/two');
-    await apply({ ...flunder('one', 'default'), spec: { reference: 'second' } });
-    await kubectl('patch', 'flunder', 'two', '--type=merge', '-p', '{"metadata":{"labels":{"more":"1"}}}');
-    const out = await kubectl('get', 'flunders', '-l', 'more=1', '-o', 'name');
-    assert.equal(out.trim(), 'flunder.wardle.example.com/two');
-    await kubectl('delete', 'flunder', 'one');
-    assert.match((await kubectl.attempt(['get', 'flunder', 'one'])).stderr, /NotFound.*"one" not found/);
-    await kubectl('delete', 'flunders', '--all');
-    assert.equal(await names('default'), '');
-    assert.match(await watched, /ADDED +one.*MODIFIED +one.*DELETED +one/s);
-  });
+  await context.test(
+    'objects of the sample API server can be created, listed, watched, patched and deleted',
+    async () => {
+      const watched = kubectl(
+        'get',
+        'flunders',
+        '--watch-only',
+        '--output-watch-events',
+        '--request-timeout=20s',
+      );
+      await apply(flunder('one', 'default'), flunder('two', 'default'));
+      assert.equal(await names('default'), 'flunder.wardle.example.com/one\nflunder.wardle.example.com/two');
+      await apply({ ...flunder('one', 'default'), spec: { reference: 'second' } });
+      await kubectl('patch', 'flunder', 'two', '--type=merge', '-p', '{"metadata":{"labels":{"more":"1"}}}');
+      const out = await kubectl('get', 'flunders', '-l', 'more=1', '-o', 'name');
+      assert.equal(out.trim(), 'flunder.wardle.example.com/two');
+      await kubectl('delete', 'flunder', 'one');
+      assert.match((await kubectl.attempt(['get', 'flunder', 'one'])).stderr, /NotFound.*"one" not found/);
+      await kubectl('delete', 'flunders', '--all');
+      assert.equal(await names('default'), '');
+      assert.match(await watched, /ADDED +one.*MODIFIED +one.*DELETED +one/s);
+    },
+  );
 
-  await context.test('loses its objects with their namespace, and with their owners', async () => {
-    await kubectl('create', 'namespace', 'left');
-    await kubectl('create', 'configmap', 'owner');
-    const uid = (await kubectl('get', 'configmap', 'owner', '-o', 'jsonpath={.metadata.uid}')).trim();
-    const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid };
-    await apply(flunder('in', 'left'), flunder('owned', 'default', [reference]), flunder('free', 'default'));
-    await kubectl('delete', 'namespace', 'left', '--timeout=60s');
-    await isGone('the namespace', 'namespace', 'left');
-    await kubectl('delete', 'configmap', 'owner');
-    await isGone('the owned flunder', 'flunder', 'owned');
-    assert.equal(await names('default'), 'flunder.wardle.example.com/free');
-  });
+  await context.test(
+    'objects of the sample API server are deleted with their namespace and with their owners',
+    async () => {
+      await kubectl('create', 'namespace', 'left');
+      await kubectl('create', 'configmap', 'owner');
+      const uid = (await kubectl('get', 'configmap', 'owner', '-o', 'jsonpath={.metadata.uid}')).trim();
+      const reference = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid };
+      await apply(
+        flunder('in', 'left'),
+        flunder('owned', 'default', [reference]),
+        flunder('free', 'default'),
+      );
+      await kubectl('delete', 'namespace', 'left', '--timeout=60s');
+      await isGone('the namespace', 'namespace', 'left');
+      await kubectl('delete', 'configmap', 'owner');
+      await isGone('the owned flunder', 'flunder', 'owned');
+      assert.equal(await names('default'), 'flunder.wardle.example.com/free');
+    },
+  );
 
-  await context.test('holds up nothing but its namespaces while it hangs', async () => {
-    await kubectl('create', 'namespace', 'held');
-    await apply(flunder('kept', 'held'));
-    await kubectl('create', 'configmap', 'other', '-n', 'held');
-    const containers = await host.docker('ps', '-q', '--filter', 'name=wardle-server');
-    for (const id of containers.split('\n')) await host.docker('pause', id);
-    await availability('FailedDiscoveryCheck');
-    await kubectl('delete', 'namespace', 'held', '--wait=false');
-    await waitFor(
-      'the condition',
-      async () => {
-        const { status } = await kubectl.json<V1Namespace>('get', 'namespace', 'held');
-        const one = status?.conditions?.find(({ type }) => type === 'NamespaceDeletionDiscoveryFailure');
-        return one?.status === 'True' && one.message?.includes('wardle.example.com/v1alpha1');
-      },
-      patience,
-    );
-    await isGone('the other object', 'configmap', 'other', '-n', 'held');
-    assert.match(await kubectl('api-resources', '--api-group', 'apps'), /deployments/);
-    for (const id of containers.split('\n')) await host.docker('unpause', id);
-    await availability('Passed');
-    await isGone('the namespace', 'namespace', 'held');
-  });
+  await context.test(
+    'a sample API server that hangs delays only the deletion of its namespaces',
+    async () => {
+      await kubectl('create', 'namespace', 'held');
+      await apply(flunder('kept', 'held'));
+      await kubectl('create', 'configmap', 'other', '-n', 'held');
+      const containers = await host.docker('ps', '-q', '--filter', 'name=wardle-server');
+      for (const id of containers.split('\n')) await host.docker('pause', id);
+      await availability('FailedDiscoveryCheck');
+      await kubectl('delete', 'namespace', 'held', '--wait=false');
+      await waitFor(
+        'the condition',
+        async () => {
+          const { status } = await kubectl.json<V1Namespace>('get', 'namespace', 'held');
+          const one = status?.conditions?.find(({ type }) => type === 'NamespaceDeletionDiscoveryFailure');
+          return one?.status === 'True' && one.message?.includes('wardle.example.com/v1alpha1');
+        },
+        patience,
+      );
+      await isGone('the other object', 'configmap', 'other', '-n', 'held');
+      assert.match(await kubectl('api-resources', '--api-group', 'apps'), /deployments/);
+      for (const id of containers.split('\n')) await host.docker('unpause', id);
+      await availability('Passed');
+      await isGone('the namespace', 'namespace', 'held');
+    },
+  );
 });

@@ -105,7 +105,7 @@ const functionNotReady: Rule = {
   kinds: ['functions.minik8s.io'],
   symptom: 'A function cannot be called, or an older version is called; READY is False.',
   cause: 'The program ends while it starts, or its first instance has no place on a node.',
-  advice: 'Correct the place in the program that is named, or mend the instance.',
+  advice: 'Correct the named line of the program, or mend the instance.',
   find(fn, seen) {
     const trouble = troubleOf(fn);
     if (!trouble) return undefined;

@@ -1,4 +1,4 @@
-/** Computes a pod's status from what is observed (pkg/kubelet/kubelet_pods.go, status/generate.go). */
+/** Computes a pod's status from the observed containers (pkg/kubelet/kubelet_pods.go, status/generate.go). */
 
 import { ephemeralContainersOf } from '../../../api/core/v1/container/ephemeral-containers.ts';
 import { initContainersOf } from '../../../api/core/v1/container/init-containers.ts';
@@ -99,7 +99,7 @@ const listed = (statuses: ContainerStatus[]) =>
 
 type InputOf = (wanted: Container) => ContainerInput;
 
-/** Returns the statuses of the containers and the init containers, as they are found. */
+/** Returns the statuses of the existing containers and init containers. */
 const statusesFound = ({ spec }: Pod, inputOf: InputOf): ContainerStatuses => ({
   containerStatuses: spec.containers.map((wanted) => computeContainerStatus(inputOf(wanted))),
   initStatuses: initContainersOf(spec).map((wanted) => computeInitStatus(inputOf(wanted))),
@@ -175,8 +175,8 @@ function addressOf({ pod, observed, nodeIP }: PodStatusInput, phase: Phase): str
 }
 
 /**
- * Returns the phase. A container that ended because of a changed definition or a probe starts again whatever
- * its exit status was.
+ * Returns the phase. A container that ended because of a changed definition or a probe starts again with
+ * any exit status.
  */
 function phaseWithChanges({ pod, observed, memory }: PodStatusInput, statuses: ContainerStatuses): Phase {
   const phase = phaseOf(pod, statuses);

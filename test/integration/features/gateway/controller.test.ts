@@ -31,7 +31,7 @@ const acceptedOf = async (name: string) =>
 const createRoute = (name: string) =>
   cluster.client.resource(httpRouteResource).create(draft(makeRoute(name, [ruleTo('web')], { parentRefs })));
 
-it('makes the definitions, and the class that every cluster has, and makes them again', async () => {
+it('creates the definitions and the class that every cluster has, and creates them again after a deletion', async () => {
   const classes = cluster.client.resource(gatewayClassResource);
   const isAccepted = async () =>
     (await classes.get(className).catch(() => undefined))?.status?.conditions?.[0]?.status === 'True';
@@ -56,7 +56,7 @@ it('writes the addresses of serving nodes, and accepts routes', async () => {
   assert.deepEqual(await acceptedOf('web'), ['Accepted']);
 });
 
-it('accepts routes after a definition has got another schema', async () => {
+it('accepts routes after the schema of a definition has changed', async () => {
   const column = { name: 'Hosts', type: 'string', jsonPath: '.spec.hostnames' };
   const patch = [{ op: 'add', path: '/spec/versions/0/additionalPrinterColumns/-', value: column }];
   await cluster.client.resource(customResourceDefinitionResource).patch(definition, '', 'json', patch);
@@ -64,7 +64,7 @@ it('accepts routes after a definition has got another schema', async () => {
   await cluster.eventually('the status', async () => (await acceptedOf('later'))?.join() === 'Accepted');
 });
 
-it('makes a definition again that was deleted, and serves what is written then', async () => {
+it('creates a definition again that was deleted, and serves the objects that are written after that', async () => {
   await cluster.client.resource(customResourceDefinitionResource).delete(definition);
   await cluster.eventually('the kind again', async () => {
     const created = await createRoute('again').catch(() => undefined);

@@ -1,4 +1,7 @@
-/** HTTPRoutes as a real nginx serves them: precedence, filters, weights, and values like directives. */
+/**
+ * HTTPRoutes as a real nginx serves them: precedence, filters, weights, and values that look like directives
+ * of nginx.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { gatewaySites } from '../../../../src/features/gateway/agent/plan/gateway-sites.ts';
@@ -202,7 +205,7 @@ describe('HTTPRoutes under nginx', () => {
     assert.match((await stand.ask('change.test', '/old')).body, /^web \/new new\.test /);
   });
 
-  it('changes headers of requests, with values that are no directives', async () => {
+  it('changes headers of requests, and takes no value as a directive of nginx', async () => {
     const headers = { 'X-Add': 'a', 'X-Gone': 'x', 'X-Set': 'y', 'X-Real-IP': '192.0.2.9' };
     const answer = await stand.ask('change.test', '/headers', { headers });
     assert.equal(answer.headers['x-received'], undefined);

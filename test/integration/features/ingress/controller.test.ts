@@ -38,7 +38,7 @@ const shop = (ingressClassName?: string): Draft<Ingress> => ({
 const addressesOf = async (name: string) =>
   ((await cluster.get(ingressResource, name))?.status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip);
 
-it('makes the class again that every cluster has', async () => {
+it('creates the class that every cluster has again after a deletion', async () => {
   const exists = async () => (await cluster.get(ingressClassResource, 'minik8s')) !== undefined;
   await cluster.eventually('the class', exists);
   await cluster.client.resource(ingressClassResource).delete('minik8s', '');

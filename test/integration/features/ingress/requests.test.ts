@@ -164,7 +164,7 @@ describe('Ingresses under nginx', () => {
     assert.deepEqual([status, headers.location], [308, 'https://new.example/x?y=z']);
   });
 
-  it('answers allowed origins alone with headers for other origins', async () => {
+  it('sends the headers for other origins only to allowed origins', async () => {
     const ask = (origin: string) =>
       stand.ask('cors.example', '/', { method: 'OPTIONS', headers: { Origin: origin } });
     const allowed = await ask('https://a.example');
@@ -215,7 +215,7 @@ describe('Ingresses under nginx', () => {
       ingress('other', { host: 'other.example', paths: [prefix('/', to('api'))] }),
     );
 
-  it('loses and misroutes no request of clients with open connections during 10 changes', async () => {
+  it('neither loses nor misroutes a request of clients with open connections during 10 changes', async () => {
     await withChange(0);
     let stop = false;
     const answers = new Map<string, number>();

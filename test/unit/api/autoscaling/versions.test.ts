@@ -1,4 +1,7 @@
-/** The two versions of a HorizontalPodAutoscaler hold the same: a conversion there and back loses nothing. */
+/**
+ * The two versions of a HorizontalPodAutoscaler have the same contents: a conversion in both directions loses
+ * nothing.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { horizontalPodAutoscalerV1Resource as v1 } from '../../../../src/api/autoscaling/v1/horizontal-pod-autoscaler.ts';
@@ -55,7 +58,7 @@ for (const [title, metrics] of Object.entries(metricLists))
       { status: { ...bareStatus, currentMetrics: [{ type: '' }, ...bareStatus.currentMetrics.slice(0, 1)] } },
     ],
   ] as const)
-    test(`stored, shown in v1 and written back: ${title}, ${what}`, () => {
+    test(`an autoscaler that is read in v1 and written back is unchanged: ${title}, ${what}`, () => {
       const { status: given, ...spec } = { status: undefined, ...more };
       const before = stored(inV2({ metrics, ...spec }, { metadata, ...(given && { status: given }) }));
       const after = throughV1(before);
@@ -184,7 +187,7 @@ for (const [title, spec, more] of [
     { status: { currentReplicas: 1, desiredReplicas: 2, currentCPUUtilizationPercentage: 9 } },
   ],
 ] as const)
-  test(`written in v1, shown in v1: ${title}`, () => {
+  test(`an autoscaler that is written in v1 is read unchanged in v1: ${title}`, () => {
     const once = shown(decode(v1, inV1(spec, more)) as never);
     const { targetCPUUtilizationPercentage = 80, minReplicas = 1 } = {
       targetCPUUtilizationPercentage: undefined,
@@ -274,7 +277,7 @@ test('a status may be in the annotations alone, or in the fields', () => {
   assert.equal(annotated({ metrics: null }).status, undefined);
 });
 
-test('a behaviour is read in both spellings of its fields; an empty one is dropped', () => {
+test('a behaviour is read in both spellings of its fields, and an empty behaviour is dropped', () => {
   assert.equal(
     annotated({ behavior: { scaleUp: { stabilizationWindowSeconds: 5 } } }).spec.behavior?.scaleUp
       ?.stabilizationWindowSeconds,
@@ -306,7 +309,7 @@ for (const [title, name, text] of [
   ['current metrics of a wrong type', 'current-metrics', '[{"type":1}]'],
   ['brackets nested 600 deep', 'metrics', `${'['.repeat(600)}${']'.repeat(600)}`],
 ] as const)
-  test(`an annotation of v1 that cannot be read is refused: ${title}`, () => {
+  test(`an invalid annotation of v1 is rejected: ${title}`, () => {
     assert.throws(
       () => annotated({ [name]: text }),
       (error) =>

@@ -1,4 +1,6 @@
-/** Resources of a whole pod: the amounts that quota counts, the scheduler looks for and cgroups get. */
+/**
+ * Resources of a whole pod: the amounts that quota counts, that the scheduler requires and that cgroups get.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { podLimitAmounts, podRequestAmounts } from '../../../../src/api/core/v1/pod/amounts.ts';
@@ -79,7 +81,7 @@ describe('the requests of a pod', () => {
     assert.deepEqual(writeAmounts(podLimitAmounts(spec)), { cpu: '1250m', 'a/b': '0' });
   });
 
-  it('numbers: thousandths of a cpu, whole units of anything else', () => {
+  it('are numbers of thousandths of a CPU, and of whole units of other resources', () => {
     const spec = { ...pod('p').spec, containers: using({ cpu: '1500m', memory: '1Ki', x: 'no amount' }) };
     assert.deepEqual(Object.fromEntries(podRequests({ ...pod('p'), spec })), { cpu: 1500, memory: 1024 });
     const resources = { limits: { cpu: '2', memory: '1Ki' }, requests: { cpu: '1' } };

@@ -9,7 +9,7 @@ const spec = { template, jobTemplate: { spec: { template } } };
 const named = (name: string) => ({ metadata: { name }, spec }) as unknown as KubeObject;
 
 for (const { kind, strategy } of registry.filter(({ kind }) => warned.includes(kind)))
-  test(`${kind}: a warning reports once that a name is not a host name`, () => {
+  test(`a warning reports once that the name of a ${kind} is not a host name`, () => {
     const ofName = (...given: Parameters<NonNullable<typeof strategy.warnings>>) =>
       strategy.warnings?.(...given).filter((text) => !text.includes('not acted on yet'));
     const [told = '', ...more] = ofName(named('a.b'), undefined) ?? [];
@@ -22,7 +22,7 @@ for (const { kind, strategy } of registry.filter(({ kind }) => warned.includes(k
     assert.deepEqual(ofName(named('a.b'), named('a.b')), []);
   });
 
-test('these kinds are served', () => {
+test('the kinds with this warning are served', () => {
   const kinds = registry.map(({ kind }) => kind);
   assert.deepEqual(
     warned.filter((kind) => !kinds.includes(kind)),

@@ -23,8 +23,8 @@ function taken(kept: Pod, wanted: Pod): Pod {
   return copy;
 }
 
-describe('from the sent pod', () => {
-  it('only the resources and the resize policies of its containers are used', () => {
+describe('a sent resize of a pod', () => {
+  it('uses only the resources and the resize policies of its containers', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const old = made({}, container({ resources }), container({ name: 'two', resources, resizePolicy }));
     const sent = made(
@@ -46,7 +46,7 @@ describe('from the sent pod', () => {
       ],
     );
   });
-  it('a container that does not exist leaves the pod unchanged', () => {
+  it('leaves the pod unchanged if a container does not exist', () => {
     const old = made();
     assert.deepEqual(
       taken(old, made({}, container({ name: 'other' }))).spec.containers[0]?.resources,

@@ -197,9 +197,9 @@ const cases: [what: string, pod: object, ...warnings: string[]][] = [
   ],
 ];
 for (const [what, pod, ...warnings] of cases)
-  test(`a pod: ${what}`, () => assert.deepEqual(warningsOf(pod), warnings));
+  test(`a pod gets the expected warnings for ${what}`, () => assert.deepEqual(warningsOf(pod), warnings));
 
-test('a pod: a name that is not a host name', () => {
+test('a pod whose name is not a host name gets a warning', () => {
   const [said = '', ...more] = warningsOf(podOf({}, {}, 'a.b'));
   assert.ok(
     said.startsWith(
@@ -235,7 +235,7 @@ for (const [definition, object, path] of [
     'spec.jobTemplate.spec.template',
   ],
 ] as const)
-  test(`${definition.kind}: its template, when it is new and when it changes`, () => {
+  test(`the template of a ${definition.kind} gets warnings when it is new and when it changes`, () => {
     const { apiVersion = '', kind } = { apiVersion: `${definition.group}/v1`, kind: definition.kind };
     // biome-ignore lint/suspicious/noExplicitAny: one loop over several kinds.
     const { warnings } = definition.strategy as any;
@@ -258,7 +258,7 @@ test('a warning reports a Job with too many indexes', () => {
   assert.match(said, /^spec: In Indexed Jobs with a number of completions higher than 10\^5/);
 });
 
-test('a Service', () => {
+test('a Service gets warnings for ignored and deprecated fields', () => {
   const service = (spec: object, annotations: object = {}) => {
     const made = created(serviceResource, {
       apiVersion: 'v1',

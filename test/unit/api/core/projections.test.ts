@@ -183,7 +183,7 @@ describe('a file of a volume', () => {
     });
 });
 
-describe('allowed in a file', () => {
+describe('a field of the pod in a file', () => {
   for (const [fieldPath, may] of [
     ['metadata.name', true],
     ['metadata.namespace', true],
@@ -198,7 +198,7 @@ describe('allowed in a file', () => {
     ['status.podIP', false],
     ['', false],
   ] as const)
-    it(`${fieldPath || 'no field'}: ${may ? 'yes' : 'no'}`, () =>
+    it(`${may ? 'may be' : 'must not be'} ${fieldPath || 'absent'}`, () =>
       assert.equal(
         told({ downwardAPI: { items: [{ path: 'a', fieldRef: { fieldPath } }] } }).length,
         may ? 0 : 1,

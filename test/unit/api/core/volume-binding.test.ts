@@ -30,9 +30,9 @@ describe('the volume for a claim', () => {
     ['for an earlier claim of the same name', { claimRef: referenceTo('c', 'before') }, false],
     ['for this claim', { claimRef: referenceTo('c') }, true],
     ['for any claim with the name', { claimRef: referenceTo('c', '') }, true],
-    ['for this claim, whatever its class', { claimRef: referenceTo('c'), storageClassName: 'fast' }, true],
+    ['for this claim, with any class', { claimRef: referenceTo('c'), storageClassName: 'fast' }, true],
   ] as const)
-    it(`may be ${what}: ${fits}`, () => {
+    it(`${fits ? 'may' : 'must not'} be ${what}`, () => {
       assert.equal(chosen(mine, [sized('v', '5Gi', spec)]), fits ? 'v' : undefined);
     });
   it('matches the selector, is Available and is not marked for deletion', () => {
@@ -62,7 +62,7 @@ describe('a volume that is requested by name', () => {
     [{ spec: { accessModes: ['ReadOnlyMany'] } }, 'incompatible accessMode'],
     [{ metadata: { deletionTimestamp: 't' } }, 'the volume is marked for deletion "v"'],
   ] satisfies [Parameters<typeof volume>[1], string | undefined][])
-    it(`is refused with: ${fault}`, () => assert.equal(volumeFault(volume('v', over), claim('c')), fault));
+    it(`is rejected with: ${fault}`, () => assert.equal(volumeFault(volume('v', over), claim('c')), fault));
 });
 
 describe('a bound volume', () => {
@@ -71,7 +71,7 @@ describe('a bound volume', () => {
     assert.equal(bound?.spec.claimRef?.uid, 'uid-c');
     assert.deepEqual(bound?.metadata.annotations, { 'pv.kubernetes.io/bound-by-controller': 'yes' });
   });
-  it('that a user reserved gets the uid of the claim and no annotation', () => {
+  it('gets the uid of the claim and no annotation if a user reserved it', () => {
     const bound = boundVolume(volume('v', { spec: { claimRef: referenceTo('c', '') } }), claim('c'));
     assert.equal(bound?.spec.claimRef?.uid, 'uid-c');
     assert.equal(bound?.metadata.annotations, undefined);

@@ -55,7 +55,7 @@ describe('a pod uses', () => {
       { ...one, 'hugepages-2Mi': '4Mi', 'requests.hugepages-2Mi': '4Mi', 'requests.nvidia.com/gpu': '2' },
     ],
     [
-      'no other extended names',
+      'no other extended resources',
       { containers: [container({ 'kubernetes.io/storage': '1', 'example.kubernetes.io/x': '1' })] },
       one,
     ],
@@ -93,7 +93,7 @@ describe('a pod uses', () => {
 
   const asking = { containers: [container({ cpu: '1' })] };
   for (const phase of ['Succeeded', 'Failed'])
-    it(`itself as an object alone when it has ${phase}`, () =>
+    it(`only itself as an object when it has ${phase}`, () =>
       assert.deepEqual(usage('pods', { spec: asking, status: { phase } }), { 'count/pods': '1' }));
 
   it('is charged for its full use until its deadline has passed twice without an end', () => {
@@ -206,7 +206,7 @@ describe('every other kind', () => {
   });
 });
 
-describe('the names of resources', () => {
+describe('the evaluator counts resources by their names', () => {
   const table: [plural: string, counted: string[], not: string[]][] = [
     [
       'pods',
@@ -249,7 +249,7 @@ describe('the names of resources', () => {
     });
 });
 
-describe('writes that may increase the usage', () => {
+describe('the evaluator handles writes that may increase the usage', () => {
   const table: [plural: string, create: boolean, update: boolean][] = [
     ['pods', true, false],
     ['services', true, true],
@@ -270,7 +270,7 @@ describe('the resources that every container has to set', () => {
   const full = container({ cpu: '1', memory: '1' }, { cpu: '1', memory: '1' });
   const all = ['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory'];
 
-  it('is cpu and memory, if a quota limits them', () => {
+  it('are cpu and memory, if a quota limits them', () => {
     assert.equal(missing(all, { containers: [full] }), undefined);
     assert.equal(
       missing(['pods', 'ephemeral-storage', 'requests.nvidia.com/gpu'], { containers: [{ name: 'a' }] }),
@@ -278,7 +278,7 @@ describe('the resources that every container has to set', () => {
     );
   });
 
-  it('is listed by resource with the containers that lack it', () => {
+  it('are listed by resource with the containers that lack them', () => {
     const containers = [{ name: 'b' }, { ...container({ cpu: '1' }), name: 'a' }, full];
     const initContainers = [{ ...container({}, { cpu: '1' }), name: 'i' }];
     assert.equal(
@@ -287,7 +287,7 @@ describe('the resources that every container has to set', () => {
     );
   });
 
-  it('is nothing for other kinds', () => {
+  it('do not exist for other kinds', () => {
     assert.equal(evaluator('services').missing(['services'], {} as KubeObject), undefined);
   });
 });

@@ -129,7 +129,7 @@ test('omitted groups of subjects get their default', () => {
   }
 });
 
-test('columns', () => {
+test('a binding has the columns of kubectl', () => {
   const shown = {
     Name: 'readers',
     Role: 'ClusterRole/system:reader',

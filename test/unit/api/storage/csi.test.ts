@@ -194,7 +194,7 @@ testUpdate(csiStorageCapacityResource, capacity, [
   ['other nodes', { nodeTopology: {} }, 'nodeTopology: Invalid value: {}: field is immutable'],
 ]);
 
-test('defaults', () => {
+test('a CSIDriver gets the defaults of Kubernetes', () => {
   const { metadata, spec } = created(csiDriverResource, { ...driver, spec: { volumeLifecycleModes: [] } });
   assert.deepEqual(spec, {
     attachRequired: true,
@@ -223,7 +223,7 @@ test('a warning reports deprecated labels', () => {
   ]);
 });
 
-test('columns', () => {
+test('the kinds of CSI have the columns of kubectl', () => {
   const shown = {
     Name: 'disk.example.com',
     AttachRequired: true,

@@ -23,7 +23,7 @@ const often = (chance: number) => random.next() < chance;
 const pick = <T>(values: readonly T[]): T => values[random.below(values.length)] as T;
 const some = <T>(most: number, make: () => T): T[] => Array.from({ length: random.below(most + 1) }, make);
 
-/** Kind of a document: only a patch has directives. */
+/** Type of a document: only a patch has directives. */
 type Side = 'target' | 'patch';
 
 /** Returns a directive that changes how an object is merged: now and then, and only in a patch. */
@@ -113,7 +113,7 @@ const container = (side: Side) => () => ({
   ...(often(0.2) && { command: some(3, scalar) }),
 });
 
-/** Returns a volume's source; a patch says with `$retainKeys` that the other sources go. */
+/** Returns a volume's source; a patch removes the other sources with `$retainKeys`. */
 const source = (side: Side) => () => {
   const name = pick(['emptyDir', 'hostPath']);
   return {

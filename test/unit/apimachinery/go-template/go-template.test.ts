@@ -10,7 +10,7 @@ const evaluate = (text: string, missingKeyIsError = false) =>
 describe('a Go template', () => {
   for (const [template, expected] of goTemplates) {
     if (expected === undefined) {
-      it(`is rejected: ${template}`, () => {
+      it(`is rejected if it is ${template}`, () => {
         assert.throws(() => evaluate(template), /^(UsageError|Error): /);
       });
     } else {
@@ -29,14 +29,14 @@ describe('a Go template', () => {
     assert.throws(() => evaluate('a\nb {{.x'), /template: line 2: unclosed action/);
   });
 
-  it('ends with an error when it calls itself without end', () => {
+  it('fails with an error if it calls itself endlessly', () => {
     assert.throws(
       () => evaluate('{{define "a"}}{{template "a"}}{{end}}{{template "a"}}'),
       /nested templates/,
     );
   });
 
-  it('ends with an error when its loops multiply without end', () => {
+  it('fails with an error if its nested loops take too many steps', () => {
     const digits = '1234567890'.repeat(10).split('');
     const data = { items: digits };
     const loops = '{{range .items}}'.repeat(1) + '{{range $.items}}'.repeat(5);
@@ -45,7 +45,7 @@ describe('a Go template', () => {
     assert.throws(run, /more than 10000000 steps/);
   });
 
-  it('with thousands of nested parentheses or actions is rejected', () => {
+  it('is rejected if it has thousands of nested parentheses or actions', () => {
     assert.throws(() => parseGoTemplate(`{{${'('.repeat(5000)}1${')'.repeat(5000)}}}`), /nested parentheses/);
     assert.throws(() => parseGoTemplate('{{if 1}}'.repeat(5000)), /nested actions/);
   });

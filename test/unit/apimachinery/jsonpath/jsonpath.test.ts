@@ -78,7 +78,7 @@ const cases: [template: string, expected: string][] = [
   ['{.toString}{.__proto__}{.items.length}', ''],
 ];
 for (const [template, expected] of cases) {
-  test(`jsonpath ${template}`, () => {
+  test(`jsonpath ${template} is evaluated`, () => {
     assert.equal(evaluateTemplate(parseTemplate(template), data), expected);
   });
 }
@@ -120,12 +120,12 @@ for (const [part, message] of [
 }
 
 for (const path of ['.spec.replicas', 'spec.replicas', '{.spec.replicas}', '{ spec.replicas }']) {
-  test(`a path alone: ${path}`, () => {
+  test(`the path ${path} without a template is evaluated`, () => {
     assert.deepEqual(findAll(parsePath(path), data.items[0]), [3]);
   });
 }
 
-test('a path that visits more values than allowed is given up', () => {
+test('the evaluation of a path that visits too many values is aborted', () => {
   const wide = { items: Array.from({ length: 50 }, (_, at) => ({ at })) };
   assert.equal(findAll(parsePath('.items[*].at'), wide, 200).length, 50);
   assert.throws(() => findAll(parsePath('{..*..*}'), wide, 200), /more than 200 values are visited/);

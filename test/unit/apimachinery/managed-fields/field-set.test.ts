@@ -54,7 +54,7 @@ describe('fields in the form of FieldsV1', () => {
     assert.ok(readFields({ 'k:{ "a" : "x", "b": 1.0 }': {} }).equals(set ?? new FieldSet()));
   });
 
-  test('of unknown kinds are dropped', () => {
+  test('are dropped if their form is unknown', () => {
     assert.ok(readFields({ 'x:a': {}, 'f:b': {} }).equals(FieldSet.of(['f:b'])));
   });
 
@@ -78,7 +78,7 @@ describe('fields in the form of FieldsV1', () => {
     });
   }
 
-  test('too deep for any object are refused', () => {
+  test('are rejected if they are too deep for any object', () => {
     let deep: object = {};
     for (let i = 0; i < 400; i++) deep = { 'f:a': deep };
     assert.throws(() => readFields(deep), /steps deep/);
@@ -108,18 +108,18 @@ describe('items with the same key names are in the order of their keys', () => {
     ['plain ones', ['b', 'a-b', 'a', 'a.b', 'a/b', 'A', 'a_b', 'aa', '', '0', '10', '9']],
     ['a key with a space', ['a', 'a b', 'a!', 'a-']],
     ['a key with a quote', ['a"', 'a', 'a#', 'a\\b']],
-    ['ones beyond ASCII', ['é', 'a', '\u{ffff}', '\u{1f600}']],
+    ['keys beyond ASCII', ['é', 'a', '\u{ffff}', '\u{1f600}']],
   ] as const) {
     test(what, () => assert.deepEqual(ofAll(names), orderOf(names)));
   }
 
-  test('also among items with other key names', () => {
+  test('which also holds among items with other key names', () => {
     const elements = [keyElement({ port: 2 }), keyElement({ name: 'b' }), keyElement({ name: 'a', port: 1 })];
     assert.deepEqual(inElementOrder(elements), [elements[2], elements[1], elements[0]]);
   });
 });
 
-test('texts have the order of their bytes in UTF-8', () => {
+test('strings are sorted by their bytes in UTF-8', () => {
   const texts = ['', 'a', 'aa', 'b', 'é', '\u{d7ff}', '\u{e000}', '\u{ffff}', '\u{10000}', '\u{10ffff}'];
   for (const a of texts)
     for (const b of texts)
@@ -130,7 +130,7 @@ test('texts have the order of their bytes in UTF-8', () => {
       );
 });
 
-test('a path is printed as in messages', () => {
+test('a path is printed as in error messages', () => {
   assert.equal(
     describePath(['f:spec', 'k:{"name":"a","port":80}', 'v:"x"', 'i:3']),
     '.spec[name="a",port=80][="x"][3]',
@@ -157,7 +157,7 @@ describe('any sets', () => {
     }
   });
 
-  test('differ in their written form', () => {
+  test('have different written forms', () => {
     const seen = { touched: 0, untouched: 0, all: 0 };
     for (let round = 0; round < 4_000; round++) {
       const [a, b] = [draw(), draw()];

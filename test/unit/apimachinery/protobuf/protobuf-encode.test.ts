@@ -68,7 +68,7 @@ test('negative integers take ten bytes, as Go writes and reads them', () => {
   assert.equal(written.length, 11);
 });
 
-test('times: seconds since 1970, before it too, and microseconds as nanoseconds', () => {
+test('times are encoded as seconds since 1970, also before it, and microseconds as nanoseconds', () => {
   const lease = (renewTime: string) => encode({ renewTime }, messageOf('coordination.v1.LeaseSpec'));
   assert.deepEqual(
     lease('2026-11-22T10:00:00.123456Z'),
@@ -86,13 +86,13 @@ test('times: seconds since 1970, before it too, and microseconds as nanoseconds'
   assert.deepEqual(lease(''), bytes(), 'earlier versions stored some');
 });
 
-test('integers that may be strings say which they are', () => {
+test('an int-or-string is encoded with its type', () => {
   const port = (value: unknown) => encode({ port: value }, messageOf('core.v1.TCPSocketAction'));
   assert.deepEqual(port(80), bytes(lengthDelimited(1, integer(2, 80))));
   assert.deepEqual(port('http'), bytes(lengthDelimited(1, [...integer(1, 1), ...text(3, 'http')])));
 });
 
-test('embedded fields go into their part, and a part without fields is left out', () => {
+test('embedded fields are written into their part, and a part without fields is left out', () => {
   const source = messageOf('core.v1.ConfigMapEnvSource');
   assert.deepEqual(
     encode({ name: 'c', optional: true }, source),
@@ -112,7 +112,7 @@ test('the same map is the same bytes, and no key is special', () => {
   assert.deepEqual(encode({ data }, type), bytes(entry('__proto__', 'x'), entry('a', '1'), entry('b', '2')));
 });
 
-test('a message longer than the first buffer, with lengths of several bytes in each other', () => {
+test('a message that is longer than the first buffer is encoded, with nested lengths of several bytes', () => {
   const value = { metadata: { name: 'x', annotations: { long: 'ä'.repeat(100_000) } }, data: { k: 'v' } };
   const type = messageOf('core.v1.ConfigMap');
   assert.deepEqual(decodeMessage(encode(value, type), type), value);

@@ -12,7 +12,7 @@ const fails = (message: RegExp) => (error: unknown) => {
   return true;
 };
 
-test('integers of 32 and 64 bits, with and without a sign', () => {
+test('integers of 32 and 64 bits are read with and without a sign', () => {
   const numbers = [0, 1, 127, 128, 300, 2 ** 31 - 1, 2 ** 32, 2 ** 48, 2 ** 49 - 1, 2 ** 49, 2 ** 53 - 1];
   for (const value of [...numbers, ...numbers.map((number) => -number)]) {
     // A negative zero is decoded as zero.
@@ -22,7 +22,7 @@ test('integers of 32 and 64 bits, with and without a sign', () => {
     assert.equal(readerOf(varint(value)).int32(0), value);
 });
 
-test('integers too large are cut off as Go cuts them', () => {
+test('integers that are too large are truncated as in Go', () => {
   assert.equal(readerOf(varint(2 ** 32 + 5)).int32(0), 5);
   assert.equal(readerOf(varint(2 ** 31)).int32(0), -(2 ** 31));
   assert.equal(readerOf(varint(2n ** 63n + 7n)).int32(0), 7);
@@ -30,14 +30,14 @@ test('integers too large are cut off as Go cuts them', () => {
   assert.ok(!Number.isSafeInteger(readerOf(varint(2n ** 60n + 1n)).int64(0)));
 });
 
-test('an integer may be longer than it needs to be, up to ten bytes', () => {
+test('an integer may have more bytes than necessary, up to ten', () => {
   assert.equal(readerOf(0x81, 0x80, 0x00).int64(0), 1);
   assert.equal(readerOf(Array(9).fill(0x80), 0x00).int32(0), 0);
   assert.equal(readerOf(Array(9).fill(0x80), 0x00).bool(0), false);
   assert.throws(() => readerOf(Array(10).fill(0x80), 0x00).int64(0), fails(/longer than 64 bits/));
 });
 
-test('doubles, bytes, booleans and texts', () => {
+test('doubles, bytes, booleans and strings are read', () => {
   assert.equal(readerOf([...new Uint8Array(Float64Array.of(-1.5).buffer)]).double(1), -1.5);
   assert.deepEqual(readerOf(3, 1, 2, 3).bytes(2), Uint8Array.of(1, 2, 3));
   assert.equal(readerOf(2).bool(0), true);
@@ -97,14 +97,15 @@ const broken: [name: string, bytes: readonly number[], expected: RegExp][] = [
   ['a short fixed32', [...tag(3, 5), 1, 2, 3], /ends too early/],
   ['wire type 6', tag(3, 6), /illegal wire type 6/],
   ['wire type 7', tag(3, 7), /illegal wire type 7/],
-  ['the end of no group', tag(3, 4), /was not started/],
+  ['an end of a group that was not started', tag(3, 4), /was not started/],
   ['a group without an end', tag(3, 3), /ends too early/],
   ['thousands of open groups', Array(20_000).fill(tag(3, 3)).flat(), /ends too early/],
 ];
 for (const [name, bytes, expected] of broken)
-  test(`broken: ${name}`, () => assert.throws(() => eachField(readerOf(bytes), {}), fails(expected)));
+  test(`a message with ${name} is rejected`, () =>
+    assert.throws(() => eachField(readerOf(bytes), {}), fails(expected)));
 
-test('times', () => {
+test('times are read with seconds and fractions', () => {
   const time = (seconds: number, nanos: number, digits: 0 | 6) =>
     readTime(readerOf(integer(1, seconds), integer(2, nanos)), digits);
   assert.equal(time(1_700_000_000, 999_999_999, 0), '2023-11-14T22:13:20Z');
@@ -123,7 +124,7 @@ test('times', () => {
     assert.throws(() => time(seconds, nanos, 0), fails(/between the years 1 and 9999/));
 });
 
-test('quantities, and integers that may be strings', () => {
+test('quantities and int-or-strings are read', () => {
   assert.equal(readQuantity(readerOf(text(1, '1500m'))), '1500m');
   assert.equal(readQuantity(readerOf()), '0');
   assert.equal(readIntOrString(readerOf()), 0);

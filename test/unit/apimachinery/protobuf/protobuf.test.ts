@@ -85,7 +85,7 @@ test('a message that is truncated at any byte is decoded or rejected without ano
   assert.ok(refused > 10);
 });
 
-test('with bytes changed at random, too', () => {
+test('a message with randomly changed bytes is decoded or rejected without another error', () => {
   const pod = messageOf('core.v1.Pod');
   const original = largePod();
   let refused = 0;
@@ -144,7 +144,7 @@ test('embedded parts are fields of their parent', () => {
   });
 });
 
-test('of repeated fields the last scalar is used, messages are merged, and lists and maps are extended', () => {
+test('if fields are repeated, the last scalar is used, messages are merged, and lists and maps are extended', () => {
   assert.deepEqual(
     decode(
       'meta.v1.ObjectMeta',
@@ -188,7 +188,7 @@ test('values of embedded JSON are counted like other values', () => {
   assert.throws(() => decode('meta.v1.ManagedFieldsEntry', half, half), tooMany);
 });
 
-test('entries of maps: a missing part is zero, and no key is special', () => {
+test('a missing part of a map entry is zero, and keys such as __proto__ are ordinary', () => {
   assert.deepEqual(
     decodeMessage(
       Uint8Array.from([16, 17, 18, 19, 22, 24].flatMap((number) => lengthDelimited(number, text(1, 'k')))),
@@ -212,14 +212,14 @@ test('entries of maps: a missing part is zero, and no key is special', () => {
   assert.equal(Object.getPrototypeOf(data), Object.prototype);
 });
 
-test('fields without a number are passed over', () => {
+test('fields without a number are skipped', () => {
   assert.deepEqual(
     decode('core.v1.ConfigMap', integer(99, 1), integer(4, 1), tag(98, 3), text(1, 'x'), tag(98, 4)),
     { immutable: true },
   );
 });
 
-test('embedded JSON: kept unchanged, refused when invalid', () => {
+test('embedded JSON is kept unchanged, and rejected if it is invalid', () => {
   const fields = (json: string) => decode('meta.v1.ManagedFieldsEntry', lengthDelimited(7, text(1, json)));
   assert.deepEqual(fields('{"f:spec":{}}'), { fieldsV1: { 'f:spec': {} } });
   assert.deepEqual(decode('meta.v1.ManagedFieldsEntry', lengthDelimited(7, [])), { fieldsV1: null });
@@ -227,7 +227,7 @@ test('embedded JSON: kept unchanged, refused when invalid', () => {
   assert.throws(() => fields('['.repeat(600) + ']'.repeat(600)), { message: /nested deeper/ });
 });
 
-test('errors name the field', () => {
+test('errors contain the name of the field', () => {
   assert.throws(
     () =>
       decode('apps.v1.Deployment', lengthDelimited(2, lengthDelimited(3, lengthDelimited(2, integer(3, 1))))),
@@ -238,7 +238,7 @@ test('errors name the field', () => {
   );
 });
 
-test('a message in a message in a message is refused in time', () => {
+test('deeply nested messages are rejected before they overflow the stack', () => {
   let bytes: readonly number[] = [];
   for (let i = 0; i < 90; i++) bytes = lengthDelimited(20, bytes);
   assert.ok(decodeMessage(Uint8Array.from(bytes), every));
@@ -250,7 +250,7 @@ test('a message in a message in a message is refused in time', () => {
 
 const expected = { apiVersion: 'v1', kind: 'ConfigMap', type: messageOf('core.v1.ConfigMap') };
 
-test('the envelope names the type', () => {
+test('the envelope contains the type', () => {
   const raw = integer(4, 1);
   const open = (parts: Parameters<typeof envelope>[0]) => decodeProtobuf(envelope(parts), expected);
   const full = { apiVersion: 'v1', kind: 'ConfigMap' };
@@ -290,7 +290,7 @@ const noEnvelopes: [name: string, body: Uint8Array, expected: RegExp][] = [
   ['a broken object', envelope({ raw: [0xff] }), /ends too early/],
 ];
 for (const [name, body, message] of noEnvelopes)
-  test(`refused: ${name}`, () =>
+  test(`a body is rejected: ${name}`, () =>
     assert.throws(() => decodeProtobuf(body, expected), { name: 'ProtobufError', message }));
 
 test('a type that protobuf cannot carry is refused', () => {

@@ -52,7 +52,7 @@ const cases: readonly (readonly [title: string, StructuralSchema, value: unknown
     { map: { a: null } },
     { map: { a: 3 } },
   ],
-  ['leaves a value of another type', object({ inner: object({ size }) }), { inner: 'x' }, { inner: 'x' }],
+  ['keeps a value of another type', object({ inner: object({ size }) }), { inner: 'x' }, { inner: 'x' }],
 ];
 
 describe('a default', () => {

@@ -295,7 +295,7 @@ describe('the schema of a definition', () => {
           assert.ok(found[index]?.startsWith(cause), `${found[index]} does not begin with ${cause}`);
       });
 
-  it('says little at its root when the status is a subresource', () => {
+  it('may have only few keywords at its root if the status is a subresource', () => {
     assert.deepEqual(lines(root({ a: text }, { required: ['a'], description: 'd' }), true), []);
     assert.match(
       lines(root({ a: text }, { anyOf: [{ required: ['a'] }] }), true).join(),
@@ -352,12 +352,12 @@ describe('rules of a schema', () => {
 });
 
 describe('a schema that is large', () => {
-  it('of 10,000 properties is checked', () => {
+  it('is checked with 10,000 properties', () => {
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`p${index}`, text]));
     assert.deepEqual(lines(root(many)), []);
   });
 
-  it('of 100 levels is checked, and of 1,000 rejected', () => {
+  it('is checked with 100 levels, and rejected with 1,000', () => {
     const nested = (levels: number) => {
       let schema: object = text;
       for (let level = 0; level < levels; level++) schema = { type: 'array', items: schema };

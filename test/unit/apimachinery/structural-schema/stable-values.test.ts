@@ -41,8 +41,8 @@ function anyValue(random: Random, depth: number): unknown {
 }
 
 /**
- * Returns a schema of a few levels, with many kinds of keywords. Maps have no defaults: as upstream, those
- * are not checked when a definition is applied.
+ * Returns a schema of a few levels, with many kinds of keywords. Maps have no defaults, because those
+ * are not checked when a definition is applied, as in upstream.
  */
 function anySchema(random: Random, depth: number, hasDefaults = true): StructuralSchema {
   const inner = () => anySchema(random, depth - 1, hasDefaults);
@@ -83,7 +83,7 @@ describe('random values of random schemas', () => {
     const random = seeded(1);
     for (let round = 0; round < 3000; round++) {
       const schema = anySchema(random, 3);
-      // A default may hold what its own schema prunes; such a definition is rejected.
+      // A default may contain fields that its own schema prunes; such a definition is rejected.
       if (
         inOneGo(schemaCauses({ type: 'object', properties: { x: schema as WrittenSchema } }, 'S')).length > 0
       )

@@ -89,22 +89,22 @@ const cases: Readonly<Record<string, readonly [right: readonly string[], wrong: 
 
 describe('the format', () => {
   for (const [format, [right, wrong]] of Object.entries(cases))
-    it(`${format} accepts and rejects what upstream does`, () => {
+    it(`${format} accepts and rejects the same strings as upstream`, () => {
       const check = formatCheck(format);
       assert.ok(check);
       assert.deepEqual(
         right.filter((text) => !check(text)),
         [],
-        'rejected although right',
+        'rejected although valid',
       );
       assert.deepEqual(
         wrong.filter((text) => check(text)),
         [],
-        'accepted although wrong',
+        'accepted although invalid',
       );
     });
 
-  it('is unknown when Kubernetes does not know it, as int32', () => {
+  it('is unknown if Kubernetes does not define it for strings, such as int32', () => {
     assert.equal(formatCheck('int32'), undefined);
     assert.equal(formatCheck('of-the-user'), undefined);
   });

@@ -158,7 +158,7 @@ describe('a value', () => {
       assert.deepEqual(lines({ a: value }, inA(schema)), causes);
     });
 
-  it('of a wrong type has the reason of types', () => {
+  it('has the reason for types if its type is wrong', () => {
     assert.equal(inOneGo(valueCauses({ a: 1 }, inA({ type: 'string' })))[0]?.reason, 'FieldValueTypeInvalid');
   });
 
@@ -260,12 +260,12 @@ describe('a value that would take too long', () => {
     assert.equal(lines({ a: `${'a'.repeat(50_000)}b` }, schema).length, 1);
   });
 
-  it('has a little over a hundred causes at most', () => {
+  it('has at most a little over a hundred causes', () => {
     const list = Array.from({ length: 20_000 }, () => 'x');
     assert.equal(lines({ a: list }, inA({ type: 'array', items: { type: 'integer' } })).length, 101);
   });
 
-  it('shows a part of a long enumeration', () => {
+  it('is rejected with a part of a long enumeration', () => {
     const choices = Array.from({ length: 100_000 }, (_, index) => `choice${index}`);
     const [line = ''] = lines({ a: 'x' }, inA({ type: 'string', enum: choices }));
     assert.ok(line.length < 5000 && line.endsWith('"…"'), `${line.length} characters`);

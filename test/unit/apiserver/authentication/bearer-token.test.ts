@@ -1,4 +1,4 @@
-/** User of a request by a token, a certificate, or the subprotocol of a WebSocket. */
+/** Authentication of a request by a token, a certificate, or the subprotocol of a WebSocket. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { unionAuthenticator } from '../../../../src/apiserver/authentication/authenticator.ts';
@@ -32,7 +32,7 @@ describe('a bearer token', () => {
     ['', 0, undefined],
     [undefined, 0, undefined],
   ] as const) {
-    test(`${JSON.stringify(authorization)} at ${now} authenticates ${name ?? 'no user'}`, async () => {
+    test(`in the header ${JSON.stringify(authorization)} at ${now} authenticates ${name ?? 'no user'}`, async () => {
       assert.equal((await shown(authorization, now))?.name, name);
     });
   }

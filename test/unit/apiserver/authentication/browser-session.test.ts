@@ -51,7 +51,7 @@ describe('a session of a request', () => {
   const from = (headers: Record<string, string>) =>
     sessionOf(new Headers({ 'sec-fetch-site': 'same-origin', ...headers }), host);
 
-  test('has both halves', () => {
+  test('needs both the cookie and the proof', () => {
     const cookie = 'a=b; __Host-minik8s-session=sealed; c=d';
     assert.deepEqual(from({ cookie, 'minik8s-session': 'p' }), { sealed: 'sealed', proof: 'p' });
     assert.equal(from({ cookie }), undefined);
@@ -59,7 +59,7 @@ describe('a session of a request', () => {
     assert.equal(from({ cookie, 'minik8s-session': 'p', 'sec-fetch-site': 'none' }), undefined);
   });
 
-  test('is in one cookie of exactly that name', () => {
+  test('is read from one cookie with exactly that name', () => {
     const name = '__Host-minik8s-session';
     assert.equal(cookieIn(`${name}=a`, name), 'a');
     assert.equal(cookieIn(`x${name}=a; ${name}x=b; __host-minik8s-session=c`, name), undefined);
@@ -67,14 +67,14 @@ describe('a session of a request', () => {
     assert.equal(cookieIn(name, name), undefined);
   });
 
-  test('is taken out of cookies for other programs', () => {
+  test('is removed from cookies for other programs', () => {
     assert.equal(withoutSession('a=b; __Host-minik8s-session=sealed; c=d'), 'a=b; c=d');
     assert.equal(withoutSession('__Host-minik8s-session=sealed'), '');
     assert.equal(withoutSession('__Host-minik8s-session=1;__Host-minik8s-session = 2;x=y'), 'x=y');
   });
 });
 
-test('headers of a page are taken out of the subprotocols of its WebSocket, unless one is there twice', () => {
+test('headers of a page are read from the subprotocols of its WebSocket, unless one occurs twice', () => {
   const [one, exec] = ['minik8s.session.p', 'v5.channel.k8s.io'];
   const accept = (text: string) => `minik8s.accept.${Buffer.from(text).toString('base64url')}`;
   assert.deepEqual(pageFieldsAmong([exec, one]), { proof: 'p', protocols: [exec] });

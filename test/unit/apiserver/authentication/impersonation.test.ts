@@ -1,4 +1,4 @@
-/** User of a request with impersonation headers, and the rights that its sender needs. */
+/** The user of a request with impersonation headers, and the rights that its sender needs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
@@ -33,7 +33,7 @@ describe('a user', () => {
   const rows: readonly [title: string, fields: readonly Field[], asked: readonly string[], UserInfo][] = [
     ['is known', as('User=bob'), ['users /bob'], { name: 'bob', groups: [known] }],
     [
-      'is in the groups that are named',
+      'is in the groups of the headers',
       as('User=bob', 'Group=a', 'Group=b'),
       ['users /bob', 'groups /a', 'groups /b'],
       { name: 'bob', groups: ['a', 'b', known] },
@@ -165,7 +165,7 @@ describe('an impersonated request is refused', () => {
       'uids.authentication.k8s.io "7" is forbidden: User "root" cannot impersonate resource "uids" in API group "authentication.k8s.io" at the cluster scope',
     ],
   ] as const)
-    test(`when one part is not allowed: ${part}`, async () => {
+    test(`if one part is not allowed: ${part}`, async () => {
       await assert.rejects(
         act(everything, (line) => line.endsWith(part)),
         (error: StatusError) => {
@@ -204,7 +204,7 @@ describe('an impersonated request is refused', () => {
     ['bytes that are not valid UTF-8', as('User=b\xff'), /not UTF-8/],
     ['a group of bytes that are not valid UTF-8', as('User=bob', 'Group=\xc3'), /not UTF-8/],
   ] as const)
-    test(`as invalid: ${title}`, async () => {
+    test(`as invalid if it has ${title}`, async () => {
       const asked: string[] = [];
       await assert.rejects(
         act(fields, (line) => asked.push(line) < 0),

@@ -1,4 +1,4 @@
-/** Users with all rights, the union of several rules, and the rights of joining machines. */
+/** Users with all rights, the union of several authorizers, and the rights of joining machines. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -25,7 +25,7 @@ const resource = (over: Partial<Extract<AccessRequest, { type: 'resource' }>>): 
   ...over,
 });
 
-test('members of system:masters may do everything, other users nothing by that', async () => {
+test('the masters authorizer allows members of system:masters everything, and other users nothing', async () => {
   assert.equal(await mastersAuthorizer(resource({ user: systemUser('kube-scheduler') })), true);
   assert.equal(await mastersAuthorizer(resource({ user: { name: 'system:masters', groups: [] } })), false);
   assert.deepEqual(systemUser('kube-scheduler'), {
@@ -34,7 +34,7 @@ test('members of system:masters may do everything, other users nothing by that',
   });
 });
 
-test('one allowing rule of several is enough, and no rule allows nothing', async () => {
+test('a request is allowed if one of several authorizers allows it, and denied without authorizers', async () => {
   const yes: Authorizer = async () => true;
   const no: Authorizer = async () => false;
   for (const [rules, allowed] of [
@@ -46,7 +46,7 @@ test('one allowing rule of several is enough, and no rule allows nothing', async
     assert.equal((await unionAuthorizer(rules)(path('/metrics'))).allowed, allowed);
 });
 
-test('an allowing authorizer states its reason, and a refusal has the reasons of all', async () => {
+test('an allowed request has the reason of its authorizer, and a denied one the reasons of all', async () => {
   const yes: Authorizer = () => ({ allowed: true, reason: 'allowed by x' });
   const no =
     (reason: string): Authorizer =>
@@ -68,7 +68,7 @@ test('a denial states whether the request was for the cluster scope or for a pat
   assert.equal(refusal(path('/a"b', 'post'), refused), 'User "bob" cannot post path "/a\\"b"');
 });
 
-test('a node agent has a name', () => {
+test('a user is a node agent only with the name of a node', () => {
   assert.equal(nodeNameOf({ name: 'system:node:', groups: ['system:nodes'] }), undefined);
   assert.equal(nodeNameOf({ name: 'x:system:node:', groups: ['system:nodes'] }), undefined);
 });
@@ -89,7 +89,7 @@ describe('a joining node', () => {
     ['read its own request', { verb: 'get', name: 'own' }, true],
     ['list its own request', { verb: 'list', name: 'own' }, true],
     ['watch its own request', { verb: 'watch', name: 'own' }, true],
-    ['get an answer about a missing request', { verb: 'get', name: 'gone' }, true],
+    ['read a missing request', { verb: 'get', name: 'gone' }, true],
     ['list a missing request', { verb: 'list', name: 'gone' }, false],
     ['watch a missing request', { verb: 'watch', name: 'gone' }, false],
     ['read another’s', { verb: 'get', name: 'other' }, false],
@@ -108,7 +108,7 @@ describe('a joining node', () => {
       assert.equal(await authorize(resource({ ...csr, ...over, user: joining })), allowed);
     });
 
-  test('may be a node that renews its certificate, and no other user', async () => {
+  test('may also be a node that renews its certificate, but no other user', async () => {
     const own = { ...csr, verb: 'get', name: 'ofNode' };
     assert.equal(await authorize(resource({ ...own, user: node })), true);
     assert.equal(await authorize(resource({ ...own, user: joining })), false);

@@ -124,7 +124,7 @@ describe('every subresource is listed', () => {
   });
 });
 
-describe('documents of the kinds', () => {
+describe('the documents of the kinds', () => {
   const some = [
     selfSubjectAccessReviewResource,
     podResource,
@@ -132,7 +132,7 @@ describe('documents of the kinds', () => {
   ] as unknown as ResourceDefinition[];
   const stored = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
-  test('one document lists all', async () => {
+  test('include one document with all kinds', async () => {
     const { items, ...head } = await json<Aggregated>(ask('/api', aggregated('v2beta1'), some));
     assert.deepEqual(head, {
       kind: 'APIGroupDiscoveryList',
@@ -168,7 +168,7 @@ describe('documents of the kinds', () => {
     );
   });
 
-  test('kinds are sorted by name, whatever the order of the registry', async () => {
+  test('list kinds sorted by name, in any order of the registry', async () => {
     const paths: [string, string][] = [
       ['/api/v1', ''],
       ['/api', aggregated('v2')],
@@ -189,7 +189,7 @@ describe('documents of the kinds', () => {
     assert.equal(group.kind, 'APIGroup', 'only the two roots have the other form');
   });
 
-  test('older clients get one small document for each group', async () => {
+  test('include one small document for each group, for older clients', async () => {
     const group = {
       name: 'authorization.k8s.io',
       versions: [{ groupVersion: 'authorization.k8s.io/v1', version: 'v1' }],
@@ -239,7 +239,7 @@ describe('documents of the kinds', () => {
     });
   });
 
-  test('the root lists all paths, and an unknown path is not found', async () => {
+  test('are listed at the root, and an unknown path is not found', async () => {
     const { paths } = await json<{ paths: string[] }>(ask('/', '', some));
     assert.deepEqual(paths, [
       ...[
@@ -257,7 +257,7 @@ describe('documents of the kinds', () => {
   });
 });
 
-describe('the form is', () => {
+describe('the answer is', () => {
   const legacy = 'application/json';
   for (const [accept, kind, version] of [
     ['', 'APIGroupList', 'v1'],
@@ -293,7 +293,7 @@ describe('the form is', () => {
       assert.equal(response?.headers.get('vary'), ours ? 'Accept' : null);
     });
 
-  test('not sent again to a client with the current one', async () => {
+  test('not sent again to a client that has the current document', async () => {
     const first = ask('/apis', aggregated('v2'));
     const etag = first?.headers.get('etag') ?? '';
     assert.match(etag, /^"[0-9A-F]{128}"$/);
@@ -336,7 +336,7 @@ test('a given address is published in place of the requested one', async () => {
   ]);
 });
 
-test('an unknown or repeated kind is a fault of the program', () => {
+test('an unknown or repeated kind throws an error', () => {
   const table = new KindSet(registry);
   assert.equal(table.get('apps', 'deployments').kind, 'Deployment');
   assert.equal(table.find('apps', 'v1', 'deployments')?.kind, 'Deployment');

@@ -1,4 +1,4 @@
-/** Body of an answer with a collection: in one piece while it is small, else in pieces over several turns. */
+/** Body of an answer with a collection: one piece if it is small, otherwise pieces over several turns. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { type Collection, respondCollection } from '../../../../src/apiserver/encoding/collection-body.ts';
@@ -43,7 +43,7 @@ const answer = (count: number, bytes: number, weight = 0) =>
 const contents = async (response: Response) =>
   JSON.parse(await response.text()) as { readonly items: readonly unknown[] };
 
-test('is its head and its members in their order, of text or of bytes', async () => {
+test('the body is its head and its members in their order, as text or as bytes', async () => {
   for (const [items, list] of [
     [[], ''],
     [[1], '"ä1"'],
@@ -64,15 +64,15 @@ test('is its head and its members in their order, of text or of bytes', async ()
   assert.equal(await rows.text(), `${start.replace('items', 'rows')}{}]}\n`);
 });
 
-describe('takes', () => {
+describe('the encoding of a collection takes', () => {
   for (const [what, count, bytes, weight, expected, whole] of [
-    ['no turn for a few', 25, 2, 0, 0, true],
-    ['a turn for more', 26, 2, 0, 1, true],
-    ['a turn for each 250 members', 250, 2, 0, 1, true],
-    ['another for one more', 251, 2, 0, 2, true],
-    ['a turn for each 64 KiB to read', 3, 2, 64 * KiB, 2, true],
-    ['no more for less', 3, 2, 32 * KiB, 1, true],
-    ['a turn for each 64 KiB to write', 3, 64 * KiB, 0, 2, false],
+    ['no turn for 25 members', 25, 2, 0, 0, true],
+    ['a turn for 26 members', 26, 2, 0, 1, true],
+    ['one turn for 250 members', 250, 2, 0, 1, true],
+    ['two turns for 251 members', 251, 2, 0, 2, true],
+    ['two turns for three members of 64 KiB', 3, 2, 64 * KiB, 2, true],
+    ['one turn for three members of 32 KiB', 3, 2, 32 * KiB, 1, true],
+    ['two turns for three written members of 64 KiB', 3, 64 * KiB, 0, 2, false],
   ] as const)
     test(what, async () => {
       const response = await answer(count, bytes, weight);
@@ -92,7 +92,7 @@ describe('takes', () => {
   });
 });
 
-describe('is sent in pieces', () => {
+describe('the body is sent in pieces', () => {
   /** Answer whose first turn writes `bytes` bytes, including the head. */
   const beginning = (bytes: number, count: number) => answer(count, bytes - start.length, 64 * KiB);
 
@@ -124,7 +124,7 @@ describe('is sent in pieces', () => {
     assert.deepEqual(sizes, [start.length + 100 * KiB, 1 + 100 * KiB, 1 + 100 * KiB + ']}\n'.length]);
   });
 
-  test('on a connection that is not reused if there will be more than 256 KiB', async () => {
+  test('a body of more than 256 KiB closes its connection afterwards', async () => {
     for (const [bytes, count, connection] of [
       [64 * KiB, 3, null],
       [64 * KiB, 4, null],

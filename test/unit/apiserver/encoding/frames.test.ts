@@ -70,7 +70,7 @@ describe('the events of a watch with a selector', () => {
     });
   }
 
-  it('passes on the very bytes of the cache if the event is unchanged', () => {
+  it('are the bytes of the cache if the event is unchanged', () => {
     for (const made of [
       event('MODIFIED', true, true),
       event('ADDED', undefined, true),
@@ -79,7 +79,7 @@ describe('the events of a watch with a selector', () => {
       assert.equal(frameOf(made, selection, framing), made.frame);
   });
 
-  it('have bookmarks, and the error at the end', () => {
+  it('include bookmarks, and the error at the end', () => {
     const bookmark = JSON.parse(framing.bookmark(9, { 'k8s.io/initial-events-end': 'true' }).toString());
     assert.deepEqual(bookmark, {
       type: 'BOOKMARK',
@@ -103,7 +103,7 @@ describe('the events of a watch with a selector', () => {
     }
   });
 
-  it('frames tables, with the columns in the first only', () => {
+  it('are tables, with the columns only in the first', () => {
     const framing = framingOf(definition, { type: 'table', version: 'v1' }, 'Object');
     const read = (frame: Buffer) => JSON.parse(frame.toString());
     const first = read(framing.unchanged(event('ADDED', undefined, true)));
@@ -126,7 +126,7 @@ describe('the events of a watch with a selector', () => {
     assert.deepEqual(bookmark.object.metadata, { resourceVersion: '9', creationTimestamp: null });
   });
 
-  it('frames metadata alone, once for all watches', () => {
+  it('are metadata only, encoded once for all watches', () => {
     const framings = [1, 2].map(() => framingOf(definition, { type: 'metadata', version: 'v1' }));
     const [metadata, other] = framings;
     assert.ok(metadata && other);
@@ -159,7 +159,7 @@ describe('frames in protobuf', () => {
     assert.equal(framing.unchanged(added), frame);
   });
 
-  it('of metadata differ from frames of objects', () => {
+  it('differ between metadata and objects', () => {
     const form = { type: 'metadata', version: 'v1', encoding: 'protobuf' } as const;
     const added = event('ADDED', undefined, true);
     const metadata = framingOf(definition, form).unchanged(added);
@@ -167,7 +167,7 @@ describe('frames in protobuf', () => {
     assert.notDeepEqual(metadata, framing.unchanged(added));
   });
 
-  it('an error is a Status', () => {
+  it('contain an error as a Status', () => {
     const frame = framing.error(newExpired('too old').status);
     assert.ok(frame.includes('ERROR') && frame.includes('Status') && frame.includes('too old'));
   });

@@ -40,7 +40,7 @@ for (const [first, use] of [
   ['an event', (encoder, found) => encoder.framing().unchanged(eventOf(found))],
   ['the beginning of a watch', (encoder, found) => encoder.framing().frame('ADDED', found, 7)],
 ] as [string, (encoder: ReturnType<typeof encoderFor>, found: CachedObject) => unknown][]) {
-  test(`after ${first} all other watches have it, with the same result`, async () => {
+  test(`after ${first} all other requests use the encoded message`, async () => {
     const encoder = encoderFor();
     const found = counted({ revision: 7 }) as ReturnType<typeof counted> & CachedObject;
     await use(encoder, found);

@@ -54,7 +54,7 @@ async function ask(method: string, path: string, accept = protobufType) {
   return found;
 }
 
-test('a collection that was deleted is a list of its objects', async () => {
+test('the answer to a deletion of a collection is a list of its objects', async () => {
   const { status, kind, apiVersion, message } = await ask('DELETE', maps);
   assert.deepEqual([status, kind, apiVersion], [200, 'ConfigMapList', 'v1']);
   const items: unknown[] = [];
@@ -71,7 +71,7 @@ test('a collection that was deleted is a list of its objects', async () => {
   assert.deepEqual(items, [{ of: 'a' }, { of: 'b' }]);
 });
 
-test('an object is of its kind, its metadata alone of another, and a refusal a Status', async () => {
+test('the envelope has the kind of the object, PartialObjectMetadata, or Status for an error', async () => {
   const object = await ask('GET', `${maps}/a`);
   assert.deepEqual([object.status, object.kind, object.apiVersion], [200, 'ConfigMap', 'v1']);
   assert.deepEqual(decodeMessage(object.message, messageOf('core.v1.ConfigMap')).data, { of: 'a' });
@@ -91,7 +91,7 @@ test('an object is of its kind, its metadata alone of another, and a refusal a S
   assert.deepEqual([gone.status, gone.kind], [200, 'Status']);
 });
 
-test('a refusal is in JSON for clients that accept no supported type', async () => {
+test('an error is sent as JSON to clients that accept no supported type', async () => {
   for (const accept of ['text/html', `${protobufType};as=Table;g=meta.k8s.io;v=v1`]) {
     const answer = await server.call('GET', `${maps}/b`, undefined, { headers: { accept } });
     assert.deepEqual([answer.status, answer.headers.get('content-type')], [406, 'application/json']);

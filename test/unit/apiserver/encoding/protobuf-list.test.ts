@@ -49,7 +49,7 @@ test('each turn of a list takes 64 KiB', async () => {
   assert.deepEqual(turnsAt, [7, 14, 21, 28, 35, 42, 49, 56, 63, 70, 77, 84, 91, 98]);
 });
 
-test('a list is whole and right at any size, in one piece or in several', async () => {
+test('a list of any size is complete and correct, in one piece or in several', async () => {
   const type = kubernetesMessages.typeOf('core.v1.ConfigMap') ?? assert.fail();
   const encoder = createEncoders(kubernetesMessages, () => 0).of(
     configMapResource as unknown as ResourceDefinition,

@@ -27,7 +27,7 @@ const encoderFor = (form: ResponseForm) =>
     () => 'None',
   );
 
-test('an object and a list of objects are their bytes', async () => {
+test('an object and a list of objects are sent as their stored bytes', async () => {
   const encoder = encoderFor({ type: 'object' });
   assert.equal(encoder.object(kept), bytes);
   const answer = await encoder.list(listing, { resourceVersion: '7' }, [kept, kept]);
@@ -49,7 +49,7 @@ test('metadata is cut out of the bytes', async () => {
   assert.deepEqual(((await answer.json()) as { items: object[] }).items, [partial]);
 });
 
-test('an object that was only just written has no bytes yet', () => {
+test('an object that was just written has no stored bytes yet', () => {
   const made = encoderFor({ type: 'object' }).object({ object: object as unknown as KubeObject });
   assert.deepEqual(JSON.parse(String(made)), object);
 });

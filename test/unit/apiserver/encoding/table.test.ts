@@ -112,7 +112,7 @@ test('rows leave out managedFields only if the client says that it ignores them'
     }
 });
 
-describe('with each row comes', () => {
+describe('each row of a table has', () => {
   for (const [query, kind] of [
     ['', 'PartialObjectMetadata'],
     ['?includeObject=', 'PartialObjectMetadata'],
@@ -120,7 +120,7 @@ describe('with each row comes', () => {
     ['?includeObject=Object', 'Pod'],
     ['?includeObject=None', undefined],
   ] as const)
-    test(`${kind ?? 'nothing'} by ${query || 'default'}`, async () => {
+    test(`${kind ?? 'no object'} with ${query || 'the default parameters'}`, async () => {
       for (const path of [pods, `${pods}/failed`]) {
         const { rows } = await tableOf(`${path}${query}`);
         for (const row of rows) {

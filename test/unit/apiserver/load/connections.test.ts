@@ -50,7 +50,7 @@ function listening() {
 }
 
 describe('connections', () => {
-  it('of anonymous clients give way to newer ones, the oldest first', () => {
+  it('of anonymous clients are closed for newer ones, the oldest first', () => {
     const { accept, destroyed } = listening();
     const sockets = Array.from({ length: 6 }, () => accept());
     assert.deepEqual(destroyed(sockets), [true, true, false, false, false, false]);
@@ -89,7 +89,7 @@ describe('connections', () => {
     assert.equal(connections.isStranger(further), false);
   });
 
-  it('without a certificate are few from one address', () => {
+  it('without a certificate are limited for each address', () => {
     const { connections, accept, destroyed } = listening();
     const here = Array.from({ length: 3 }, () => accept('192.0.2.1'));
     const there = accept('192.0.2.2');
@@ -146,7 +146,7 @@ describe('connections', () => {
     assert.equal(next.destroyed, false);
   });
 
-  it('from one port to two addresses are two, and both are forgotten', async () => {
+  it('from one port to two addresses are counted as two and removed at their ends', async () => {
     const { connections, accept, destroyed } = listening();
     for (let pair = 0; pair < 20; pair++) {
       const both = ['192.0.2.98', '192.0.2.99'].map((local) => new Socket('192.0.2.1', 2000, local));
@@ -164,7 +164,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed([...own, ...strangers]), [false, false, false, true, false, false, false]);
   });
 
-  it('with the addresses of another that ends late are all forgotten', async () => {
+  it('with the same addresses as one that ends late are all removed from the count', async () => {
     const { connections, accept, destroyed } = listening();
     for (let i = 0; i < 20; i++) {
       const first = new Socket('192.0.2.1', 2000);
@@ -178,7 +178,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed(six), [true, true, false, false, false, false]);
   });
 
-  it('that are closed belong to no user, and are not counted', async () => {
+  it('belong to no user and are not counted after they were closed', async () => {
     const { connections, accept } = listening();
     const gone = accept();
     connections.isAnonymous(gone);
@@ -242,7 +242,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed(users), [false, false, false]);
   });
 
-  it('that end before they are accepted, without an address, are forgotten', async () => {
+  it('are removed from the count if they end before they are accepted', async () => {
     const { connections, clock, accept, destroyed } = listening();
     for (let i = 0; i < 9; i++) {
       const gone = new Socket(undefined as never, undefined as never, undefined as never);
@@ -256,7 +256,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed(strangers), [false, false, false, false]);
   });
 
-  it('of users leave no room at the maximum', () => {
+  it('of users can use all places up to the maximum', () => {
     const { clock, accept } = listening();
     for (const user of ['a', 'a', 'b', 'b', 'c', 'c']) accept('192.0.2.1', user);
     const further = accept();
@@ -278,7 +278,7 @@ describe('connections', () => {
     assert.deepEqual(destroyed([second, third, fourth]), [true, false, false]);
   });
 
-  it('are 6,000, a quarter of them one user’s or strangers’', () => {
+  it('are limited to 6,000, and to a quarter of that for one user and for unauthenticated clients', () => {
     assert.equal(defaultConnections, 6000);
     assert.deepEqual(connectionLimits(1000), {
       all: 1000,
@@ -288,7 +288,7 @@ describe('connections', () => {
     });
   });
 
-  it('leave nothing behind', async () => {
+  it('leave no timer and no count behind', async () => {
     const { connections, clock, accept } = listening();
     for (let round = 0; round < 100; round++) {
       const sockets = [accept(), accept('192.0.2.1', 'a'), accept('192.0.2.2')];

@@ -22,7 +22,7 @@ describe('frames that carry no request', () => {
   });
 });
 
-it('a connection of a node carries the watches of a node, any other 100 streams', () => {
+it('a connection of a node has enough streams for all watches of a node, and any other has 100', () => {
   const streams = (isNode: boolean) => http2Options(isNode).settings?.maxConcurrentStreams;
   assert.deepEqual([streams(true), streams(false)], [2200, 100]);
 });

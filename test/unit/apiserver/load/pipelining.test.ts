@@ -59,7 +59,7 @@ describe('the line of a connection', () => {
     assert.deepEqual([pipelining.isAnswering(connection), pipelining.isOwing(connection)], [true, false]);
   });
 
-  it('has the state whether an answer is still to be written, and whether one is still to be sent', () => {
+  it('reports whether an answer must still be written and whether one must still be sent', () => {
     const pipelining = new Pipelining<object>();
     const connection = {};
     const answer = new Answer();

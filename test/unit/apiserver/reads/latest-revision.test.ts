@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { LatestRevision } from '../../../../src/apiserver/reads/latest-revision.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
-/** A store that answers with its revision when the test calls for it. */
+/** A store that answers with its revision when the test requests it. */
 function asked(known?: () => number | undefined) {
   const clock = new FakeClock();
   const questions: PromiseWithResolvers<number>[] = [];
@@ -73,7 +73,7 @@ test('readers of one answer continue in several turns, in their order', async ()
     order,
     Array.from({ length: 100 }, (_, n) => n),
   );
-  // Ten milliseconds are over after three of them; some more are on their way by then.
+  // Ten milliseconds pass after three readers; some more have been started by then.
   assert.ok(Math.max(...turns.filter(Boolean)) <= 8, `${turns}`);
 });
 

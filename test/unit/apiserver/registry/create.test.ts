@@ -101,7 +101,7 @@ describe('a new object', () => {
   });
 });
 
-test('a new object with an unknown outcome keeps its share of the quota', async () => {
+test('keeps its share of the quota if the outcome of the write is unknown', async () => {
   let isLost = true;
   await start({
     wrapStore: (store) => ({
@@ -131,7 +131,7 @@ describe('a pod that has too many values', () => {
     spec: { containers: Array.from({ length: containers }, (_, i) => ({ name: `c${i}`, image: 'i' })) },
   });
 
-  test('with its defaults is refused before admission looks at it', async () => {
+  test('is rejected with its defaults before admission', async () => {
     await start();
     const large = podOf(Math.ceil(maxNewValues / valuesOfContainer));
     const answer = await server.call('POST', '/api/v1/namespaces/none/pods', large, { remoteAddress });
@@ -140,7 +140,7 @@ describe('a pod that has too many values', () => {
     assert.equal(small.status, 404, 'admission refuses the namespace');
   });
 
-  test('with the requests that a LimitRange adds is refused', async () => {
+  test('is rejected with the requests that a LimitRange adds', async () => {
     await start();
     const pods = '/api/v1/namespaces/default/pods?dryRun=All';
     // Each container gets four values more: resources, requests, limits and an amount.

@@ -39,16 +39,16 @@ const pods = definitionOf(podResource);
 const keeping: ResourceDefinition = { ...maps, strategy: { ...maps.strategy, orphansByDefault: true } };
 
 const cases: readonly Case[] = [
-  { what: 'nothing holds it', definition: maps, object: object('ConfigMap', {}), result: 'remove' },
+  { what: 'no finalizer exists', definition: maps, object: object('ConfigMap', {}), result: 'remove' },
   {
-    what: 'a finalizer holds it',
+    what: 'a finalizer exists',
     definition: maps,
     object: object('ConfigMap', { finalizers: ['a/b'], generation: 4 }),
     result: 'mark',
     expect: { deletionTimestamp: at(0), deletionGracePeriodSeconds: 0, generation: 5 },
   },
   {
-    what: 'it is deleted again',
+    what: 'the object is deleted again',
     definition: maps,
     object: object('ConfigMap', {
       finalizers: ['a/b'],
@@ -58,7 +58,7 @@ const cases: readonly Case[] = [
     result: 'keep',
   },
   {
-    what: 'it is orphaned',
+    what: 'its dependents are orphaned',
     definition: maps,
     object: object('ConfigMap', { finalizers: ['foregroundDeletion', 'a/b'] }),
     options: { propagationPolicy: 'Orphan' },
@@ -66,14 +66,14 @@ const cases: readonly Case[] = [
     expect: { finalizers: ['a/b', 'orphan'] },
   },
   {
-    what: 'its kind orphans what it owns',
+    what: 'its kind orphans its dependents by default',
     definition: keeping,
     object: object('ConfigMap', {}),
     result: 'mark',
     expect: { finalizers: ['orphan'] },
   },
   {
-    what: 'the foreground was asked for before, in a kind that orphans',
+    what: 'foreground deletion was requested before, for a kind that orphans by default',
     definition: keeping,
     object: object('ConfigMap', {
       finalizers: ['foregroundDeletion'],
@@ -83,14 +83,14 @@ const cases: readonly Case[] = [
     result: 'keep',
   },
   {
-    what: 'its kind orphans, and the delete says otherwise',
+    what: 'its kind orphans by default, but the request specifies otherwise',
     definition: keeping,
     object: object('ConfigMap', {}),
     options: { propagationPolicy: 'Background' },
     result: 'remove',
   },
   {
-    what: 'the foreground is given up',
+    what: 'a request replaces foreground deletion',
     definition: maps,
     object: object('ConfigMap', {
       finalizers: ['foregroundDeletion'],
@@ -108,7 +108,7 @@ const cases: readonly Case[] = [
     expect: { deletionTimestamp: at(30), deletionGracePeriodSeconds: 30 },
   },
   {
-    what: 'a pod is given another grace',
+    what: 'a request has another grace period for a pod',
     definition: pods,
     object: pod(),
     options: { gracePeriodSeconds: 3 },
@@ -116,14 +116,14 @@ const cases: readonly Case[] = [
     expect: { deletionTimestamp: at(3), deletionGracePeriodSeconds: 3 },
   },
   {
-    what: 'a pod is forced',
+    what: 'a request sets the grace period of a pod to 0',
     definition: pods,
     object: pod(),
     options: { gracePeriodSeconds: 0 },
     result: 'remove',
   },
   {
-    what: 'a shorter grace has passed already',
+    what: 'a shorter grace period has passed already',
     definition: pods,
     object: pod({ deletionTimestamp: at(10), deletionGracePeriodSeconds: 30 }),
     options: { gracePeriodSeconds: 5 },
@@ -131,58 +131,58 @@ const cases: readonly Case[] = [
     expect: { deletionTimestamp: at(0), deletionGracePeriodSeconds: 5 },
   },
   {
-    what: 'a longer grace is asked for',
+    what: 'a longer grace period is requested',
     definition: pods,
     object: pod({ deletionTimestamp: at(10), deletionGracePeriodSeconds: 30 }),
     options: { gracePeriodSeconds: 60 },
     result: 'keep',
   },
   {
-    what: 'a namespace has content to lose',
+    what: 'a namespace has the finalizer for its contents',
     definition: definitionOf(namespaceResource),
     object: object('Namespace', {}, { spec: { finalizers: ['kubernetes'] } }),
     result: 'mark',
   },
   {
-    what: 'a namespace has none',
+    what: 'a namespace has no finalizer',
     definition: definitionOf(namespaceResource),
     object: object('Namespace', {}, { spec: {} }),
     result: 'remove',
   },
   {
-    what: 'a namespace has none, and a finalizer as every object may have',
+    what: 'a namespace has only a finalizer in its metadata',
     definition: definitionOf(namespaceResource),
     object: object('Namespace', { finalizers: ['a/b'] }, { status: { phase: 'Active', kept: 1 } }),
     result: 'mark',
     status: { phase: 'Terminating', kept: 1 },
   },
   {
-    what: 'something else so called has a list of that name',
+    what: 'another kind called Namespace has spec.finalizers',
     definition: maps,
     object: object('Namespace', {}, { apiVersion: 'example.com/v1', spec: { finalizers: ['kubernetes'] } }),
     result: 'remove',
   },
   {
-    what: 'something else so called is marked',
+    what: 'another kind called Namespace is marked for deletion',
     definition: maps,
     object: object('Namespace', { finalizers: ['a/b'] }, { apiVersion: 'example.com/v1' }),
     result: 'mark',
   },
   {
-    what: 'another kind has a list of that name',
+    what: 'another kind has spec.finalizers',
     definition: maps,
     object: object('ConfigMap', {}, { spec: { finalizers: ['kubernetes'] } }),
     result: 'remove',
   },
   {
-    what: 'nothing is said of its dependents',
+    what: 'the request does not mention its dependents',
     definition: maps,
     object: object('ConfigMap', { finalizers: ['orphan', 'a/b', 'foregroundDeletion'] }),
     result: 'mark',
     expect: { finalizers: ['orphan', 'a/b', 'foregroundDeletion'] },
   },
   {
-    what: 'it is orphaned, and nothing else holds it',
+    what: 'its dependents are orphaned, and no other finalizer exists',
     definition: maps,
     object: object('ConfigMap', {}),
     options: { propagationPolicy: 'Orphan' },
@@ -190,7 +190,7 @@ const cases: readonly Case[] = [
     expect: { finalizers: ['orphan'] },
   },
   {
-    what: 'its dependents go first',
+    what: 'its dependents are deleted first',
     definition: maps,
     object: object('ConfigMap', { finalizers: ['orphan'] }),
     options: { propagationPolicy: 'Foreground' },
@@ -198,7 +198,7 @@ const cases: readonly Case[] = [
     expect: { finalizers: ['foregroundDeletion'] },
   },
   {
-    what: 'its dependents go later',
+    what: 'its dependents are deleted later',
     definition: maps,
     object: object('ConfigMap', { finalizers: ['orphan'] }),
     options: { propagationPolicy: 'Background' },
@@ -206,7 +206,7 @@ const cases: readonly Case[] = [
     expect: { finalizers: undefined },
   },
   {
-    what: 'a pod is given an hour',
+    what: 'a pod has a grace period of an hour',
     definition: pods,
     object: pod(),
     options: { gracePeriodSeconds: 3600 },
@@ -214,7 +214,7 @@ const cases: readonly Case[] = [
     expect: { deletionTimestamp: at(3600), deletionGracePeriodSeconds: 3600 },
   },
   {
-    what: 'a pod is given more than a timestamp can say',
+    what: 'a pod has a grace period beyond the range of timestamps',
     definition: pods,
     object: pod(),
     options: { gracePeriodSeconds: 10 ** 12 },
@@ -222,7 +222,7 @@ const cases: readonly Case[] = [
     expect: { deletionTimestamp: at(2_147_483_647), deletionGracePeriodSeconds: 2_147_483_647 },
   },
   {
-    what: 'a shorter grace is left',
+    what: 'less than the requested grace period remains',
     definition: pods,
     object: pod({ deletionTimestamp: at(3600), deletionGracePeriodSeconds: 7200 }),
     options: { gracePeriodSeconds: 5400 },
@@ -230,14 +230,14 @@ const cases: readonly Case[] = [
     expect: { deletionTimestamp: at(1800), deletionGracePeriodSeconds: 5400 },
   },
   {
-    what: 'the same grace is asked for when it is over',
+    what: 'the same grace period is requested after it has passed',
     definition: pods,
     object: pod({ deletionTimestamp: at(-5), deletionGracePeriodSeconds: 30 }),
     options: { gracePeriodSeconds: 30 },
     result: 'keep',
   },
   {
-    what: 'less than no grace is asked for',
+    what: 'a negative grace period is requested',
     definition: pods,
     object: pod({ deletionTimestamp: at(10), deletionGracePeriodSeconds: 30 }),
     options: { gracePeriodSeconds: -1 },

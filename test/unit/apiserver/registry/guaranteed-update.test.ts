@@ -1,4 +1,6 @@
-/** A write is based on the stored object, whatever the watch cache shows and whoever writes meanwhile. */
+/**
+ * A write is based on the stored object, even if the watch cache is stale or another client writes meanwhile.
+ */
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
@@ -110,7 +112,7 @@ test('a write on an older state is decided again on the newer one', async () => 
   assert.equal(await stored(), 11);
 });
 
-test('"nothing to do" is decided by the store alone', async () => {
+test('a write is skipped as unchanged only if the stored object is current', async () => {
   await seen(1);
   await behind(2);
   const wanted = ({ current }: Attempt): Decision =>
@@ -156,7 +158,7 @@ test('a dry run writes and removes nothing', async () => {
   assert.equal(await stored(), 1);
 });
 
-test('a removal has the last state, at the revision it went', async () => {
+test('a removal returns the last state of the object, at the revision of its deletion', async () => {
   await seen(7);
   const { type, object } = await update(({ current }) => ({ type: 'remove', object: current }));
   assert.equal(type, 'remove');
@@ -176,7 +178,7 @@ test('an object that was changed concurrently is not removed: the new state deci
   assert.equal(await stored(), 2);
 });
 
-test('the next attempt gets the claim of another object, and a removal frees its own', async () => {
+test('a retry takes over the claim of another object, and a removal releases the claims of its object', async () => {
   await store.create('/registry/configmaps/default/other', encodeObject(map(0)), {
     acquire: [{ key: '/claims/a', owner: 'other' }],
   });
@@ -211,7 +213,7 @@ test('a caller gets a conflict when other writers win repeatedly', async () => {
   assert.equal(attempts, 64);
 });
 
-test('any other failure of the store is the answer', async () => {
+test('any other failure of the store is returned', async () => {
   await seen(1);
   const rest = store;
   store = { ...rest, update: () => Promise.reject(new Error('disk full')) };

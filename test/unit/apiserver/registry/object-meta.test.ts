@@ -100,7 +100,7 @@ describe('a condition', () => {
     [{ resourceVersion: '8' }, /the object has been modified/],
     [{ uid: 'u', resourceVersion: '6' }, /the object has been modified/],
   ] as const)
-    test(`${JSON.stringify(conditions)} does not`, () =>
+    test(`${JSON.stringify(conditions)} does not hold`, () =>
       assert.throws(
         () => checkPreconditions(pods, current, conditions),
         (error) => error instanceof StatusError && error.status.code === 409 && message.test(error.message),

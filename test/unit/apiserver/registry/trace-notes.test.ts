@@ -15,7 +15,7 @@ const here = noteOf('a', '2');
 const cases: [what: string, write: Partial<NotedWrite>, expected: string | undefined][] = [
   ['a user in a trace', { context: at('a') }, here],
   [
-    'a user in a trace, where the object has a note of another trace',
+    'a user in a trace, to an object with a note of another trace',
     { context: at('a'), before: noteOf('b') },
     here,
   ],
@@ -55,7 +55,7 @@ const cases: [what: string, write: Partial<NotedWrite>, expected: string | undef
   ],
 ];
 for (const [what, write, expected] of cases) {
-  test(`${what}: ${expected?.slice(3, 8)}`, () => {
+  test(`a write of ${what} stores the trace ${expected?.slice(3, 8)}`, () => {
     const usual = { isOwn: false, context: undefined, owner: undefined, before: undefined, asksAnew: false };
     assert.equal(nextNote({ ...usual, ...write }), expected);
   });

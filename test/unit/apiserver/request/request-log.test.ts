@@ -20,7 +20,7 @@ describe('the id of a request', () => {
     for (const id of ['', 'a'.repeat(65), 'two words', 'é']) assert.equal(idFor(id), ours);
   });
 
-  test('stays the same', () => {
+  test('is the same at each call for one request', () => {
     const [request, random] = [new Request('https://x/'), new SeededRandom(1)];
     const first = auditIdOf(request, random);
     assert.equal(auditIdOf(request, random), first);
@@ -94,7 +94,7 @@ describe('at debug', () => {
     assert.equal(lines[0].id, answer.headers.get('audit-id'));
   });
 
-  test('at debug, and no line otherwise', async () => {
+  test('a request is not logged at other levels', async () => {
     const { lines } = await linesOf('debug,apiserver=info', '/version');
     assert.deepEqual(lines, []);
   });

@@ -89,7 +89,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('have as duration the seconds until their answer begins', async () => {
+  it('are measured until their answer begins, in seconds', async () => {
     const { measure, linesOf, clock } = world();
     await measure({}, async () => {
       clock.spend(1500);

@@ -1,4 +1,4 @@
-/** Timeout of a request, and the fate of an answer that comes later. */
+/** Timeout of a request, and the treatment of an answer that arrives later. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
@@ -31,7 +31,7 @@ test('an invalid duration is rejected', () => {
     );
 });
 
-test('a refusal shows the beginning of the request', () => {
+test('the error of an invalid timeout shows the beginning of the value', () => {
   const text = `x${'y'.repeat(62)}z!`;
   assert.throws(
     () => requestTimeout(new URLSearchParams({ timeout: text })),
@@ -40,7 +40,7 @@ test('a refusal shows the beginning of the request', () => {
   );
 });
 
-test('work that takes too long is aborted, and its late answer is discarded', async () => {
+test('a request that takes too long is aborted, and its late answer is discarded', async () => {
   const clock = new FakeClock();
   const answer = Promise.withResolvers<Response>();
   let signal: AbortSignal | undefined;
@@ -63,7 +63,7 @@ test('work that takes too long is aborted, and its late answer is discarded', as
   assert.equal(cancelled, true, 'the producer of the body is cancelled');
 });
 
-test('work that is done in time is not stopped afterwards', async () => {
+test('a request that is done in time is not aborted afterwards', async () => {
   const clock = new FakeClock();
   let signal: AbortSignal | undefined;
   const answer = await answerWithin(clock, 1000, async (given) => {
@@ -75,7 +75,7 @@ test('work that is done in time is not stopped afterwards', async () => {
   assert.equal(signal?.aborted, false);
 });
 
-test('an error of the work is passed on, and the timer is cancelled', async () => {
+test('an error of a request is returned, and its timer is cancelled', async () => {
   const clock = new FakeClock();
   const failing = answerWithin(clock, 1000, async () => {
     throw new RangeError('its own');

@@ -37,7 +37,7 @@ const people = {
   node: user(nodeUserName('n1'), nodesGroup),
 };
 
-test('the users that are components of the cluster', () => {
+test('only certain users are components of the cluster', () => {
   const parts = Object.entries(people).filter(([, one]) => isPartOfCluster(one));
   assert.deepEqual(
     parts.map(([name]) => name),
@@ -77,7 +77,7 @@ const cases: [
   ['administrator', header, 'call', child],
 ];
 for (const [who, traceparent, longRunning, expected] of cases) {
-  test(`${who} with ${traceparent} for ${longRunning ?? 'an object'}: ${JSON.stringify(expected)}`, () =>
+  test(`a request of ${who} with ${traceparent} for ${longRunning ?? 'an object'} begins with ${JSON.stringify(expected)}`, () =>
     assert.deepEqual(beginningOf(traceparent, people[who], longRunning), expected));
 }
 
@@ -135,7 +135,7 @@ test('only errors of the server, from status 500 on, mark the span as failed', a
   );
 });
 
-test('a refusal is an answer, and its message is not in the span', async () => {
+test('a rejected request is no failed span, and its message is not in the span', async () => {
   const { spans, tracer } = world();
   const refused = newForbidden({ group: '', plural: 'pods' }, 'web', 'because of hunter2');
   const failing = traceRequest(tracer, asked('/api/v1/namespaces/default/pods/web'), () =>
@@ -147,7 +147,7 @@ test('a refusal is an answer, and its message is not in the span', async () => {
 });
 
 for (const path of ['pods/web/log', 'pods/web/exec', 'services/web/proxy/x']) {
-  test(`an answer without a natural end is not a span: ${path}`, async () => {
+  test(`an endless answer creates no span: ${path}`, async () => {
     const { spans, tracer } = world();
     const request = asked(`/api/v1/namespaces/default/${path}`);
     await traceRequest(tracer, request, async () => ({ status: 200 }));

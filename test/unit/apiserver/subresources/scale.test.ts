@@ -50,7 +50,7 @@ test('a GET returns the wanted replicas, the current replicas and the selector',
   assert.deepEqual((await server.call('GET', scale)).json(), scaleOf(now, 2, 1));
 });
 
-describe('is written', () => {
+describe('a Scale is written', () => {
   const { uid, resourceVersion } = { uid: 'UID', resourceVersion: 'VERSION' };
   for (const [title, method, body, replicas] of [
     ['by itself', 'PUT', { spec: { replicas: 5 } }, 5],
@@ -103,7 +103,7 @@ describe('is written', () => {
   });
 });
 
-describe('is not written', () => {
+describe('a Scale is not written', () => {
   for (const [title, method, body, code, message] of [
     ['by a dry run', 'PUT?dryRun=All', { spec: { replicas: 5 } }, 200, undefined],
     ['by a dry run of a patch', 'PATCH?dryRun=All', { spec: { replicas: 5 } }, 200, undefined],
@@ -187,7 +187,7 @@ describe('is not written', () => {
     assert.equal((await server.call('PUT', missing, {})).status, 404);
   });
 
-  test('with negative replicas: details.causes names spec.replicas', async () => {
+  test('with negative replicas, and details.causes names spec.replicas', async () => {
     const { details } = (await server.call('PUT', scale, { spec: { replicas: -1 } })).json<Status>();
     assert.deepEqual(
       [details?.group, details?.kind, details?.name, details?.causes?.[0]?.field],

@@ -22,7 +22,7 @@ for (const [method, body, headers] of [
   ['PUT', both, {}],
   ['PATCH', () => change, { 'content-type': 'application/merge-patch+json' }],
 ] as const)
-  test(`${method} changes the one or the other`, async () => {
+  test(`${method} changes either the status or the other fields`, async () => {
     const status = await server.call(method, `${path}/status`, body(), { headers });
     assert.equal(status.status, 200, status.text);
     const { metadata } = status.json<Pod>();

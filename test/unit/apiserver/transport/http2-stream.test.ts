@@ -103,13 +103,13 @@ test('a response without a body has none', async () => {
 });
 
 for (const [what, headers, fault] of [
-  ['a method that cannot be', { ':method': 'TRACE' }, /has a method, a URL or a header field/],
-  ['a URL that cannot be', { ':authority': 'a:b' }, /has a method, a URL or a header field/],
+  ['an impossible method', { ':method': 'TRACE' }, /has a method, a URL or a header field/],
+  ['an impossible URL', { ':authority': 'a:b' }, /has a method, a URL or a header field/],
   ['a path with ..', { ':path': '/api/v1/pods/..' }, /has a segment \. or \.\./],
   ['a path without /', { ':method': 'OPTIONS', ':path': '*' }, /does not begin with \//],
   ['another Host than its authority', { ':authority': 'master', host: 'other' }, /names another host/],
 ] as const)
-  test(`answers 400 to a request with ${what}`, async () => {
+  test(`a request with ${what} is answered with 400`, async () => {
     answer = () => assert.fail('it was passed on');
     const { status, text } = await read(open({ ':path': '/', ...headers }));
     assert.equal(status, 400);
@@ -120,7 +120,7 @@ for (const [what, headers] of [
   ['a path that is a URL', { ':path': 'https://other/api' }],
   ['a user in its URL', { ':authority': 'a:b@master' }],
 ] as const)
-  test(`ends the stream of a request with ${what}`, async () => {
+  test(`the stream of a request with ${what} is ended`, async () => {
     answer = () => assert.fail('it was passed on');
     const stream = open({ ':path': '/', ...headers });
     await closeOf(stream);
@@ -132,7 +132,7 @@ test('a request with a Host that is its authority is passed on', async () => {
   assert.equal((await read(open(headers))).status, 200);
 });
 
-test('an answer loses the fields that are of a connection of HTTP/1.1', async () => {
+test('an answer is sent without the header fields for connections of HTTP/1.1', async () => {
   const fields = { 'keep-alive': 'timeout=5', upgrade: 'h2c', 'x-own': 'a' };
   answer = async () => new WholeAnswer(200, 'said', fields);
   const { headers } = await read(open({ ':path': '/' }));
@@ -183,7 +183,7 @@ describe('an answer', () => {
     assert.deepEqual([(await read(open({ ':path': '/' }))).status, served.length], [204, 1]);
   });
 
-  test('before the request is whole ends it without a fault', async () => {
+  test('ends the stream without an error if the request is not complete', async () => {
     const stream = open({ ':path': '/', ':method': 'POST' }, false);
     stream.write('beginning');
     const { status, text } = await read(stream);
@@ -192,7 +192,7 @@ describe('an answer', () => {
     assert.equal(stream.rstCode, constants.NGHTTP2_NO_ERROR);
   });
 
-  test('that is cut off leaves no resources', async () => {
+  test('releases its resources if it is cut off', async () => {
     answer = async () => {
       const pieces = async function* () {
         yield Buffer.from('beginning');
@@ -209,7 +209,7 @@ describe('an answer', () => {
     await Promise.all(served);
   });
 
-  test('for a client that has left is dropped, and the request is notified', async () => {
+  test('is dropped if the client has disconnected, and the signal of the request aborts', async () => {
     const asked = Promise.withResolvers<AbortSignal>();
     const cancelled = Promise.withResolvers<void>();
     const closed: string[] = [];
@@ -272,7 +272,7 @@ describe('an answer that writes itself', () => {
     assert.equal(pieces.join(''), 'onetwo');
   });
 
-  test('is notified when its reader leaves, and the request is not any more', async () => {
+  test('is notified when its reader disconnects, and the request is not notified', async () => {
     const { watch, stream, signal } = await begin();
     stream.close(constants.NGHTTP2_CANCEL);
     await watch.left.promise;
@@ -309,13 +309,13 @@ describe('an answer that writes itself', () => {
   });
 });
 
-test('an answer that its handler aborts is visibly incomplete, and the connection stays usable', async () => {
+test('is incomplete for the client if its handler aborts it, and the connection remains usable', async () => {
   answer = async ({ url }, way) => {
     if (url.endsWith('/cut')) way.hangUp?.();
     return new WholeAnswer(200, 'said', {});
   };
   const cut = open({ ':path': '/cut' });
-  // Reads what comes, so that a stream that is not cut off closes, too.
+  // Reads all data, so that a stream that is not cut off closes, too.
   cut.resume();
   await closeOf(cut);
   assert.equal(cut.rstCode, constants.NGHTTP2_INTERNAL_ERROR);

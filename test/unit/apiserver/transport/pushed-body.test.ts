@@ -45,7 +45,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('written data', () => {
-  test('is sent in pieces of which a connection takes one at a time', async () => {
+  test('is sent in pieces, one at a time', async () => {
     const reader = body();
     for (const [size, pieces] of [
       [1, [1]],
@@ -64,7 +64,7 @@ describe('written data', () => {
     assert.equal((await reader.read()).done, true);
   });
 
-  test('queues bytes for its reader, and counts them', async () => {
+  test('is queued for its reader and counted', async () => {
     const reader = body();
     assert.equal(writer.to.backlog, 0);
     writer.to.write(Buffer.alloc(10 * KiB));
@@ -87,7 +87,7 @@ describe('written data', () => {
   });
 });
 
-describe('it ends', () => {
+describe('the body ends', () => {
   test('when the source ends it, after the written data', async () => {
     const reader = body(true);
     writer.to.write(Buffer.from('last'));
@@ -102,7 +102,7 @@ describe('it ends', () => {
     assert.deepEqual([writer.cancelled, hungUp], [0, 0]);
   });
 
-  test('when the source has nothing to begin with', async () => {
+  test('when the source has no data', async () => {
     writer.begin = (sink) => sink.end();
     assert.equal((await body().read()).done, true);
     client.abort();
@@ -122,7 +122,7 @@ describe('it ends', () => {
     assert.equal(writer.sink, undefined);
   });
 
-  test('when its reader leaves', async () => {
+  test('when its reader disconnects', async () => {
     const reader = body();
     await reader.cancel();
     assert.equal(writer.cancelled, 1);

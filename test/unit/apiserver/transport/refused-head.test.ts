@@ -47,7 +47,7 @@ describe('a Transfer-Encoding', () => {
 });
 
 describe('the Host header', () => {
-  it('may occur once, and not as the value of others', () => {
+  it('may occur once, and is not confused with values of other headers', () => {
     for (const headers of [[], ['Host', 'a'], ['X', 'host', 'Y', 'host', 'host', 'host']]) {
       const { said, outgoing } = answer();
       assert.equal(refusesHead(request(...headers), outgoing), false);
@@ -94,10 +94,10 @@ describe('a path', () => {
     `${maps}/a%2e`,
     `${maps}?a=/../x`,
   ])
-    it(`${url} is described in the error`, () => assert.equal(isIndirect(url), false));
+    it(`${url} is accepted`, () => assert.equal(isIndirect(url), false));
 
   for (const end of ['.', '..', './', '../../n', '%2e', '%2E%2e', '.%2E/x', '#', '#x', '..?a', 'a\\..\\b'])
-    it(`${end} would be another path, and is refused`, () => {
+    it(`that ends with ${end} is rejected, because it means another path`, () => {
       const url = `${maps}/${end}`;
       assert.equal(isIndirect(url), true);
       const { said, outgoing } = answer();

@@ -33,7 +33,7 @@ describe('work on a request', () => {
     assert.equal(given.turns, 2);
   });
 
-  it('is limited like that between the steps of one piece of work', async () => {
+  it('also yields between the steps of one generator', async () => {
     const { clock, given, work } = world();
     function* steps(): Generator<undefined, string> {
       for (let step = 0; step < 6; step++) {

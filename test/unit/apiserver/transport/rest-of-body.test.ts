@@ -29,7 +29,7 @@ function realIncoming(): IncomingMessage {
 }
 
 describe('the rest of a body', () => {
-  it('is unread if more will arrive and nothing was read of it', () => {
+  it('counts as unread if more will arrive and none of it was read', () => {
     assert.equal(isUnread(incomingOf()), true);
     for (const fields of [
       { complete: true },
@@ -73,7 +73,7 @@ describe('the rest of a body', () => {
     assert.deepEqual(incoming.eventNames(), []);
   });
 
-  it('is given up if more arrives than the limit', async () => {
+  it('is no longer read if more arrives than the limit', async () => {
     const incoming = incomingOf();
     const rest = discardRest(incoming, new FakeClock(), running);
     incoming.emit('data', Buffer.alloc(32 * megabyte));
@@ -94,7 +94,7 @@ describe('the rest of a body', () => {
   });
 
   for (const when of ['before', 'afterwards'])
-    it(`has a second more if the server stops, ${when}`, async () => {
+    it(`may take one more second if the server stops, ${when}`, async () => {
       const [slow, timely] = [incomingOf(), incomingOf()];
       const [clock, stop] = [new FakeClock(), new AbortController()];
       if (when === 'before') stop.abort();

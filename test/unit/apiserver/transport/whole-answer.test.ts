@@ -12,7 +12,7 @@ for (const [what, body] of [
 ] as const) {
   const answer = () => new WholeAnswer(201, body, headers);
 
-  test(`an answer of ${what} is read as any Response`, async () => {
+  test(`an answer of ${what} is read like any Response`, async () => {
     assert.equal(await answer().text(), text);
     assert.deepEqual(await answer().json(), { a: 'ü' });
     assert.deepEqual(Buffer.from(await answer().arrayBuffer()), Buffer.from(text));
@@ -38,12 +38,12 @@ for (const [what, body] of [
   });
 }
 
-test('a form is read as such', async () => {
+test('a form is read as a form', async () => {
   const form = new WholeAnswer(200, 'a=1', { 'content-type': 'application/x-www-form-urlencoded' });
   assert.deepEqual([...(await form.formData())], [['a', '1']]);
 });
 
-test('a complete body is such an answer; streams and empty bodies are not', () => {
+test('a complete body becomes a WholeAnswer; streams and empty bodies do not', () => {
   assert.ok(respond(200, text, headers) instanceof WholeAnswer);
   assert.ok(respond(200, Buffer.from(text), headers) instanceof WholeAnswer);
   assert.ok(!(respond(200, new ReadableStream(), headers) instanceof WholeAnswer));

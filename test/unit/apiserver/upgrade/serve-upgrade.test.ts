@@ -122,7 +122,7 @@ const request = (path: string, headers: readonly string[] = [], upgrade = 'webso
 ];
 const bearer = 'authorization: Bearer s3cret';
 
-describe('a connection that is agreed on', () => {
+describe('an accepted upgrade', () => {
   let agent: Duplex;
   beforeEach(() => {
     agents.agree = async () => {
@@ -132,7 +132,7 @@ describe('a connection that is agreed on', () => {
     };
   });
 
-  test('is joined to the connection of the agent in both directions, until one of them ends', async () => {
+  test('joins the connections of the client and the agent in both directions, until one of them ends', async () => {
     for (const ends of ['client', 'agent', 'server']) {
       const client = new Client(request(attach, [bearer]));
       const head = await client.reads(/\r\n\r\n/);
@@ -154,7 +154,7 @@ describe('a connection that is agreed on', () => {
     }
   });
 
-  test('delivers bytes that the client sent early', async () => {
+  test('delivers bytes that the client sent before the answer', async () => {
     const client = new Client([...request(attach, [bearer]), '', 'early']);
     await client.reads(/\r\n\r\n/);
     assert.equal(String((await once(agent, 'data'))[0]), 'early\r\n\r\n');
@@ -195,7 +195,7 @@ describe('a connection that is agreed on', () => {
     ['without a token', 'v5.channel.k8s.io', undefined, 'v5.channel.k8s.io'],
     ['of a token alone', token, undefined, undefined],
   ] as const)
-    test(`reads a token among the protocols: ${what}`, async () => {
+    test(`reads a token from the protocols: ${what}`, async () => {
       const client = new Client(request(attach, [`sec-websocket-protocol: ${offered}`]), {
         peer: { commonName: 'x', organizations: [] } as never,
       });
@@ -213,7 +213,7 @@ describe('a connection that is agreed on', () => {
     assert.deepEqual(shown, [{ authorization: 'Bearer other', peer: undefined }]);
   });
 
-  test('ends with a client that disconnects while the agent is queried', async () => {
+  test('ends if the client disconnects while the agent is being connected', async () => {
     const asked = Promise.withResolvers<void>();
     agents.agree = () => {
       asked.resolve();
@@ -231,19 +231,31 @@ describe('a connection that is agreed on', () => {
   });
 });
 
-describe('a connection that is not agreed on', () => {
+describe('a rejected upgrade', () => {
   for (const [what, path, headers, status, message] of [
     ['by nobody', attach, [], 401, /Unauthorized/],
-    ['for what is not there', attach.replace('web', 'none'), [bearer], 404, /pods \\"none\\" not found/],
-    ['for what is wrong', `${attach}?container=x`, [bearer], 400, /container x is not valid for pod web/],
     [
-      'for an agent that is away',
+      'for an object that does not exist',
+      attach.replace('web', 'none'),
+      [bearer],
+      404,
+      /pods \\"none\\" not found/,
+    ],
+    [
+      'for an invalid request',
+      `${attach}?container=x`,
+      [bearer],
+      400,
+      /container x is not valid for pod web/,
+    ],
+    [
+      'for an agent that does not answer',
       attach,
       [bearer],
       500,
       /cannot reach the node agent of n1: nobody is there/,
     ],
-    ['for what does not leave HTTP', '/livez', [], 200, /\r\n\r\nok$/],
+    ['for a path without an upgrade', '/livez', [], 200, /\r\n\r\nok$/],
     [
       'with too many protocols',
       attach,
@@ -252,7 +264,7 @@ describe('a connection that is not agreed on', () => {
       /the header sec-websocket-protocol is longer than 16384 bytes/,
     ],
   ] as const)
-    test(`${what} is answered, and closed`, async () => {
+    test(`${what} is answered, and its connection is closed`, async () => {
       const text = await new Client(request(path, headers)).untilClosed();
       assert.match(text, new RegExp(`^HTTP/1\\.1 ${status} `));
       assert.match(text, /\r\nconnection: close\r\n/i);
@@ -262,19 +274,19 @@ describe('a connection that is not agreed on', () => {
       assert.deepEqual(log.lines, []);
     });
 
-  test('with the maximum number of protocols is read', async () => {
+  test('does not happen with the maximum number of protocols', async () => {
     const offered = `sec-websocket-protocol: ${token}, ${'a'.repeat(maxProtocolsBytes - token.length - 2)}`;
     assert.match(await new Client(request(attach, [offered])).untilClosed(), /^HTTP\/1\.1 500 /);
   });
 
-  test('with an unreadable head is closed without an answer', async () => {
+  test('closes the connection without an answer if the headers cannot be parsed', async () => {
     const lines = request('/', [bearer]).with(0, 'TRACE / HTTP/1.1');
     assert.equal(await new Client(lines).untilClosed(), '');
     assert.equal(log.lines[0]?.message, 'an upgrade request failed');
   });
 });
 
-test("the request's counter is notified when its connection is closed, and no listener remains", async () => {
+test('ends the count of the request when its connection is closed, and leaves no listener', async () => {
   const env = Promise.withResolvers<RequestEnv>();
   const over = Promise.withResolvers<Response>();
   const app = {
@@ -298,7 +310,7 @@ test("the request's counter is notified when its connection is closed, and no li
   assert.equal(getEventListeners(stopping.signal, 'abort').length, 0);
 });
 
-describe('leaves HTTP', () => {
+describe('a request that leaves HTTP', () => {
   const pod = '/api/v1/namespaces/a/pods/web';
   for (const [wants, what, url, headers] of [
     [true, 'a WebSocket', '/', { upgrade: 'websocket' }],
@@ -319,7 +331,7 @@ describe('leaves HTTP', () => {
     [false, 'any through another kind', '/api/v1/namespaces/a/configmaps/web/proxy/', { upgrade: 'x' }],
     [false, 'any through a deeper path', '/x/api/v1/nodes/n1/proxy/', { upgrade: 'x' }],
   ] as const)
-    test(`${what}: ${wants}`, () => {
+    test(`${what} is ${wants ? 'recognized' : 'no upgrade'}`, () => {
       assert.equal(wantsUpgrade({ headers, url } as unknown as IncomingMessage), wants);
     });
 });

@@ -23,7 +23,7 @@ const upgrade = (headers: object, head = '') => {
 };
 
 describe('a connection that has left HTTP', () => {
-  it('is probed after fifteen seconds of silence, and may be closed', () => {
+  it('is probed by keep-alive after fifteen seconds of silence, and can be closed', () => {
     const { socket } = upgrade({});
     assert.deepEqual(socket.kept, [[true, 15_000]]);
     socket.emit('error', new Error('ECONNRESET'));
@@ -34,7 +34,7 @@ describe('a connection that has left HTTP', () => {
     assert.deepEqual(upgrade({}).socket.first, []);
   });
 
-  it('has its headers as texts', () => {
+  it('has its headers as strings', () => {
     const headers = { upgrade: 'SPDY/3.1', 'set-cookie': ['a', 'b'], 'x-none': undefined };
     assert.deepEqual(upgrade(headers).made.headers, { upgrade: 'SPDY/3.1', 'set-cookie': 'a, b' });
   });

@@ -99,7 +99,7 @@ describe('fields of DeleteOptions', () => {
         (error) => error instanceof StatusError && error.status.code === code && message.test(error.message),
       ));
 
-  test('are refused if they are invalid as DeleteOptions', () =>
+  test('are rejected if they are no DeleteOptions', () =>
     assert.throws(
       () => parseDeleteFields({ gracePeriodSeconds: 'soon' }, []),
       (error) => {
@@ -109,7 +109,7 @@ describe('fields of DeleteOptions', () => {
       },
     ));
 
-  test('apply beside a dry run in the query', () => {
+  test('apply together with a dry run in the query', () => {
     assert.equal(parseDeleteFields({}, ['All']).dryRun, true);
     assert.throws(() => parseDeleteFields({ dryRun: ['All'] }, ['Some']), /dryRun/);
   });
@@ -152,7 +152,7 @@ describe('DeleteOptions of a request', () => {
   ])
     test(`are refused with ?${query}`, () => assert.rejects(read(query), StatusError));
 
-  test("are the body's if there is one", async () => {
+  test('are read from the body if there is one', async () => {
     assert.deepEqual(await read('gracePeriodSeconds=1&propagationPolicy=Orphan', { gracePeriodSeconds: 9 }), {
       ...nothing,
       gracePeriodSeconds: 9,
@@ -165,13 +165,13 @@ describe('DeleteOptions of a request', () => {
     });
   });
 
-  test('lets other requests go first between parsing a body and counting its values', async () => {
+  test('are read in two turns: one for parsing the body and one for counting its values', async () => {
     const large = { dryRun: Array.from({ length: maxGrownValues + 1 }, () => 'All') };
     await assert.rejects(read('', large), /values/);
     const pause = () => Promise.reject(new Error('the turn of another request'));
     await assert.rejects(read('', large, pause), /the turn of another request/);
   });
 
-  test('are refused as another kind', () =>
+  test('are rejected if the body is of another kind', () =>
     assert.rejects(read('', { kind: 'Pod' }), /the body must be a DeleteOptions/));
 });

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Status } from '../../../../src/apimachinery/status-error.ts';
 import { startTestServer, type TestServer } from '../../../fixtures/api-server.ts';
 
-describe('another dry run than All is refused', () => {
+describe('a dryRun other than All is rejected', () => {
   let server: TestServer;
   before(async () => {
     server = await startTestServer();
@@ -42,7 +42,7 @@ describe('another dry run than All is refused', () => {
     ['PUT', `${pods}/p/status`, 'UpdateOptions'],
     ['PUT', '/api/v1/namespaces/default/finalize', 'UpdateOptions'],
   ] as const)
-    test(`${method} ${path}, and another validation`, async () => {
+    test(`${method} ${path}, together with an unknown fieldValidation`, async () => {
       const answer = await server.call(method, `${path}?fieldValidation=Some`, '{not read');
       assert.equal(answer.status, 422);
       assert.equal(answer.json<Status>().details?.kind, kind);

@@ -20,7 +20,7 @@ describe('one object', () => {
   });
   after(() => server.stop());
 
-  test('is the object of the cache at that version or later', async () => {
+  test('is read from the cache at the requested version or later', async () => {
     for (const query of [
       '',
       '?resourceVersion=0',
@@ -39,7 +39,7 @@ describe('one object', () => {
     }
   });
 
-  test('is a row of a table, or its metadata, if the client requests that', async () => {
+  test('is sent as a row of a table or as metadata if the client requests that', async () => {
     const as = (form: string, query = '') => {
       const accept = `application/json;as=${form};g=meta.k8s.io;v=v1`;
       return server.call('GET', `${maps}/a${query}`, undefined, { headers: { accept } });
@@ -75,7 +75,7 @@ describe('one object', () => {
     assert.equal((await as('Table', '?includeObject=All')).status, 400);
   });
 
-  test('of a future version is awaited, and rejected in the end', async () => {
+  test('is awaited if its version is in the future, and rejected after the timeout', async () => {
     const asked = server.call('GET', `${maps}/a?resourceVersion=${revision + 1000}`);
     await server.clock.settle();
     await server.clock.advance(3000);
@@ -85,7 +85,7 @@ describe('one object', () => {
   });
 
   for (const query of ['watch=true', 'watch=true&fieldSelector=metadata.namespace%3Ddefault'])
-    test(`is watched with ?${query}, and no other is`, async () => {
+    test(`is the only watched object with ?${query}`, async () => {
       const answer = server.call('GET', `${maps}/a?${query}&timeoutSeconds=5`);
       await server.clock.settle();
       await server.clock.advance(5000);
@@ -104,7 +104,7 @@ describe('one object', () => {
   });
 });
 
-test('a pod that was made for another node after its reader was allowed is not shown', async () => {
+test('is not sent if it was created for another node after the node’s authorization', async () => {
   const key = '/registry/pods/default/late';
   let make: (() => Promise<unknown>) | undefined;
   const wrapStore = (store: Store): Store => ({

@@ -39,7 +39,7 @@ describe('a list', () => {
     ['PartialObjectMetadataList', 'PartialObjectMetadataList', 'meta.k8s.io/v1', 'PartialObjectMetadata'],
     ['Table', 'Table', 'meta.k8s.io/v1', undefined],
   ] as const)
-    test(`as ${kind}`, async () => {
+    test(`can be sent as ${kind}`, async () => {
       const list = await listAs(form);
       assert.deepEqual([list.kind, list.apiVersion], [kind, apiVersion]);
       assert.deepEqual(list.metadata, { resourceVersion: String(server.cache.revision) });
@@ -58,7 +58,7 @@ describe('a list', () => {
       }
     });
 
-  test('in protobuf has that content type', async () => {
+  test('has the content type of protobuf if it is in protobuf', async () => {
     const accept = 'application/vnd.kubernetes.protobuf';
     const answer = await server.call('GET', maps, undefined, { headers: { accept } });
     assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, accept]);
@@ -66,7 +66,7 @@ describe('a list', () => {
     assert.ok(answer.headers.get('audit-id'));
   });
 
-  test('in pages has the token of the next page, and the remaining count', async () => {
+  test('has the token of the next page and the remaining count if it is in pages', async () => {
     for (const form of ['', 'Table']) {
       const first = await listAs(form, '?limit=2');
       const { continue: token, ...metadata } = first.metadata;

@@ -105,7 +105,7 @@ describe('pages', () => {
     [6, [undefined]],
     [7, [undefined]],
   ] as const)
-    test(`with the limit ${limit} contain each object once, and have the remaining count`, async () => {
+    test(`contain each object once and have the remaining count with the limit ${limit}`, async () => {
       const names: string[] = [];
       const left: (number | undefined)[] = [];
       let next = '';
@@ -124,7 +124,7 @@ describe('pages', () => {
     [2, [['a', 'c'], ['e']]],
     [3, [['a', 'c', 'e']]],
   ] as const)
-    test(`with the limit ${limit} and a selector contain the selected objects, and have no remaining count`, async () => {
+    test(`contain the selected objects and have no remaining count with the limit ${limit} and a selector`, async () => {
       const found: (readonly string[])[] = [];
       let next = '';
       do {
@@ -178,13 +178,13 @@ describe('pages', () => {
     ['of half a revision', token({ rv: 2.5, after: 'a' })],
     ['of revision 0', token({ rv: 0, after: 'a' })],
   ] as const)
-    test(`with a token ${title} are refused`, () =>
+    test(`are rejected with a token ${title}`, () =>
       assert.rejects(
         page(`continue=${forged}`),
         (error) => refusal(400)(error) && /continue key/.test(String(error)),
       ));
 
-  test('with a forged token stay in the collection', async () => {
+  test('never leave the collection, even with a forged token', async () => {
     await store.create('/registry/configmaps/other/x', Buffer.from('{}'));
     assert.deepEqual((await page(`continue=${token({ rv: 1, after: '' })}`)).names, []);
     await catchUp();
@@ -212,7 +212,7 @@ describe('a list', () => {
     assert.deepEqual([any.names, any.continue, counts.asked], [['a', 'b', 'c'], '', 0]);
   });
 
-  test('of an exact version is of the past, also in pages', async () => {
+  test('of an exact version shows the past state, also in pages', async () => {
     const before = await catchUp();
     await put('d');
     await catchUp();
@@ -234,7 +234,7 @@ describe('a list', () => {
     'resourceVersion=1000&resourceVersionMatch=Exact',
     `continue=${token({ rv: 1000, after: '' })}`,
   ])
-    test(`with ${query} waits for the revision, and is refused in the end`, async () => {
+    test(`with ${query} waits for the revision, and is rejected after the timeout`, async () => {
       const context = server();
       const parsed = parseListQuery(new URLSearchParams(query));
       const reading = readPage(context, selectionOf(definition, 'default', parsed), parsed, { signal });
@@ -245,13 +245,13 @@ describe('a list', () => {
       await refused;
     });
 
-  test('that the store cannot answer is not an expired one', async () => {
+  test('fails with the error of the store, and not as expired, if the store cannot answer', async () => {
     const before = await catchUp();
     store = { ...store, list: () => Promise.reject(new Error('down')) };
     await assert.rejects(page(`resourceVersionMatch=Exact&resourceVersion=${before}`), /^Error: down$/);
   });
 
-  test('of 25 objects needs no turn for a selector, and a list of 26 objects does', async () => {
+  test('with a selector needs one turn for 25 objects, and two for 26', async () => {
     for (let i = 0; i < 22; i++) await put(`n${i}`);
     await page('labelSelector=!x');
     assert.equal(counts.turns, 0);
@@ -302,7 +302,7 @@ describe('a long list', () => {
     assert.deepEqual([rest.names.length, rest.names[0], rest.continue], [250, 'm1601', '']);
   });
 
-  test('with a selector is made in turns, and no longer than necessary', async () => {
+  test('with a selector is encoded in turns, and only as far as necessary', async () => {
     const select = (query: string, most?: number) => {
       const parsed = parseListQuery(new URLSearchParams(query));
       return matchingObjects(server(), selectionOf(definition, 'default', parsed), { signal }, most);

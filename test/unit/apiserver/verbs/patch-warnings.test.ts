@@ -52,7 +52,7 @@ describe('warnings of a patch', () => {
   });
 });
 
-test('a body of no type, and of plain text, is JSON', async () => {
+test('a body without a content type, or with text/plain, is read as JSON', async () => {
   const server = await startTestServer();
   const path = '/api/v1/namespaces/default/configmaps';
   for (const [name, type] of [

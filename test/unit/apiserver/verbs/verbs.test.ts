@@ -96,7 +96,7 @@ describe('the resource that serves a request', () => {
     [reviews, ['POST'], 405],
     [`${reviews}/x`, [], 404],
   ] as const)
-    test(`${path}: ${methods.join(', ') || 'nothing'}`, () => {
+    test(`serves ${methods.join(', ') || 'no method'} at ${path}`, () => {
       for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         const expected = methods.some((one) => one === method) ? 'served' : otherwise;
         assert.equal(answer(method, path), expected, method);
@@ -123,7 +123,7 @@ describe('the resource that serves a request', () => {
     );
   });
 
-  test('has its answer in the requested form, unless it answers with bytes', async () => {
+  test('answers in the requested format, unless it answers with bytes', async () => {
     /** Returns the name of the field of the scope that a handler reads first. */
     const firstOf = async (path: string) => {
       const info = at(path);
@@ -141,7 +141,7 @@ describe('the resource that serves a request', () => {
       assert.notEqual(await firstOf(`${pods}/x/${part}`), 'encoder', part);
   });
 
-  test('has tables if it answers with objects of its kind', () => {
+  test('offers tables if it answers with objects of its kind', () => {
     const forms = (path: string) => {
       const info = at(path);
       return formsOf(kinds[info.plural] as ResourceDefinition, info, kubeBehavior);

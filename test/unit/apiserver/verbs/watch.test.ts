@@ -183,7 +183,7 @@ describe('a watch begins', () => {
     }
   });
 
-  test('as a table, with the requested object, in the negotiated form', async () => {
+  test('as a table, in the negotiated format', async () => {
     await server.cache.waitUntil(await make('a'));
     const request = new Request(`https://apiserver${maps}?watch=true&includeObject=None`, {
       headers: { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' },
@@ -200,7 +200,7 @@ describe('a watch begins', () => {
     );
   });
 
-  test('in the background for a writer to the connection', async () => {
+  test('in the background if its answer writes to the connection itself', async () => {
     await server.cache.waitUntil(await make('a'));
     let pushed: Source | undefined;
     const env = {
@@ -246,7 +246,7 @@ describe('a watch lasts', () => {
     await (await Watch.open('&timeoutSeconds=0')).lasts(30 * minute);
   });
 
-  test('ten minutes for a node at the most', async () => {
+  test('at most ten minutes for a node', async () => {
     const path = '/api/v1/pods';
     const own = '&fieldSelector=spec.nodeName%3Dn1';
     await (await Watch.open(own, node, path)).lasts(10 * minute);

@@ -19,7 +19,7 @@ region = eu-west-1
 aws_access_key_id = AKIA3
 `;
 
-test('a profile of a file has keys and a token', () => {
+test('a profile in a file is read with its keys and its token', () => {
   assert.deepEqual(inFile(file, 'default', '/f'), {
     accessKeyId: 'AKIA1',
     secretAccessKey: 'se=cr/et+1',
@@ -64,7 +64,7 @@ test('a file that others may read, or that does not exist, is refused', async (c
   assert.equal((await readCredentials(path, { AWS_PROFILE: 'other' })).accessKeyId, 'AKIA2');
 });
 
-test('without a file the variables are read, and both are needed', async () => {
+test('without a file both environment variables are required', async () => {
   const both = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
   assert.deepEqual(await readCredentials(undefined, { ...both, AWS_SESSION_TOKEN: 't' }), {
     accessKeyId: 'a',

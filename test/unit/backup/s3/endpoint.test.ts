@@ -19,7 +19,7 @@ test('the bucket is in the host name or in the path', () => {
   assert.equal(endpoint.href, 'https://s3.example.com:9000/base/');
 });
 
-test('a query has %20 for spaces and all reserved characters encoded', () => {
+test('a query is encoded with %20 for spaces and with all reserved characters escaped', () => {
   const url = objectUrl(
     { endpoint: undefined, region, pathStyle: true },
     { bucket: 'b', key: '' },

@@ -25,10 +25,10 @@ for (const [status, code, expected] of [
   [503, 'SlowDown', 's3://b/k: the server answered 503 (SlowDown): try again later'],
   [418, 'Teapot', 's3://b/k: the server answered 418 (Teapot): is it an S3 endpoint (--backup-s3-endpoint)?'],
 ] as const)
-  test(`${status} ${code ?? 'without a body'} has the remedy`, () =>
+  test(`the error for ${status} ${code ?? 'without a body'} contains the remedy`, () =>
     assert.equal(line(status, code), expected));
 
-test('a bucket of another region names the region, from the body or the header', () => {
+test('the error for a bucket of another region names the region, from the body or the header', () => {
   const wrong = /the bucket is in the region eu-west-1, not us-east-1: give --backup-s3-region eu-west-1$/;
   assert.match(line(301, 'PermanentRedirect', { regionHeader: 'eu-west-1' }), wrong);
   assert.match(line(301, undefined, { regionHeader: 'eu-west-1' }), wrong);
@@ -41,7 +41,7 @@ test('a bucket of another region names the region, from the body or the header',
   assert.ok(!line(301, undefined, { regionHeader: 'a b\n' }).includes('a b'));
 });
 
-test('a redirect names only the host', () => {
+test('the error for a redirect names only the host', () => {
   const redirect = 'https://evil.example.com/path?secret=1';
   assert.equal(
     line(307, undefined, { redirect }),
@@ -50,7 +50,7 @@ test('a redirect names only the host', () => {
   assert.match(line(307, undefined, { redirect: '/here' }), /redirects to another place/);
 });
 
-test('a clock that differs says by how much', () => {
+test('the error for a wrong clock contains the difference', () => {
   const date = new Date(now - 7 * 60_000).toUTCString();
   assert.match(line(403, 'RequestTimeTooSkewed', { date }), /differ too much \(7 minutes\): set/);
   assert.match(line(403, 'RequestTimeTooSkewed'), /differ too much: set/);

@@ -49,6 +49,6 @@ test('a hundred pieces of work are done in several turns, in their order', async
     }),
   );
   assert.deepEqual(done, numbers);
-  // Ten milliseconds are over after three; a few more are on their way by then.
+  // Ten milliseconds have passed after three pieces; a few more have been queued by then.
   assert.ok(Math.max(...turns.filter(Boolean)) <= 8, `${turns}`);
 });

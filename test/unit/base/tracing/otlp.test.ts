@@ -62,7 +62,7 @@ test('spans are grouped by service, as OTLP encodes them in JSON', () => {
   assert.equal(resourceSpans[1].scopeSpans[0].spans[0].kind, 3);
 });
 
-test('a partial refusal of a collector is parsed', () => {
+test('a partial rejection by a collector is parsed', () => {
   const partial = { partialSuccess: { rejectedSpans: '3', errorMessage: 'too old' } };
   assert.deepEqual(otlpRefused(JSON.stringify(partial)), {
     count: 3,
@@ -80,7 +80,7 @@ test('a partial refusal of a collector is parsed', () => {
     assert.equal(otlpRefused(text).count, 0, text);
 });
 
-test('the message of a collector is short and moves no cursor', () => {
+test('the message of a collector is truncated and contains no control characters', () => {
   const partialSuccess = { rejectedSpans: 1, errorMessage: `\u001b[2Jgone\n\u202e${'x'.repeat(1000)}` };
   const { why } = otlpRefused(JSON.stringify({ partialSuccess }));
   assert.match(why, /^the collector refused them: {2}\[2Jgone {2}x+$/);
@@ -99,7 +99,7 @@ const urls: [given: string, expected: string | undefined][] = [
   ['', undefined],
 ];
 for (const [given, expected] of urls) {
-  test(`the endpoint ${JSON.stringify(given)} is ${expected ?? 'refused'}`, () => {
+  test(`the endpoint ${JSON.stringify(given)} is ${expected === undefined ? 'rejected' : `read as ${expected}`}`, () => {
     if (expected !== undefined) assert.equal(tracesUrl(given).href, expected);
     else
       assert.throws(

@@ -27,7 +27,7 @@ function queueOf(send: SpanQueueOptions['send'], limits: Partial<SpanQueueOption
   return { clock, log, queue, add };
 }
 
-test('spans that end at about the same time are sent together, so many in a request, one request at a time', async () => {
+test('spans that end at about the same time are sent together, up to a limit for each request, one request at a time', async () => {
   const sent: string[][] = [];
   let under = 0;
   const { clock, add, queue } = queueOf(
@@ -145,7 +145,7 @@ test('when the queue closes, waiting spans are sent at once; spans that end late
   assert.deepEqual(log.lines, []);
 });
 
-test('the end waits a limited time for a silent collector, and logs the dropped spans', async () => {
+test('the close of the queue waits a limited time for a silent collector, and logs the dropped spans', async () => {
   const { clock, add, queue, log } = queueOf(() => new Promise(() => undefined));
   add('a', 'b');
   await clock.advance(1_000);

@@ -20,7 +20,8 @@ const read: [text: string, sampled: boolean][] = [
   [`cc-${traceId}-${spanId}-01-what-comes-later`, true],
 ];
 for (const [text, sampled] of read) {
-  test(`read: ${text}`, () => assert.deepEqual(parseTraceparent(text), { traceId, spanId, sampled }));
+  test(`the traceparent ${text} is parsed`, () =>
+    assert.deepEqual(parseTraceparent(text), { traceId, spanId, sampled }));
 }
 
 const refused = [
@@ -38,7 +39,7 @@ const refused = [
   `cc-${traceId}-${spanId}-01-${'x'.repeat(10_000)}`,
 ];
 for (const text of refused) {
-  test(`refused: ${JSON.stringify(text).slice(0, 80)}`, () =>
+  test(`the traceparent ${JSON.stringify(text).slice(0, 80)} is rejected`, () =>
     assert.equal(parseTraceparent(text), undefined));
 }
 
@@ -60,7 +61,7 @@ test('generated ids are valid, and all different', () => {
   assert.equal(new Set([...traces, ...spans]).size, 200);
 });
 
-test('a share of the traces is recorded by the rate, the same ones in every process', () => {
+test('the rate determines the share of recorded traces, which are the same in every process', () => {
   const random = new SeededRandom(2);
   const ids = Array.from({ length: 4000 }, () => newTraceId(random));
   const of = (rate: number) => ids.filter((id) => isSampled(id, rate));

@@ -48,7 +48,7 @@ test('a span has its start, end, parent and error; it can end only once', async 
   assert.deepEqual(second?.attributes, { x: 1, y: 'z'.repeat(256) });
 });
 
-test('a text of a span is short and has no half of a character, since collectors refuse all spans of such a request', () => {
+test('a string in a span is truncated between two characters, since collectors reject requests with half a character', () => {
   const { spans, tracer } = world();
   const text = `${'x'.repeat(255)}😀 and more`;
   const span = tracer.start('a', text, undefined, { attributes: { path: text, odd: 'a\ud83db' } });

@@ -28,14 +28,14 @@ const sizes: readonly (readonly [schema: SchemaShape, type: string, max: number 
   [{ type: 'number' }, 'double', undefined],
 ];
 
-test('takes the maximum size from the schema, or from the size of a request', () => {
+test('the maximum size comes from the schema, or from the size of a request', () => {
   for (const [schema, type, max] of sizes) {
     const found = typeOf(schema);
     assert.deepEqual([showType(found), 'max' in found ? found.max : undefined], [type, max]);
   }
 });
 
-test('counts required fields without a default as bytes of each element', () => {
+test('required fields without a default count as bytes of each element', () => {
   const required = {
     type: 'object',
     required: ['ab', 'cd'],
@@ -61,7 +61,7 @@ const names: readonly (readonly [property: string, escaped: string | undefined])
   ['', undefined],
 ];
 
-test('escapes the names of fields, and leaves out names that no expression can use', () => {
+test('names of fields are escaped, and names that no expression can use are left out', () => {
   for (const [property, escaped] of names)
     assert.deepEqual([property, propertyName(property)], [property, escaped]);
 });
@@ -91,7 +91,7 @@ test('lists with keys are compared by their escaped keys', () => {
   assert.equal(compiled.evaluate({ self: [one, two], old: [two, two] }, new Budget(100)), false);
 });
 
-test('has no type for a schema without one', () => {
+test('a schema without a type has no CEL type', () => {
   assert.equal(typeOfSchema({ 'x-kubernetes-embedded-resource': true }, 'self', false), undefined);
   assert.equal(typeOfSchema({ type: 'array', items: {} }, 'self', false), undefined);
 });

@@ -124,13 +124,13 @@ describe('the cluster answers', () => {
     it(`${question || '.'}: ${answer}`, () => assert.equal(ask(zone, question), answer));
   }
 
-  it('a loop of names ends', () => {
+  it('a CNAME once even if names form a cycle', () => {
     const verdict = answerFrom(zone, { name: `round.shop.svc.${d}`, type: 'A' });
     assert.equal(verdict?.rcode, 'SERVFAIL');
     assert.ok((verdict?.answers.length ?? 0) <= 8);
   });
 
-  it('an answer about ports includes the addresses', () => {
+  it('a question about ports with the addresses, too', () => {
     const additional = (name: string) =>
       answerFrom(zone, { name, type: 'SRV' })?.additionals.map((record) => `${record.name} ${show(record)}`);
     assert.deepEqual(additional(`_http._tcp.web.shop.svc.${d}`), [`web.shop.svc.${d} A 10.96.0.20`]);
@@ -142,7 +142,7 @@ describe('the cluster answers', () => {
   });
 });
 
-describe('the zone follows', () => {
+describe('the zone is updated with', () => {
   const db = 'db.shop.svc.cluster.local';
   it('endpoints that are added, changed and removed', () => {
     const informers = makeShop();

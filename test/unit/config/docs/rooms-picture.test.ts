@@ -32,8 +32,8 @@ describe('docs/pictures/rooms.svg', () => {
   });
 });
 
-describe('graph of the folders', () => {
-  it('has an arrow for an import of another folder, none within a folder or to a package', () => {
+describe('the graph of the folders', () => {
+  it('has an arrow for an import of another folder, and none for imports within a folder or of a package', () => {
     const imports = importsOf(
       'src/kubelet/pods/a.ts',
       "import '../node/b.ts';\nimport type { C } from '../../base/c.ts';\nimport 'yaml';",
@@ -53,7 +53,7 @@ describe('graph of the folders', () => {
     assert.deepEqual(Object.fromEntries(rows), { a: 2, b: 1, c: 0, d: 0 });
   });
 
-  it('leads an arrow through each row between its ends', () => {
+  it('draws an arrow through each row between its ends', () => {
     const { arrows } = layoutOf(graph({ a: ['b', 'd'], b: ['c'], c: [], d: [] }), () => 10);
     assert.deepEqual(
       arrows.map((cells) => cells.map(({ row }) => row)),

@@ -24,7 +24,7 @@ const small = (docs: string) =>
 describe('the site of this repository', () => {
   const { outputs, broken } = siteOf(thisRepository(), siteParts());
 
-  it('has no link that leads nowhere', () => {
+  it('has no broken link', () => {
     assert.deepEqual(broken, []);
   });
 

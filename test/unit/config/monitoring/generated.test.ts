@@ -45,7 +45,7 @@ describe('the configuration for http_sd', () => {
     assert.ok(made.length > 8);
   });
 
-  test('is not generated for a role of the discovery that the API server has no equal list for', () => {
+  test('is not generated for a discovery role for which the API server has no list', () => {
     assert.throws(
       () => withHttpDiscovery(config.replace('role: pod', 'role: ingress')),
       /no list .* ingress/,

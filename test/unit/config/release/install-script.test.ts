@@ -97,7 +97,7 @@ test('install.sh downloads from the URL of the environment', async (context) => 
   assert.match(missing.stderr, /install\.sh: cannot download http:\/\/127\.0\.0\.1:\d+\/v2\/SHA256SUMS\n$/);
 });
 
-test('install.sh refuses a file with another digest, and leaves the installed one', async (context) => {
+test('install.sh rejects a file with another digest, and keeps the installed one', async (context) => {
   const { release, bin, install } = await fixture(context);
   await install('x86_64', [release, '--bin-dir', bin]);
   const before = readFileSync(join(bin, 'minik8s'), 'utf8');

@@ -24,7 +24,7 @@ async function requireValid(document: string): Promise<void> {
   assert.equal(findings, null, JSON.stringify(findings));
 }
 
-test('the parts of this build make a valid CycloneDX document, with the required ones', async () => {
+test('the CycloneDX document of this build is valid and lists the required parts', async () => {
   const parts = await partsOf(root, 'x64');
   const document = sbom({ ...sources, parts, tools: await toolsOf(root, 'x64') });
   await requireValid(document);
@@ -50,7 +50,7 @@ test('the parts of this build make a valid CycloneDX document, with the required
   assert.deepEqual(tools, ['binutils', 'gcc', 'esbuild']);
 });
 
-test('the same parts in another order give the same document; another file gives another number', async () => {
+test('the order of the parts does not change the document, and another file gives another serial number', async () => {
   const document = sbom(sources);
   await requireValid(document);
   assert.equal(sbom({ ...sources, parts: [...sources.parts].reverse() }), document);
@@ -65,7 +65,7 @@ test('the validation finds a document with an unknown licence', async () => {
   await assert.rejects(requireValid(sbom({ ...sources, parts: [part] })));
 });
 
-test('versions of interfaces, and parts that Node lacks, are not listed', () => {
+test('versions of interfaces, and parts that Node does not contain, are not listed', () => {
   assert.deepEqual(nodeParts({ node: '26.10.0', modules: '147', nghttp3: '', uv: undefined, v8: '14' }), [
     { type: 'generic', name: 'node', version: '26.10.0' },
     { type: 'generic', name: 'v8', version: '14' },

@@ -54,7 +54,7 @@ test('a server with a ready endpoint, and one behind an ExternalName, are probed
   assert.equal(serviceProblem(apiService, service({ type: 'ExternalName' }), []), undefined);
 });
 
-test('the condition is written when it changes, and its time when the status does', () => {
+test('the condition is written when it changes, and its transition time changes only with its status', () => {
   const passed = withAvailability(apiService, askedAvailability(undefined), 'T1');
   assert.deepEqual(passed?.status?.conditions, [
     {

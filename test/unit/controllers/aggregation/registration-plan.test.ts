@@ -27,11 +27,11 @@ const stored = (spec: object, labels?: Record<string, string>, deletionTimestamp
 const managed = { [label]: 'onstart' };
 const claim = { service: { namespace: 'a', name: 'b', port: 443 } };
 
-test('creates a missing APIService', () => {
+test('a missing APIService is created', () => {
   assert.deepEqual(planRegistration(wanted, undefined), { type: 'create', draft: wanted.draft });
 });
 
-test('leaves a correct APIService unchanged', () => {
+test('a correct APIService is unchanged', () => {
   assert.deepEqual(planRegistration(wanted, stored({}, managed)), { type: 'none' });
 });
 
@@ -39,7 +39,7 @@ for (const [what, labels] of [
   ['with the label', managed],
   ['without the label', undefined],
 ] as const)
-  test(`restores a built-in group that an extension server claims, ${what}`, () => {
+  test(`a built-in group that an extension server claims is restored, ${what}`, () => {
     const plan = planRegistration(wanted, stored(claim, labels));
     assert.equal(plan.type, 'update');
     assert.ok(plan.type === 'update');
@@ -47,16 +47,16 @@ for (const [what, labels] of [
     assert.equal(plan.service.metadata.labels?.[label], 'onstart');
   });
 
-test('leaves an extension server of a version of custom resources alone', () => {
+test('an extension server for a version of custom resources is accepted', () => {
   assert.deepEqual(planRegistration(removable, stored(claim)), { type: 'none' });
 });
 
-test('removes only the APIService of a kind that no longer exists', () => {
+test('only the APIService of a kind that no longer exists is removed', () => {
   assert.deepEqual(planRegistration(undefined, stored({}, managed)), { type: 'remove', uid: 'u' });
   assert.deepEqual(planRegistration(undefined, stored(claim)), { type: 'none' });
 });
 
-test('waits for the end of one that is being deleted', () => {
+test('an APIService that is being deleted is awaited', () => {
   assert.deepEqual(planRegistration(wanted, stored(claim, managed, '2026-01-01T00:00:00Z')), {
     type: 'none',
   });

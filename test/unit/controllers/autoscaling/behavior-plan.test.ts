@@ -19,7 +19,7 @@ const free: Limits = {
 };
 const history = (over: Partial<History>): History => ({ ...noHistory, ...over });
 
-describe('the limit for the number of replicas', () => {
+describe('the behaviour of an autoscaler permits', () => {
   const up = (policies: object[], selectPolicy?: string) =>
     ({ up: { ...free.up, policies, selectPolicy } }) as never;
   const down = (policies: object[], selectPolicy?: string) =>

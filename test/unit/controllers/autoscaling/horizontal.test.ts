@@ -97,7 +97,7 @@ describe('a HorizontalPodAutoscaler', () => {
     ]);
   });
 
-  it('reports missing metrics for a resource that no pod has, whatever its name', async () => {
+  it('reports missing metrics for a resource of any name that no pod has', async () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       const targets = [
         { type: 'AverageValue', averageValue: '1' },
@@ -184,10 +184,10 @@ describe('a HorizontalPodAutoscaler', () => {
   });
 
   for (const [what, spec, at0, wanted, reason] of [
-    ['above its maximum is brought there', { maxReplicas: 3 }, 5, 3, 'above Spec.MaxReplicas'],
-    ['below its minimum is brought there', { minReplicas: 4 }, 2, 4, 'below Spec.MinReplicas'],
+    ['above its maximum to the maximum', { maxReplicas: 3 }, 5, 3, 'above Spec.MaxReplicas'],
+    ['below its minimum to the minimum', { minReplicas: 4 }, 2, 4, 'below Spec.MinReplicas'],
   ] as const)
-    it(`at a target ${what}, whatever the usage`, async () => {
+    it(`scales a target ${what}, for any usage`, async () => {
       load(at0, 500);
       world.put(horizontalPodAutoscalerResource, hpa(spec));
       await world.reconcile(key);
@@ -291,7 +291,7 @@ describe('a HorizontalPodAutoscaler', () => {
     assert.equal(replicas(), 4);
   });
 
-  it('scales nothing while it is deleted', async () => {
+  it('scales nothing if it is deleted during the reconciliation', async () => {
     load(2, 900);
     const metadata = { deletionTimestamp: at(0), finalizers: ['x'] };
     world.put(horizontalPodAutoscalerResource, hpa({}, metadata));

@@ -44,7 +44,7 @@ describe('the query of a metric', () => {
       'sum({__name__="hits",namespace="shop",service="web"})',
     ],
     [
-      'for a Namespace has the namespace of the autoscaler, whatever name is given',
+      'for a Namespace has the namespace of the autoscaler, and not the given name',
       object('Namespace', 'other'),
       'sum({__name__="hits",namespace="shop"})',
     ],

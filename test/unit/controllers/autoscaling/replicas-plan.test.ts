@@ -78,7 +78,7 @@ describe('the replicas for a utilization of the requests', () => {
       assert.deepEqual([answer.replicas, answer.utilization], [replicas, utilization]);
     });
 
-  it('include a pod that was ready and is not ready any more', () => {
+  it('include a pod that was ready and is no longer ready', () => {
     const late: Pod = {
       ...old('l'),
       status: {
@@ -119,7 +119,7 @@ describe('the replicas for a utilization of the requests', () => {
 });
 
 describe('the replicas for a mean', () => {
-  it('are as many as bring it to the target', () => {
+  it('are the number that brings the mean to the target', () => {
     const answer = replicasByAverage(ask(pods(3), [20_000, 10_000, 12_000]), 7_000);
     assert.deepEqual(answer, { replicas: 6, average: 14_000 });
   });

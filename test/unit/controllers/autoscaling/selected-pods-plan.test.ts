@@ -42,7 +42,7 @@ describe('the pods of an autoscaler', () => {
     assert.deepEqual(found(all, 'n/idle'), ['', 'n/idle']);
   });
 
-  it('are unknown for an autoscaler that was not given, or that has changed its selector', () => {
+  it('are unknown for an autoscaler that was not passed in, or whose selector has changed', () => {
     const selected = new SelectedPods(pods, [['n/web', 'app=web']]);
     assert.equal(selected.of('n/other', 'app=web'), undefined);
     assert.equal(selected.of('n/web', 'app=db'), undefined);
@@ -57,7 +57,7 @@ describe('the pods of an autoscaler', () => {
     assert.deepEqual(found(all, 'n/db'), ['c', 'n/db']);
   });
 
-  it('cost time by their number, and not by the number of autoscalers times all pods', () => {
+  it('are found in a time that depends on their number, and not on autoscalers times pods', () => {
     let looks = 0;
     const counted = Array.from({ length: 1000 }, (_, index) => {
       const one = labelled(`p${index}`, { app: `a${index}` });

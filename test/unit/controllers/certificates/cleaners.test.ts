@@ -52,14 +52,14 @@ describe('a bootstrap token', () => {
     ['that is being deleted', token(at(-1), { deletionTimestamp: at(0) }), key],
   ];
   for (const [title, secret, of] of kept)
-    it(`stays: one ${title}`, async () => {
+    it(`is kept if it is one ${title}`, async () => {
       const world = new ScriptedWorld(tokenCleaner);
       world.put(secretResource, secret);
       assert.equal(await world.reconcile(of), undefined);
       assert.deepEqual(world.asked, []);
     });
 
-  it('with a later expiration in the meantime stays', async () => {
+  it('is kept if it got a later expiration in the meantime', async () => {
     const world = new ScriptedWorld(tokenCleaner);
     world.put(secretResource, token(at(-1)));
     world.store(secretResource, token(at(60), { resourceVersion: '2' }));
@@ -67,7 +67,7 @@ describe('a bootstrap token', () => {
     assert.deepEqual(world.names(secretResource), ['t']);
   });
 
-  it('is reconciled when it changes, and no other secret', async () => {
+  it('is the only Secret that is reconciled when it changes', async () => {
     const world = new ScriptedWorld(tokenCleaner);
     assert.deepEqual(world.keysOf(secretResource, token()), [key]);
     assert.deepEqual(world.keysOf(secretResource, token(at(1), {}, 'Opaque')), []);

@@ -84,14 +84,14 @@ describe('a request', () => {
     assert.ok(world.asked.includes('approval CertificateSigningRequest r'));
   });
 
-  it('that cannot be read is denied', async () => {
+  it('is denied if it cannot be parsed', async () => {
     const request = asking(joining());
     start('auto', { ...request, spec: { ...request.spec, request: 'e' } });
     await world.reconcile('r');
     assert.equal(said(), 'Denied InvalidRequest: the certificate request cannot be read');
   });
 
-  it('for the name of a running node is denied', async () => {
+  it('is denied for the name of a running node', async () => {
     start('auto', asking(joining()));
     const alive = lease(-1);
     world.seen.put(leaseResource, { ...alive, metadata: meta('a', { namespace: 'kube-node-lease' }) });
@@ -114,7 +114,7 @@ describe('a request', () => {
     ],
   ];
   for (const [title, request] of ignored)
-    it(`${title} is left alone`, async () => {
+    it(`${title} is not changed`, async () => {
       start('auto', request);
       await world.reconcile('r');
       assert.deepEqual(world.asked, []);
@@ -168,7 +168,7 @@ describe('a request for a serving certificate', () => {
     }
   });
 
-  it('that is decided is deleted when its Node is deleted', async () => {
+  it('is deleted with its Node after it was decided', async () => {
     withMaster({ ...request(), status: { conditions: [{ type: 'Approved', status: 'True' }] } });
     world.put(nodeResource, nodeA());
     await world.reconcile('r');
@@ -324,7 +324,7 @@ describe('a machine that an administrator has to approve', () => {
     assert.equal(owners(world.stored(kind, 'r')), undefined);
   });
 
-  it('that was in the cluster before keeps its Node, without an approval', async () => {
+  it('keeps its Node without an approval if it was in the cluster before', async () => {
     start('manual', asking(joining()));
     const before = world.put(nodeResource, nodeA());
     await world.reconcile('r');

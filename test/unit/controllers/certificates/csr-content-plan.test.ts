@@ -109,7 +109,7 @@ const rows: readonly (readonly [
 
 describe('a request for a certificate', () => {
   for (const [signer, content, usages, problem] of rows) {
-    it(`${signer} ${JSON.stringify(content).slice(0, 60)} for ${usages.join(', ')}`, () => {
+    it(`of ${signer} with ${JSON.stringify(content).slice(0, 60)} for ${usages.join(', ')} is checked`, () => {
       const found = check(signer, content, usages);
       if (problem === undefined) assert.equal(found, undefined);
       else assert.match(found ?? '', problem);

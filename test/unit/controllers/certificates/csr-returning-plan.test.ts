@@ -1,4 +1,4 @@
-/** Nodes that were off past the end of their certificate, and others who say that they are such nodes. */
+/** Nodes that were off until their certificate had expired, and clients that pretend to be such nodes. */
 import { expiredCertificateKey } from '../../../../src/api/certificates/v1/conditions.ts';
 import { certificateAnnotation } from '../../../../src/api/core/v1/node/annotations.ts';
 import type { Node } from '../../../../src/api/core/v1/node/node.ts';

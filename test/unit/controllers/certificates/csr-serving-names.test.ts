@@ -47,7 +47,7 @@ for (const name of reservedNames) {
   });
 }
 
-test('names are reserved below the cluster’s own domain, whatever it is', () => {
+test('names below any configured cluster domain are reserved', () => {
   const other = { places: { ...places, clusterDomain: 'k8s.example' } };
   assert.equal(askedFor(['a.k8s.example'], [], other, 'a.k8s.example'), 'deny');
   assert.equal(askedFor(['a.k8s.example'], [], {}, 'a.k8s.example'), 'approve');
@@ -87,7 +87,7 @@ const foreignNames = [
   'b',
 ];
 for (const name of foreignNames) {
-  test(`a node gets no certificate for ${JSON.stringify(name)}, whatever addresses its Node has`, () => {
+  test(`a node gets no certificate for ${JSON.stringify(name)}, with any addresses of its Node`, () => {
     assert.equal(askedFor([name], []), 'deny');
     assert.equal(askedFor(['a', name], ['192.0.2.1']), 'deny');
   });
@@ -128,7 +128,7 @@ const foreignAddresses = [
 ];
 const ofB = node('b', [['InternalIP', '::ffff:192.0.2.2']]);
 for (const ip of foreignAddresses) {
-  test(`no node gets a certificate for ${ip}, whether or not its Node lists it`, () => {
+  test(`no node gets a certificate for ${ip}, even if its Node lists it`, () => {
     const over = {
       otherNodes: [ofB],
       places: { ...places, serviceAddresses: ['::ffff:198.51.100.7'] },
@@ -146,7 +146,7 @@ test('a node’s own address is accepted in every spelling', () => {
   assert.equal(askedFor(['a'], ['2001:db8::2'], { node: told }), 'deny');
 });
 
-test('grants nothing while the addresses of the masters are unknown, and denies requests that are invalid anyway', () => {
+test('no request is approved while the addresses of the masters are unknown, and invalid requests are denied', () => {
   const unknown = { places: { ...places, masters: [] } };
   assert.equal(askedFor(['a'], ['192.0.2.1'], unknown), 'await-masters');
   assert.equal(askedFor(['a'], [], unknown), 'await-masters');
@@ -170,7 +170,7 @@ test('only a node on a master’s machine may have the master’s host name', ()
     assert.equal(on(from), 'deny', from);
 });
 
-test('more names than a node has are refused, by the signer too', () => {
+test('a request for more names than a node has is denied, and the signer rejects it, too', () => {
   const many = hosts(
     [],
     Array.from({ length: 17 }, (_, index) => `192.0.2.${100 + index}`),

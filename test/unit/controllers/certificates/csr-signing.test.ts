@@ -59,7 +59,7 @@ test('a request that must not be signed gets the condition Failed and keeps its 
   }
 });
 
-test('writes nothing for a request that is not approved or does not exist', async () => {
+test('a request that is not approved or does not exist causes no write', async () => {
   const { world } = worldWith(content(), []);
   await world.reconcile('r');
   await world.reconcile('another');

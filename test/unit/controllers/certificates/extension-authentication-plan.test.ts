@@ -31,7 +31,7 @@ test('the ConfigMap has the authorities, and the names and headers of the front 
   });
 });
 
-test('without a front proxy it has the authority of users alone', () => {
+test('without a front proxy the ConfigMap has only the authority of users', () => {
   const made = planAuthentication('CLUSTER', undefined, undefined);
   assert.ok(made.type === 'create');
   assert.deepEqual(made.configMap.data, { 'client-ca-file': 'CLUSTER' });
@@ -51,7 +51,7 @@ test('another authority is published, and additions of users are removed', () =>
   assert.equal(binary.configMap.binaryData, undefined);
 });
 
-test('an immutable ConfigMap with other content is removed, and one that is being deleted is left', () => {
+test('an immutable ConfigMap with other content is removed, and one that is being deleted is not changed', () => {
   assert.deepEqual(plan(stored({ data: {}, immutable: true })), { type: 'remove', uid: 'u' });
   const { metadata } = stored({});
   const ending = { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };

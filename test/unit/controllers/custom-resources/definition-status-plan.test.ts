@@ -25,7 +25,7 @@ const shown = (status: CustomResourceDefinition['status']) =>
   status?.conditions?.map(({ type, status: state, reason, message }) => [type, state, reason, message]);
 
 describe('the status of a definition', () => {
-  it('accepts free names first, is established then, and does not change any more', () => {
+  it('accepts free names first, is then established, and does not change any more', () => {
     const one = definition(namesOf('as', { shortNames: ['a'], categories: ['all'] }));
     const first = definitionStatus(one, alone, now);
     assert.deepEqual(first?.acceptedNames, one.spec.names);
@@ -40,7 +40,7 @@ describe('the status of a definition', () => {
     assert.equal(definitionStatus({ ...one, status: second }, alone, 'later'), undefined);
   });
 
-  it('refuses names that other definitions of the group or built-in kinds use', () => {
+  it('rejects names that other definitions of the group or built-in kinds use', () => {
     const builtIn = [
       { group: 'example.com', plural: 'cs', singular: 'c', shortNames: ['x'], kind: 'C' },
       { group: 'other.com', plural: 'ds', singular: 'd', shortNames: [], kind: 'D' },
@@ -76,7 +76,7 @@ describe('the status of a definition', () => {
     );
   });
 
-  it('keeps accepted names that are taken by the new ones of another definition, and stays established', () => {
+  it('keeps accepted names that a new definition also requests, and stays established', () => {
     const names = namesOf('as');
     const one = definition(namesOf('as', { singular: 'new' }), names);
     const first = definitionStatus({ ...one, spec: { ...one.spec, names } }, alone, now);

@@ -54,7 +54,7 @@ describe('the disruption controller', () => {
     assert.equal(status()?.expectedPods, 3);
   });
 
-  it('counts the pods of a StatefulSet and of a ReplicationController, whatever owns these', async () => {
+  it('counts the pods of a StatefulSet and of a ReplicationController that have owners themselves', async () => {
     for (const resource of [statefulSetResource, replicationControllerResource]) {
       world = new ScriptedWorld(disruptionController);
       world.put(podDisruptionBudgetResource, budget({ maxUnavailable: 1 }));
@@ -108,7 +108,7 @@ describe('the disruption controller', () => {
     assert.equal(status()?.conditions?.[0]?.reason, 'SyncFailed');
   });
 
-  it('looks at the pods of its namespace alone, and at all of them for an empty selector', async () => {
+  it('reads only the pods of the budget’s namespace, and all of them for an empty selector', async () => {
     world.put(podDisruptionBudgetResource, budget({ minAvailable: 1, selector: {} }));
     put(pod('a', { readyAt: 0 }), pod('b', { readyAt: 0, metadata: { namespace: 'other' } }));
     await world.reconcile('default/pdb');
@@ -118,7 +118,7 @@ describe('the disruption controller', () => {
     assert.equal(status()?.currentHealthy, 0);
   });
 
-  it('is woken by its pods and by the owners of its pods', () => {
+  it('reconciles a budget when its pods or the owners of its pods change', () => {
     world.put(podDisruptionBudgetResource, budget({ minAvailable: 1 }));
     const itself = budget({ minAvailable: 1 });
     assert.deepEqual(keysFor(world.controller, 'poddisruptionbudgets', itself), ['default/pdb']);
@@ -142,7 +142,7 @@ describe('the disruption controller', () => {
     assert.deepEqual(status(), evicted);
   });
 
-  it('looks again when an announced pod should be deleted', async () => {
+  it('reconciles again when an announced pod should have been deleted', async () => {
     const one = budget({ minAvailable: 1 });
     const numbers = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 };
     world.put(podDisruptionBudgetResource, { ...one, status: { ...numbers, disruptedPods: { a: at(0) } } });
@@ -184,7 +184,7 @@ describe('a pod with an announced eviction', () => {
     assert.equal(world.asked.length, length);
   });
 
-  it('alone wakes the controller', () => {
+  it('is the only kind of pod that the controller reconciles', () => {
     const { controller } = new ScriptedWorld(staleDisruptionController);
     assert.deepEqual(keysFor(controller, 'pods', said('X')), ['default/a']);
     assert.deepEqual(keysFor(controller, 'pods', pod('a')), []);

@@ -43,7 +43,7 @@ describe('an Event', () => {
     assert.equal(await world.reconcile(key), undefined);
   });
 
-  it('stays if it occurred again and the cache does not show that yet', async () => {
+  it('is kept if it occurred again and the cache does not show that yet', async () => {
     const world = new ScriptedWorld(eventTtl(60_000));
     world.seen.put(eventResource, event());
     world.store(eventResource, event({ resourceVersion: '2' }, { lastTimestamp: at(60) }));

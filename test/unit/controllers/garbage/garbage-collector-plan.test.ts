@@ -113,7 +113,7 @@ describe('waitsForDependents', () => {
     [[], true, false],
     [['foregroundDeletion'], false, false],
   ] as const)
-    it(`${finalizers.join() || 'no finalizer'}, ${deleting ? 'deleted' : 'not deleted'}: ${expected}`, () =>
+    it(`is ${expected} with ${finalizers.join() || 'no finalizer'}, ${deleting ? 'deleted' : 'not deleted'}`, () =>
       assert.equal(waitsForDependents(object([...finalizers], deleting)), expected));
 });
 
@@ -132,7 +132,7 @@ describe('ownersInCycle', () => {
   }
   const waiting = (name: string) =>
     meta(name, { deletionTimestamp: at(1), finalizers: ['foregroundDeletion'] });
-  /** Returns the owners in a circle with the first object; all objects wait except `notWaiting`. */
+  /** Returns the owners in a cycle with the first object; all objects wait except `notWaiting`. */
   const circle = (links: readonly Link[], notWaiting: readonly string[] = []) => {
     const all = [...new Set(links.flatMap(({ of, owner }) => [of, owner]))].map((name): KubeObject => {
       const owners = links.filter(({ of }) => of === name);
@@ -268,7 +268,7 @@ describe('the garbage collector', () => {
     for (let round = 0; graph.step(random); round++) assert.ok(round < 1000, 'it comes to rest');
   };
 
-  it('completes every deletion, for any graph of owners', () => {
+  it('completes every deletion for any graph of owners', () => {
     for (let seed = 1; seed <= 400; seed++) {
       const random = new SeededRandom(seed);
       const graph = new Graph();

@@ -118,7 +118,7 @@ describe('an object', () => {
 });
 
 describe('a deleted object', () => {
-  it('may have very many dependents: other work runs while they are deleted', async () => {
+  it('with very many dependents does not block other work while they are deleted', async () => {
     put(...Array.from({ length: 1_000 }, (_, index) => map(`child-${index}`, [owned('gone')])));
     const most = await world.maxAskedInOneTurn(() => reconcile(map('gone')));
     assert.deepEqual(left(), []);
@@ -146,7 +146,7 @@ describe('a deleted object', () => {
     assert.equal(
       world.asked.filter((request) => request.startsWith('get')).length,
       1,
-      'it is looked up once',
+      'the owner is read once',
     );
   });
 
@@ -240,8 +240,8 @@ describe('an object that is being deleted', () => {
   });
 });
 
-describe('reconciled again', () => {
-  it('is an object, and an owner that waits for it', () => {
+describe('the objects that are reconciled again', () => {
+  it('include a changed object, and an owner that waits for it', () => {
     const cluster = node('n1');
     Object.assign(cluster.metadata, waiting);
     world.put(nodeResource, cluster);
@@ -253,7 +253,7 @@ describe('reconciled again', () => {
     assert.deepEqual(keys(owned('going')), [own('a'), own('going')]);
     assert.deepEqual(keys(owned('n1', { kind: 'Node' })), [own('a'), packKey('Node.', 'uid-n1', 'n1')]);
   });
-  it('are no events', () => {
+  it('include no Events', () => {
     assert.deepEqual(world.keysOf({ kind: 'Event' } as ResourceRef, map('a')), []);
   });
 });

@@ -1,4 +1,4 @@
-/** Pods that are removed because no agent is left to end them, and the events about them. */
+/** Pods that are removed because no agent can end them any more, and the events about them. */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { type Node, nodeResource, type Taint } from '../../../../src/api/core/v1/node/node.ts';
@@ -63,7 +63,7 @@ describe('a node that does not exist', () => {
     assert.deepEqual([status?.phase, status?.conditions?.length], ['Failed', 1]);
   });
 
-  it('keeps them if the server has it', async () => {
+  it('keeps its pods if the server has the Node', async () => {
     world.put(podResource, on('gone', 'a'));
     await world.reconcile('gone');
     await world.clock.advance(quarantine);
@@ -74,7 +74,7 @@ describe('a node that does not exist', () => {
     assert.deepEqual(await world.reconcile('gone'), { requeueAfter: quarantine });
   });
 
-  it('starts its grace period again if it had no pods in between', async () => {
+  it('starts its grace period again if it had no pods in the meantime', async () => {
     const first = world.put(podResource, on('gone', 'a'));
     await world.reconcile('gone');
     world.seen.remove(podResource, `default/${first.metadata.name}`);
@@ -84,7 +84,7 @@ describe('a node that does not exist', () => {
     assert.deepEqual(await world.reconcile('gone'), { requeueAfter: quarantine });
   });
 
-  it('loses each pod that can be removed; the others are retried', async () => {
+  it('loses each pod that can be removed, and the others are retried', async () => {
     for (const name of ['a', 'b', 'c']) world.put(podResource, on('gone', name));
     await world.reconcile('gone');
     await world.clock.advance(quarantine);
@@ -98,7 +98,7 @@ describe('a node that does not exist', () => {
     assert.deepEqual(world.names(podResource), []);
   });
 
-  it('does not remove another pod that has taken the name', async () => {
+  it('keeps another pod with the name of a removed one', async () => {
     world.put(podResource, on('gone', 'a'));
     await world.reconcile('gone');
     await world.clock.advance(quarantine);
@@ -120,7 +120,7 @@ describe('a node that exists', () => {
     ['not ready, without a taint', node('n1', { ready: 'False' }), ['leaving', 'stays']],
   ];
   for (const [title, one, left] of cases)
-    it(`${title}: has ${left.join(' and ')} left`, async () => {
+    it(`keeps ${left.join(' and ')} if it is ${title}`, async () => {
       world.put(nodeResource, one);
       world.put(podResource, on('n1', 'stays'));
       world.put(podResource, on('n1', 'leaving', leaving));
@@ -138,7 +138,7 @@ describe('a node that exists', () => {
 });
 
 describe('reconciled again', () => {
-  it('is a node whenever it changes', () => {
+  it('is every changed node', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('n1')), ['n1']);
   });
   it('are the node of a pod if the node does not exist, or if it is out of service and the pod is terminating', () => {

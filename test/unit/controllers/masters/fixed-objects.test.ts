@@ -41,7 +41,7 @@ async function becomes<T extends FlowSchema | PriorityLevelConfiguration>(
   return world.stored(ref as never, name) as T | undefined;
 }
 
-test('all of them are created, and none when they exist', async () => {
+test('all objects are created if they do not exist, and none otherwise', async () => {
   assert.deepEqual(world.names(classes), ['system-cluster-critical', 'system-node-critical']);
   assert.deepEqual(
     world.all<PriorityClass>(classes).map(({ value }) => value),

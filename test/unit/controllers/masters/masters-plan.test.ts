@@ -64,7 +64,7 @@ test('the masters are the addresses and host names of the labeled Leases', () =>
   ]);
 });
 
-test('one slice lists all masters on the same port, and is not changed again', () => {
+test('a slice lists all masters with the same port, and is not written again', () => {
   const masters = [at('192.0.2.10:6443'), at('192.0.2.11:6443')];
   const plan = planSlices(masters, []);
   assert.deepEqual(briefly(plan), {

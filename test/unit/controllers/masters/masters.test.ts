@@ -1,6 +1,6 @@
 /**
- * Leases of masters: a master renews its own, judges those of others, and publishes the live masters; the
- * cache may lag.
+ * Leases of masters: a master renews its own, monitors those of others, and publishes the live masters;
+ * the cache may lag.
  */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
@@ -105,7 +105,7 @@ describe('its own Lease', () => {
     assert.deepEqual([spec.acquireTime, spec.renewTime], [micro(-60), micro(0)]);
   });
 
-  it('that exists and is not in the cache is retried; any other error fails', async () => {
+  it('is retried if it exists but is not in the cache, and fails with any other error', async () => {
     world.store(leaseResource, lease('192.0.2.1'));
     assert.deepEqual(await world.reconcile('masters'), { requeueAfter: 5000 });
     begin();
@@ -114,7 +114,7 @@ describe('its own Lease', () => {
     await assert.rejects(world.reconcile('masters'), failure);
   });
 
-  it('never expires for its own master, however far the cache is behind', async () => {
+  it('never expires for its own master, even if the cache is far behind', async () => {
     await round();
     world.sync(leaseResource);
     for (let n = 0; n < 5; n++) {
@@ -241,14 +241,14 @@ describe('the published endpoints', () => {
     assert.deepEqual(inEndpoints(), ['192.0.2.1']);
   });
 
-  it('is not written again', async () => {
+  it('are not written again', async () => {
     for (let n = 0; n < 2; n++) await round();
     const { length } = world.asked;
     await round();
     assert.deepEqual([world.asked.length, published], [length, 2]);
   });
 
-  it('is tried again when another master was faster; another failure is one', async () => {
+  it('are retried when another master was faster, and fail with any other error', async () => {
     for (const [verb, faster] of [
       ['create', []],
       ['update', [newConflict, newNotFound]],
@@ -282,7 +282,7 @@ describe('the published endpoints', () => {
     }
   });
 
-  it('takes a slice of its name for its own, unless the cache only lags', async () => {
+  it('include an existing slice of that name, unless the cache only lags', async () => {
     const theirs = {
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
@@ -307,7 +307,7 @@ describe('the published endpoints', () => {
     await assert.rejects(world.reconcile('masters'), /no/);
   });
 
-  it('has no master on loopback, and then no Endpoints', async () => {
+  it('contain no master on loopback, and then there are no Endpoints', async () => {
     begin('127.0.0.1');
     world.put(endpointsResource, {
       apiVersion: 'v1',
@@ -323,7 +323,7 @@ describe('the published endpoints', () => {
   });
 });
 
-it('everything that it reads wakes it', () => {
+it('are reconciled when any object that they depend on changes', () => {
   for (const [ref, object] of [
     [leaseResource, lease()],
     [serviceResource, service()],

@@ -1,4 +1,4 @@
-/** Corrections of the Service of the API, whatever its state is. */
+/** Corrections of the Service of the API in any state. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Service } from '../../../../src/api/core/v1/service/service.ts';
@@ -86,7 +86,7 @@ describe('the Service of the API', () => {
     assert.deepEqual({ type, clusterIPs }, over);
   });
 
-  it('gets its address back from a name of elsewhere', () => {
+  it('gets its address back if it was changed to an external name', () => {
     const external = {
       type: 'ExternalName' as const,
       externalName: 'evil.example',

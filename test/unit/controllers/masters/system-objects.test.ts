@@ -71,7 +71,7 @@ test('creating an object that exists and is not in the cache does not fail', asy
   for (const key of ['namespaces', api, dns]) await assert.rejects(world.reconcile(key), /no/);
 });
 
-test('the Service of the API is put right, and of cluster DNS only its absence', async () => {
+test('the Service of the API is corrected, while the Service of cluster DNS is only created if it is missing', async () => {
   await all();
   sync();
   change({ selector: { app: 'mine' } });

@@ -6,7 +6,7 @@ import { at } from '../objects.ts';
 const short = (conditions: ReturnType<typeof deletionConditions>) =>
   conditions.map(({ type, status, message }) => [type, status, message]);
 
-it('reports the remaining objects and finalizers, and finally that the namespace is empty', () => {
+it('the conditions report the remaining objects and finalizers, and finally that the namespace is empty', () => {
   const pods = { resource: 'pods.', count: 2, finalizers: { 'example.com/a': 1 } };
   const sets = { resource: 'replicasets.apps', count: 1, finalizers: { 'example.com/a': 1 } };
   const busy = deletionConditions(

@@ -39,7 +39,7 @@ const conditions = () =>
   );
 
 describe('a namespace that ends', () => {
-  it('with very many objects lets other work run while they are deleted', async () => {
+  it('does not block other work while very many objects are deleted', async () => {
     world.put(namespaceResource, space());
     for (let index = 0; index < 1_000; index++) world.store(configMapResource, map(`map-${index}`));
     const most = await world.maxAskedInOneTurn(reconcile);
@@ -80,7 +80,7 @@ describe('a namespace that ends', () => {
     assert.ok(world.all(configMapResource).every(({ metadata }) => metadata.deletionTimestamp));
   });
 
-  it('requests no deletion twice, and writes no condition twice', async () => {
+  it('requests each deletion once, and writes each condition once', async () => {
     world.put(namespaceResource, space());
     world.store(configMapResource, held('a'));
     await reconcile();
@@ -114,7 +114,7 @@ describe('a namespace that ends', () => {
     assert.deepEqual(world.names(configMapResource), ['a']);
   });
 
-  it('may already be deleted', async () => {
+  it('causes no error if it is already deleted', async () => {
     world.seen.put(namespaceResource, space());
     assert.equal(await reconcile(), undefined);
     assert.ok(!world.asked.some((request) => request.startsWith('finalize')));
@@ -137,7 +137,7 @@ describe('a namespace is unchanged with all its objects if it', () => {
     });
 });
 
-it('it is reconciled when it changes, and while it terminates also when an object in it changes', () => {
+it('a namespace is reconciled when it changes, and while it terminates also when an object in it changes', () => {
   world.seen.put(namespaceResource, space());
   world.seen.put(namespaceResource, space({ name: 'stays', uid: 's', deletionTimestamp: undefined }));
   assert.deepEqual(world.keysOf(namespaceResource, space()), ['ending']);

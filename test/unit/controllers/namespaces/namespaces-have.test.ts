@@ -49,7 +49,7 @@ for (const [what, factory, name] of [
 ] as const) {
   const ref = name === 'default' ? serviceAccountResource : configMapResource;
   describe(`a namespace and ${what}`, () => {
-    it('gets it once, and again after it was deleted', async () => {
+    it('is created once, and again after a deletion', async () => {
       const world = new ScriptedWorld(factory);
       world.put(namespaceResource, space());
       await world.reconcile('a');
@@ -71,7 +71,7 @@ for (const [what, factory, name] of [
       ['that ends', space({ deletionTimestamp: at(1) })],
       ['that does not exist', undefined],
     ] as const)
-      it(`gets nothing in a namespace ${title}`, async () => {
+      it(`is not created in a namespace ${title}`, async () => {
         const world = new ScriptedWorld(factory);
         if (one) world.put(namespaceResource, one);
         await world.reconcile('a');
@@ -92,7 +92,7 @@ for (const [what, factory, name] of [
       assert.deepEqual(world.names(ref), [name]);
     });
 
-    it('is tried again when the server fails', async () => {
+    it('is retried when the server fails', async () => {
       const world = new ScriptedWorld(factory);
       world.put(namespaceResource, space());
       world.refuse = () => newInternalError('no');
@@ -125,13 +125,13 @@ describe('the published authority', () => {
 
   for (const [title, existing, expected] of [
     ['is right', published(), 'none'],
-    ['is right and immutable', published({ immutable: true }), 'none'],
+    ['is correct and immutable', published({ immutable: true }), 'none'],
     ['was changed', published({ data: { 'ca.crt': 'x' } }), 'update'],
     ['was emptied', published({ data: undefined }), 'update'],
     ['has more', published({ data: { 'ca.crt': authority, more: 'x' } }), 'update'],
-    ['has more in bytes', published({ binaryData: { more: 'eA==' } }), 'update'],
+    ['has additional binary data', published({ binaryData: { more: 'eA==' } }), 'update'],
     ['has no description', published({}, { annotations: {} }), 'update'],
-    ['was changed for good', published({ immutable: true, data: {} }), 'remove'],
+    ['is immutable with other data', published({ immutable: true, data: {} }), 'remove'],
     ['ends', published({ data: {} }, { deletionTimestamp: at(1) }), 'none'],
   ] as const)
     it(`that ${title}: ${expected}`, () => {

@@ -20,7 +20,7 @@ test('the node of the control plane gets the role, without a taint, and keeps it
   assert.equal(stored('own')?.spec.taints, undefined);
 });
 
-test('a node that has the role is not written again, for any value of the label', async () => {
+test('a node that has the role with any value of the label is not written again', async () => {
   const own = node('own');
   world.put(nodeResource, { ...own, metadata: { ...own.metadata, labels: { [label]: 'true' } } });
   const { length } = world.asked;

@@ -32,7 +32,7 @@ function setUp(look: () => Promise<unknown> = async () => undefined) {
   return { clock, heartbeats, stop, looks: () => looks };
 }
 
-describe('silence', () => {
+describe('the silence of a node', () => {
   it('counts from the last heartbeat', async () => {
     const { clock, heartbeats } = setUp();
     await clock.advance(60_000);
@@ -49,7 +49,7 @@ describe('silence', () => {
     assert.equal(heartbeats.silenceSince(clock.now() - 3_600_000), 7_000);
   });
 
-  it('restarts when this process was stopped, also for a question before any tick', async () => {
+  it('restarts when this process was stopped, also if it is queried before the next tick', async () => {
     const { clock, heartbeats } = setUp();
     const heard = clock.now();
     await clock.advance(21_000);
@@ -99,7 +99,7 @@ describe('silence', () => {
     assert.equal(heartbeats.silenceSince(clock.now() + 1), 7_000, 'a heartbeat in the future is ignored');
   });
 
-  it('is of all nodes together since the start, until one is heard', async () => {
+  it('is that of all nodes together from the start until the first heartbeat', async () => {
     const { clock, heartbeats } = setUp();
     await clock.advance(7_000);
     assert.equal(heartbeats.quietFor(), 7_000);
@@ -172,7 +172,7 @@ describe('the store', () => {
     assert.equal(looks(), 0);
   });
 
-  it('that does not answer makes no node silent, until it has answered again for a whole grace period', async () => {
+  it('makes no node silent while it does not answer, until it has answered again for a whole grace period', async () => {
     let answers = true;
     const { clock, heartbeats } = setUp(() =>
       answers ? Promise.resolve() : Promise.reject(new Error('away')),
@@ -199,7 +199,7 @@ describe('the store', () => {
     assert.equal(looks(), 2);
   });
 
-  it('that does not answer stays lost after this process was stopped for a while', async () => {
+  it('stays lost if it does not answer after this process was stopped for a while', async () => {
     const { clock, heartbeats } = setUp(() => Promise.reject(new Error('away')));
     await clock.advance(60_000);
     clock.stopFor(300_000);
@@ -216,7 +216,7 @@ describe('the store', () => {
     assert.equal(heartbeats.silenceSince(0), 3_000);
   });
 
-  it('that does not finish a request counts as lost', async () => {
+  it('counts as lost if it does not finish a request', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { clock, heartbeats, looks } = setUp(() => promise);
     await clock.advance(60_000);

@@ -89,7 +89,7 @@ describe('the ranges of a node', () => {
   it('are IPv4 ranges; invalid ranges are ignored', () => {
     assert.deepEqual(specs({ podCIDRs: ['fd00::/64', '10.244.1.0/24', 'nonsense', ''] }), ['10.244.1.0/24']);
   });
-  it('are all compared with each of another node', () => {
+  it('are each compared with every range of another node', () => {
     const two = { ...withRange('b', undefined, 5), spec: { podCIDRs: ['10.244.7.0/24', '10.244.1.0/24'] } };
     assert.match(
       rangeProblem(withRange('n', '10.244.1.0/24', 10), [two], cluster) ?? '',
@@ -100,7 +100,7 @@ describe('the ranges of a node', () => {
   });
 });
 
-it('a machine has registered as its Node if the status of the Node has a machine id', () => {
+it('are assigned once the status of the Node has a machine id', () => {
   assert.equal(hasReported({ ...node('n'), status: undefined }), false);
   assert.equal(hasReported({ ...node('n'), status: { conditions: [] } }), false);
   const nodeInfo = { kernelVersion: '6.1' } as NonNullable<NonNullable<Node['status']>['nodeInfo']>;
@@ -182,7 +182,7 @@ describe('a range that a node names itself', () => {
     [['fd00::/64'], /is not one IPv4 range/],
     [[], /is not one IPv4 range/],
   ] as const) {
-    it(`is ${podCIDRs.join() || 'none'}`, () => {
+    it(`is rejected if it is ${podCIDRs.join() || 'absent'}`, () => {
       const base = node('n');
       const problem = claimProblem({ ...base, spec: { podCIDRs: [...podCIDRs] } }, others, cluster);
       if (expected) assert.match(problem ?? '', expected);

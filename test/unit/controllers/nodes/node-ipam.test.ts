@@ -93,7 +93,7 @@ describe('a node without a range', () => {
     assert.deepEqual(world.keysOf(nodeResource, node('a', '10.244.0.0/23')), ['a']);
   });
 
-  it('whose write fails is retried, and its range is free for other nodes in between', async () => {
+  it('is retried if its write fails, and its range is free for other nodes in the meantime', async () => {
     world.refuse = () => newInternalError('no');
     put('a');
     await assert.rejects(world.reconcile('a'), /no/);
@@ -104,7 +104,7 @@ describe('a node without a range', () => {
     assert.deepEqual([rangeOf('a'), rangeOf('b')], ['10.244.1.0/24', '10.244.0.0/24']);
   });
 
-  it('that is created again gets a range, and the range of its former Node is free', async () => {
+  it('gets a range if it was created again, and the range of its former Node is free', async () => {
     begin({ clusterCidr: '10.244.0.0/24' });
     put('a');
     await world.reconcile('a');
@@ -169,7 +169,7 @@ describe('the cluster range in the settings', () => {
     for (const nodeMaskSize of [16, 30]) assert.ok(nodeIpam({ nodeMaskSize }));
   });
 
-  it('decides which range a node may name itself', () => {
+  it('limits the ranges that a node may name itself', () => {
     const claims = podRangeClaims('10.244.0.0/16');
     assert.equal(claims(node('a', '10.244.7.0/24'), []), undefined);
     assert.match(claims(node('a', '10.244.7.0/24'), [node('b', '10.244.7.0/24')]) ?? '', /overlaps/);

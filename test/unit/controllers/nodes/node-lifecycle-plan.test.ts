@@ -40,7 +40,7 @@ const withCondition = (type: string, status: 'True' | 'False' | 'Unknown'): Node
 };
 
 describe('a node that sends heartbeats', () => {
-  it('is unchanged until its time is over', () => {
+  it('is unchanged until its grace period has passed', () => {
     assert.deepEqual(planNode(observe({ silence: 15_000 })), {
       conditions: undefined,
       taints: undefined,
@@ -110,7 +110,7 @@ describe('a node that sends heartbeats', () => {
   });
 });
 
-describe('a node that is silent for its whole time', () => {
+describe('a node that is silent for its whole grace period', () => {
   it("gets the status Unknown, with upstream's reason, for the agent's conditions, and keeps the others", () => {
     const before = withCondition('NetworkUnavailable', 'False');
     const { conditions, lost, lostIn } = planNode(observe({ node: before, ...silent }));
@@ -146,7 +146,7 @@ describe('a node that is silent for its whole time', () => {
     });
   });
 
-  it('is tainted in the same step, with the time for the pods that are evicted by it', () => {
+  it('is tainted in the same step, with the time from which evictions are counted', () => {
     assert.deepEqual(planNode(observe(silent)).taints, [
       { key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule', timeAdded: now },
       { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute', timeAdded: now },
@@ -166,7 +166,7 @@ describe('a node that is silent for its whole time', () => {
   });
 });
 
-describe('when many are in trouble', () => {
+describe('when many nodes are not ready', () => {
   for (const [nodes, unready, expected] of [
     [0, 0, 'none'],
     [1, 0, 'none'],
@@ -179,7 +179,8 @@ describe('when many are in trouble', () => {
     [100, 55, 'partial'],
     [100, 100, 'full'],
   ] as const) {
-    it(`${unready} of ${nodes} are ${expected}`, () => assert.equal(disruptionOf(nodes, unready), expected));
+    it(`${unready} of ${nodes} unready nodes are the state ${expected}`, () =>
+      assert.equal(disruptionOf(nodes, unready), expected));
   }
 
   it('no further node gets a NoExecute taint, but its pods become unready', () => {
@@ -210,7 +211,7 @@ describe('when many are in trouble', () => {
     assert.deepEqual(taintsFrom(notReady, unreachable), ['unreachable:NoExecute', 'unreachable:NoSchedule']);
   });
 
-  it('a node that is Unknown from before evicts only after a whole time of silence', () => {
+  it('the pods of a node that was Unknown before are evicted only after a whole grace period of silence', () => {
     const unknown = node('n1', { ready: 'Unknown' });
     assert.deepEqual(taintsOf(observe({ node: unknown, silence: 39_999 })), ['unreachable:NoSchedule']);
     assert.deepEqual(taintsOf(observe({ node: unknown, ...silent })), [

@@ -121,7 +121,7 @@ describe('a node whose heartbeats stop', () => {
     assert.deepEqual(await world.reconcile('n1'), { requeueAfter: 90_000 });
   });
 
-  it('may miss one slow heartbeat, which is logged once', async () => {
+  it('may send one slow heartbeat, which is logged once', async () => {
     await add('n1', 'n2', 'n3');
     assert.deepEqual(told(), []);
     world.put(leaseResource, lease('n1', 80));
@@ -148,8 +148,8 @@ describe('a node whose heartbeats stop', () => {
     assert.match(told().at(-1) ?? '', /n1: .* every 10 s, .* --heartbeat-interval 1s$/);
   });
 
-  it('is not lost for a time in which no heartbeat could be read, for the slowest interval', async () => {
-    // The gaps are twice 40 s, and a longer silence of all nodes, after which the times of all begin again.
+  it('is not lost during a time in which no heartbeat could be read, even with the slowest interval', async () => {
+    // Two gaps of 40 s, and a longer silence of all nodes, after which the grace periods of all begin again.
     for (const gap of [80_000, 80_001]) {
       begin();
       await add('n2', 'n3');
@@ -300,7 +300,7 @@ describe('the pods of a node that is lost', () => {
 });
 
 describe('while no node sends heartbeats', () => {
-  it('no pod is changed, and the node is reconciled again after an eighth of the grace period', async () => {
+  it('no pod is changed, and each node is reconciled again after an eighth of the grace period', async () => {
     await add('n1', 'n2', 'n3');
     world.put(podResource, pod('ready', on('n1')));
     await pass(grace);
@@ -317,7 +317,7 @@ describe('while no node sends heartbeats', () => {
     assert.equal(podReadyOf('ready')?.status, 'True');
   });
 
-  it('is a silence of more than one and a half heartbeats', async () => {
+  it('the silence begins after one and a half heartbeat intervals', async () => {
     for (const [quiet, all] of [
       [15_000, false],
       [15_001, true],
@@ -364,7 +364,7 @@ describe('while no node sends heartbeats', () => {
   });
 });
 
-describe('when a number of nodes is lost or heard again', () => {
+describe('when several nodes are lost or send heartbeats again', () => {
   const change = (name: string, ready: 'True' | 'False' | 'Unknown') =>
     world.keysOf(nodeResource, world.put(nodeResource, node(name, { ready })));
 

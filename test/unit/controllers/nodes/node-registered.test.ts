@@ -8,7 +8,7 @@ import { at, meta, node } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
 
 describe('a node that is new', () => {
-  it('has one event, unless it existed before this leader', async () => {
+  it('has one event, unless it existed before this leader was elected', async () => {
     const world = new ScriptedWorld(nodeLifecycle());
     const beat = (name: string, renewTime: string) =>
       world.put(leaseResource, {

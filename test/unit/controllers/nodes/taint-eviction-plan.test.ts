@@ -25,7 +25,7 @@ for (const [title, tolerations, taints, expected] of [
   ['one of two taints not tolerated', [tolerate('a')], [taint('a'), taint('b')], 0],
   ['the shorter of two tolerations', [tolerate('a', 60), tolerate('b', 5)], [taint('a'), taint('b')], 5_000],
   [
-    'one taint tolerated forever, one for a limited time',
+    'one taint tolerated forever and one for a limited time',
     [tolerate('a'), tolerate('b', 5)],
     [taint('a'), taint('b')],
     5_000,
@@ -36,11 +36,11 @@ for (const [title, tolerations, taints, expected] of [
   ['the same value', [{ key: 'a', operator: 'Equal', value: 'y' }], [taint('a', 'y')], undefined],
   ['a toleration of another effect', [{ ...tolerate('a'), effect: 'NoSchedule' }], [taint('a')], 0],
 ] satisfies [string, Toleration[] | undefined, Taint[], number | undefined][]) {
-  test(`${title}: ${expected === undefined ? 'stays' : `${expected} ms`}`, () =>
+  test(`a pod with ${title} ${expected === undefined ? 'is not evicted' : `is evicted after ${expected} ms`}`, () =>
     assert.equal(minTolerationTime(tolerations, taints), expected));
 }
 
-test('only NoExecute evicts', () => {
+test('only taints with the effect NoExecute evict pods', () => {
   const all: Taint[] = [
     taint('a'),
     { key: 'b', effect: 'NoSchedule' },

@@ -79,7 +79,7 @@ describe('a pod', () => {
     ['that is being deleted', pod('web', { metadata: { deletionTimestamp: at(1) } }), [taint]],
   ];
   for (const [title, one, taints] of stay)
-    it(`${title} is left alone`, async () => {
+    it(`${title} is not evicted`, async () => {
       put(one, ...taints);
       assert.equal(await world.reconcile(key), undefined);
       assert.deepEqual([world.stored(podResource, key), world.told], [one, []]);
@@ -115,7 +115,7 @@ describe('a pod', () => {
     assert.deepEqual(world.told, []);
   });
 
-  it('that replaces another of its name tolerates the taint for its whole time', async () => {
+  it('tolerates the taint for its whole time if it replaced another pod of its name', async () => {
     put(tolerating(30), taint);
     await world.reconcile(key);
     await world.clock.advance(20_000);
@@ -148,7 +148,7 @@ describe('a pod', () => {
 });
 
 describe('reconciled again', () => {
-  it('is a pod on a node', () => {
+  it('are changed pods on a node', () => {
     assert.deepEqual(world.keysOf(podResource, pod('web')), [key]);
     assert.deepEqual(world.keysOf(podResource, pod('web', { spec: { nodeName: undefined } })), []);
   });

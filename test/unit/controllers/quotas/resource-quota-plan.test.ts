@@ -58,7 +58,7 @@ describe('the usage', () => {
     assert.deepEqual(writeAmounts(used), { pods: '1', 'count/services': '0' });
   });
 
-  it('becomes less when the time of a pod that is being deleted is over', () => {
+  it('decreases when the grace period of a pod that is being deleted has passed', () => {
     const deletionTimestamp = new Date(now + 5 * second).toISOString();
     const going = (uid: string, deletionGracePeriodSeconds: number) =>
       pod(uid, '1', { metadata: { uid, deletionTimestamp, deletionGracePeriodSeconds } });
@@ -104,7 +104,7 @@ describe('the usage that was released', () => {
     assert.deepEqual(writeAmounts(givenUp(before, after)), { pods: '2', 'requests.cpu': '5' });
   });
 
-  it('is nothing if nothing was known before, or more is used', () => {
+  it('is zero if no usage was known before, or if more is used', () => {
     assert.equal(givenUp(undefined, of(pod('a', '1'))).size, 0);
     assert.equal(givenUp(of(pod('a', '1')), of(pod('a', '2'))).size, 0);
   });
@@ -179,6 +179,6 @@ describe('an increase of the usage', () => {
     [{ pods: '2' }, { pods: '1' }, false],
   ];
   for (const [before, after, risen] of table)
-    it(`${JSON.stringify(before)} → ${JSON.stringify(after)}: ${risen}`, () =>
+    it(`from ${JSON.stringify(before)} to ${JSON.stringify(after)} is ${risen}`, () =>
       assert.equal(hasRisen(before, after), risen));
 });

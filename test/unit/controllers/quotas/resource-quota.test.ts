@@ -60,7 +60,7 @@ describe('a quota', () => {
     assert.equal(world.asked.length, length, 'an unchanged status is not written');
   });
 
-  it('is counted at most once in 200 ms, however many objects change', async () => {
+  it('is counted at most once in 200 ms for any number of changed objects', async () => {
     world.put(resourceQuotaResource, quota());
     put('a');
     await world.reconcile(key);
@@ -122,7 +122,7 @@ describe('a quota', () => {
     assert.equal(used(), '0');
   });
 
-  it('that is deleted gets no usage', async () => {
+  it('gets no usage if it is deleted', async () => {
     world.put(resourceQuotaResource, quota(1, meta('q', { deletionTimestamp: at(1), finalizers: ['x'] })));
     assert.equal(await after(60_000), undefined);
     world.seen.remove(resourceQuotaResource, key);

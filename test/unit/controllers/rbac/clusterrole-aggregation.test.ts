@@ -27,11 +27,11 @@ const sum = (name: string, matchLabels: Record<string, string>[], ...rules: Poli
 });
 const x = { x: 'true' };
 
-describe('the sum', () => {
+describe('the aggregated rules of a ClusterRole', () => {
   const b = role('b', x, on('pods'), on('secrets'));
   const a = role('a', x, on('nodes'), on('pods'));
 
-  test('contains the rules of the selected roles, sorted by role name and without duplicates', () => {
+  test('contain the rules of the selected roles, sorted by role name and without duplicates', () => {
     const total = sum('total', [x]);
     assert.deepEqual(planAggregation(total, [b, total, role('c', {}, on('jobs')), a]), [
       on('nodes'),
@@ -40,7 +40,7 @@ describe('the sum', () => {
     ]);
   });
 
-  test('follows the order of its selectors, and contains no role of its own', () => {
+  test('follow the order of the selectors, and do not contain the rules of the role itself', () => {
     const own = {
       ...sum('own', [{ y: 'true' }, x], on('old')),
       metadata: { ...a.metadata, name: 'own', labels: x },
@@ -49,7 +49,7 @@ describe('the sum', () => {
     assert.deepEqual(planAggregation(own, [a, y, own]), [on('jobs'), on('nodes'), on('pods')]);
   });
 
-  test('that is up to date, or has no aggregation rule, is not written', () => {
+  test('are not written if they are current or if there is no aggregation rule', () => {
     assert.equal(planAggregation(sum('total', [x], on('nodes'), on('pods')), [a]), undefined);
     assert.equal(planAggregation(sum('total', [x]), []), undefined);
     const { rules: _, ...without } = sum('total', [x]);
@@ -57,18 +57,18 @@ describe('the sum', () => {
     assert.equal(planAggregation(a, [a, b]), undefined);
   });
 
-  test('loses rules that are no longer selected', () => {
+  test('lose rules that are no longer selected', () => {
     assert.deepEqual(planAggregation(sum('total', [x], on('nodes')), []), []);
   });
 
-  test('of an empty selector has the rules of all ClusterRoles, and without selectors none', () => {
+  test('contain the rules of all ClusterRoles for an empty selector, and none without selectors', () => {
     const all: ClusterRole = { ...sum('total', []), aggregationRule: { clusterRoleSelectors: [{}] } };
     assert.deepEqual(planAggregation(all, [role('c', {}, on('jobs'))]), [on('jobs')]);
     const none: ClusterRole = { ...sum('total', [], on('pods')), aggregationRule: {} };
     assert.deepEqual(planAggregation(none, [a]), []);
   });
 
-  test('has rules that differ in any single word', () => {
+  test('contain rules that differ in any single word', () => {
     const near: PolicyRule[] = [
       on('pods'),
       { ...on('pods'), verbs: ['list'] },
@@ -81,7 +81,7 @@ describe('the sum', () => {
     assert.deepEqual(planAggregation(sum('total', [x]), [role('a', x, ...near), empty]), near);
   });
 
-  test('treats an empty list like an absent one', () => {
+  test('are the same for an empty list and an absent one', () => {
     const same = { ...on('pods'), resourceNames: [], nonResourceURLs: [] };
     assert.deepEqual(planAggregation(sum('total', [x]), [role('a', x, on('pods')), role('b', x, same)]), [
       on('pods'),
@@ -90,7 +90,7 @@ describe('the sum', () => {
 });
 
 describe('the controller', () => {
-  test('writes every wrong sum, and checks all with any change', async () => {
+  test('writes all outdated rules, and checks all roles after any change', async () => {
     const world = new ScriptedWorld(clusterRoleAggregation);
     world.put(clusterRoleResource, role('a', x, on('pods')));
     world.put(clusterRoleResource, sum('one', [x]));

@@ -50,7 +50,7 @@ describe('the address of the pool that a Service gets', () => {
       assert.deepEqual(choose({}, { loadBalancerIP }), [undefined, 'AddressNotInPool']);
   });
 
-  it('is absent in an exhausted pool, with the number of addresses', () => {
+  it('is absent if the pool is exhausted, and the reason contains the number of addresses', () => {
     const { problem } = choosePoolAddress(service(), { ...facts, holderOf: () => 'other/web' });
     assert.equal(problem?.message, 'none of the 3 addresses of the pool is free');
   });

@@ -171,7 +171,7 @@ describe('more addresses than one object may hold', () => {
   const annotation = ({ metadata }: Endpoints) =>
     metadata.annotations?.['endpoints.kubernetes.io/over-capacity'];
 
-  it('as many as fit are all included', () => {
+  it('are all included if they fit', () => {
     const stored = publish(service(), many(maxAddresses, ready));
     assert.deepEqual(counts(stored), [[maxAddresses, 0]]);
     assert.equal(annotation(stored), undefined);
@@ -181,7 +181,7 @@ describe('more addresses than one object may hold', () => {
     assert.deepEqual(counts(stored), [[700, 300]]);
     assert.equal(annotation(stored), 'truncated');
   });
-  it('the part of each port', () => {
+  it('are divided among the ports', () => {
     const ports = (containerPort: number) => [
       container({ ports: [{ name: 'http', containerPort, protocol: 'TCP' as const }] }),
     ];
@@ -198,7 +198,7 @@ describe('more addresses than one object may hold', () => {
     ]);
     assert.deepEqual(publish(target, pods, stored), stored, 'a second plan changes nothing');
   });
-  it('the annotation only until all addresses fit again', () => {
+  it('cause the annotation only until all addresses fit again', () => {
     const stored = publish(service(), many(maxAddresses + 1, ready));
     assert.equal(annotation(stored), 'truncated');
     const next = publish(service(), many(maxAddresses, ready), stored);

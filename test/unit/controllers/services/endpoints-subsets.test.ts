@@ -1,4 +1,4 @@
-/** Subsets of Endpoints from stored slices, whoever wrote the slices. */
+/** Subsets of Endpoints from stored slices of any writer. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Endpoints } from '../../../../src/api/core/v1/service/endpoints.ts';
@@ -78,7 +78,7 @@ describe('the subsets', () => {
       ['10.0.0.4 |  | :9999', '10.0.0.3 |  | a:9090', '10.0.0.2 |  | b:90', '10.0.0.1 |  | b:8080'],
     ],
     [
-      'hold their addresses in order, in whatever order the slices have them',
+      'have their addresses in order, for any order in the slices',
       [slice([port(80, { name: 'x' })], [b, a]), slice([port(81, { name: 'y' })], [a, b])],
       ['10.0.0.1,10.0.0.2 |  | x:80,y:81'],
     ],
@@ -157,14 +157,14 @@ describe('the planned Endpoints', () => {
     },
   ];
 
-  it('is a whole object', () => {
+  it('are a complete object', () => {
     const metadata = { name: 'web', namespace: 'default', labels };
     assert.deepEqual(written(undefined, slice([port(80)], [a])), {
       create: { apiVersion: 'v1', kind: 'Endpoints', metadata, subsets },
     });
   });
 
-  it('is the object that was there, with other subsets', () => {
+  it('are the existing object with other subsets', () => {
     const existing = endpointsOf({}, { annotations: { note: 'kept' } });
     assert.deepEqual(written(existing, slice([port(80)], [a])), { update: { ...existing, subsets } });
   });
@@ -196,7 +196,7 @@ describe('more addresses than one object may hold', () => {
       ports?.[0]?.port,
     ]);
 
-  it('each subset keeps its part, with its ports, and without empty lists', () => {
+  it('are divided among the subsets, each with its ports and without empty lists', () => {
     const uneven = [
       slice([port(1)], many(1, 500, notReady)),
       slice([port(2)], many(2, 900)),
@@ -218,7 +218,7 @@ describe('more addresses than one object may hold', () => {
     ]);
   });
 
-  it('shares are rounded up while there is room, and the last subset gets the rest', () => {
+  it('are divided into shares that are rounded up while there is room, and the last subset gets the rest', () => {
     const three = [1, 2, 3].map((number) => slice([port(number)], many(number, 500)));
     assert.deepEqual(counts(three), [
       [334, undefined, 1],
@@ -227,7 +227,7 @@ describe('more addresses than one object may hold', () => {
     ]);
   });
 
-  it('a part may be a single one', () => {
+  it('may be divided into a part with a single address', () => {
     const uneven = [slice([port(1)], many(1, 1)), slice([port(2)], many(2, maxAddresses))];
     assert.deepEqual(counts(uneven), [
       [1, undefined, 1],
@@ -235,12 +235,12 @@ describe('more addresses than one object may hold', () => {
     ]);
   });
 
-  it('ready addresses that use the whole maximum leave no room for other addresses', () => {
+  it('exclude addresses that are not ready if ready ones use the whole maximum', () => {
     const full = [slice([port(1)], many(1, maxAddresses)), slice([port(2)], many(2, 1, notReady))];
     assert.deepEqual(counts(full), [[maxAddresses, undefined, 1]]);
   });
 
-  it('without a port are truncated and stay without a port', () => {
+  it('are truncated also if they have no port', () => {
     const [first] = subsetsOf(slice([], many(1, maxAddresses + 1)));
     assert.deepEqual([first?.addresses?.length, first && 'ports' in first], [maxAddresses, false]);
   });

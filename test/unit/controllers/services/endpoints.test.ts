@@ -107,7 +107,7 @@ describe('the slices of a Service', () => {
     assert.deepEqual(addresses(world), []);
   });
 
-  it('are not missed if the namespace ends', async () => {
+  it('cause no error if the namespace is being deleted', async () => {
     const world = start(service(), ready('a', '10.0.0.1'));
     world.refuse = (verb, name) => (verb === 'create' ? newNotFound(endpointSliceResource, name) : undefined);
     assert.equal(await world.reconcile(key), undefined);
@@ -169,7 +169,7 @@ describe('the Endpoints of a Service', () => {
       .stored(endpointsResource, key)
       ?.subsets?.flatMap(({ addresses: list = [] }) => list.map(({ ip }) => ip));
 
-  it('are made from its slices, changed, and then skipped until the cache shows that', async () => {
+  it('are created from its slices, updated, and then skipped until the cache shows the write', async () => {
     const world = start(service());
     assert.equal(await world.reconcile(key), undefined);
     assert.deepEqual(ips(world), ['10.0.0.1']);
@@ -208,7 +208,7 @@ describe('the Endpoints of a Service', () => {
       assert.deepEqual(world.asked, []);
     });
 
-  it('are deleted when their Service is deleted, and that is then awaited', async () => {
+  it('are deleted with their Service, and the cache is awaited afterwards', async () => {
     const world = start(undefined, [], endpoints());
     assert.equal(await world.reconcile(key), undefined);
     assert.deepEqual(world.names(endpointsResource), []);
@@ -221,7 +221,7 @@ describe('the Endpoints of a Service', () => {
     await assert.rejects(world.reconcile(key), /another by now/);
   });
 
-  it('are not missed if the namespace ends', async () => {
+  it('cause no error if the namespace is being deleted', async () => {
     const world = start(service());
     world.refuse = (verb, name) => (verb === 'create' ? newNotFound(endpointsResource, name) : undefined);
     assert.equal(await world.reconcile(key), undefined);

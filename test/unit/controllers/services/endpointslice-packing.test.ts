@@ -37,13 +37,13 @@ const brief = ({ create, update, remove }: ReturnType<typeof plan>) => ({
 });
 
 describe('existing slices', () => {
-  it('that change anyway are filled before a slice with less room', () => {
+  it('are filled, if they change anyway, before a slice with less room', () => {
     const existing = [sliceWith('a', some(0, 50)), sliceWith('b', some(100, 99))];
     const pods = [...some(1, 49), ...some(100, 99), ready(300)];
     assert.deepEqual(brief(plan(pods, existing)), { create: [], update: { a: 50 }, remove: [] });
   });
 
-  it('are filled to the last place, and no further', () => {
+  it('are filled up to the limit', () => {
     const full = sliceWith('a', some(0, 100));
     const pods = [ready(0, { readyAt: undefined }), ...some(1, 99), ready(300)];
     assert.deepEqual(brief(plan(pods, [full])), { create: [1], update: { a: 100 }, remove: [] });
@@ -73,12 +73,12 @@ describe('existing slices', () => {
     assert.deepEqual(names, ['p0000', 'p0001', 'p0002', 'p0003', 'p0004']);
   });
 
-  it('of another address family are replaced by a new slice', () => {
+  it('are replaced by a new slice if they have another address family', () => {
     const other: EndpointSlice = { ...sliceWith('six', some(0, 2)), addressType: 'IPv6' };
     assert.deepEqual(brief(plan(some(0, 2), [other])), { create: [2], update: {}, remove: ['six'] });
   });
 
-  it('are one empty slice with the previous ports after the last pod is deleted', () => {
+  it('become one empty slice with the previous ports after the last pod is deleted', () => {
     const first = sliceWith('a', some(0, 1));
     const second = sliceWith('b', some(1, 1), service({}, [{ targetPort: 9090 }]));
     assert.deepEqual(brief(plan([], [first, second])), { create: [], update: { a: 0 }, remove: ['b'] });
@@ -98,7 +98,7 @@ describe('existing slices', () => {
 });
 
 describe('a new slice', () => {
-  it('is a whole object', () => {
+  it('is a complete object', () => {
     const [draft] = plan([ready(0, { spec: { nodeName: undefined } })], []).create;
     assert.deepEqual(deepCopy(draft), {
       apiVersion: 'discovery.k8s.io/v1',
@@ -133,7 +133,7 @@ describe('a new slice', () => {
     });
   });
 
-  it('of a headless Service without ports has no ports', () => {
+  it('has no ports for a headless Service without ports', () => {
     const target = service({ clusterIP: 'None', ports: undefined });
     assert.deepEqual(plan([ready(0)], [], target).create[0]?.ports, []);
   });
@@ -147,7 +147,7 @@ describe('the address of a pod', () => {
   };
   const table: [string, Partial<NonNullable<Pod['status']>>, string[] | undefined][] = [
     [
-      'is the IPv4 address of several',
+      'is the IPv4 address among several addresses',
       { podIPs: [{ ip: 'fd00::1' }, { ip: '10.0.0.1' }, { ip: '10.0.0.2' }], podIP: 'fd00::1' },
       ['10.0.0.1'],
     ],
@@ -164,7 +164,7 @@ describe('the address of a pod', () => {
   });
 });
 
-it('a named port is looked up by name and protocol, in any container', () => {
+it('is combined with a named port, which is found by name and protocol in any container', () => {
   const named = (name: string, containerPort: number, protocol: 'TCP' | 'UDP' = 'TCP') => ({
     name,
     containerPort,

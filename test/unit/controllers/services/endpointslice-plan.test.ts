@@ -150,7 +150,7 @@ describe('portsOf', () => {
 });
 
 describe('planSlices', () => {
-  it('makes slices of at most a hundred endpoints, and then changes nothing', () => {
+  it('creates slices of at most a hundred endpoints, and then changes nothing', () => {
     const first = apply(service(), many(250), []);
     assert.deepEqual(
       first.slices.map((slice) => slice.endpoints.length),
@@ -158,7 +158,7 @@ describe('planSlices', () => {
     );
     assert.equal(apply(service(), many(250), first.slices).writes, 0);
   });
-  it('carries the labels that clients select by', () => {
+  it('adds the labels by which clients select', () => {
     const [slice] = apply(service({ clusterIP: 'None' }), many(1), []).slices;
     assert.deepEqual(slice?.metadata.labels, {
       'service.kubernetes.io/headless': '',
@@ -180,7 +180,7 @@ describe('planSlices', () => {
     assert.equal(next.writes, 1);
     assert.deepEqual(podNames(next.slices), podNames(apply(service(), replaced, []).slices));
   });
-  it('fills a slice to its last place before it makes another', () => {
+  it('fills a slice completely before it creates another', () => {
     const { slices } = apply(service(), many(99), []);
     const full = apply(service(), many(100), slices);
     assert.deepEqual(
@@ -214,7 +214,7 @@ describe('planSlices', () => {
     assert.deepEqual(podNames(first.slices), ['p0001', 'p0002']);
     assert.equal(apply(service(), pods, first.slices).writes, 0);
   });
-  it('leaves a slice that is being deleted alone, and puts its endpoints into another', () => {
+  it('does not change a slice that is being deleted, and writes its endpoints into another', () => {
     const { slices } = apply(service(), many(3), []);
     const going = slices.map((slice) => ({
       ...slice,
@@ -247,7 +247,7 @@ describe('planSlices', () => {
       [8080, 9090],
     );
   });
-  it('moves to new ports when the Service changes its own', () => {
+  it('moves endpoints to slices with new ports when the ports of the Service change', () => {
     const { slices } = apply(service(), many(3), []);
     const next = apply(service({}, [{ targetPort: 9090 }]), many(3), slices);
     assert.deepEqual(

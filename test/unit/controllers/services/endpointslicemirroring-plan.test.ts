@@ -135,7 +135,7 @@ describe('the slices', () => {
     assert.deepEqual(mirror(bare).slices, []);
   });
 
-  it('are whole objects', () => {
+  it('are complete objects', () => {
     const [draft] = planMirror(endpoints([subset(['192.0.2.1'])]), owner, []).create;
     assert.deepEqual(
       [draft?.apiVersion, draft?.kind, draft?.metadata.namespace],
@@ -195,12 +195,12 @@ describe('the writes after a change of the Endpoints', () => {
       [0, 0, 0],
     );
   });
-  it('one slice for an address', () => {
+  it('are one slice for one added address', () => {
     const next = mirror(endpoints([subset(['192.0.2.3']), subset(['192.0.2.2'], 81, 'b')]), before());
     assert.deepEqual(writes(next), [0, 1, 0]);
     assert.deepEqual(next.slices.map(brief).sort(), ['IPv4 192.0.2.2 b/TCP/81', 'IPv4 192.0.2.3 /TCP/80']);
   });
-  it('a slice with removed ports is rewritten with the new ports', () => {
+  it('rewrite a slice whose ports were removed with the new ports', () => {
     const next = mirror(endpoints([subset(['192.0.2.1'], 8080), subset(['192.0.2.2'], 81, 'b')]), before());
     assert.deepEqual(writes(next), [0, 1, 0]);
     assert.deepEqual(next.slices.map(brief).sort(), ['IPv4 192.0.2.1 /TCP/8080', 'IPv4 192.0.2.2 b/TCP/81']);
@@ -209,25 +209,25 @@ describe('the writes after a change of the Endpoints', () => {
     const of = endpoints([subset(['192.0.2.1']), subset(['192.0.2.2'], 81, 'b')]);
     assert.deepEqual(writes(mirror(of, before().toReversed())), [0, 0, 0]);
   });
-  it('a new slice is made for further ports', () => {
+  it('create a slice for further ports', () => {
     const one = mirror(endpoints([subset(['192.0.2.1'])])).slices;
     const next = mirror(endpoints([subset(['192.0.2.1']), subset(['192.0.2.1'], 81, 'b')]), one);
     assert.deepEqual(writes(next), [1, 0, 0]);
   });
-  it('labels that changed', () => {
+  it('contain changed labels', () => {
     const of = (labels: Record<string, string>) => endpoints([subset(['192.0.2.1'])], { labels });
     const [update, ...more] = mirror(of({ team: 'b' }), mirror(of({ team: 'a' })).slices).update;
     assert.deepEqual([update?.metadata.labels?.team, more], ['b', []]);
   });
-  it('a slice of another address family is never reused', () => {
+  it('never reuse a slice of another address family', () => {
     const next = mirror(endpoints([subset(['2001:db8::1'])]), before());
     assert.deepEqual(writes(next), [1, 0, 2]);
   });
-  it('a slice without addresses is deleted', () => {
+  it('delete a slice without addresses', () => {
     assert.deepEqual(writes(mirror(endpoints([subset(['192.0.2.1'])]), before())), [0, 0, 1]);
     assert.deepEqual(mirror(endpoints([]), before()).slices, []);
   });
-  it('an annotation that is removed is removed from the slices', () => {
+  it('remove a removed annotation from the slices', () => {
     const of = (annotations?: Record<string, string>) =>
       endpoints([subset(['192.0.2.1'])], annotations && { annotations });
     const next = mirror(of(), mirror(of({ a: 'b' })).slices);

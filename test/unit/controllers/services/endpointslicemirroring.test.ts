@@ -81,7 +81,7 @@ it('Endpoints are deleted with their Service, and the slices too', async () => {
   assert.deepEqual([isThere(), mirrored()], [false, []]);
 });
 
-it('a Service that the cache does not show yet takes nothing with it', async () => {
+it('a Service that the cache does not show yet causes no deletion', async () => {
   sync();
   world.seen.remove(serviceResource, key);
   assert.equal(await world.reconcile(key), undefined);
@@ -91,14 +91,14 @@ it('a Service that the cache does not show yet takes nothing with it', async () 
   assert.equal(isThere(), true);
 });
 
-it('without a Service Endpoints that never had one are kept', async () => {
+it('Endpoints that never had a Service are kept', async () => {
   world = new ScriptedWorld(endpointSliceMirroringController);
   world.put(endpointsResource, endpoints(['192.0.2.1']));
   await world.reconcile(key);
   assert.deepEqual([isThere(), mirrored()], [true, []]);
 });
 
-it('other slices of the same name are not taken for mirrored ones', async () => {
+it('other slices with the same Service name are not mistaken for mirrored ones', async () => {
   sync();
   world.take(serviceResource, key);
   const others = endpoints(['192.0.2.7'], { uid: 'another' });
@@ -139,7 +139,7 @@ it('an event reports addresses above the limit of the mirror', async () => {
   ]);
 });
 
-it('the Service, the Endpoints and the slices wake it', () => {
+it('changes of the Service, the Endpoints and the slices cause a reconciliation', () => {
   assert.deepEqual(world.keysOf(serviceResource, bare), [key]);
   assert.deepEqual(world.keysOf(endpointsResource, endpoints([])), [key]);
   const [slice] = world.all(endpointSliceResource);

@@ -63,7 +63,7 @@ test('a changed problem has another event, and keeps the transition time of the 
   assert.ok(problem);
 });
 
-test('few of many addresses are named', () => {
+test('the condition names only a few of many addresses', () => {
   const many = Array.from({ length: 9 }, (_, n) => `203.0.${n}.9`);
   assert.match(plan(service(many)).problem?.message ?? '', /203\.0\.4\.9 is the address of node n2; …$/);
 });

@@ -83,7 +83,7 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.match(problem?.message ?? '', /no ready node has a ready pod of it/);
   });
 
-  it('is only the requested address if a node has it', () => {
+  it('are only the requested address if a node has it', () => {
     assert.deepEqual(addresses(service({ loadBalancerIP: '192.0.2.2' })), ['192.0.2.2 Proxy']);
     const other = plan(service({ loadBalancerIP: '198.51.100.1' }));
     assert.deepEqual(other.status.loadBalancer, {});
@@ -117,7 +117,7 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.equal(plan(service(), { nodes: [] }).problem?.reason, 'NoNode');
   });
 
-  it('are unchanged if another controller has assigned one, or the class is of another', () => {
+  it('are unchanged if another controller has assigned one, or the class belongs to another controller', () => {
     const status = { loadBalancer: { ingress: [{ ip: '203.0.113.4', ipMode: 'VIP' as const }] } };
     assert.equal(plan(service({}, status)).changed, false);
     assert.equal(plan(service({ loadBalancerClass: 'example.org/lb' }, status)).changed, false);

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/controllers/services/managed-slices.ts';
 import { meta, service } from '../objects.ts';
 
-it('a slice is its manager’s, for the Service that it names', () => {
+it('a slice belongs to its manager and to the Service that it names', () => {
   const { serviceOf } = slicesManagedBy('us');
   const of = (labels?: Record<string, string>) =>
     serviceOf({ metadata: meta('s', { labels }) } as EndpointSlice);

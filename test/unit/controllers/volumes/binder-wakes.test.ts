@@ -32,11 +32,11 @@ const bound = (name = 'c', of = 'v') =>
     status: { phase: 'Bound', accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } },
   });
 
-describe('the binder is woken', () => {
+describe('the binder reconciles', () => {
   const ofClaim = (one: PersistentVolumeClaim) => world.keysOf(persistentVolumeClaimResource, one);
   const ofVolume = (one: PersistentVolume) => world.keysOf(persistentVolumeResource, one);
 
-  it('by a claim for the claim, the volumes that are bound to it, and the waiting claims of its class', () => {
+  it('after a change of a claim the claim, the volumes that are bound to it, and the waiting claims of its class', () => {
     assert.deepEqual(ofClaim(claim('c')), ['default/c']);
     assert.deepEqual(ofClaim(bound()), ['default/c', 'v', 'class ']);
     // The claim may be removed or get another volume: the volume that is reserved for it must be reconciled.
@@ -46,7 +46,7 @@ describe('the binder is woken', () => {
     assert.deepEqual(ofClaim(half), ['default/c', 'v', 'kept']);
   });
 
-  it('by a volume for the volume, its claim, the claims that name it, and the waiting claims of its class', () => {
+  it('after a change of a volume the volume, its claim, the claims that name it, and the waiting claims of its class', () => {
     assert.deepEqual(ofVolume(volume('v')), ['v', 'class ']);
     assert.deepEqual(ofVolume(volume('v', { status: { phase: 'Released' } })), ['v']);
     const own = volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Available' } });
@@ -55,7 +55,7 @@ describe('the binder is woken', () => {
     assert.deepEqual(ofVolume(own), ['v', 'default/c', 'default/d']);
   });
 
-  it('by a class for its waiting claims, and for claims without a class that it may become the default of', () => {
+  it('after a change of a class its waiting claims, and claims without a class for which it may become the default', () => {
     const { storageClassName: _, ...none } = claim('old').spec;
     putClaim(
       claim('c', { spec: { storageClassName: 'fast' } }),
@@ -74,7 +74,7 @@ describe('a volume that is free', () => {
     return world.enqueued;
   };
 
-  it('wakes no claim whose class waits for pods, because the scheduler chooses', async () => {
+  it('causes no reconciliation of claims whose class waits for pods, because the scheduler chooses', async () => {
     world.put(storageClassResource, storageClass('late', { volumeBindingMode: 'WaitForFirstConsumer' }));
     const spec = { storageClassName: 'late' };
     putVolume(volume('v', { spec }));
@@ -84,20 +84,20 @@ describe('a volume that is free', () => {
     assert.deepEqual(await woken('class late'), ['default/c']);
   });
 
-  it('wakes no claim without a class if the volume has a class', async () => {
+  it('causes no reconciliation of claims without a class if the volume has a class', async () => {
     const { storageClassName: _, ...none } = claim('old').spec;
     putClaim({ ...claim('old'), spec: none });
     putVolume(volume('v', { spec: { storageClassName: 'fast' } }));
     assert.deepEqual(await woken('class fast'), []);
   });
 
-  it('wakes no claim for which the volume is unsuitable', async () => {
+  it('causes no reconciliation of claims for which it is unsuitable', async () => {
     putVolume(volume('v'), volume('tiny', { spec: { capacity: { storage: '1' } } }));
     putClaim(claim('c'), claim('d'));
     assert.deepEqual(await woken('class '), ['default/c']);
   });
 
-  it('wakes one claim for each available volume, and none that is being deleted or names another', async () => {
+  it('causes a reconciliation of one claim for each available volume, and of none that is being deleted or names another volume', async () => {
     putVolume(volume('v'), volume('reserved', { spec: { claimRef: referenceTo('x', '') } }));
     putClaim(
       claim('going', { metadata: { deletionTimestamp: at(1), finalizers: ['x'] } }),
@@ -152,7 +152,7 @@ describe('a claim', () => {
     assert.equal(claimNow()?.status?.phase, 'Bound');
   });
 
-  it('is not given a volume that another is just getting', async () => {
+  it('does not get a volume that is just being bound to another claim', async () => {
     putVolume(volume('v'));
     putClaim(claim('c'), claim('d'));
     const results = await Promise.all(['default/c', 'default/d'].map(world.reconcile));
@@ -201,7 +201,7 @@ describe('a claim', () => {
     assert.deepEqual([world.told.length, claimNow()?.status], [1, { phase: 'Lost' }]);
   });
 
-  it('that is marked for provisioning is not marked again', async () => {
+  it('is marked for provisioning only once', async () => {
     world.put(storageClassResource, storageClass('fast'));
     putClaim(claim('c', { spec: { storageClassName: 'fast' } }));
     await world.reconcile('default/c');
@@ -211,7 +211,7 @@ describe('a claim', () => {
     assert.deepEqual(world.asked.slice(before), []);
   });
 
-  it('that names its volume gets no default class', async () => {
+  it('gets no default class if it names its volume', async () => {
     const { storageClassName: _, ...none } = claim('c').spec;
     const made = storageClass('fast');
     const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
@@ -240,14 +240,14 @@ describe('a volume', () => {
     assert.deepEqual(volumeNow()?.status, { phase: 'Bound' });
   });
 
-  it('whose removal fails has the reason in its status', async () => {
+  it('has the reason in its status if its removal fails', async () => {
     const spec = { persistentVolumeReclaimPolicy: 'Delete' as const, claimRef: referenceTo('c') };
     putVolume(volume('v', { spec, status: { phase: 'Released' } }));
     await world.reconcile('v');
     assert.match(volumeNow()?.status?.message ?? '', /no deletable volume plugin matched$/);
   });
 
-  it('with another volumeMode than its claim causes events on both', async () => {
+  it('causes an event on itself and its claim if their volumeModes differ', async () => {
     putVolume(volume('v', { spec: { claimRef: referenceTo('c'), volumeMode: 'Block' } }));
     putClaim(claim('c'));
     await world.reconcile('v');
@@ -273,7 +273,7 @@ describe('a volume', () => {
     assert.equal(volumeNow()?.status?.phase, 'Released');
   });
 
-  it('whose claim is in the cache causes no read of the claim', async () => {
+  it('causes no read of its claim if the cache has it', async () => {
     putVolume(volume('v', { spec: { claimRef: referenceTo('c') }, status: { phase: 'Bound' } }));
     putClaim(bound());
     await world.reconcile('v');

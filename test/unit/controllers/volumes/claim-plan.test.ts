@@ -24,7 +24,7 @@ describe('a claim that was bound', () => {
   });
 
   for (const phase of ['Bound', 'Lost'])
-    it(`in phase ${phase} gets its volume again if the volume is unbound, whatever the claim requests`, () => {
+    it(`in phase ${phase} gets its volume again if the volume is unbound, for any requests of the claim`, () => {
       const named = volume('v', { spec: { storageClassName: 'gold' } });
       const one = claim('c', {
         metadata: { annotations: completed },
@@ -34,7 +34,7 @@ describe('a claim that was bound', () => {
       assert.deepEqual(plan(one, { named }), { kind: 'bind', volume: named });
     });
 
-  it('is misbound if the volume belongs to another claim, whatever its status', () => {
+  it('is misbound in any status if the volume belongs to another claim', () => {
     const named = volume('v', { spec: { claimRef: referenceTo('c', 'another') } });
     const one = claim('c', { metadata: { annotations: completed }, spec: { volumeName: 'v' } });
     const step = plan(one, { named });

@@ -1,4 +1,4 @@
-/** Pods that use claims, from the server's list: page by page, and one list for all questions at a time. */
+/** Pods that use claims, from a list of the server: page by page, and one list at a time for all callers. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';

@@ -48,7 +48,7 @@ describe('a claim that is deleted', () => {
       true,
     ],
   ] as const)
-    it(`${what} stays: ${stays}`, async () => {
+    it(`${what} ${stays ? 'is kept' : 'is released'}`, async () => {
       const world = new ScriptedWorld(pvcProtectionController);
       world.put(persistentVolumeClaimResource, going);
       if (user === 'unseen') world.store(podResource, pod('p', { spec: { volumes } }));
@@ -63,7 +63,7 @@ describe('a claim that is deleted', () => {
       world.put(persistentVolumeClaimResource, claim(name, { metadata: { ...ofClaim, deletionTimestamp } }));
     const first = world.reconcile('default/c0');
     while (!world.asked.includes('list Pod')) await Promise.resolve();
-    // The list for the first question is too old to show that nobody uses these claims.
+    // The list for the first claim is too old to show that no pod uses these claims.
     const used = { name: 'v', persistentVolumeClaim: { claimName: 'c7' } };
     world.store(podResource, pod('p', { spec: { volumes: [used] } }));
     await Promise.all([first, ...names.slice(1).map((name) => world.reconcile(`default/${name}`))]);
@@ -161,7 +161,7 @@ describe('a claim that is deleted', () => {
 
 describe('a volume that is deleted', () => {
   for (const phase of ['Bound', 'Available', 'Released', 'Failed'])
-    it(`stays while it is bound: ${phase}`, async () => {
+    it(`is kept while it is bound, in the phase ${phase}`, async () => {
       const world = new ScriptedWorld(pvProtectionController);
       const metadata = { finalizers: ['kubernetes.io/pv-protection'], deletionTimestamp };
       world.put(persistentVolumeResource, volume('v', { metadata, status: { phase } }));
@@ -263,7 +263,7 @@ describe('an ephemeral volume', () => {
     world.put(persistentVolumeClaimResource, claim('p-v'));
     await assert.rejects(world.reconcile('default/p'), /pod is not owner/);
   });
-  it('gets none when the pod is being deleted', async () => {
+  it('gets no claim when its pod is being deleted', async () => {
     const world = new ScriptedWorld(ephemeralVolumeController);
     world.put(podResource, pod('p', { spec: { volumes: ephemeral }, metadata: { deletionTimestamp } }));
     await world.reconcile('default/p');

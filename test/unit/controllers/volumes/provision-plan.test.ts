@@ -148,7 +148,7 @@ describe('no volume is provisioned', () => {
     );
   });
 
-  it('on a node that does not exist: another must be chosen', () => {
+  it('on a node that does not exist, and the scheduler must choose another one', () => {
     assert.deepEqual(plan(of(wanting), { node: undefined }), {
       kind: 'chooseAgain',
       why: 'node "n1" does not exist',
@@ -194,7 +194,7 @@ describe('a provisioned volume', () => {
     assert.deepEqual(step(made({ spec: { persistentVolumeReclaimPolicy: 'Retain' } })), none);
   });
 
-  it('by another provisioner is not changed', () => {
+  it('is not changed if another provisioner made it', () => {
     const metadata = { annotations: { [provisionedBy]: 'example.com/disks' } };
     assert.deepEqual(step(made({ metadata })), none);
     assert.deepEqual(step(made({ metadata: { ...going, ...metadata } })), none);

@@ -16,7 +16,7 @@ const elsewhere = claim('c', { spec: { volumeName: 'w' } });
 const none = { kind: 'none' };
 
 describe('a volume whose claim is deleted', () => {
-  it('is Released, whatever its phase was', () => {
+  it('becomes Released from any phase', () => {
     for (const phase of ['Bound', 'Available', 'Pending'])
       assert.deepEqual(planVolume(released('Retain', { status: { phase } }), undefined), {
         kind: 'phase',
@@ -79,7 +79,7 @@ describe('a volume whose claim exists', () => {
   const own = (over: Over = {}) =>
     volume('v', { ...over, spec: { claimRef: referenceTo('c'), ...over.spec } });
 
-  it('waits for the other half of the binding', () => {
+  it('waits until the claim names it, too', () => {
     assert.deepEqual(planVolume(own(), half), none);
   });
 

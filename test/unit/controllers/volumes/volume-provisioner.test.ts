@@ -74,7 +74,7 @@ describe('the provisioner', () => {
     assert.deepEqual([volumes(), world.told], [[], []]);
   });
 
-  it('makes a volume once, even if its cache is behind', async () => {
+  it('creates a volume once, even if its cache lags', async () => {
     put(asked());
     await world.reconcile('default/c');
     await world.reconcile('default/c');
@@ -123,7 +123,7 @@ describe('the provisioner', () => {
     assert.deepEqual(world.asked, []);
   });
 
-  it('is woken by a claim, and by the class and the chosen node of waiting claims', () => {
+  it('reconciles after changes of a claim, and of the class and the chosen node of waiting claims', () => {
     put(asked());
     const { metadata, ...bound } = asked();
     const annotations = { ...metadata.annotations, 'pv.kubernetes.io/bind-completed': 'yes' };
@@ -207,7 +207,7 @@ describe('the folder of a local volume', () => {
     assert.equal(now(), undefined);
   });
 
-  it('is not touched while its volume exists', async () => {
+  it('is not removed while its volume exists', async () => {
     made({ status: { phase: 'Bound' } });
     await world.reconcile('pvc-1');
     assert.deepEqual(world.asked, []);

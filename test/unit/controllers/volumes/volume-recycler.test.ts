@@ -1,6 +1,6 @@
 /**
- * Recycled volumes: which agent empties a volume, when the volume is available again, and that no claim gets
- * it earlier.
+ * Recycled volumes: the agent that empties a volume, the time at which the volume is available again,
+ * and no binding before that.
  */
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
@@ -60,7 +60,7 @@ describe('the recycler', () => {
     assert.deepEqual([world.asked.length, world.told.length], [asked, 1]);
   });
 
-  it('keeps the claim of an emptied volume if a person has reserved the volume for it', async () => {
+  it('keeps the claim of an emptied volume if a user has reserved the volume for it', async () => {
     nodes('n1');
     put(given('n1', { status: { reason: 'Emptied' } }));
     put({ ...now(), metadata: { ...now().metadata, annotations: {} } });

@@ -1,4 +1,4 @@
-/** Listeners of Gateways, and which routes attach to them. */
+/** Listeners of Gateways, and the routes that attach to them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -69,13 +69,13 @@ describe('listeners', () => {
       assert.equal(state && isServed(state), false);
     });
 
-  it('for HTTPS are not accepted where certificates of clients have to be checked', () => {
+  it('for HTTPS are not accepted if client certificates have to be verified', () => {
     const spec = { tls: { frontend: { default: {} } } };
     const gateways = [makeGateway('front', [httpsListener('tls', 'cert')], { spec })];
     assert.equal(serve({ gateways }).listeners[0]?.refused?.reason, 'UnsupportedValue');
   });
 
-  it('of one Gateway with one port and host name conflict, whatever their case', () => {
+  it('of one Gateway with one port and host name conflict, in upper and lower case', () => {
     const states = statesOf(
       listener('a', { hostname: 'A.test' }),
       listener('b', { hostname: 'a.test' }),
@@ -95,7 +95,7 @@ describe('listeners', () => {
     );
   });
 
-  it('with a port that an older Gateway has for another protocol are not accepted', () => {
+  it('are not accepted on a port that an older Gateway has for another protocol', () => {
     const older = makeGateway('older', [httpsListener('tls', 'cert')], { age: 1 });
     const younger = makeGateway('a', [listener('http', { port: 443 })], { age: 2 });
     const { listeners } = serve({ gateways: [younger, older] });
@@ -163,14 +163,14 @@ describe('routes', () => {
     ['with its labels', { from: 'Selector', selector: { matchLabels: { team: 'shop' } } }, undefined],
     ['with from: All', { from: 'All' }, undefined],
   ] as const)
-    it(`of another namespace: ${expected ?? 'accepted'} ${what}`, () => {
+    it(`of another namespace are ${expected ?? 'accepted'} ${what}`, () => {
       const gateways = allowing(namespaces && { namespaces });
       assert.deepEqual(refusal(gateways), [expected]);
       const serving = serve({ gateways, routes: [makeRoute('web', [ruleTo('web')])] });
       assert.equal(servedAttachments(serving).length, expected === undefined ? 1 : 0);
     });
 
-  it('of a namespace that does not exist any more do not attach', () => {
+  it('do not attach if their namespace no longer exists', () => {
     const route = makeRoute('web', [ruleTo('web')], { namespace: 'gone' });
     assert.deepEqual(refusal(allowing({ namespaces: { from: 'All' } }), route), ['NotAllowedByListeners']);
   });
@@ -198,7 +198,7 @@ describe('routes', () => {
     assert.deepEqual(refusal(gateways, route), ['NoMatchingListenerHostname']);
   });
 
-  it('beyond the limit of their namespace are not served, and the oldest are', () => {
+  it('are served up to the limit of their namespace, the oldest first', () => {
     const matches = Array.from({ length: maxMatchesOfNamespace / 2 + 1 }, () => ({}));
     const routes = [3, 1, 2].map((age) => makeRoute(`r${age}`, [{ matches }], { age }));
     const other = makeRoute('other', [{ matches }], { namespace: 'other', age: 9 });
@@ -259,7 +259,7 @@ describe('parts of a route that cannot be served', () => {
       filter('ExtensionRef', { extensionRef: {} }),
       /ExtensionRef is not supported/,
     ],
-    ['a filter that asks for authentication', filter('ExternalAuth'), /ExternalAuth is not supported/],
+    ['a filter that requires authentication', filter('ExternalAuth'), /ExternalAuth is not supported/],
     ['a filter without its field', filter('URLRewrite'), /urlRewrite: it is required/],
     [
       'a redirect beside a rewrite',
@@ -294,7 +294,7 @@ describe('parts of a route that cannot be served', () => {
     ['retries', { retry: { attempts: 3 } }, /retries are not supported/],
     ['a timeout that is no duration', { timeouts: { request: 'soon' } }, /"soon" is no duration/],
   ] as const)
-    it(`reject the whole route: ${what}`, () => {
+    it(`cause the rejection of the whole route: ${what}`, () => {
       assert.match(problemOf(rule), pattern);
     });
 

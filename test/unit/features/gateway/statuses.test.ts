@@ -76,7 +76,7 @@ describe('the status of a Gateway', () => {
     assert.deepEqual(shown(plan(['192.0.2.1'], one)?.conditions)[1], 'Programmed False AddressNotUsable');
   });
 
-  it('is not accepted if no listener is', () => {
+  it('is not accepted if no listener is accepted', () => {
     const one = makeGateway('front', [listener('a', { protocol: 'UDP' })]);
     assert.equal(shown(plan(['192.0.2.1'], one)?.conditions)[0], 'Accepted False ListenersNotValid');
   });
@@ -173,7 +173,7 @@ describe('the definitions of the Gateway API', () => {
     assert.deepEqual(planDefinitions(all), { create: [], update: [] });
   });
 
-  it('are brought to this version only if an earlier release made them', () => {
+  it('are updated to this version only if an earlier release created them', () => {
     const version = 'gateway.networking.k8s.io/bundle-version';
     const [first] = all;
     assert.ok(first);

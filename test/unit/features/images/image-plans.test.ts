@@ -70,7 +70,7 @@ describe('chores of a master', () => {
     assert.deepEqual(chores(image, false, at + 1000, at + 1000 + abandonedMs), ['remove']);
   });
 
-  test('an upload to another master is left alone for a day', () => {
+  test('an upload to another master is kept for a day', () => {
     const image = imageOf(one, { uploadingTo: 'm2' });
     assert.deepEqual(chores(image, false, 0, at + abandonedAnywhereMs - 1), []);
     assert.deepEqual(chores(image, false, 0, at + abandonedAnywhereMs), ['remove']);

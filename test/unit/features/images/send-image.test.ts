@@ -41,12 +41,12 @@ async function sent(received: (offset: number, length: number) => unknown) {
   return { pieces, answer: await sendImage(sending, '/upload', image) };
 }
 
-test('each blob is sent from where the server has it', async () => {
+test('each blob is sent from the offset that the server has received', async () => {
   const { pieces, answer } = await sent((offset, length) => offset + length);
   assert.deepEqual([pieces, answer.kind], [['0 config', '0 -layer'], 'Image']);
 });
 
-test('an interrupt ends the reading of an image with its own reason', async () => {
+test('an interrupt ends reading an image with the reason of the interrupt', async () => {
   const stop = new AbortController();
   const reading = readImageFile({ path, directory, signal: stop.signal });
   stop.abort(new DOMException('stopped', 'AbortError'));

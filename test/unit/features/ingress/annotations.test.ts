@@ -1,4 +1,4 @@
-/** Annotations of Ingresses: values, refusals, and attempts to write into the configuration. */
+/** Annotations of Ingresses: values, rejections, and attempts to write into the configuration. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ingressSites } from '../../../../src/features/ingress/agent/plan/ingress-sites.ts';
@@ -30,14 +30,14 @@ const attacks = [
 ];
 
 describe('annotations of Ingresses', () => {
-  it('are read into values', () => {
+  it('are parsed into values', () => {
     assert.deepEqual(read('proxy-body-size', '8m').values, { 'proxy-body-size': 8 * 1024 * 1024 });
     assert.deepEqual(read('proxy-read-timeout', '120').values, { 'proxy-read-timeout': 120 });
     assert.deepEqual(read('backend-protocol', 'grpc').values, { 'backend-protocol': 'GRPC' });
     assert.deepEqual(read('rewrite-target', '/$2').values, { 'rewrite-target': '/$2' });
   });
 
-  it('that protect something and have no effect keep the Ingress from being served', () => {
+  it('prevent an Ingress from being served if they should protect it but have no effect', () => {
     for (const name of ['auth-url', 'auth-type', 'configuration-snippet', 'server-snippet', 'limit-rps'])
       assert.equal(read(name, 'x').isRefused, true, name);
     assert.equal(read('whitelist-source-range', 'anything').isRefused, true);
@@ -45,7 +45,7 @@ describe('annotations of Ingresses', () => {
     assert.deepEqual(read('app-root', '/x').problems[0]?.reason, 'UnsupportedAnnotation');
   });
 
-  it('add nothing to the configuration, whatever they contain', () => {
+  it('cannot add directives to the configuration with any content', () => {
     const serviceOf = () =>
       makeService('web', { clusterIP: '10.96.0.20', ports: [{ port: 80, protocol: 'TCP' }] });
     for (const name of [...servedAnnotations, 'allowlist-source-range']) {
@@ -72,7 +72,7 @@ describe('annotations of Ingresses', () => {
 
 describe('patterns of paths', () => {
   for (const pattern of ['/api(/|$)(.*)', '/v[0-9]+/(.*)', '/.*\\.php', '/(a|b)/x{2,3}', '/a?'])
-    it(`are allowed: ${pattern}`, () => assert.equal(patternProblem(pattern), undefined));
+    it(`may be ${pattern}`, () => assert.equal(patternProblem(pattern), undefined));
 
   for (const pattern of [
     '/(a+)+$',
@@ -93,6 +93,6 @@ describe('patterns of paths', () => {
     '/a**',
     `/${'a'.repeat(600)}`,
   ])
-    it(`are rejected: ${JSON.stringify(pattern.slice(0, 20))}`, () =>
+    it(`must not be ${JSON.stringify(pattern.slice(0, 20))}`, () =>
       assert.notEqual(patternProblem(pattern), undefined));
 });

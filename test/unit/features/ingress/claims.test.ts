@@ -86,7 +86,7 @@ describe('paths of Ingresses', () => {
 });
 
 describe('certificates of hosts', () => {
-  it('come from the namespace that holds the host alone', () => {
+  it('are only used from the namespace that owns the host', () => {
     const one = makeIngress('one', { host: 'a.example', paths: [prefix('/', web)] });
     const tls = [{ hosts: ['a.example'], secretName: 'cert' }];
     const options = { host: 'a.example', paths: [prefix('/y', web)], tls, age: 1 };

@@ -18,7 +18,7 @@ test('a webhook is called again if a later one has changed the object', () => {
   assert.equal(round.end({ a: 2 }), false);
 });
 
-test('webhooks that want it are called again if another plugin has changed the object', () => {
+test('webhooks with the policy IfNeeded are called again if another plugin has changed the object', () => {
   const round = new Reinvocation();
   round.begin({});
   round.called('first', 'IfNeeded', true);

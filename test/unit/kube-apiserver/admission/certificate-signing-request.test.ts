@@ -1,6 +1,6 @@
 /**
- * Users who may request a certificate of a signer, and who may approve it: an error here makes somebody an
- * administrator.
+ * Users who may request a certificate of a signer, and who may approve it: an error here would make any
+ * user an administrator.
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -27,7 +27,7 @@ const joining: UserInfo = { name: 'system:bootstrap:abcdef', groups: ['system:bo
 const n1: UserInfo = { name: 'system:node:n1', groups: ['system:nodes'] };
 
 type Status = NonNullable<CertificateSigningRequest['status']>;
-/** `request` of a request is JSON of its own content in these tests. */
+/** The field `request` contains the content as JSON in these tests. */
 const csr = (signerName: string, content: object = {}, status?: Status) =>
   ({
     ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest', metadata: { name: 'x' } },
@@ -116,7 +116,7 @@ describe('a new request', () => {
     ['a node as a server of another node', n1, serving, node('n2'), /CN=system:node:n1$/],
     ['a node with an empty name', n1, kubeletClient, { commonName: '' }, /CN=system:node:n1$/],
   ] as const)
-    test(`for ${title} is ${refusal ? 'refused' : 'taken'}`, async () => {
+    test(`for ${title} is ${refusal ? 'rejected' : 'accepted'}`, async () => {
       const admitted = admit({ object: csr(signer, content), user });
       if (refusal) await assert.rejects(admitted, forbidden(refusal));
       else await admitted;

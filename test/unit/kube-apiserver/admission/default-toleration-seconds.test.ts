@@ -52,7 +52,7 @@ for (const [title, toleration, expected] of [
   });
 }
 
-test('the server adds them to pods that are made and to pods that are written back without them', async () => {
+test('the server adds the tolerations to created pods and to pods that are updated without them', async () => {
   const server = await startTestServer({ defaultTolerations: { notReadySeconds: 7, unreachableSeconds: 0 } });
   try {
     const draft = {
@@ -101,7 +101,7 @@ for (const [title, over, given] of [
   ['an object of another plural', { definition: { ...podResource, plural: 'others' } }, false],
   ['a binding of a pod', { subresource: 'binding' }, false],
 ] as const)
-  test(`${title} is given ${given ? 'both' : 'none'}`, async () => {
+  test(`${title} gets ${given ? 'both tolerations' : 'no toleration'}`, async () => {
     const object = pod('web');
     const admission = { definition: podResource as unknown as ResourceDefinition, subresource: '', object };
     const plugin = defaultTolerationSeconds(defaults);

@@ -161,7 +161,7 @@ describe('a pod', () => {
     ],
   ];
   for (const [title, item, pod, problems] of cases)
-    it(`${title}: ${problems.length === 0 ? 'allowed' : 'refused'}`, () => {
+    it(`${title} is ${problems.length === 0 ? 'accepted' : 'rejected'}`, () => {
       assert.deepEqual(podProblems(pod, rangeOf(item)), problems);
     });
 });

@@ -17,7 +17,7 @@ const namespace = (name: string, over: object = {}) => ({
 });
 const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
 const key = (name: string) => `/registry/namespaces/${name}`;
-/** The cache lags: it does not have `new` yet, and still shows `seen`, which is gone. */
+/** The cache lags: it does not have `new` yet, and still shows `seen`, which was deleted. */
 const cached = new Map(
   [namespace('seen'), namespace('going', going)].map((object) => [key(object.metadata.name), { object }]),
 );

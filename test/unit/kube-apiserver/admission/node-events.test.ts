@@ -107,7 +107,7 @@ describe('an event', () => {
     ['with another reportingInstance', event({ reportingInstance: 'n2' }), notSource, 0],
     ['with its own reportingInstance', event({ reportingInstance: 'n1' }), undefined, 0],
   ] as const)
-    test(`${title}: ${why ?? 'taken'}`, async () => {
+    test(`${title} is ${why === undefined ? 'accepted' : `rejected: ${why}`}`, async () => {
       assert.deepEqual(await refusal(object), [why, asked]);
       // The stored event must also be the node's own: a node does not take over events of others.
       assert.deepEqual((await refusal(event(), object))[0], why);
@@ -118,7 +118,7 @@ describe('an event', () => {
     assert.deepEqual(await refusal(undefined, event({ source: { host: 'n2' } })), [notSource, 0]);
   });
 
-  test('about a pod that was bound a moment ago waits for the cache', async () => {
+  test('about a pod that was bound a moment ago is checked when the cache shows the pod', async () => {
     assert.deepEqual(await refusal(event(), undefined, true), [undefined, 1]);
   });
 

@@ -200,7 +200,7 @@ describe('a Node', () => {
     ],
     ['without the annotation of its range', ranged, { metadata: { annotations: { x: 'y' } } }, ''],
   ] as const)
-    test(`${title} is ${why === '' ? 'taken' : 'refused'}`, async () => {
+    test(`${title} is ${why === '' ? 'accepted' : 'rejected'}`, async () => {
       assert.equal(await refusal(nodeResource, old, change), why);
     });
 
@@ -243,7 +243,7 @@ describe('a Node', () => {
     assert.equal(await written(node(), {}), undefined);
   });
 
-  test('may have 256 KiB', async () => {
+  test('may have at most 256 KiB', async () => {
     const sized = (bytes: number) => {
       const object = node({ metadata: { annotations: { a: '' } } }) as Node;
       const rest = Buffer.byteLength(JSON.stringify(object));
@@ -271,7 +271,7 @@ describe('a Lease', () => {
     ['of a Pod with the name of the Node', owned(owner('n1', { kind: 'Pod' })), modify('ownerReferences')],
     ['with a finalizer', { metadata: { finalizers: ['a/b'] } }, modify('finalizers')],
   ] as const)
-    test(`${title} is ${why === '' ? 'taken' : 'refused'}`, async () => {
+    test(`${title} is ${why === '' ? 'accepted' : 'rejected'}`, async () => {
       assert.equal(await refusal(leaseResource, lease, change), why);
       assert.equal(await refusal(leaseResource, undefined, merge(lease, change)), why);
     });
@@ -282,7 +282,7 @@ describe('a Lease', () => {
     assert.equal(await refusal(leaseResource, lease, undefined), '');
   });
 
-  test('may have 4 KiB', async () => {
+  test('may have at most 4 KiB', async () => {
     const sized = (bytes: number) => {
       const rest = Buffer.byteLength(JSON.stringify(lease)) - 2;
       const spec = { holderIdentity: 'x'.repeat(bytes - rest - Buffer.byteLength('{"holderIdentity":""}')) };
@@ -356,12 +356,12 @@ describe('a pod', () => {
       'pod does not have "kubernetes.io/config.mirror" annotation, node "n1" can only create mirror pods',
     ],
   ] as const)
-    test(`${title}: ${why || 'taken'}`, async () => {
+    test(`is written by its node only within its rights: ${title} is ${why ? `rejected: ${why}` : 'accepted'}`, async () => {
       assert.equal(await refusal(podResource, old, change, over), why);
     });
 });
 
-test('an event is the node’s own', async () => {
+test('a node may only write events of its own', async () => {
   const event = {
     metadata: { name: 'e' },
     involvedObject: { kind: 'Node', name: 'n1' },
@@ -372,7 +372,7 @@ test('an event is the node’s own', async () => {
   assert.equal(await refusal(eventResource, undefined, other), 'node "n1" is not the source of this event');
 });
 
-test('other kinds, and other users, are not restricted by this', async () => {
+test('this plugin does not restrict other kinds and other users', async () => {
   const config = { group: '', plural: 'configmaps', kind: 'ConfigMap' };
   assert.equal(await refusal(config, undefined, named('c')), '');
   assert.equal(

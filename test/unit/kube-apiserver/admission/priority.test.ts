@@ -61,7 +61,7 @@ for (const [title, spec, expected] of [
   ['a policy alone', { preemptionPolicy: 'Never' }, /\(Never\) must not be provided in pod spec/],
   ['the priority 0', { priority: 0 }, { priority: 0, preemptionPolicy: lower }],
 ] as const)
-  test(`a pod that names ${title} is ${expected instanceof RegExp ? 'refused' : 'taken'}`, async () => {
+  test(`a pod that names ${title} is ${expected instanceof RegExp ? 'rejected' : 'accepted'}`, async () => {
     const found = await admitted(spec);
     if (expected instanceof RegExp) assert.match(String(found), expected);
     else assert.deepEqual(found, expected);

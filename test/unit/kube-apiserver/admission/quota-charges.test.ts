@@ -139,7 +139,7 @@ describe('the charge of a write', () => {
     assert.equal(await used('a'), '1');
   });
 
-  it('is given up with a conflict when other writers are always faster', async () => {
+  it('fails with a conflict if other writers are always faster', async () => {
     await make(quota('a', 0, 9));
     const { update } = store;
     let turn = 0;

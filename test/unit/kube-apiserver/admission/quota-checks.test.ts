@@ -1,4 +1,4 @@
-/** Messages of a quota's rejection, and the usage that it is charged otherwise. */
+/** Messages of a quota's rejection, and the charged usage otherwise. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ResourceQuota } from '../../../../src/api/core/v1/resource-quota.ts';
@@ -102,7 +102,7 @@ describe('a write that fits', () => {
   });
 });
 
-describe('refused is', () => {
+describe('a quota rejects', () => {
   it('an excessive write, with exactly the exceeded resources', () => {
     const quota = quotaOf(
       'compute',

@@ -100,7 +100,7 @@ const named = (name: string) => ({ serviceAccountName: name, serviceAccount: nam
 const secrets = [{ name: 'registry' }];
 
 describe('a pod', () => {
-  it('that names no account gets the one of its namespace', async () => {
+  it('gets the account of its namespace if it names none', async () => {
     const world = new World();
     world.arrives('default');
     assert.deepEqual(await world.admitted(), named('default'));
@@ -162,7 +162,7 @@ describe('a pod', () => {
     }
   });
 
-  it('continues in its turn, with the account of that time', async () => {
+  it('continues in its turn, with the current account', async () => {
     const world = new World();
     world.prompt = false;
     const answers = [world.admitted(), world.admitted()];
@@ -177,7 +177,7 @@ describe('a pod', () => {
     assert.deepEqual(await answers[1], { ...named('default'), imagePullSecrets: secrets });
   });
 
-  it('is not woken by another account', async () => {
+  it('still waits when another account is created', async () => {
     const world = new World();
     const answer = world.admitted();
     await world.clock.settle();

@@ -63,7 +63,7 @@ for (const [what, document] of [
 const service = (group: string, version: string, groupPriorityMinimum: number, versionPriority: number) =>
   ({ spec: { group, version, groupPriorityMinimum, versionPriority } }) as APIService;
 
-test('former resources stay, as stale, while the server does not answer', () => {
+test('former resources are kept and marked as stale while the server does not answer', () => {
   const one = service('a', 'v1', 100, 10);
   const current = entryAfter(one, [{ resource: 'things' }], undefined);
   assert.equal(current.freshness, 'Current');
@@ -71,7 +71,7 @@ test('former resources stay, as stale, while the server does not answer', () => 
   assert.deepEqual(entryAfter(one, undefined, undefined).resources, []);
 });
 
-test('the highest priority comes first, and the versions of a group stay together', () => {
+test('groups are sorted by priority, the highest first, and the versions of a group stay together', () => {
   const entry = (...of: Parameters<typeof service>): DelegatedVersion =>
     entryAfter(service(...of), [], undefined);
   const ordered = inOrder([

@@ -82,7 +82,7 @@ test('endpoints are chosen at random, and the next one is used if one cannot be 
   assert.deepEqual([0, 0.4, 0.9].map(drawn), ['192.0.2.7', '192.0.2.9', '192.0.2.9']);
 });
 
-test('a Service of a name leads to that name', () => {
+test('an ExternalName Service leads to its name', () => {
   const named = service({ type: 'ExternalName', externalName: 'api.example' });
   assert.deepEqual(backendOf({ service: named, slices: [], podOf }, 443, 0), {
     kind: 'name',
@@ -99,7 +99,7 @@ test('a Service whose externalName is an address is called only if other machine
   assert.deepEqual(of('192.0.2.7'), { kind: 'address', address: '192.0.2.7', port: 443 });
 });
 
-test('fields of the connection do not pass, and own ones are added unless they exist', () => {
+test('connection headers are not forwarded, and our own headers are added unless they exist', () => {
   const raw = ['Connection', 'x-hop', 'X-Hop', '1', 'Cache-Control', 'public'];
   assert.deepEqual(answeredFields(raw, { 'cache-control': 'no-cache', 'audit-id': '7' }), [
     'Cache-Control',
@@ -115,7 +115,7 @@ test('only an answer with a location is a redirect', () => {
   assert.equal(isRedirect(201, '/a'), false);
 });
 
-test('a read has a body only if it announces one', () => {
+test('a GET has a body only if its headers announce one', () => {
   const request = (method: string, headers: Record<string, string>, body: object | null) =>
     hasBody({ method, headers: new Headers(headers), body: body as ReadableStream | null });
   assert.equal(request('GET', {}, {}), false);

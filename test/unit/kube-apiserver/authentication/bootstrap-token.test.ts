@@ -1,4 +1,4 @@
-/** Secrets that let a machine join, and the user that the machine then is. */
+/** Secrets with which a machine may join, and the user as which the machine is authenticated. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Secret } from '../../../../src/api/core/v1/secret.ts';

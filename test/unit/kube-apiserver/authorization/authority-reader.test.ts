@@ -26,6 +26,6 @@ const rows: [
   ['other users may not read them by this rule', { name: 'anna', groups: ['people'] }, 'get', path, false],
 ];
 for (const [what, user, verb, at, may] of rows)
-  test(`the authorities of the cluster: ${what}`, async () => {
+  test(`for the authorities of the cluster, ${what}`, async () => {
     assert.equal(await authorityReader({ type: 'path', user, verb, path: at }), may);
   });

@@ -1,4 +1,4 @@
-/** Rights of a node that only an access review can ask for, or that depend on how far the cache lags. */
+/** Rights of a node that only an access review can request, or that depend on the state of the cache. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
@@ -71,11 +71,11 @@ describe('a node', () => {
     ['deletes any pod', { verb: 'delete', namespace: 'default' }, false],
     ['lists all pods, with reduced fields', { verb: 'list' }, true],
   ] as const)
-    test(`${title}: ${allowed ? 'yes' : 'no'}`, async () => {
+    test(`${allowed ? 'may' : 'must not'} make the request: ${title}`, async () => {
       assert.equal(await worldOf({}).allows(resource(over)), allowed);
     });
 
-  test('has no rights by that if no resource is requested', async () => {
+  test('has no rights to paths that are no resources', async () => {
     assert.equal(await worldOf({}).allows({ type: 'path', user: n1, verb: 'get', path: '/metrics' }), false);
   });
 

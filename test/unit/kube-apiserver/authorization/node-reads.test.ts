@@ -11,7 +11,7 @@ const scopeOf = (name: string, definition: unknown) =>
 const pod = (nodeName?: string) =>
   ({ metadata: { name: 'p' }, spec: { ...(nodeName && { nodeName }) } }) as unknown as KubeObject;
 
-test('a pod that was made for another node since the request was allowed is not shown to a node', () => {
+test('a pod that was created for another node after the authorization of a request is not sent to the node', () => {
   const read = (name: string, object: KubeObject, definition: unknown = podResource) =>
     checkNodeMayRead(scopeOf(name, definition), { object });
   read('system:node:a', pod('a'));

@@ -1,4 +1,4 @@
-/** Rules of a user as a list, however many the user has. */
+/** List of the rules of a user, up to a maximum. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rulesOf } from '../../../../src/kube-apiserver/authorization/rules.ts';
@@ -22,7 +22,7 @@ function listed(grants: number) {
   return { rules: resourceRules.length, incomplete, evaluationError, given };
 }
 
-test('all that fit are listed', () =>
+test('all rules are listed if they fit', () =>
   assert.deepEqual(listed(10), {
     rules: 10_000,
     incomplete: false,

@@ -180,7 +180,7 @@ describe('a change of a Service', () => {
     ports: [nodePort(30001), nodePort(30002)],
   });
 
-  test('without another address or port takes and frees nothing', () => {
+  test('without another address or port claims and releases nothing', () => {
     assert.deepEqual(planned(structuredClone(old), {}, old), { acquire: [], release: [] });
   });
 
@@ -234,7 +234,7 @@ describe('a Service is refused', () => {
     return [];
   };
 
-  test('for addresses and ports of another, each by its field', () => {
+  test('for addresses and ports of another Service, each with its field', () => {
     const object = service({
       type: 'NodePort',
       clusterIP: '10.96.0.5',

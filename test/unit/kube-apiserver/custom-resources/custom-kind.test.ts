@@ -44,7 +44,7 @@ const decode = (spec: unknown, validation: 'Strict' | 'Warn' = 'Strict') => {
   return object as unknown as { spec: JsonObject };
 };
 
-test('an object of a schema has its defaults, and free-form parts are kept whole', () => {
+test('an object gets the defaults of its schema, and its free-form parts are kept completely', () => {
   const sent = {
     ...{ size: 3, small: 4, ratio: 0.5, name: 'abc', port: 'http', tags: ['a'], by: { x: 5 } },
     ...{ free: { any: [{ thing: null }] }, open: 'x', list: [1, 'a'] },

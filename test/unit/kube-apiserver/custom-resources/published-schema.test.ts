@@ -21,7 +21,7 @@ describe('the published schema of a custom kind', () => {
     assert.match(JSON.stringify(properties.metadata), /"\$ref":"#\/meta"/);
   });
 
-  it('is whole in version 3, and without alternatives and nulls in version 2', () => {
+  it('is complete in version 3, and has no alternatives and nulls in version 2', () => {
     const schema: StructuralSchema = {
       ...{ type: 'object', required: ['a', 'b'], anyOf: [{ required: ['a'] }] },
       properties: {
@@ -46,7 +46,7 @@ describe('the published schema of a custom kind', () => {
     assert.deepEqual(inVersion(open, 2), { type: 'object' });
   });
 
-  it('shows the head of embedded resources', () => {
+  it('shows apiVersion, kind and metadata of embedded resources', () => {
     const embedded: StructuralSchema = { type: 'object', 'x-kubernetes-embedded-resource': true };
     const shown = spec(embedded, 3) as { required: string[]; properties: object };
     assert.deepEqual(

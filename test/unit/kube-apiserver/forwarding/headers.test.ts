@@ -41,7 +41,7 @@ describe('headers to a backend', () => {
     );
   });
 
-  it('has a host, and no address, for a caller in this process', () => {
+  it('contain a host, and no address, for a caller in this process', () => {
     const headers = request({}, { remoteAddress: undefined });
     assert.equal(headers.host, 'apiserver');
     assert.equal(headers['x-forwarded-for'], undefined);
@@ -106,7 +106,7 @@ describe('headers of a backend', () => {
   const response = (raw: readonly string[]) =>
     responseHeaders(raw, page, { 'cache-control': 'no-cache', 'audit-id': '7' });
 
-  it('pass unchanged, each cookie separately', () => {
+  it('are forwarded unchanged, each cookie separately', () => {
     const { headers, html } = response([
       'Content-Type',
       'text/css',
@@ -158,7 +158,7 @@ describe('headers of a backend', () => {
     assert.equal(html, undefined, 'the body of a redirection stays as it is');
   });
 
-  it('of a part of a document stay unchanged', () => {
+  it('are unchanged for a part of a document', () => {
     const raw = ['Content-Type', 'text/html', 'Content-Range', 'bytes 0-4/9', 'Content-Length', '5'];
     const { headers, html } = response(raw);
     assert.equal(html, undefined);

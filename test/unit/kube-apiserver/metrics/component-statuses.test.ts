@@ -33,7 +33,7 @@ async function ask(found: object | undefined, revision: () => Promise<bigint>, q
 const answers = async () => 7n;
 const ok = ['True', 'ok'];
 
-test('all is well if one master has the store to itself, and if a Lease is held', async () => {
+test('all components are healthy with a single master, and while a Lease is held', async () => {
   const well = { scheduler: ok, 'controller-manager': ok, 'etcd-0': ok };
   assert.deepEqual(await ask(undefined, answers), well);
   assert.deepEqual(await ask(lease(14), answers), well);
@@ -47,7 +47,7 @@ test('the scheduler and the controllers are unhealthy when their Lease is not re
   assert.match(scheduler?.[1] ?? '', /Lease kube-system\/minik8s-controllers is held by m1_a/);
 });
 
-test('etcd is unhealthy when it does not answer, and unknown without a way to ask it', async () => {
+test('etcd is unhealthy when it does not answer, and unknown if it cannot be queried', async () => {
   assert.deepEqual((await ask(undefined, () => new Promise(() => {})))['etcd-0'], [
     'False',
     'etcd does not answer within 2 s',

@@ -42,7 +42,7 @@ export function describeSamples(
 ): void {
   describe(title, () => {
     for (const [family, object, ...lines] of rows) {
-      test(`${family}: ${lines.join('; ') || 'nothing'}`, () => {
+      test(`${family} has ${lines.join('; ') || 'no samples'}`, () => {
         assert.deepEqual(samplesBy(metrics, `${prefix}_${family}`, object), lines);
       });
     }

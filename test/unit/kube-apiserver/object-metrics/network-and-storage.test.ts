@@ -115,7 +115,7 @@ test('Endpoints of the sizes that a controller writes have a line for each addre
   assert.equal(pairsOf(subsetOf(24, 24), subsetOf(16, 16)), 832);
 });
 
-test('Endpoints with far more pairs of address and port than they are large are refused with both numbers', () => {
+test('Endpoints with far too many pairs of address and port for their size are rejected with both numbers', () => {
   assert.throws(
     () => pairsOf(subsetOf(100, 100)),
     /has 10000 pairs of an address and a port, and may have 3456$/,

@@ -28,7 +28,7 @@ const cases: [what: string, over: object, expected: boolean][] = [
   ['the image of an ephemeral container', { ephemeralContainers: [c('e', 'f')] }, true],
 ];
 for (const [what, over, expected] of cases)
-  test(`${what}: ${expected ? 'checked again' : 'unchanged'}`, () =>
+  test(`a change of ${what} ${expected ? 'is checked again' : 'is not checked'}`, () =>
     assert.equal(changesSignificantly(podWith({ ...base, ...over }) as Pod, podWith(base) as Pod), expected));
 
 test('two ephemeral containers in another order are the same', () => {

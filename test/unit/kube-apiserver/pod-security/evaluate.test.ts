@@ -14,7 +14,7 @@ describe('evaluation', () => {
     assert.equal(at(34).length, 1);
   });
 
-  test('a named version applies, even one after that of the API', () => {
+  test('a named version applies, even if it is later than that of the API', () => {
     const at = (version: number) => violationsOf({ level: 'baseline', version }, podWith(probed), 32);
     assert.deepEqual(at(33), []);
     assert.equal(at(34).length, 1);
@@ -28,7 +28,7 @@ describe('evaluation', () => {
     }
   });
 
-  test('is detailed for one pod and short for many', () => {
+  test('the result is detailed for one pod and short for many', () => {
     const violations = [
       { reason: 'one', detail: 'this' },
       { reason: 'two', detail: '' },

@@ -117,7 +117,7 @@ describe('versions', () => {
 });
 
 describe('policies', () => {
-  test('are privileged when every mode is', () => {
+  test('are privileged when every mode is privileged', () => {
     assert.ok(isPrivileged(usual));
     for (const mode of ['enforce', 'audit', 'warn'] as const)
       assert.ok(!isPrivileged({ ...usual, [mode]: { level: 'baseline', version: 'latest' } }), mode);
@@ -128,7 +128,7 @@ describe('policies', () => {
     assert.ok(!isStricter('baseline', 'baseline') && !isStricter('privileged', 'restricted'));
   });
 
-  test('are equivalent when they allow the same', () => {
+  test('are equivalent when they allow the same pods', () => {
     assert.ok(isEquivalent(strict, strict));
     assert.ok(!isEquivalent(strict, { ...strict, warn: { level: 'restricted', version: 31 } }));
     assert.ok(isEquivalent(usual, { ...usual, enforce: { level: 'privileged', version: 5 } }));

@@ -35,7 +35,7 @@ const violate =
 const onHost = { hostNetwork: true };
 
 describe('the pods of a namespace whose policy changes', () => {
-  test('are passed over in silence when all are allowed', () => {
+  test('cause no warning when all are allowed', () => {
     assert.deepEqual(warnings([]), []);
     assert.deepEqual(warnings([pod('a'), pod('b')]), []);
   });
@@ -58,7 +58,7 @@ describe('the pods of a namespace whose policy changes', () => {
     ]);
   });
 
-  test('are judged by the requested level and version', () => {
+  test('are evaluated with the requested level and version', () => {
     const restricted = { level: 'restricted', version: 18 } as const;
     assert.deepEqual(warnings([pod('a')], { enforce: restricted }), [
       'existing pods in namespace "shop" violate the new PodSecurity enforce level "restricted:v1.18"',
@@ -104,7 +104,7 @@ describe('the pods of a namespace whose policy changes', () => {
     assert.equal(read, 4);
   });
 
-  test('are passed over when they are exempt', () => {
+  test('are skipped when they are exempt', () => {
     const pods = [pod('a', onHost), pod('b', { hostPID: true })];
     assert.deepEqual(warnings(pods, { isExempt: ({ metadata }) => metadata.name === 'a' }), [
       violate,
@@ -113,7 +113,7 @@ describe('the pods of a namespace whose policy changes', () => {
     assert.deepEqual(warnings(pods, { isExempt: () => true }), []);
   });
 
-  test('are a step each, so that other work runs', () => {
+  test('are evaluated in one step each, so that other work runs in between', () => {
     const steps = namespaceWarnings(check([pod('a'), pod('b', {}, 'u'), pod('c', {}, 'u')]));
     let turns = 0;
     while (!steps.next().done) turns++;

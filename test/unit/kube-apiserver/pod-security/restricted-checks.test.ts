@@ -55,7 +55,7 @@ const refused: [what: string, pod: PodFields, reason: string, detail: string, ve
     'containers "a", "b" must set securityContext.allowPrivilegeEscalation=false',
   ],
   [
-    'capabilities that are not dropped, in any case',
+    'capabilities that are not dropped, in upper and lower case',
     containersWith(but({ capabilities: { drop: ['all'] } }), but({ capabilities: undefined })),
     'unrestricted capabilities',
     'containers "a", "b" must set securityContext.capabilities.drop=["ALL"]',
@@ -165,7 +165,7 @@ describe('restricted', () => {
       assert.deepEqual(more, []);
     });
 
-  test('refuses what baseline refuses, before its own reasons', () => {
+  test('rejects all violations of baseline, which precede its own', () => {
     const pod = { hostNetwork: true, ...containersWith({ privileged: true }), os: { name: 'windows' } };
     const reasons = (version: Version) => judged(pod, 'restricted', version).map(({ reason }) => reason);
     assert.deepEqual(reasons(24), [

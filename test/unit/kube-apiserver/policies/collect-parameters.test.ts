@@ -73,7 +73,7 @@ const rows: readonly [string, { kind?: string; reference?: ParamRef; namespace?:
 ];
 
 for (const [title, { kind, reference, namespace = 'default' }, expected] of rows)
-  test(`parameters: ${title}`, () => {
+  test(`parameters are collected: ${title}`, () => {
     const paramKind = kind === undefined ? undefined : { apiVersion: 'v1', kind };
     const result = collectParameters(paramKind, reference, namespace, reader);
     const shown = 'problem' in result ? result.problem : result.found.map((one) => one && nameOf(one));

@@ -1,4 +1,4 @@
-/** Program in a pod, as a client of its ports sees it: without a network, behind a node agent of the test. */
+/** Program in a pod, reached through its ports without a network, behind a node agent of the test. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -10,7 +10,7 @@ export const namespace = '/api/v1/namespaces/default';
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Answers with the request as it came. */
+/** Answers with the received request. */
 export const echo: Handle = async (request, response) => {
   const { method, url, headers } = request;
   let body = '';
@@ -80,7 +80,7 @@ export class Backend {
     this.agents.agree = async () => ({ headers: {}, socket: this.connect(secure) });
   }
 
-  /** Makes the pod's port write `answer`, whatever the request is. */
+  /** Makes the pod's port write `answer` for any request. */
   overBytes(answer: string): void {
     this.agents.agree = async () => {
       const [near, far] = duplexPair();

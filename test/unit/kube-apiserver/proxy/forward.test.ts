@@ -65,7 +65,7 @@ describe('a request', () => {
     assert.equal(await answer.text(), 'no, thank you');
   });
 
-  test('leads to the port of the pod by way of its node', async () => {
+  test('is sent to the port of the pod through its node', async () => {
     const headers = { 'audit-id': 'mine' };
     await ask('/', { headers });
     await backend.agents.ask(toPod('/', 'web:81'), { headers });
@@ -135,7 +135,7 @@ describe('a request', () => {
 describe('an answer', () => {
   const bodyOf = async (response: Response) => Buffer.from(await response.arrayBuffer()).toString();
 
-  test('arrives as the backend gave it', async () => {
+  test('is forwarded as the backend sent it', async () => {
     backend.handle = (_, response) =>
       response.writeHead(418, { 'content-type': 'text/plain', 'set-cookie': ['a=1', 'b=2'] }).end('tea');
     const answer = await ask('/');
@@ -199,7 +199,7 @@ describe('an answer', () => {
     }
   });
 
-  test('is redirected to the host that the client used, only if that is its own name', async () => {
+  test('redirects to the host that the client used only if it names that host itself', async () => {
     backend.handle = (_, response) => response.writeHead(302, { location: 'https://cluster/x' }).end();
     const moved = async (host: string) => (await ask('/', { headers: { host } })).headers.get('location');
     assert.equal(await moved('cluster'), `https://cluster${toPod('/x')}`);
@@ -230,14 +230,14 @@ describe('an answer', () => {
       await assert.rejects(bodyOf(await ask('/')));
     });
 
-  test('that is complete ends only itself', async () => {
+  test('does not end the connection if it is complete', async () => {
     let hungUp = 0;
     const answer = await ask('/', { hangUp: () => hungUp++ });
     assert.match(await bodyOf(answer), /"url":"\/"/);
     assert.equal(hungUp, 0);
   });
 
-  test('for a client that has left ends the connection to the backend', async () => {
+  test('ends the connection to the backend if the client has disconnected', async () => {
     backend.handle = (_, response) => void response.writeHead(200).write('beginning');
     const answer = await ask('/');
     const closed = once(backend.connections[0] as Duplex, 'close');
@@ -262,7 +262,7 @@ describe('a connection that leaves HTTP', () => {
     socket.destroy();
   });
 
-  test('stays HTTP if the backend does not agree', async () => {
+  test('stays HTTP if the backend rejects the upgrade', async () => {
     backend.handle = (request, response) => response.writeHead(426).end(request.headers.upgrade);
     const answer = await ask('/', leaving);
     assert.deepEqual([answer.status, await answer.text()], [426, 'teletype']);

@@ -64,7 +64,7 @@ describe('the address of a pod', () => {
     );
     assert.deepEqual({ scheme, address, port }, { scheme: 'https', address: '10.0.0.1', port: 8443 });
   });
-  it('is the first port any container names', () => {
+  it('is the first port that any container names', () => {
     assert.equal(podLocation(podNamed('web', { ports: [9000, 9001] }), asked('web')).port, 9000);
   });
   it('may be any valid port', () => {

@@ -54,7 +54,7 @@ test('a commit leaves the image and no container; if a call fails, it leaves nei
   }
 });
 
-test('an image has the requested configuration, and its container no network', async (context) => {
+test('an image has the requested configuration, and its container has no network', async (context) => {
   const { builds, commit, fake } = await engine(context);
   await builds.commit(commit as never);
   const { Labels: _, name: __, ...made } = fake.images.get('host:1/f:1')?.made ?? {};

@@ -62,14 +62,14 @@ for (const runtime of ['python', 'nodejs'] as const) {
       await program.close();
     });
 
-    it('a call that never lets another run ends the instance too', async () => {
+    it('a call that never lets other calls run ends the instance too', async () => {
       const program = await startFunction(runtime, sources[runtime], stuckEnv);
       await assert.rejects(program.call({ body: { do: 'spin' } }));
       assert.ok([70, 'SIGKILL'].includes(await program.ended));
       await program.close();
     });
 
-    it('SIGTERM: work for two more seconds, answer their calls, and end', async () => {
+    it('that receive SIGTERM work for two more seconds, answer their calls, and end', async () => {
       const program = await startFunction(runtime, sources[runtime], env);
       const slow = program.call({ body: { do: 'sleep', seconds: 3 } });
       await eventually(async () => assert.equal((await program.call({ body: { do: 'none' } })).status, 200));

@@ -136,7 +136,7 @@ describe('libraries of functions', () => {
       assert.equal((await world.version(name)).status?.lock, lock);
     });
 
-  it('that do not exist: the pod and the version have the message of pip or npm', async () => {
+  it('that do not exist are reported with the message of pip or npm, on the pod and on the version', async () => {
     const missing = {
       python: { ...functions.python, files: { 'main.py': '', 'requirements.txt': 'no-such-library==9\n' } },
       nodejs: {
@@ -164,7 +164,7 @@ describe('libraries of functions', () => {
     }
   });
 
-  it('in the lock that was written first are installed instead', async () => {
+  it('are those of the lock that another build wrote first', async () => {
     const name = 'raced';
     const { metadata } = await world.createVersion(name, functions.python);
     const { lock } = (await world.version('libs-python')).status ?? {};

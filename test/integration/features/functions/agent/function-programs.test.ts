@@ -290,7 +290,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       assert.match(text, /^HTTP\/1\.1 413 [\s\S]*may have 6291456 bytes"\}$/);
     });
 
-    it('prints a lot without keeping it', async () => {
+    it('prints any amount of output without keeping it in memory', async () => {
       const { pid = 0 } = program.child;
       await program.call({ body: { do: 'print', lines: 1000 } });
       const [memory, printed] = [await residentBytes(pid), program.output.bytes];
@@ -311,7 +311,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       ['a length with a sign', `${post}Content-Length: +2\r\n\r\n{}`, /^HTTP\/1\.1 400 /],
       ['another coding', `${post}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, /^HTTP\/1\.1 400 /],
       [
-        'chunked twice over',
+        'the transfer encoding chunked, given twice',
         `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n`,
         /^HTTP\/1\.1 400 /,
       ],
@@ -346,7 +346,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
         assert.match(await program.raw(request), expected);
       });
 
-    it('answers requests in line on one connection, and a 100-continue', async () => {
+    it('answers requests that are pipelined on one connection, and an Expect: 100-continue', async () => {
       const one = `${post}Content-Length: 13\r\n\r\n{"do":"none"}`;
       const last = one.replace('Host: x', 'Host: x\r\nConnection: close');
       const found = await program.raw(one + one + last);
@@ -358,7 +358,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       assert.match(await program.raw('GET / HTTP/1.0\r\n\r\n'), /^HTTP\/1\.[01] 200 /);
     });
 
-    it('ends with the handler that ends the process', async () => {
+    it('ends when a handler ends the process', async () => {
       await assert.rejects(program.call({ body: { do: 'exit' } }));
       assert.equal(await program.ended, 3);
       program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_CONCURRENCY: '2' });
@@ -366,7 +366,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
   });
 }
 
-describe('calls of python that are async', () => {
+describe('calls of async handlers in python', () => {
   it('are ended by the time limit', async () => {
     const program = await startFunction('python', sources.python, {
       ...env,

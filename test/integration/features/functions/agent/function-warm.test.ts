@@ -1,4 +1,4 @@
-/** Waiting instances become instances of a function: on Docker, by a node agent. */
+/** A node agent turns waiting instances on Docker into instances of a function. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { podResource } from '../../../../../src/api/core/v1/pod/pod.ts';
@@ -75,7 +75,7 @@ describe('an instance that waits', () => {
       assert.deepEqual(await world.answer(`w-${runtime}`, { n: 2 }), [{ n: 2 }, fn, '1', false]);
     });
 
-  it('stays unassigned over a restart of the agent, and becomes the version that was assigned in between', async () => {
+  it('keeps waiting while the agent restarts, and becomes an instance of the version that was assigned meanwhile', async () => {
     const versions = world.node.client.resource(functionVersionResource);
     for (const name of ['kept', 'late']) {
       await waits(`w-${name}`, 'python');
@@ -103,7 +103,7 @@ describe('an instance that waits', () => {
     assert.equal((await world.node.pod('w-kept')).status?.phase, 'Running');
   });
 
-  it('ends if it cannot become the version', async () => {
+  it('ends if it cannot become an instance of the assigned version', async () => {
     // The kernel drops a signal to the first process of a container while that process has no handler for it.
     await waits('w-refused', 'python', { terminationGracePeriodSeconds: 1 });
     await world.createVersion('limited', {
@@ -123,7 +123,7 @@ describe('an instance that waits', () => {
     await world.deletePod('w-deleted');
   });
 
-  it('whose function cannot be loaded ends with the reason', async () => {
+  it('ends with the reason if its function cannot be loaded', async () => {
     await waits('w-broken', 'python');
     await world.createVersion('broken', {
       runtime: 'python',

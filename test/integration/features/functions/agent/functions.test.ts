@@ -1,4 +1,4 @@
-/** Functions on a node: their images built on Docker, by a node agent, for the pods of a function. */
+/** Functions on a node: a node agent builds images on Docker for the pods of a function. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ describe('functions on a node', () => {
   const answer: FunctionWorld['answer'] = (...args) => world.answer(...args);
   const buildContainers = () => docker('ps', '-aq', '--filter', `name=^/minik8s-build\\.${node.owner}\\.`);
 
-  it('a python function is built and answers a call, and its image contains nothing about the build', async () => {
+  it('a python function is built and answers a call, and its image contains no files of the build', async () => {
     await createVersion('hello', {
       runtime: 'python',
       baseImage: python,
@@ -80,7 +80,7 @@ describe('functions on a node', () => {
     assert.equal(await buildContainers(), '');
   });
 
-  it('a nodejs function is built as well, and a second pod uses the present image', async () => {
+  it('a nodejs function is built as well, and a second pod uses the image that exists already', async () => {
     await createVersion('js', {
       runtime: 'nodejs',
       baseImage: nodejs,

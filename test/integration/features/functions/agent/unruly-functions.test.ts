@@ -70,7 +70,7 @@ it('if any request fails, an image has the libraries of the lock, is reported as
     assert.ok(files[0]?.includes('code'));
     assert.deepEqual([findCondition(conditions, 'Built')?.status, nodeName], ['True', 'n1']);
     assert.deepEqual([engine.containers.size, node.recorded.size], [0, 0]);
-    // The image stays while its version is there, and goes with it.
+    // The image stays as long as its version exists, and is then removed.
     await looks(node);
     assert.deepEqual([...engine.images.keys()], [image]);
     node.stored = undefined;
@@ -99,7 +99,7 @@ it('a waiting instance has its files before its signal if any request fails', as
       assert.equal(await node.succeeds(async ({ podObserver }) => podObserver?.see(one, seen)), undefined);
     assert.ok(container.signals.length > 0);
     await node.restart();
-    // An instance of its own has it over a restart, whatever has become of the version.
+    // After a restart, the instance still has the function, even if the version was changed or deleted.
     node.stored = undefined;
     assert.equal(await node.succeeds(async ({ podObserver }) => podObserver?.see(given, seen)), undefined);
     assert.ok(container.files.every((one) => one.includes('code')));

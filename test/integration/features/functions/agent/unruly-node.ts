@@ -21,7 +21,10 @@ import { FakeBuildEngine, type Meeting } from '../../../../fixtures/fake-build-e
 import { FakeClock } from '../../../../fixtures/fake-clock.ts';
 import { SeededRandom } from '../../../../fixtures/seeded-random.ts';
 
-/** `cut`: the request is not carried out; `lost`: it is; `killed`: it is, and its process has ended. */
+/**
+ * `cut`: the request is not carried out; `lost`: it is carried out, but its answer is lost; `killed`: it is
+ * carried out, and then its process ends.
+ */
 export const manners = ['Conflict', 'Forbidden', 'InternalError', 'cut', 'lost', 'killed'] as const;
 export type Manner = (typeof manners)[number];
 
@@ -32,12 +35,12 @@ const maxAttempts = 8;
 export class UnrulyNode {
   readonly clock = new FakeClock();
   readonly engine: FakeBuildEngine;
-  /** Names of images in the node's record whose build has begun and not ended. */
+  /** Names of the images in the node's record whose build has begun but not ended. */
   readonly recorded = new Set<string>();
   stored: FunctionVersion | undefined;
   /** Writes of another node right before a write that conflicts. */
   others: (stored: FunctionVersion) => FunctionVersion = (stored) => stored;
-  /** Looks at each request before it is carried out. */
+  /** Is called with each request before it is carried out. */
   onRequest: (request: string) => void = () => undefined;
   #process: { readonly functions: FunctionsPart; readonly stop: AbortController; running: Promise<void> };
   #isDead = false;
@@ -60,7 +63,7 @@ export class UnrulyNode {
     return new UnrulyNode(await FakeBuildEngine.start(), dataDir, manner, at);
   }
 
-  /** Number of requests that may meet something. */
+  /** Number of requests that may fail in one of these ways. */
   get requests(): number {
     return this.#requests;
   }
@@ -135,7 +138,7 @@ export class UnrulyNode {
     return { functions, stop, running: functions.run?.(stop.signal) ?? Promise.resolve() };
   }
 
-  /** Counts a request and returns what it meets. */
+  /** Counts a request and returns the failure that it meets, if any. */
   #next(request: string): Manner | undefined {
     if (this.#isDead) return 'cut';
     this.onRequest(request);
@@ -196,8 +199,8 @@ const written = (version: FunctionVersion): FunctionVersion => {
 };
 
 /**
- * Runs the scenario without failures, and then once for each request and each manner. Fails with the request
- * and what it met.
+ * Runs the scenario without failures, and then once for each request and each kind of failure. An error
+ * names the request and its failure.
  */
 export async function atEachRequestOfNode(scenario: (node: UnrulyNode) => Promise<void>): Promise<void> {
   const run = async (manner?: Manner, at?: number) => {

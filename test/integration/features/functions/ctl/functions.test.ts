@@ -106,7 +106,7 @@ describe('ctl function create', () => {
     const { spec } = await stored('zipped');
     assert.deepEqual([spec.runtime, Object.keys(spec.files ?? {})], ['nodejs', ['index.mjs', 'lib/a.js']]);
   });
-  it('creates a function of an image, or only checks it in a dry run', async () => {
+  it('creates a function from an image, or only checks it in a dry run', async () => {
     const args = [
       'function',
       'create',
@@ -199,7 +199,7 @@ describe('ctl function update', () => {
     assert.deepEqual([Object.keys(spec.files ?? {}), spec.binaryFiles], [['main.py'], undefined]);
     assert.deepEqual([spec.env, spec.concurrency, metadata.generation], [[{ name: 'A', value: '1' }], 3, 2]);
   });
-  it('changes settings alone', async () => {
+  it('changes settings without a new program', async () => {
     assert.equal(
       (await ctl(['update', 'function', name, '--max-scale', '4'])).out,
       `function/${name} updated\n`,
@@ -207,7 +207,7 @@ describe('ctl function update', () => {
     const { spec } = await stored(name);
     assert.deepEqual([spec.maxScale, Object.keys(spec.files ?? {}).length], [4, 2]);
   });
-  it('puts an image in place of a program', async () => {
+  it('replaces a program by an image', async () => {
     assert.equal((await ctl(['function', 'update', name, '--image', 'app:2'])).err, '');
     const { spec } = await stored(name);
     assert.deepEqual(
@@ -215,7 +215,7 @@ describe('ctl function update', () => {
       ['app:2', undefined, undefined, undefined],
     );
   });
-  it('while its status changes all the time', async () => {
+  it('succeeds while the status changes all the time', async () => {
     let isOver = false;
     const asking = (async () => {
       for (let count = 1; !isOver; count++) {
@@ -277,14 +277,14 @@ describe('a call', () => {
   });
   it('prints the answer', async () =>
     assert.deepEqual(await ctl(['function', 'invoke', 'answering', '{"n":1}']), ok('{"got":{"n":1}}\n')));
-  it('is of another namespace by its name', async () =>
+  it('reaches a function of another namespace by a name with that namespace', async () =>
     assert.deepEqual(
       await ctl(['execute', 'default/answering', '{"n":2}', '-n', 'other']),
       ok('{"got":{"n":2}}\n'),
     ));
-  it('without an argument has an empty one', async () =>
+  it('has an empty body without an argument', async () =>
     assert.deepEqual(await ctl(['execute', 'answering']), ok('{"got":{}}\n')));
-  it('takes a file, and standard input', async () => {
+  it('takes its body from a file or from standard input', async () => {
     const file = join(directory, 'event.json');
     await writeFile(file, '[1]');
     assert.equal((await ctl(['execute', 'answering', `@${file}`])).out, '{"got":[1]}\n');
@@ -322,7 +322,7 @@ describe('ctl function get, describe, delete and logs', () => {
   before(async () => {
     await server.call('POST', functions, { metadata: { name: 'known' }, spec: { image: 'app:1' } });
   });
-  it('are of functions', async () => {
+  it('accept the name of a function', async () => {
     const { out } = await ctl(['function', 'get', 'known']);
     assert.match(out, /^NAME +RUNTIME +READY +INSTANCES +VERSION +AGE\nknown +app:1 +Unknown +0\/0 +<none> /);
     assert.match((await ctl(['function', 'describe', 'known'])).out, /^Name: +known\n/);

@@ -1,4 +1,4 @@
-/** Instances of functions, and calls that are placed at one before they are made. */
+/** Instances of functions, and calls that reserve an instance before they are made. */
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
@@ -14,14 +14,14 @@ describe('instances', () => {
     const { name } = one.metadata;
     const waiting = call(`/function/${name}`);
     await until('an instance is asked for', () => world.demands.includes(`default/${name} 1`));
-    await until('the status says it', async () => {
+    await until('the status shows the demand', async () => {
       const found = await server.call('GET', `${functions}/${name}`);
       return found.json<Fn>().status?.demand?.here === 1;
     });
     await instance(one, (_, outgoing) => outgoing.end('at last'));
     assert.equal((await waiting).text, 'at last');
   });
-  it('that do not listen yet are retried until they do', async () => {
+  it('that do not listen yet are tried again until they listen', async () => {
     const one = await fn();
     const { ip } = await instance(one);
     const waiting = call(`/function/${one.metadata.name}`, { body: '{"n":1}' });
@@ -38,7 +38,7 @@ describe('instances', () => {
       outgoing.writeHead(503, { 'function-not-called': 'busy' }).end();
     });
     const waiting = call(`/function/${one.metadata.name}`, { body: '{"n":1}' });
-    await until('it has refused', () => refusals > 0);
+    await until('the full instance has refused the call', () => refusals > 0);
     await instance(one, echo);
     assert.equal(JSON.parse((await waiting).text).body, '{"n":1}');
   });
@@ -107,7 +107,9 @@ describe('instances', () => {
     const one = await fn({ idleSeconds: 1 });
     await instance(one, echo);
     await call(`/function/${one.metadata.name}`);
-    await until('it asks for none', () => world.demands.includes(`default/${one.metadata.name} null`));
+    await until('no instance is asked for any more', () =>
+      world.demands.includes(`default/${one.metadata.name} null`),
+    );
     const found = await server.call('GET', `${functions}/${one.metadata.name}`);
     assert.deepEqual(found.json<Fn>().status?.demand, {});
   });
@@ -133,7 +135,7 @@ describe('a call that is placed before it is made', () => {
   const uidOf = async (name: string) =>
     (await server.call('GET', `${pods}/${name}`)).json<{ metadata: { uid: string } }>().metadata.uid;
 
-  it('is sent to the instance of its place, with its id and as a first attempt', async () => {
+  it('is sent to the instance with its place, with its id and as a first attempt', async () => {
     const one = await fn(program);
     const { name } = await instance(one, echo);
     assert.equal(calls().hasRoom(given(one)), true);
@@ -147,14 +149,14 @@ describe('a call that is placed before it is made', () => {
       ['POST', '{"n":1}', 'c-1', '0'],
     );
   });
-  it('has the time of the sending if it may have been sent', async () => {
+  it('has the time at which it was sent if it may have been sent', async () => {
     const one = await fn(program);
     const { name } = await instance(one, echo);
     const outcome = await sent(one, await uidOf(name));
     assert.ok(outcome.type === 'answered');
     assert.equal(JSON.parse(outcome.body.toString()).headers['function-once'], '1.500');
   });
-  it('is lost with its instance, and if the instance has no record of it', async () => {
+  it('is lost if its instance ends, or if the instance has no record of it', async () => {
     const one = await fn(program);
     assert.equal((await sent(one, 'gone')).type, 'lost');
     const { name } = await instance(one, (_, outgoing) => {
@@ -196,7 +198,7 @@ describe('a call that is placed before it is made', () => {
     const silent = await instance(other);
     assert.equal((await sent(other, await uidOf(silent.name))).type, 'unclear');
   });
-  it('over a connection that is cut may have been made', async () => {
+  it('counts as possibly made if its connection is cut', async () => {
     const one = await fn(program);
     await instance(one, (incoming) => void incoming.socket.destroy());
     const place = await calls().place(given(one), forever);
@@ -213,7 +215,7 @@ describe('a call that is placed before it is made', () => {
     const outcome = await sent(other, await uidOf(second));
     assert.ok(outcome.type === 'answered' && outcome.error === 'NoMoney');
   });
-  it('has no place without a function, and frees it when the caller leaves', async () => {
+  it('gets no place if the function does not exist, and frees its place when the caller disconnects', async () => {
     await assert.rejects(
       calls().place({ namespace: 'default', function: 'none', id: 'a' }, forever),
       /not found/,

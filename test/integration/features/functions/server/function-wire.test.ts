@@ -151,7 +151,7 @@ for (const way of ['directly', 'by the app'] as const) {
       `${method} /function/wire HTTP/1.1\r\nHost: gateway\r\n${more}\r\n${body}`;
     const close = 'Connection: close\r\n';
 
-    it('by HEAD has the head of the answer and no body, and the connection stays open', async () => {
+    it('by HEAD gets the head of the answer and no body, and the connection stays open', async () => {
       answer = (_, outgoing) => outgoing.setHeader('content-length', '5').end('hello');
       const said = await talk(request('HEAD') + request('GET', close));
       const [head = '', second = ''] = said.split(/(?=HTTP\/1\.1 )/);
@@ -207,7 +207,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.equal(fields.get('content-length'), '2');
       assert.equal(seen.body, '{}');
     });
-    it('is seen as one request or not at all', async () => {
+    it('is refused if a server could take it for two requests', async () => {
       answer = echo;
       const before = calls;
       for (const [more, body] of [
@@ -221,7 +221,7 @@ for (const way of ['directly', 'by the app'] as const) {
         assert.match(await talk(request('POST', more, body)), /^(HTTP\/1\.1 400 [\s\S]*)?$/, more);
       assert.equal(calls, before);
     });
-    it('with two credentials is anonymous', async () => {
+    it('with two credentials counts as anonymous', async () => {
       answer = echo;
       const account = '/api/v1/namespaces/default/serviceaccounts';
       await server.call('POST', account, { metadata: { name: 'default' } });
@@ -310,7 +310,7 @@ for (const way of ['directly', 'by the app'] as const) {
       await server.call('DELETE', `${path}/triggers/results`);
       for (const { metadata } of items) await server.call('DELETE', `${path}/triggerevents/${metadata.name}`);
     });
-    it('before the answer to the previous one is answered after it', async () => {
+    it('that is sent before the previous one is answered gets its answer after that one', async () => {
       answer = echo;
       // The connection is authenticated by its first request.
       const said = await talk(
@@ -320,7 +320,7 @@ for (const way of ['directly', 'by the app'] as const) {
       );
       assert.deepEqual(said.match(/"body":"\d"/g), ['"body":"1"', '"body":"2"', '"body":"3"']);
     });
-    it('reaches the path that it spells', async () => {
+    it('reaches the program with exactly the path that the caller wrote', async () => {
       answer = echo;
       const urlOf = async (path: string) =>
         /"url":"([^"]*)"/.exec(await talk(`GET ${path} HTTP/1.1\r\nHost: gateway\r\n${close}\r\n`))?.[1];
@@ -369,7 +369,7 @@ for (const way of ['directly', 'by the app'] as const) {
       socket.write('POST /function/wire HTTP/1.1\r\nHost: gateway\r\nX-Slow: ');
       await isOver;
     });
-    it('with a caller that leaves during the body is not made', async () => {
+    it('is not made if its caller disconnects during the body', async () => {
       answer = echo;
       const before = calls;
       const socket = await dial();
@@ -400,7 +400,7 @@ for (const way of ['directly', 'by the app'] as const) {
         assert.equal(minutes.size, 0, 'nothing is waited for any more');
         socket.destroy();
       });
-    it('with an answer in pieces is passed on in pieces', async () => {
+    it('gets an answer in pieces if the program answers in pieces', async () => {
       let more: (() => void) | undefined;
       answer = (_, outgoing) => {
         outgoing.flushHeaders();

@@ -1,4 +1,4 @@
-/** Calls of functions by way of the API, and who may call. */
+/** Calls of functions through the API, and the right to make them. */
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { Agent } from 'node:https';
@@ -29,7 +29,7 @@ describe('a call', () => {
     await instance(one, echo);
     assert.equal((await call(`/function/${one.metadata.name}`)).status, 200);
   });
-  it('is a request of the API too', async () => {
+  it('counts as a request to the API, too', async () => {
     const one = await fn();
     await instance(one, echo);
     const answer = await server.call('POST', `${functions}/${one.metadata.name}/invoke`, { n: 2 });
@@ -93,7 +93,7 @@ describe('a call', () => {
     assert.equal(status, 504, text);
     assert.match(text, /did not answer within its timeoutSeconds of 1/);
   });
-  it('to a program that ends during the call is not given to another', async () => {
+  it('to a program that ends during the call is not sent to another instance', async () => {
     const one = await fn();
     let calls = 0;
     const dying: RequestListener = (incoming) => {
@@ -106,14 +106,14 @@ describe('a call', () => {
     assert.equal(status, 502, text);
     assert.equal(calls, 1);
   });
-  it('with an answer that is cut off is cut off for its caller', async () => {
+  it('ends with a cut connection for its caller if the answer of the program is cut off', async () => {
     const one = await fn();
     await instance(one, (_, outgoing) => {
       outgoing.writeHead(200, { 'content-length': '100' }).write('half', () => outgoing.destroy());
     });
     await assert.rejects(call(`/function/${one.metadata.name}`));
   });
-  it('with a caller that disconnects ends for the program too, and frees the place', async () => {
+  it('ends for the program, too, if its caller disconnects, and frees the place', async () => {
     const one = await fn({ concurrency: 1 });
     let gone = 0;
     let isFirst = true;
@@ -141,7 +141,7 @@ describe('the right to call', () => {
   const agentOf = (user: string) => world.agentOf(user);
   const stranger = () => world.stranger();
 
-  it('is missing without a role, and general if the function is public', async () => {
+  it('is missing without a role, and belongs to everyone if the function is public', async () => {
     const [own, open] = [await fn(), await fn({ public: true })];
     for (const one of [own, open]) await instance(one, echo);
     const jane = await agentOf('jane');
@@ -189,7 +189,7 @@ describe('the right to call', () => {
     });
     assert.equal(answer.status, 401);
   });
-  it('of functions is all that is served on the port of the gateway', async () => {
+  it('gives access to nothing but calls of functions on the port of the gateway', async () => {
     for (const path of [
       '/api/v1/namespaces',
       '/version',

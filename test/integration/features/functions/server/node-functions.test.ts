@@ -50,7 +50,7 @@ const condition = (type: string) => ({
 });
 
 describe('a node reads a version of a function', () => {
-  it('with a pod that is bound to the node, by its name', async () => {
+  it('by its name if a pod of the function is bound to the node', async () => {
     assert.equal((await ask('GET', at('mine'))).status, 200);
     for (const path of [
       all,
@@ -65,7 +65,7 @@ describe('a node reads a version of a function', () => {
       assert.equal((await ask('GET', at(name))).status, 403, name);
     assert.equal((await ask('GET', at('none'))).status, 404);
   });
-  it('no longer once the pod is deleted', async () => {
+  it('no longer after the pod was deleted', async () => {
     assert.equal((await world.server.call('DELETE', `${inDefault}/pods/f-labelled`)).status, 200);
     assert.equal((await ask('GET', at('labelled'))).status, 403);
   });
@@ -98,7 +98,7 @@ describe('a node reads a version of a function', () => {
 describe('a node writes to a version of a function', () => {
   const hash = `--hash=sha256:${'a'.repeat(64)}`;
   const [first, second] = [`a==1 ${hash}\n`, `a==2 ${hash}\n`];
-  it('only names, versions and hashes of libraries', async () => {
+  it('as a lock with only names, versions and hashes of libraries', async () => {
     for (const lock of [
       'a==1',
       `--index-url https://x\n${first}`,
@@ -108,7 +108,7 @@ describe('a node writes to a version of a function', () => {
     ])
       assert.equal(await says('mine', { lock, nodeName: 'n1' }), 422, lock);
   });
-  it('the result of its own build, once, with the libraries', async () => {
+  it('only once, with the result of its own build and the libraries', async () => {
     assert.equal(
       await says('mine', { lock: first, nodeName: 'n1', log: 'l', conditions: [condition('Built')] }),
       200,
@@ -120,7 +120,7 @@ describe('a node writes to a version of a function', () => {
     assert.equal(await says('mine', { lock: second, nodeName: 'n1' }), 403);
     assert.equal(await says('mine', { nodeName: 'n1' }), 403);
   });
-  it("nothing else, and nothing to versions of other nodes' builds", async () => {
+  it('no other field, and nothing at all if another node builds the version', async () => {
     const now = { lock: first, nodeName: 'n1' };
     assert.equal(await says('mine', { ...now, nodeName: 'n2' }), 403);
     assert.equal(await says('mine', { ...now, conditions: [condition('Ready')] }), 403);

@@ -88,7 +88,7 @@ describe('a node that serves Dns objects', () => {
   const last = (states: readonly DnsServed[], expected: DnsServed) =>
     eventually(async () => assert.deepEqual(states.at(-1), expected));
 
-  it('reports a failure, and its end', async () => {
+  it('reports a failure, and later that it is over', async () => {
     const problems: { port?: string; image?: string } = { port: 'is taken by another process' };
     const { informers, clock, states, events } = start(problems);
     await last(states, { reason: 'NothingToServe', message: 'there is no Dns object' });

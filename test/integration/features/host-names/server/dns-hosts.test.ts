@@ -37,7 +37,7 @@ for (const [what, host] of [
     assert.match(answer.text, /spec\.host/);
   });
 
-test('a host is refused when an update brings it, by patch and by apply, and other changes of the object are not', async () => {
+test('an update, patch or apply that adds a refused host is rejected, and other changes of the object are accepted', async () => {
   assert.equal((await create('own', 'own.example')).status, 201);
   const patch = (body: object) => server.call('PATCH', `${dnses}/own`, body, merge);
   assert.equal((await patch({ spec: { host: 'deb.debian.org' } })).status, 422);
@@ -58,7 +58,7 @@ test('a host is refused when an update brings it, by patch and by apply, and oth
   );
 });
 
-test('a host belongs to the namespace that has it until its last object is deleted, also if another namespace gets an older object', async () => {
+test('a host belongs to a namespace until the last object of that namespace is deleted, also if another namespace has an older object', async () => {
   for (const name of ['team-a', 'team-b'])
     assert.equal((await server.call('POST', '/api/v1/namespaces', { metadata: { name } })).status, 201);
   const of = (namespace: string) => `/apis/minik8s.io/v1/namespaces/${namespace}/dnses`;

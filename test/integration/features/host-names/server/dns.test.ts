@@ -48,7 +48,7 @@ describe('Dns objects', () => {
     assert.equal((await create('two', 'a.example', ['/other'])).status, 201);
   });
 
-  it('are accepted once when many are created at the same time', async () => {
+  it('get a path for only one of them when many are created at the same time', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => create(`race-${n}`, 'race.example', ['/'])),
     );
@@ -69,7 +69,7 @@ describe('Dns objects', () => {
     assert.equal((await create('b', 'm.example', ['/a', '/b'])).status, 201);
   });
 
-  it('are found by their host', async () => {
+  it('are found by a field selector with their host', async () => {
     await create('found', 'f.example', ['/']);
     const found = await server.call('GET', `${collection()}?fieldSelector=spec.host%3Df.example`);
     assert.deepEqual(

@@ -1,4 +1,7 @@
-/** Images on the real engine: docker save of its version is read, and our archive gives the same image. */
+/**
+ * Images on the real engine: the output of its `docker save` can be read, and an archive of this project
+ * loads as the same image.
+ */
 import assert from 'node:assert/strict';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -36,7 +39,7 @@ after(async () => {
 
 const idOf = (name: string) => docker('image', 'inspect', '--format', '{{.Id}}', name);
 
-test('an image that the engine saved and that is sent on is the same image, and runs', async () => {
+test('an image that one engine saved and another loads is the same image, and runs', async () => {
   const path = join(directory, 'saved.tar');
   await docker('save', '-o', path, images.busybox);
   const [image] = await readImageFile({ path, directory, signal: new AbortController().signal });

@@ -106,7 +106,7 @@ test('an upload continues from the interruption, after a restart of the master t
   assert.equal((await finish('cut')).status, 200);
 });
 
-test('bytes with another digest are refused, and the blob begins again', async () => {
+test('bytes with another digest are refused, and the upload of the blob begins again', async () => {
   const layer = layerWith('right');
   const image = smallImage([layer]);
   await declare('lie', image);
@@ -147,7 +147,7 @@ test('a configuration that names other layers is refused at the end', async () =
   assert.match(answer.text, /names other layers \(rootfs\.diff_ids\)/);
 });
 
-test('of two loads of one name at once, the first fails with a message that the second has replaced it', async () => {
+test('when two clients load one name at once, the first fails with a message that the second has replaced it', async () => {
   const [first, second] = [smallImage([layerWith('1st')]), smallImage([layerWith('2nd')])];
   await declare('race', first);
   const [digest, bytes] = [...first.blobs][1] as [string, Buffer];
@@ -196,7 +196,7 @@ for (const [what, image, message] of [
   ['of a function', 'minik8s.function/default/f:abc', /is reserved: nodes make this image themselves/],
   ['of the program itself', 'minik8s.own/minik8s:node', /is reserved/],
   ['that is not given in full', 'busybox:1', /must be given in full: docker\.io\/library\/busybox:1/],
-  ['with a way out', 'docker.io/../../etc:1', /is no name of an image/],
+  ['with a path that leaves its folder', 'docker.io/../../etc:1', /is no name of an image/],
   ['with a digest', `docker.io/a/b@sha256:${'0'.repeat(64)}`, /has a digest/],
 ] as const)
   test(`a name ${what} is refused`, async () => {
@@ -224,7 +224,7 @@ test('a path without a valid digest is refused, and every file is named by a dig
     for (const name of await readdir(join(directory, folder))) assert.match(name, /^[0-9a-f]{64}$/);
 });
 
-test('a store keeps only the blobs that are named', async () => {
+test('a store keeps only the blobs that an image names', async () => {
   const store = newStore();
   await writeFile(join(directory, 'parts', 'f'.repeat(64)), 'left');
   const { content } = (await server.call('GET', pathOf('whole'))).json<Image>().status ?? {};

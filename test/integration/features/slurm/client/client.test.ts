@@ -10,7 +10,7 @@ import { condition } from '../../../../fixtures/slurm/client.ts';
 import { clientWorld as world } from '../../../../fixtures/slurm/client-world.ts';
 
 describe('a job', () => {
-  it('is built and run, and its results are returned whole; its folder is removed', async (context) => {
+  it('is built and run, its results are fetched completely, and its folder is removed', async (context) => {
     const { store, ends, model, folders, lines } = await world(context);
     model('runs');
     const run = ['cat made', 'echo error >&2', 'head -c 1300000 /dev/zero | tr "\\0" x >large', ': >empty'];
@@ -99,7 +99,7 @@ printf '%s\\n' 'x 101_0 COMPLETED' 'x 101_1 FAILED' >"$MODEL/queue"\n`,
     assert.equal(await ends(uid), 'Canceled');
     assert.ok(lines('canceled').length > 0);
   });
-  it('at its deadline during the build is ended there', async (context) => {
+  it('that reaches its deadline during the build ends with the build', async (context) => {
     const { store, ends, lines, home } = await world(context);
     const build = ['echo $$ >pid', 'tail -f /dev/null'];
     const uid = store.add('late', { build, run: ['true'], activeDeadlineSeconds: 60, keepFiles: true });
@@ -112,7 +112,7 @@ printf '%s\\n' 'x 101_0 COMPLETED' 'x 101_1 FAILED' >"$MODEL/queue"\n`,
 });
 
 describe('a client', () => {
-  it('continues while the cluster cannot be written, and does not retry it without a pause', async (context) => {
+  it('continues while the cluster accepts no writes, and pauses between its attempts', async (context) => {
     const { store, clock, ends, model, lines, sees } = await world(context);
     model('runs');
     let refusals = 0;
@@ -145,7 +145,7 @@ describe('a client', () => {
     assert.ok((store.history.get(uid)?.length ?? 0) > (count ?? 0));
     assert.equal(lines('submitted').length, 1);
   });
-  it('reports the state of the host in each job, also in a new one, but not in an ended one', async (context) => {
+  it('reports the state of the host in each job, also in a new one, but not in a job that has ended', async (context) => {
     const { store, sees, server, ends } = await world(context);
     const over = store.add('over', { run: ['true'], cancel: true });
     assert.equal(await ends(over), 'Canceled');

@@ -71,7 +71,7 @@ async function storeOf(secretName: string): Promise<ClusterStore> {
 const status = { phase: 'Waiting', acceptedTime: '2026-01-01T00:00:00Z' } as const;
 
 describe('jobs of one connection', () => {
-  it('have one client, whose pod is allowed by restricted and has the needed keys of the Secret', async () => {
+  it('have one client, whose pod satisfies the level restricted and has the needed keys of the Secret', async () => {
     await Promise.all(Array.from({ length: 5 }, (_, index) => submit(`one-${index}`, {}, 'shared')));
     const pod = await clientOf('shared');
     const { spec } = pod;
@@ -261,7 +261,7 @@ describe('a job that is deleted', () => {
       return text.includes('job 11 may continue in Slurm: Secret l is gone');
     });
   });
-  it('is deleted after the TTL of its end, with its client', async () => {
+  it('is deleted with its client when its TTL after the end is over', async () => {
     await submit('short', { ttlSecondsAfterFinished: 0 }, 't');
     await clientOf('t');
     const store = await storeOf('t');

@@ -136,7 +136,7 @@ describe('a login host', () => {
       return before.runs === 1;
     });
   });
-  it('is connected again after a lost connection, and running requests report the loss', async (context) => {
+  it('is connected to again after a lost connection, and running requests report the loss', async (context) => {
     const { server, client } = await world(context);
     const one = await server();
     const { host, states, clock } = client(one.settings);
@@ -154,7 +154,7 @@ describe('a login host', () => {
     assert.equal(one.entries, 2);
     assert.equal(clock.pending, 0, 'nothing is timed any more');
   });
-  it('without an answer in time is not awaited, except for a build', async (context) => {
+  it('that does not answer in time is given up, except during a build', async (context) => {
     const { server, client } = await world(context);
     const one = await server();
     const { host, clock } = client(one.settings);
@@ -192,7 +192,7 @@ describe('a login host', () => {
     await assert.rejects(host.read(join(home, 'none'), 0, 1), /ENOENT|No such file/);
     await eventually(systemClock, 'all are closed', () => one.open === 0);
   });
-  it('is left when the client ends', async (context) => {
+  it('is disconnected when the client ends', async (context) => {
     const { server, client, stop } = await world(context);
     const one = await server();
     const { host, states } = client(one.settings);

@@ -7,7 +7,7 @@ import { condition } from '../../../../fixtures/slurm/client.ts';
 import { clientWorld } from '../../../../fixtures/slurm/client-world.ts';
 
 describe('a job', () => {
-  it('with files that cannot be written reports which and why, and continues when they can', async (context) => {
+  it('with files that cannot be written reports which and why, and continues when they can be written', async (context) => {
     const { store, sees, ends, model, server, clock, lines } = await clientWorld(context);
     model('runs');
     server.unwritable = ['/data'];
@@ -70,7 +70,7 @@ describe('a job', () => {
     await sees('it is released', () => !store.has(uid));
     assert.ok(lines('canceled').length > 0);
   });
-  it('with one rejected write of its status ends, with its number, and is submitted once', async (context) => {
+  it('ends with its number and is submitted only once, although one write of its status is rejected', async (context) => {
     for (let at = 1; at <= 9; at++) {
       const { store, ends, model, lines, end } = await clientWorld(context);
       model('runs');

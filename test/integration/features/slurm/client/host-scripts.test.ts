@@ -97,7 +97,7 @@ async function host(context: TestContext, job = jobOf()) {
 }
 
 describe('a folder', () => {
-  it('is private to its user with any name, and is removed', async (context) => {
+  it('is private to its user, whatever its name is, and is removed', async (context) => {
     const job = jobOf({ workDir: "~/a b'$(touch injected)" });
     const { home, folder, sh } = await host(context, job);
     assert.equal(folder, join(home, "a b'$(touch injected)", `job-${uid}`));
@@ -109,7 +109,7 @@ describe('a folder', () => {
     assert.deepEqual(readdirSync(home), ["a b'$(touch injected)"]);
     assert.equal((await sh(foldersScript(folder, ['x']))).code, folderGone);
   });
-  it('is checked and listed, without the client’s own files', async (context) => {
+  it('is checked and listed without the client’s own files', async (context) => {
     const { folder, own, sh } = await host(context);
     for (const [path, text] of [
       [own('stdout'), 'abc'],
@@ -272,7 +272,7 @@ describe('a build', () => {
     const { build } = await building(context, 'echo no compiler >&2', '(exit 4)', 'echo not reached');
     assert.equal((await build()).stdout, '4\nno compiler\n');
   });
-  it('is ended by a cancel, and none begins after it', async (context) => {
+  it('is ended when the job is canceled, and none begins after that', async (context) => {
     const { build, cancel, own, folder } = await building(
       context,
       'echo begun >begun',
@@ -290,7 +290,7 @@ describe('a build', () => {
   });
 });
 
-it('the batch script leaves how it ended, the last time it ran', async (context) => {
+it('the batch script records how its last run ended', async (context) => {
   const { run, folder, own } = await host(context);
   const spec = { run: ['exit $WHICH'], environment: { GREETING: "it's" } };
   writeFileSync(own('script'), jobProgram(spec, undefined), { mode: 0o700 });

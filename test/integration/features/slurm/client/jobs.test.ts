@@ -73,7 +73,7 @@ describe('jobs on Slurm', { skip: unlessSlurm, timeout: 300_000 }, () => {
     assert.equal(await submissions(uid), 1);
   });
 
-  it('takes a password, a script with directives, and an array', async () => {
+  it('can have a password, a script with directives, and an array', async () => {
     const store = new MemoryStore();
     const { privateKey: _key, ...settings } = cluster.settings;
     const script =

@@ -148,7 +148,7 @@ it('a connection closed here reports that, one closed by the host is lost, and n
   }
 });
 
-it('files are requested again after a refused session, and an unreadable file is not', async (context) => {
+it('a file is requested again after a refused session, but not if it cannot be read', async (context) => {
   const { connect, server, home } = await world(context);
   const connection = await connect();
   const [file, denied] = [join(home, 'file'), join(home, 'denied')];

@@ -186,7 +186,7 @@ describe('ctl slurm results', () => {
     assert.match(err, /a is not whole: the cluster has 3 of 6 bytes/);
   });
 
-  it('never writes above the folder', async () => {
+  it('never writes outside the folder', async () => {
     await create('evil');
     await hasStatus('evil', { phase: 'Succeeded', files: [{ path: '../evil', size: 0 }] });
     const { status, err } = await ctl(['slurm', 'results', 'evil', '-o', join(directory, 'evil')]);

@@ -169,7 +169,7 @@ describe('ctl trigger create', () => {
 });
 
 describe('ctl trigger', () => {
-  it('fires one, shows its events, and replays dead letters by name and all together', async () => {
+  it('fires a trigger, shows its events, and replays dead letters by name or all at once', async () => {
     await run('create', 'one', '--function', 'f', '--path', '/one', '--method', 'PUT');
     for (let n = 0; n < 3; n++) {
       const out = await run('fire', 'one', `{"n":${n}}`);
@@ -198,7 +198,7 @@ describe('ctl trigger', () => {
     assert.equal(await run('replay', 'one', '--all'), 'trigger/one has no dead letters\n');
     assert.deepEqual((await eventsOf()).map(({ spec }) => spec.replays).toSorted(), [0, 0, 1, 1]);
   });
-  it('shows, describes and deletes', async () => {
+  it('shows, describes and deletes a trigger', async () => {
     assert.match(await run('get', 'by-time'), /by-time +cron +Function\/f +Unknown/);
     assert.match(await run('describe', 'by-time'), /Source: +schedule \*\/5/);
     assert.match(await run('delete', 'by-time'), /"?by-time"? deleted/);

@@ -73,7 +73,7 @@ describe('an event of a trigger', () => {
     assert.deepEqual([seen.length, seen[2]?.id], [3, dead.spec.id]);
   });
 
-  it('is a dead letter at once without its function, which the trigger reports', async () => {
+  it('becomes a dead letter at once if its function does not exist, and the trigger reports that', async () => {
     await world.trigger('t-none', { target: { name: 'nobody' }, http: { path: '/none' } });
     await world.call('POST', invoke('t-none'), {});
     const dead = await world.eventually('it is given up', async () =>
@@ -88,7 +88,7 @@ describe('an event of a trigger', () => {
     assert.match(ready.message ?? '', /no function "nobody"/);
   });
 
-  it('is removed if it is the oldest beyond the limit of dead letters, and counted', async () => {
+  it('is removed and counted if it is the oldest dead letter beyond the limit', async () => {
     await world.noting('never', () => 500);
     await world.trigger('t-limit', {
       target: { name: 'never' },
@@ -155,7 +155,7 @@ describe('an event of a trigger', () => {
     await world.eventually('it is gone', async () => (await world.events('t-gone')).length === 0);
   });
 
-  it('is delivered after a restart of the master, by the id that was answered', async () => {
+  it('is delivered after a restart of the master, with the id that the sender got', async () => {
     let isUp = false;
     const seen = await world.noting('later', () => (isUp ? 200 : 500));
     await world.trigger('t-restart', {

@@ -1,4 +1,4 @@
-/** Requests of a malicious node for file triggers: which are allowed. */
+/** Requests for file triggers that a malicious node may or may not send. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { folderWatchResource } from '../../../../../src/features/triggers/api/folder-watch.ts';
@@ -94,11 +94,11 @@ describe('a node cannot create an event', () => {
       const answer = await world.call('POST', `${group}/triggerevents`, event(spec, metadata), as('n1'));
       assert.equal(answer.status, 403, answer.text);
     });
-  it('for a watch of another node', async () => {
+  it('for a FolderWatch of another node', async () => {
     const answer = await world.call('POST', `${group}/triggerevents`, event(), as('n2'));
     assert.equal(answer.status, 403, answer.text);
   });
-  it('while a thousand wait', async () => {
+  it('while a thousand events wait', async () => {
     for (let n = 0; n < 1000; n++) await world.call('POST', `${group}/triggerevents`, event());
     await world.eventually('no more are taken', async () => {
       const answer = await world.call('POST', `${group}/triggerevents`, event(), as('n1'));

@@ -156,7 +156,7 @@ describe('a trigger of files', () => {
     );
   });
 
-  it('reports changes during a restart of the agent afterwards, and nothing twice', async () => {
+  it('reports changes that happen during a restart of the agent after it, and nothing twice', async () => {
     const seen = await world.noting('restarted');
     const folder = folderOf('restarted');
     startAgent();
@@ -174,7 +174,7 @@ describe('a trigger of files', () => {
     assert.deepEqual(told(seen.slice(3)), ['created new', 'deleted removed', 'updated changed']);
   });
 
-  it('reports an event again with the same id if the agent ended before its record', async () => {
+  it('reports an event again with the same id if the agent ended before it had recorded the event', async () => {
     const seen = await world.noting('twice');
     const folder = folderOf('twice');
     startAgent();

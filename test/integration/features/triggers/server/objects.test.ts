@@ -1,5 +1,6 @@
 /**
- * Events of object triggers: with an account of their own, over restarts, and after a loss of the history.
+ * Events of object triggers: with an account for the trigger, across restarts, and after a loss of the
+ * history.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -76,7 +77,7 @@ describe('a trigger of objects', () => {
     assert.equal(updated?.source, '/apis/v1/namespaces/default/configmaps');
   });
 
-  it('reports only the selected changes, also by a field', async () => {
+  it('reports only the selected changes, also changes of one field', async () => {
     const seen = await world.noting('some');
     const object = { ...ofMaps, types: ['Deleted'], fieldSelector: 'metadata.name=two' };
     await world.trigger('some', { target: { name: 'some' }, object });
@@ -135,7 +136,7 @@ describe('a trigger of objects', () => {
     assert.equal((await world.condition('lost', 'Ready'))?.status, 'True');
   });
 
-  it('reports that its account lacks the right to watch, and starts when it has it', async () => {
+  it('reports that its account lacks the right to watch, and starts when the account has it', async () => {
     const seen = await world.noting('allowed');
     await world.trigger('allowed', {
       target: { name: 'allowed' },
@@ -201,7 +202,7 @@ describe('a trigger of objects', () => {
     );
   });
 
-  it('of triggers is rejected, because each event would cause another', async () => {
+  it('that watches triggers is rejected, because each event would cause another', async () => {
     for (const kind of ['Trigger', 'TriggerEvent']) {
       const spec = { target: { name: 'all' }, object: { apiVersion: 'minik8s.io/v1', kind } };
       const answer = await world.call('POST', triggers, { metadata: { name: 'self' }, spec });
@@ -259,7 +260,7 @@ describe('a trigger of objects', () => {
     isUp = true;
     await world.eventually('all changes are reported', () => ids.size === 1200, 120_000);
     await world.eventually(
-      'no more wait',
+      'no event waits any more',
       async () => (await world.condition('flood', 'Backlogged')) === undefined,
     );
   });

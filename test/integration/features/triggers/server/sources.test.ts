@@ -21,7 +21,7 @@ const suspend = (name: string, isOn = true) =>
   world.call('PATCH', `${triggers}/${name}`, { spec: { suspend: isOn } }, merge);
 
 describe('a trigger with a schedule', () => {
-  it('reports each time once, and none while it is suspended', async () => {
+  it('reports each scheduled time once, and none while it is suspended', async () => {
     const seen = await world.noting('ticking');
     await world.trigger('tick', { target: { name: 'ticking' }, cron: { schedule: '@every 1s' } });
     await world.eventually('three times', () => seen.length >= 3);
@@ -97,7 +97,7 @@ describe('a trigger with a path', () => {
       [],
     );
   });
-  it('stores a request once that is sent again with its key', async () => {
+  it('stores a request only once that is sent again with the same key', async () => {
     await world.noting('keyed', () => 500);
     await world.trigger('keyed', { target: { name: 'keyed' }, http: { path: '/keyed' } });
     const headers = { 'idempotency-key': 'order 7' };
@@ -215,7 +215,7 @@ describe('a trigger with a path', () => {
     assert.match(ready.message ?? '', /"b-first"/);
     await world.call('DELETE', `${triggers}/b-first`);
     await world.eventually(
-      'it has the path',
+      'the trigger has the path',
       async () => (await world.condition('a-second', 'Ready'))?.status === 'True',
     );
   });
@@ -253,12 +253,12 @@ describe('a trigger of results', () => {
     assert.equal(failures[0]?.type, 'minik8s.io/function.failure');
     assert.equal(Number(failures[0]?.data.status), 418);
   });
-  it('gets a result with any chain that the caller sends', async () => {
+  it('gets a result whatever chain the caller sends', async () => {
     const seen = await world.noting('after-hidden');
     await world.noting('hidden');
     await world.trigger('hidden', { target: { name: 'after-hidden' }, result: { function: 'hidden' } });
     await world.eventually(
-      'it is known',
+      'the trigger is known',
       async () => (await world.condition('hidden', 'Ready'))?.status === 'True',
     );
     await call('hidden', {
@@ -272,7 +272,7 @@ describe('a trigger of results', () => {
       ['1', 'default/hidden'],
     );
   });
-  it('passes on a large answer whole, and reports that there was one', async () => {
+  it('passes on a large answer whole, and its event reports only that there was an answer', async () => {
     const seen = await world.noting('after-large');
     const large = 'x'.repeat(1_000_000);
     await world.fn('large', (incoming, outgoing) => {
@@ -281,7 +281,7 @@ describe('a trigger of results', () => {
     });
     await world.trigger('large', { target: { name: 'after-large' }, result: { function: 'large' } });
     await world.eventually(
-      'it is known',
+      'the trigger is known',
       async () => (await world.condition('large', 'Ready'))?.status === 'True',
     );
     assert.equal((await call('large')).text, large);
@@ -302,18 +302,18 @@ describe('a trigger of results', () => {
     });
     await world.trigger('depths', { target: { name: 'after-depths' }, result: { function: 'depths' } });
     await world.eventually(
-      'it is known',
+      'the trigger is known',
       async () => (await world.condition('depths', 'Ready'))?.status === 'True',
     );
     assert.deepEqual(await call('depths'), { status: 200, text: deep });
     const event = await world.eventually('the change is reported', () => seen[0]);
     assert.equal((event.data as Record<string, unknown>).body, deep);
   });
-  it('that calls itself ends as a dead letter after sixteen', async () => {
+  it('that calls itself ends as a dead letter after sixteen calls', async () => {
     const seen = await world.noting('loop');
     await world.trigger('loop', { target: { name: 'loop' }, result: { function: 'loop' } });
     await world.eventually(
-      'it is known',
+      'the trigger is known',
       async () => (await world.condition('loop', 'Ready'))?.status === 'True',
     );
     await call('loop');
@@ -331,7 +331,7 @@ describe('a trigger of results', () => {
       retry: { minSeconds: 1, maxSeconds: 1 },
     });
     await world.eventually(
-      'it is known',
+      'the trigger is known',
       async () => (await world.condition('stumbling', 'Ready'))?.status === 'True',
     );
     assert.equal((await call('stumbling')).status, 500);

@@ -1,6 +1,6 @@
 /**
- * A whole control plane by the machine's clock. Programs of this process on addresses of the loopback network
- * take the place of nodes: the instances of functions.
+ * A whole control plane with the machine's clock. Programs of this process on addresses of the loopback
+ * network take the place of nodes: the instances of functions.
  */
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';

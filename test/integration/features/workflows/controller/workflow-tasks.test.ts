@@ -165,7 +165,7 @@ describe('a task that is a Job', () => {
     assert.equal((await jobsOf(uid)).length, 1);
   });
 
-  it('fails with the Job, and if there is no CronJob', async () => {
+  it('fails if the Job fails, or if the CronJob does not exist', async () => {
     await cronJob('broken');
     cluster.agent.outcome = () => 'Failed';
     const { error, cause } = await run(single(task('job:broken')));
@@ -201,14 +201,14 @@ describe('a call of a workflow', () => {
     return answer;
   };
 
-  it('is answered with the output', async () => {
+  it('is answered with the output of the run', async () => {
     const name = await workflow(single({ Type: 'Pass', End: true }));
     const { status, body, headers } = await call(name, { body: '{"a":1}' });
     assert.deepEqual([status, body], [200, { a: 1 }]);
     assert.ok(headers.get('workflow-run')?.startsWith(`${name}-`));
   });
 
-  it('is answered with the error', async () => {
+  it('is answered with the error of the run', async () => {
     const name = await workflow(single({ Type: 'Fail', Error: 'Bad', Cause: 'so' }));
     const { status, body } = await call(name);
     assert.deepEqual([status, body], [500, { error: 'Bad', cause: 'so' }]);

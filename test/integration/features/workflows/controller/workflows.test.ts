@@ -77,7 +77,7 @@ describe('a run', () => {
     await workflows.patch(of, 'default', 'merge', { metadata: { finalizers: [] } });
   });
 
-  it('has an empty object for no input', async () => {
+  it('has an empty object as input if it is given none', async () => {
     assert.deepEqual((await run(single({ Type: 'Pass', End: true }))).output, {});
   });
 
@@ -130,7 +130,7 @@ describe('a run', () => {
     assert.equal(functions.ran.filter((one) => one.function === 'flaky').length, 3);
   });
 
-  it('waits for its workflow', async () => {
+  it('waits until its workflow exists', async () => {
     const name = await begin('later');
     await cluster.eventually('the reason for waiting is reported', async () =>
       (await get(name))?.status?.conditions?.some(({ reason }) => reason === 'WorkflowNotFound'),
@@ -147,7 +147,7 @@ describe('a run', () => {
     assert.deepEqual(owners, ['Workflow']);
   });
 
-  it('keeps the definition with which it began', async () => {
+  it('keeps the definition with which it began, even if the workflow changes', async () => {
     const of = await workflow({
       StartAt: 'W',
       States: { W: { Type: 'Wait', Seconds: 60, Next: 'P' }, P: { Type: 'Pass', Result: 'old', End: true } },
@@ -188,7 +188,7 @@ describe('a run', () => {
     assert.equal(all.at(-1)?.type, 'ExecutionSucceeded');
   });
 
-  it('is stopped, and its calls with it', async () => {
+  it('is stopped together with its calls', async () => {
     handle({ slow: () => 'never' });
     const name = await begin(await workflow(single(task('function:slow'))));
     await cluster.eventually('it is called', () => functions.ran.length === 1);
@@ -233,7 +233,7 @@ function single2() {
 }
 
 describe('ended runs', () => {
-  it('are removed by their number and by their age', async () => {
+  it('are removed when there are too many of them or they are too old', async () => {
     const of = await workflow(single({ Type: 'Succeed' }), {
       runsHistoryLimit: 2,
       ttlSecondsAfterFinished: 100,

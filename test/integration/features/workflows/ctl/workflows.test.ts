@@ -100,7 +100,7 @@ describe('ctl workflow create and update', () => {
     }
   });
 
-  it('an update keeps the fields that it does not name', async () => {
+  it('keep the fields that an update does not name', async () => {
     await ctl(['workflow', 'create', 'kept', '--public', '--definition', await file('a.yaml', plain)]);
     const args = ['workflow', 'update', 'kept', '--definition', await file('order.json', order)];
     assert.deepEqual(await ctl(args), ok('workflow/kept updated\n'));
@@ -111,7 +111,7 @@ describe('ctl workflow create and update', () => {
     assert.deepEqual([after.definition, after.public], [order, false]);
   });
 
-  it('reports each fault of a definition on its own line, and creates nothing', async () => {
+  it('report each fault of a definition on its own line, and create nothing', async () => {
     const wrong = { StartAt: 'A', States: { A: { Type: 'Task', Resource: 'x', Next: 'B' } } };
     const result = await ctl([
       'workflow',

@@ -42,7 +42,7 @@ describe('a rule of a definition', () => {
         items: { ...root({ k: { ...text, maxLength: 5 } }, { rule: 'self == oldSelf' }), required: ['k'] },
       },
     }),
-    'takes a number or a text': root({
+    'accepts a number or a text': root({
       port: {
         'x-kubernetes-int-or-string': true,
         'x-kubernetes-validations': [{ rule: 'string(self) != ""' }],

@@ -184,7 +184,7 @@ describe('an object with rules', () => {
       assert.deepEqual(lines(schema, object, old), causes);
     });
 
-  it('is not evaluated if its types are wrong; the wrong types are reported', () => {
+  it('is rejected for wrong types, and its rules are not evaluated', () => {
     const schema = root({ a: int }, { rule: 'self.a < 3' });
     const wrong = [{ reason: 'FieldValueTypeInvalid', message: 'm', field: 'a' }];
     assert.deepEqual(

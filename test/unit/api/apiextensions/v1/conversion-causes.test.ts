@@ -42,17 +42,17 @@ describe('the conversion of a definition', () => {
       [`${client}: Required value: required when strategy is set to Webhook`, `${reviews}: Required value`],
     ],
     [
-      'has a URL or a Service, not both',
+      'has not both a URL and a Service',
       webhook({ url, service: { namespace: 'a', name: 'b' } }),
       [`${client}: Required value: exactly one of url or service is required`],
     ],
     [
-      'has a URL or a Service, not none',
+      'has a URL or a Service',
       webhook({}),
       [`${client}: Required value: exactly one of url or service is required`],
     ],
     [
-      'has no URL without TLS',
+      'has a URL with TLS',
       webhook({ url: 'http://hook.example' }),
       [
         `${client}.url: Invalid value: "http": 'https' is the only allowed URL scheme; desired format: https://host[/path]`,
@@ -89,7 +89,7 @@ describe('the conversion of a definition', () => {
   for (const [name, conversion, causes] of wrong)
     it(name, () => assert.deepEqual(causesOf(conversion), causes));
 
-  it('is None where unknown fields are preserved', () => {
+  it('is None if unknown fields are preserved', () => {
     assert.deepEqual(causesOf(webhook({ url }), true), [
       'spec.conversion.strategy: Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true',
     ]);

@@ -208,7 +208,7 @@ describe('a CustomResourceDefinition', () => {
     assert.equal(approvalCondition(made()), undefined);
   });
 
-  it('has the finalizer and the condition of its removal from the moment it is deleted', () => {
+  it('has the finalizer and the condition Terminating from the moment of its deletion', () => {
     const definition = made();
     definition.metadata.deletionTimestamp = context.now;
     strategy.beginDeletion?.(definition);

@@ -21,7 +21,7 @@ const remote = { namespace: 'a', name: 'b', port: 443 };
 const messages = (object: APIService) =>
   validate?.(object).map(({ field, message }) => `${field}: ${message}`) ?? assert.fail();
 
-test('accepts a local APIService and one of an extension server', () => {
+test('a local APIService and an APIService of an extension server are accepted', () => {
   assert.deepEqual(messages(service({})), []);
   assert.deepEqual(messages(service({ service: remote, insecureSkipTLSVerify: true })), []);
 });
@@ -75,11 +75,11 @@ const refused: readonly (readonly [string, Partial<APIService['spec']>, string])
 ];
 
 for (const [what, spec, message] of refused)
-  test(`refuses ${what}`, () => {
+  test(`an APIService with ${what} is rejected`, () => {
     assert.deepEqual(messages(service(spec)), [message]);
   });
 
-test('refuses a version without a group other than v1', () => {
+test('a version without a group is rejected unless it is v1', () => {
   const found = messages(service({ group: undefined, version: 'v2' }, 'v2.'));
   assert.deepEqual(found, [
     'spec.group: Required value: only v1 may have an empty group and it better be legacy kube',
@@ -95,7 +95,7 @@ test('a new local APIService is available; a new APIService with a Service is no
   assert.deepEqual(far.status, {});
 });
 
-test('refuses a condition of an unknown status', () => {
+test('a condition with an unknown status is rejected', () => {
   const wrong = { ...service({}), status: { conditions: [{ type: 'Available', status: 'Yes' }] } };
   assert.deepEqual(
     validateStatus?.(wrong, wrong, 'status').map(({ field }) => field),
@@ -103,7 +103,7 @@ test('refuses a condition of an unknown status', () => {
   );
 });
 
-test('prints the Service and why it is not available', () => {
+test('the columns show the Service and why it is not available', () => {
   const row = (object: APIService) =>
     apiServiceResource.columns.slice(1, 3).map(({ cell }) => cell(object, 0));
   const failed = { type: 'Available', status: 'False', reason: 'MissingEndpoints' };
@@ -121,7 +121,7 @@ const kinds = new KindSet([
 ] as ResourceDefinition[]);
 const added = { ...deploymentResource, group: 'a.example', version: 'v1', plural: 'as' };
 
-test('has an APIService for each version except those of APIServices and metrics', () => {
+test('each version except those of APIServices and metrics has an APIService', () => {
   assert.deepEqual([...localServices(kinds).keys()], ['v1.apps']);
   assert.deepEqual(localServices(kinds).get('v1.apps')?.draft.spec, {
     group: 'apps',
@@ -131,7 +131,7 @@ test('has an APIService for each version except those of APIServices and metrics
   });
 });
 
-test('kinds that were added have the priorities of custom resources, and can be claimed', () => {
+test('added kinds have the priorities of custom resources, and can be claimed', () => {
   const more = new KindSet([deploymentResource] as ResourceDefinition[]);
   more.add(added as ResourceDefinition);
   const found = localServices(more).get('v1.a.example') ?? assert.fail('none');
@@ -142,6 +142,6 @@ test('kinds that were added have the priorities of custom resources, and can be 
   assert.equal(isBuiltIn(more, 'apps', 'v1'), true);
 });
 
-test('metrics can be claimed', () => {
+test('the version of metrics can be claimed by an extension server', () => {
   assert.equal(isBuiltIn(kinds, 'metrics.k8s.io', 'v1beta1'), false);
 });

@@ -30,7 +30,7 @@ test('the data of a ControllerRevision are kept unchanged, and its revision is a
   assert.equal(made.revision, 0);
 });
 
-test('the columns of a revision', () => {
+test('a ControllerRevision has the columns of kubectl', () => {
   const owned = (apiVersion: string, kind: string) =>
     merge(revision, {
       metadata: { ownerReferences: [{ apiVersion, kind, name: 'db', uid: 'u', controller: true }] },

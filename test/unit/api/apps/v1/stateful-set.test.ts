@@ -198,7 +198,7 @@ test('a StatefulSet gets the defaults of Kubernetes', () => {
   assert.deepEqual(ordinals, { start: 0 });
 });
 
-test('every field is acted on, and claim templates get the defaults of claims', () => {
+test('every field of a StatefulSet has an effect, and claim templates get the defaults of claims', () => {
   const body = merge(set, {
     spec: { volumeClaimTemplates: [claim], updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } },
   });

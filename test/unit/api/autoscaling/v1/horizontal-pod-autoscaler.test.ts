@@ -352,7 +352,7 @@ for (const [title, specs, statuses, expected] of [
   ['two metrics', [cpu, pods], [], 'cpu: <unknown>/50%, <unknown>/10'],
   ['three metrics', [cpu, pods, object], [], 'cpu: <unknown>/50%, <unknown>/10 + 1 more...'],
 ] as const)
-  test(`the column of metrics: ${title}`, () => {
+  test(`the column of metrics shows ${title}`, () => {
     const shown = decode(kind, {
       ...base,
       spec: { ...base.spec, metrics: specs },

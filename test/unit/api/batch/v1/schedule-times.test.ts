@@ -9,9 +9,9 @@ const iso = (ms: number | undefined) =>
   ms === undefined ? undefined : new Date(ms).toISOString().slice(0, 19);
 const cases: [what: string, line: string, zone: string, after: string, next: string | undefined][] = [
   ['the next minute', '* * * * *', 'UTC', '2026-01-01T00:00:00Z', '2026-01-01T00:01:00'],
-  ['never the same moment', '0 0 * * *', 'UTC', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00'],
+  ['which is never the given moment', '0 0 * * *', 'UTC', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00'],
   ['a moment later', '0 0 * * *', 'UTC', '2025-12-31T23:59:59.999Z', '2026-01-01T00:00:00'],
-  ['of another year', '30 5 1 1 *', 'UTC', '2026-01-01T05:30:00Z', '2027-01-01T05:30:00'],
+  ['in another year', '30 5 1 1 *', 'UTC', '2026-01-01T05:30:00Z', '2027-01-01T05:30:00'],
   ['29 February', '0 12 29 2 *', 'UTC', '2026-01-01T00:00:00Z', '2028-02-29T12:00:00'],
   ['31 February', '59 23 31 2 *', 'UTC', '2026-01-01T00:00:00Z', undefined],
   ['a day of the month or a weekday', '0 0 13 * 5', 'UTC', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00'],
@@ -33,7 +33,7 @@ const cases: [what: string, line: string, zone: string, after: string, next: str
     '2026-03-30T00:30:00',
   ],
   [
-    'past an hour skipped by a clock change',
+    'after an hour skipped by a clock change',
     '0 * * * *',
     'Europe/Berlin',
     '2026-03-29T00:00:00Z',
@@ -100,7 +100,7 @@ describe('the last time of a schedule', () => {
     }
   });
 
-  it('of an interval counts from its anchor', () => {
+  it('is counted from the anchor of an interval', () => {
     const last = (now: number) =>
       lastTime(parseSchedule('@every 1h'), { anchor: 7_000, since: 7_000, now }, 'UTC');
     assert.equal(last(3_606_999), undefined);

@@ -42,7 +42,8 @@ const read: [text: string, expected: Partial<FieldSchedule>][] = [
   ['@annually', { minutes: [0], hours: [0], daysOfMonth: [1], months: [1] }],
 ];
 for (const [text, expected] of read)
-  test(`schedule ${text}`, () => assert.deepEqual(parseSchedule(text), { ...always, ...expected }));
+  test(`the schedule ${text} is parsed`, () =>
+    assert.deepEqual(parseSchedule(text), { ...always, ...expected }));
 
 test('a restricted day of the month and a restricted weekday are alternatives', () => {
   const both = (text: string) => (parseSchedule(text) as FieldSchedule).bothDays;
@@ -65,7 +66,8 @@ for (const [text, seconds] of [
   ['@every -5m', 1],
   ['@every 1000000µs1s', 2],
 ] as const)
-  test(`schedule ${text}`, () => assert.deepEqual(parseSchedule(text), { type: 'every', seconds }));
+  test(`the schedule ${text} is parsed`, () =>
+    assert.deepEqual(parseSchedule(text), { type: 'every', seconds }));
 
 const refused: [text: string, message: string][] = [
   ['', 'expected exactly 5 fields, found 0: []'],
@@ -92,7 +94,7 @@ const refused: [text: string, message: string][] = [
   ['@every .5.s', 'failed to parse duration @every .5.s: time: invalid duration ".5.s"'],
 ];
 for (const [text, message] of refused)
-  test(`schedule ${text || 'empty'}: refused`, () => {
+  test(`the schedule ${text || ''} is rejected`, () => {
     assert.throws(
       () => parseSchedule(text),
       (error) => error instanceof ScheduleError && error.message === message,

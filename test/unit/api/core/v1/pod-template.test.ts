@@ -56,14 +56,14 @@ testUpdate(podTemplateResource, template, [
   ['no container', { template: { spec: { containers: [] } } }, 'template.spec.containers: Required value'],
 ]);
 
-test('the defaults of a template', () => {
+test('a PodTemplate gets the defaults of Kubernetes', () => {
   const { template: made } = created(podTemplateResource, template);
   assert.equal(made.spec.restartPolicy, 'Always');
   assert.equal(made.spec.containers[0]?.imagePullPolicy, 'IfNotPresent');
   assert.equal(made.spec.dnsPolicy, 'ClusterFirst');
 });
 
-test('columns', () => {
+test('a PodTemplate has the columns of kubectl', () => {
   assert.deepEqual(cells(podTemplateResource, created(podTemplateResource, template), Date.now()), {
     Name: 'job',
     Containers: 'a,b',

@@ -15,7 +15,7 @@ function causes(type: string, key: string, text: string) {
 
 for (const [type, key] of types) {
   for (const text of ['notjson', '', '{', '[]', '"hunter2"', '7', `{"auths": hunter2}`]) {
-    test(`a ${type} of ${JSON.stringify(text)} is refused, and its content is not shown`, () => {
+    test(`a ${type} of ${JSON.stringify(text)} is rejected without its content in the message`, () => {
       const found = causes(type, key, text);
       assert.deepEqual(
         found.map(({ field, reason }) => [field, reason]),
@@ -26,11 +26,11 @@ for (const [type, key] of types) {
     });
   }
 
-  test(`a ${type} of a JSON object, or of null as in Kubernetes, is valid`, () => {
+  test(`a ${type} may be a JSON object, or null as in Kubernetes`, () => {
     for (const text of ['{"auths": {}}', ' {} ', 'null']) assert.deepEqual(causes(type, key, text), []);
   });
 
-  test(`a ${type} without ${key} is refused once`, () => {
+  test(`a ${type} without ${key} is rejected with one cause`, () => {
     assert.deepEqual(
       causes(type, 'other', '{}').map(({ field, reason }) => [field, reason]),
       [[`data[${key}]`, 'FieldValueRequired']],

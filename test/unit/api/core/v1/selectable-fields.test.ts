@@ -22,7 +22,7 @@ const event = {
   source: { component: 'kubelet', host: 'n1' },
 };
 
-test('selectable fields', () => {
+test('each kind has the selectable fields of Kubernetes', () => {
   const read = <T extends KubeObject>(kind: ResourceDefinition<T>, raw: object) => {
     const object = decode(kind, raw);
     return Object.fromEntries(

@@ -64,7 +64,7 @@ testUpdate(priorityClassResource, high, [
   ],
 ]);
 
-test('the defaults of a class', () => {
+test('a PriorityClass gets the defaults of Kubernetes', () => {
   const made = created(priorityClassResource, merge(high, { value: null }));
   assert.deepEqual([made.value, made.preemptionPolicy], [0, 'PreemptLowerPriority']);
 });

@@ -115,7 +115,7 @@ testUpdate(storageClassResource, fast, [
   ],
 ]);
 
-test('parameters have their limits', () => {
+test('parameters of a class are limited in number and size', () => {
   const problems = (parameters: object) => createProblems(storageClassResource, { ...fast, parameters });
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, '']));
@@ -128,7 +128,7 @@ test('parameters have their limits', () => {
   assert.deepEqual(problems({ a: 'ü'.repeat(128 * 1024) }).length, 1, 'bytes, not characters');
 });
 
-test('defaults', () => {
+test('a StorageClass gets the defaults of Kubernetes', () => {
   const made = created(storageClassResource, fast);
   assert.deepEqual([made.reclaimPolicy, made.volumeBindingMode], ['Delete', 'Immediate']);
 });
@@ -144,7 +144,7 @@ test('a warning reports a deprecated label', () => {
   ]);
 });
 
-test('a class of this server that cannot provision volumes', () => {
+test('a class of a built-in provisioner that cannot provision volumes gets a warning', () => {
   const warned = (patch: object) =>
     storageClassResource.strategy.warnings?.(created(storageClassResource, { ...fast, ...patch }), undefined);
   const local = { provisioner: 'minik8s.io/local' };
@@ -159,7 +159,7 @@ test('a class of this server that cannot provision volumes', () => {
   assert.deepEqual(warned({ ...nfs, parameters: { server: 'files', path: '/a' } }), []);
 });
 
-test('columns', () => {
+test('a StorageClass has the columns of kubectl', () => {
   const shown = {
     Name: 'fast',
     Provisioner: 'example.com/disk',

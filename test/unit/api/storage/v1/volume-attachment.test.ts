@@ -151,7 +151,7 @@ test('a status with a message or metadata over 256 KiB is refused', () => {
   assert.deepEqual(causes(metadata(256 * 1024)), [`status.attachmentMetadata: ${why}`]);
 });
 
-test('columns', () => {
+test('a VolumeAttachment has the columns of kubectl', () => {
   const made = created(volumeAttachmentResource, attachment);
   const shown = {
     Name: 'a1',

@@ -44,7 +44,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual(world.asked.slice(asked), []);
   });
 
-  it('whose deletion fails do not delay the next Job, and are deleted later', async () => {
+  it('do not delay the next Job if their deletion fails, and are deleted later', async () => {
     const world = new CronWorld(cronJob({ failedJobsHistoryLimit: 0 }), ofIt('a', 30, 'Failed'));
     world.refuse = (verb) => (verb === 'delete' ? newInternalError('no') : undefined);
     await assert.rejects(world.after(minute), /no/);
@@ -70,7 +70,7 @@ describe('the Jobs of a CronJob', () => {
     assert.equal(world.status?.lastSuccessfulTime, at(5));
   });
 
-  it('that are deleted leave the status; a Job that only the cache lacks stays listed', async () => {
+  it('are removed from the status when they are deleted, but not if only the cache lacks them', async () => {
     const world = new CronWorld(cronJob({ schedule: '0 0 1 1 *' }, listed('gone', 'new')));
     world.store(jobResource, ofIt('new', 1));
     await world.clock.advance(1000);
@@ -116,7 +116,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual([world.active, world.status?.lastScheduleTime], [[], undefined]);
   });
 
-  it('whose creation fails get a warning event and are created later', async () => {
+  it('cause a warning event if their creation fails, and are created later', async () => {
     const world = new CronWorld(cronJob());
     world.refuse = (verb) => (verb === 'create' ? newInternalError('no') : undefined);
     await assert.rejects(world.after(minute), /no/);
@@ -126,7 +126,7 @@ describe('the Jobs of a CronJob', () => {
     assert.deepEqual(world.active, [nameAt(minute)]);
   });
 
-  it('wake the CronJob that owns them', () => {
+  it('cause a reconciliation of the CronJob that owns them', () => {
     const world = new CronWorld(cronJob());
     assert.deepEqual(world.keysOf(jobResource, ofIt('a', 1)), [key]);
     assert.deepEqual(world.keysOf(jobResource, job()), []);

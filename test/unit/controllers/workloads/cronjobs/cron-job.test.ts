@@ -1,4 +1,6 @@
-/** The controller of CronJobs: when it creates Jobs, and while the last one runs. */
+/**
+ * The controller of CronJobs: the times at which it creates Jobs, and its actions while the last Job runs.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { cronJobResource } from '../../../../../src/api/batch/v1/cron-job.ts';
@@ -138,7 +140,7 @@ describe('a CronJob', () => {
 });
 
 describe('a CronJob whose last Job still runs', () => {
-  it('Forbid: creates no Job, reports it, and creates one when the running Job has ended', async () => {
+  it('with Forbid creates no Job, reports that, and creates one when the running Job has ended', async () => {
     const world = new CronWorld(cronJob({ concurrencyPolicy: 'Forbid' }, listed('old')), ofIt('old', minute));
     await world.after(2 * minute);
     assert.deepEqual(world.names(jobResource), ['old']);
@@ -151,7 +153,7 @@ describe('a CronJob whose last Job still runs', () => {
     assert.deepEqual(world.active, [nameAt(2 * minute)]);
   });
 
-  it('Replace: removes it first', async () => {
+  it('with Replace removes the running Job first', async () => {
     const world = new CronWorld(
       cronJob({ concurrencyPolicy: 'Replace' }, listed('old')),
       ofIt('old', minute),
@@ -162,7 +164,7 @@ describe('a CronJob whose last Job still runs', () => {
     assert.ok(world.told.includes('Normal SuccessfulDelete tick: Deleted job old'));
   });
 
-  it('Replace: creates none if the old one cannot be removed', async () => {
+  it('with Replace creates no Job if the old one cannot be removed', async () => {
     const world = new CronWorld(
       cronJob({ concurrencyPolicy: 'Replace' }, listed('old')),
       ofIt('old', minute),
@@ -172,7 +174,7 @@ describe('a CronJob whose last Job still runs', () => {
     assert.deepEqual([world.names(jobResource), world.active], [['old'], ['old']]);
   });
 
-  it('Replace: removes no newer Job of that name, and retries', async () => {
+  it('with Replace removes no newer Job of the same name, and retries', async () => {
     const world = new CronWorld(
       cronJob({ concurrencyPolicy: 'Replace' }, listed('old')),
       ofIt('old', minute),
@@ -187,7 +189,7 @@ describe('a CronJob whose last Job still runs', () => {
     assert.deepEqual(world.names(jobResource), ['old']);
   });
 
-  it('Allow: creates another in parallel', async () => {
+  it('with Allow creates another Job in parallel', async () => {
     const world = new CronWorld(cronJob({}, listed('old')), ofIt('old', minute));
     await world.after(2 * minute);
     assert.deepEqual(world.active, ['old', nameAt(2 * minute)]);

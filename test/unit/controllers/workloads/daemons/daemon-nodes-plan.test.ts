@@ -75,8 +75,8 @@ describe('a node', () => {
     it(what, () => assert.equal(fitOf(podSpec as object, options as never), expected));
 });
 
-describe('its pods', () => {
-  it('tolerate the taints of an unhealthy node without a limit, whatever the template tolerates', () => {
+describe('the pods of a DaemonSet', () => {
+  it('tolerate the taints of an unhealthy node without a limit, for any tolerations of the template', () => {
     const own = [
       { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 },
       { key: 'mine', operator: 'Exists' },

@@ -19,22 +19,22 @@ const unready = { readyAt: undefined };
 const { labels } = daemon('x', 'n1', 'old').metadata;
 const ending = { metadata: { labels, deletionTimestamp: at(1) } };
 
-describe('without a surge', () => {
+describe('a rolling update without a surge', () => {
   const four = nodes.map((name) => old(name));
 
-  it('as many old pods are removed as may be unavailable; a share of the nodes is rounded up', () => {
+  it('removes as many old pods as may be unavailable, and rounds a percentage up', () => {
     assert.deepEqual(changes(daemons(replacing(1), nodes, ...four)), [[], ['old-n1']]);
     assert.deepEqual(changes(daemons(replacing(3), nodes, ...four))[1]?.length, 3);
     assert.deepEqual(changes(daemons(replacing('30%'), nodes, ...four))[1]?.length, 2);
   });
 
-  it('one pod is removed if the rounded numbers would allow none', () => {
+  it('removes one pod if the rounded numbers would allow none', () => {
     assert.deepEqual(changes(daemons(replacing(0), nodes, ...four))[1], ['old-n1']);
     const repelling = node('n1', { taints: [{ key: 'a', effect: 'NoSchedule' }] });
     assert.deepEqual(changes(daemons(replacing('10%'), [repelling], old('n1')))[1], []);
   });
 
-  it('a new pod that is not available counts as unavailable, and so does a node without a pod', () => {
+  it('counts a new pod that is not available, and a node without a pod, as unavailable', () => {
     const rest = [old('n2'), old('n3'), old('n4')];
     assert.deepEqual(changes(daemons(replacing(1), nodes, fresh('n1', unready), ...rest)), [[], []]);
     assert.deepEqual(changes(daemons(replacing(1), nodes, ...rest)), [[], []]);
@@ -42,7 +42,7 @@ describe('without a surge', () => {
     assert.deepEqual(changes(daemons(replacing(1), nodes, fresh('n1'), ...rest)), [[], ['old-n2']]);
   });
 
-  it('a node with too many pods counts as unavailable, and keeps the pods until another plan removes them', () => {
+  it('counts a node with too many pods as unavailable, and leaves these pods to another plan', () => {
     const twice = [old('n1'), daemon('again', 'n1', 'old'), old('n2')];
     assert.deepEqual(changes(daemons(replacing(1), ['n1', 'n2'], ...twice)), [[], []]);
     assert.deepEqual(changes(daemons(replacing(1), ['n1', 'n2'], old('n1'), fresh('n1'), old('n2'))), [
@@ -51,28 +51,28 @@ describe('without a surge', () => {
     ]);
   });
 
-  it('old pods that are not available are all removed at once', () => {
+  it('removes all old pods that are not available at once', () => {
     const broken = [old('n1', unready), old('n2', unready), old('n3'), old('n4')];
     assert.deepEqual(changes(daemons(replacing(1), nodes, ...broken)), [[], ['old-n1', 'old-n2']]);
   });
 
-  it('OnDelete replaces no pod', () => {
+  it('replaces no pod with OnDelete', () => {
     const set = daemonSet({ updateStrategy: { type: 'OnDelete' } });
     assert.deepEqual(changes(daemons(set, nodes, ...four)), [[], []]);
   });
 });
 
-describe('with a surge', () => {
+describe('a rolling update with a surge', () => {
   const set = daemonSet(surging(2));
 
-  it('at most as many nodes as the surge allows get a second pod', () => {
+  it('creates a second pod on at most as many nodes as the surge allows', () => {
     const four = nodes.map((name) => old(name));
     assert.deepEqual(changes(daemons(set, nodes, ...four)), [['n1', 'n2'], []]);
     const share = daemonSet(surging('75%'));
     assert.deepEqual(changes(daemons(share, nodes, ...four)), [['n1', 'n2', 'n3'], []]);
   });
 
-  it('a second pod counts as surge until it is available; then the old pod is removed', () => {
+  it('counts a second pod as surge until it is available, and then removes the old pod', () => {
     const rest = [old('n2'), old('n3'), old('n4')];
     const pods = [old('n1'), fresh('n1', unready), ...rest];
     assert.deepEqual(changes(daemons(set, nodes, ...pods)), [['n2'], []]);
@@ -82,17 +82,17 @@ describe('with a surge', () => {
     ]);
   });
 
-  it('a node whose old pod is not available gets a new pod in addition to the surge', () => {
+  it('creates a pod in addition to the surge on a node whose old pod is not available', () => {
     const pods = [old('n1', unready), old('n2', unready), old('n3', unready), old('n4')];
     assert.deepEqual(changes(daemons(set, nodes, ...pods)), [['n1', 'n2', 'n3', 'n4'], []]);
   });
 
-  it('a node with excess pods counts as surge', () => {
+  it('counts a node with excess pods as surge', () => {
     const pods = [old('n1'), daemon('again', 'n1', 'old'), old('n2'), old('n3')];
     assert.deepEqual(changes(daemons(set, ['n1', 'n2', 'n3'], ...pods)), [['n2'], []]);
   });
 
-  it('an old pod on an ineligible node is removed: at once if it is unavailable, otherwise when enough others are available', () => {
+  it('removes an old pod on an ineligible node at once if it is unavailable, and otherwise when enough others are available', () => {
     const left = node('n1', { taints: [{ key: 'a', effect: 'NoSchedule' }] });
     assert.deepEqual(changes(daemons(set, [left, 'n2'], old('n1', unready), fresh('n2'))), [[], ['old-n1']]);
     assert.deepEqual(changes(daemons(set, [left, 'n2'], old('n1'), fresh('n2', unready))), [[], []]);

@@ -44,7 +44,7 @@ describe('a DaemonSet', () => {
     });
   });
 
-  it('keeps one of several pods of a node: a bound pod before a waiting one, then the oldest', () => {
+  it('keeps one of several pods of a node, a bound one in preference to a waiting one, and then the oldest', () => {
     const young = { metadata: { creationTimestamp: at(5) } };
     const own = daemon('w', 'n1').metadata;
     const waiting = daemon('w', 'n1', 'new', { ...waitingFor('n1'), metadata: { creationTimestamp: at(0) } });
@@ -72,7 +72,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(changes(daemons(daemonSet(), [repelling])), nothing);
   });
 
-  it('removes pods that wait for a deleted node; bound ones are left to the pod garbage collector', () => {
+  it('removes pods that wait for a deleted node, and leaves bound pods to the pod garbage collector', () => {
     const pods = [daemon('lost', 'n9', 'new', waitingFor('n9')), daemon('there', 'n8')];
     assert.deepEqual(changes(daemons(daemonSet(), [], ...pods)).remove, ['lost']);
   });
@@ -100,7 +100,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(changes(decided, { n1: 700, n3: 300 }), { create: [], remove: ['s'], retryIn: 300 });
   });
 
-  it('keeps the oldest of a node if none may start before the old one is removed', () => {
+  it('keeps the oldest pod of a node if no pod may start before the old one is removed', () => {
     const later = daemon('n', 'n1', 'new', { readyAt: undefined, metadata: { creationTimestamp: at(5) } });
     const { labels, ownerReferences } = daemon('n', 'n1').metadata;
     const young = { ...later, metadata: { ...later.metadata, labels, ownerReferences } };
@@ -169,7 +169,7 @@ describe('a DaemonSet that may have two pods on a node', () => {
   });
 });
 
-describe('its status', () => {
+describe('the status of a DaemonSet', () => {
   it('counts the nodes: desired, current, ready, available, updated and misscheduled', () => {
     const set = daemonSet({ minReadySeconds: 50 });
     const decided = daemons(

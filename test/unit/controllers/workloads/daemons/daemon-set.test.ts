@@ -94,7 +94,7 @@ describe('a DaemonSet', () => {
       assert.equal(world.asked.length, asked);
     });
 
-  it('is woken by changes of itself, of its pods and of pods that it may adopt', async () => {
+  it('is reconciled after changes of itself, of its pods and of pods that it may adopt', async () => {
     const loose = daemon('loose', 'n1', 'x', { metadata: { labels: { app: 'web' }, ownerReferences: [] } });
     put(daemonSet(), ['n1'], loose);
     assert.deepEqual(world.keysOf(daemonSetResource, daemonSet()), [key]);
@@ -106,7 +106,7 @@ describe('a DaemonSet', () => {
     assert.deepEqual(taken?.metadata.ownerReferences, [ownedBy('DaemonSet', 'web')]);
   });
 
-  it('continues after a restart in between: with its revision, and with some of its pods', async () => {
+  it('continues after a restart with its revision and with the pods that it has created', async () => {
     put(daemonSet(), ['n1', 'n2', 'n3']);
     world.refuse = (verb, name) =>
       verb === 'create' && active().length === 1 && name.startsWith('web-')
@@ -229,7 +229,7 @@ describe('a DaemonSet', () => {
     assert.ok([made, ...kept].includes('web-v1'));
   });
 
-  it('lets a pod that fails again and again wait longer each time', async () => {
+  it('waits longer each time before it replaces a pod that fails repeatedly', async () => {
     put(daemonSet(), ['n1']);
     await settle();
     const waits: unknown[] = [];
@@ -343,7 +343,7 @@ describe('a node', () => {
     return world.enqueued;
   };
 
-  it('that is added, removed or changed wakes the sets that it concerns', () => {
+  it('causes a reconciliation of the DaemonSets that it concerns when it is added, removed or changed', () => {
     put(daemonSet({}, { nodeSelector: { disk: 'ssd' } }), []);
     const keys = woken();
     world.put(nodeResource, node('n1'));
@@ -366,7 +366,7 @@ describe('a node', () => {
     assert.equal(keys.length, 5, 'nothing stays there either');
   });
 
-  it('whose status changes does not enqueue a DaemonSet', () => {
+  it('causes no reconciliation when only its status changes', () => {
     put(daemonSet(), ['n1']);
     const keys = woken();
     world.put(nodeResource, node('n1', { ready: 'False' }));

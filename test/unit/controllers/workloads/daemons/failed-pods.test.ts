@@ -11,7 +11,7 @@ beforeEach(() => {
   failed = new FailedPods();
 });
 
-it('the delay doubles with each failed pod, from a second to a quarter of an hour', () => {
+it('the delay doubles with each failed pod, from a second to fifteen minutes', () => {
   const waits = Array.from({ length: 12 }, () => {
     failed.replaced(set, 'n1', 0);
     return failed.waitFor(set, 'n1', 0) / 1000;

@@ -81,7 +81,7 @@ describe('planDeployment', () => {
     assert.equal(world.deployment.metadata.annotations?.[revisionAnnotation], '3546343826724305833');
   });
 
-  it('does not roll while paused, but scales; rolls after resume', () => {
+  it('does not roll out while paused, but scales, and rolls out after the resume', () => {
     const world = new World(deployment(2));
     world.settle();
     world.edit((target) => {
@@ -116,7 +116,7 @@ describe('planDeployment', () => {
     assert.deepEqual(world.sizes(), [11, 7]);
   });
 
-  it('assigns the rounding remainder to the largest set, of equal ones to the oldest', () => {
+  it('assigns the rounding remainder to the largest set, and among equal ones to the oldest', () => {
     const world = new World(
       deployment(10, {
         strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 5 } },
@@ -133,7 +133,7 @@ describe('planDeployment', () => {
     assert.deepEqual(world.sizes(), [4, 5]);
   });
 
-  it('Recreate starts the new pods only when the old ones are deleted', () => {
+  it('starts the new pods with Recreate only when the old ones are deleted', () => {
     const world = new World(deployment(2, { strategy: { type: 'Recreate' } }));
     world.settle();
     world.edit(image('app:2'));
@@ -146,7 +146,7 @@ describe('planDeployment', () => {
     assert.deepEqual(world.sizes(), [0, 2]);
   });
 
-  it('forgets revisions beyond the limit, oldest first', () => {
+  it('deletes revisions beyond the limit, the oldest first', () => {
     const world = new World(deployment(1, { revisionHistoryLimit: 2 }));
     for (let version = 1; version <= 5; version++) {
       world.edit(image(`app:${version}`));
@@ -179,7 +179,7 @@ describe('planDeployment', () => {
     assert.deepEqual(deletedWith({}), ['deleteReplicaSet']);
   });
 
-  it('is Available while at most the permitted number is missing', () => {
+  it('sets Available while at most the permitted number of pods is missing', () => {
     const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 };
     const world = new World(deployment(4, { strategy: { type: 'RollingUpdate', rollingUpdate } }));
     world.settle();
@@ -210,7 +210,7 @@ describe('planDeployment', () => {
     assert.equal(progressing(world)?.reason, 'NewReplicaSetAvailable');
   });
 
-  it('stays failed while it is paused, so that the reason is not lost', () => {
+  it('keeps the failed state while it is paused, so that the reason is not lost', () => {
     const world = new World(deployment(2, { progressDeadlineSeconds: 60 }));
     world.step();
     world.step();
@@ -224,7 +224,7 @@ describe('planDeployment', () => {
     assert.equal(progressing(world)?.reason, 'ProgressDeadlineExceeded');
   });
 
-  it('stays complete when pods are deleted and created after the rollout', () => {
+  it('keeps the complete state when pods are deleted and created after the rollout', () => {
     const world = new World(deployment(4));
     world.settle();
     for (const available of [2, 3, 4]) {
@@ -234,7 +234,7 @@ describe('planDeployment', () => {
     }
   });
 
-  it('does nothing but report while it is being deleted', () => {
+  it('only updates the status while the Deployment is being deleted', () => {
     const world = new World(deployment(2));
     world.deployment.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     assert.deepEqual(world.plan().actions, []);

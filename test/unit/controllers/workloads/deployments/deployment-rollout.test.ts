@@ -18,7 +18,7 @@ import { image, World, withPods } from './deployment-world.ts';
 
 describe('rolling updates with pods that become ready and break at random', () => {
   for (let seed = 1; seed <= 60; seed++)
-    it(`seed ${seed}: never above the surge, never removes below the minimum, and ends`, () => {
+    it(`never exceed the surge, never fall below the minimum, and end (seed ${seed})`, () => {
       const random = new SeededRandom(seed);
       const replicas = 1 + random.below(12);
       const rollingUpdate = {
@@ -83,13 +83,13 @@ describe('sizes', () => {
     return { ...set, metadata: { ...set.metadata, annotations } };
   };
 
-  it('of the new set decrease with the Deployment at once, and increase up to the maximum surge', () => {
+  it('decrease for the new set at once with the Deployment, and increase up to the maximum surge', () => {
     assert.equal(newSetReplicas(of(3), sized('new', 5, 5), []), 3);
     assert.equal(newSetReplicas(of(3), sized('new', 1, 3), [sized('old', 2, 3)]), 2);
     assert.equal(newSetReplicas(of(3), sized('new', 1, 3), [sized('old', 3, 3)]), 1);
   });
 
-  it('of old sets are 0 once the new set has all replicas', () => {
+  it('are 0 for old sets once the new set has all replicas', () => {
     const [old, taken] = [sized('old', 2, 3), sized('new', 4, 4)];
     assert.deepEqual(proportionalScale(of(4), taken, [old]), [{ set: old, replicas: 0 }]);
     const waiting = { ...taken, status: { ...taken.status, replicas: 4, availableReplicas: 3 } };
@@ -98,7 +98,7 @@ describe('sizes', () => {
 });
 
 describe('limits and names', () => {
-  it('rounds surge up and unavailable down, and never lets both be zero', () => {
+  it('round the surge up and the unavailable number down, and are never both zero', () => {
     assert.equal(resolveCount('25%', 10, Math.ceil), 3);
     assert.equal(resolveCount('25%', 10, Math.floor), 2);
     assert.equal(resolveCount(4, 10, Math.floor), 4);
@@ -109,12 +109,12 @@ describe('limits and names', () => {
       maxUnavailable: 0,
     });
   });
-  it('hashes as FNV-1a does', () => {
+  it('use the hash FNV-1a', () => {
     assert.equal(fnv32a(''), 0x811c9dc5);
     assert.equal(fnv32a('a'), 0xe40c292c);
     assert.equal(fnv32a('foobar'), 0xbf9cf968);
   });
-  it('names a template by its content alone', () => {
+  it('name a template only by its content', () => {
     const one = deployment(1).spec.template;
     const reordered = {
       spec: Object.fromEntries(Object.entries(one.spec).reverse()),

@@ -27,7 +27,9 @@ const only = (actions: readonly DeploymentAction[]): DeploymentAction => {
   return action;
 };
 
-/** Deployment whose pods are all there, with these annotations, and all that its ReplicaSet takes from it. */
+/**
+ * Deployment whose pods all exist, with these annotations, and with all fields that its ReplicaSet copies.
+ */
 function settled(
   replicas: number,
   own: Record<string, string> = {},

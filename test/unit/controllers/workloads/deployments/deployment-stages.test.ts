@@ -158,8 +158,8 @@ describe('a change of spec.replicas', () => {
   });
 });
 
-describe('while it is paused', () => {
-  it('its newest ReplicaSet takes over annotations and minReadySeconds all the same', () => {
+describe('while a Deployment is paused', () => {
+  it('its newest ReplicaSet still gets annotations and minReadySeconds', () => {
     const world = rolledOnce(2, { paused: true });
     world.edit(({ metadata, spec }) => {
       metadata.annotations = { ...metadata.annotations, 'kubernetes.io/change-cause': 'the second' };

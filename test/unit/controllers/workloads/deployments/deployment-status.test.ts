@@ -260,7 +260,7 @@ describe('the condition Progressing', () => {
       },
     ],
   ] as const)
-    it(`moves on when ${title}`, () => {
+    it(`is updated when ${title}`, () => {
       assert.deepEqual(said({ ...going, ...before }), {
         type: 'Progressing',
         status: 'True',
@@ -293,7 +293,7 @@ describe('the condition Progressing', () => {
     it(`is unchanged when ${title}`, () =>
       assert.deepEqual(said({ ...going, ...before }), going.conditions[0]));
 
-  it('is as old as the step when it moves on after a failure', () => {
+  it('has the time of the step if it is updated after a failure', () => {
     const failed = {
       ...counted,
       readyReplicas: 0,

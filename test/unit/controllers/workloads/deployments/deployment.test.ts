@@ -242,7 +242,7 @@ describe('a ReplicaSet that cannot be created', () => {
     return other.all(replicaSetResource)[0]?.metadata.name ?? assert.fail('none');
   }
 
-  it('because it exists already is awaited', async () => {
+  it('is awaited if it exists already', async () => {
     const name = await nameOfNext();
     world.put(deploymentResource, deployment(2));
     world.store(replicaSetResource, withMeta(replicaSet(name, 2), mine));
@@ -266,7 +266,7 @@ describe('a ReplicaSet that cannot be created', () => {
     ],
   ];
   for (const [title, make] of others)
-    it(`because ${title} gets another name`, async () => {
+    it(`gets another name because ${title}`, async () => {
       const name = await nameOfNext();
       world.put(deploymentResource, { ...deployment(2), status: { observedGeneration: 7 } });
       world.store(replicaSetResource, make(name));
@@ -291,7 +291,7 @@ describe('a ReplicaSet that cannot be created', () => {
 });
 
 describe('reconciled again', () => {
-  it('is a Deployment when it, a ReplicaSet that it owns, or a ReplicaSet that it could adopt changes', () => {
+  it('is a Deployment when it or a ReplicaSet that it owns or could adopt changes', () => {
     world.seen.put(deploymentResource, deployment(1));
     const keys = (set: ReplicaSet) => world.keysOf(replicaSetResource, set);
     assert.deepEqual(world.keysOf(deploymentResource, deployment(1)), [key]);

@@ -65,7 +65,7 @@ describe('an indexed Job', () => {
     assert.equal(world.conditions.at(-1), 'Complete=True CompletionsReached');
   });
 
-  it('replaces a failed one after the back-off, with its index', async () => {
+  it('replaces a failed pod after the back-off, with its index', async () => {
     const world = new JobWorld(indexed());
     await world.settle();
     world.end(at(world, 1), 'Failed');
@@ -241,7 +241,7 @@ describe('a success policy', () => {
     ['a number of any indexes', rules({ succeededCount: 3 }, { succeededCount: 2 }), [0, 2], 1],
   ];
   for (const [what, policy, succeed, rule] of cases)
-    it(`${what}: ${rule === undefined ? 'continues' : `met by rule ${rule}`}`, async () => {
+    it(`with ${what} ${rule === undefined ? 'is not met' : `is met by rule ${rule}`}`, async () => {
       const world = new JobWorld(indexed({ completions: 4, parallelism: 4, ...policy }));
       await world.settle();
       for (const index of succeed) world.end(at(world, index), 'Succeeded');
@@ -283,7 +283,7 @@ describe('a failure policy', () => {
     assert.equal(world.job.status?.failed, 1);
   });
 
-  it('fails it by a condition', async () => {
+  it('fails the Job by a condition', async () => {
     const onPodConditions = [{ type: 'ConfigIssue', status: 'True' as const }];
     const failed = jobPod('a', { phase: 'Failed', exitCode: 1 });
     failed.status?.conditions?.push({ type: 'ConfigIssue', status: 'True' });
@@ -307,7 +307,7 @@ describe('a failure policy', () => {
     ['NotIn of a container that succeeded', { operator: 'NotIn', values: [1] }, 0, false],
   ];
   for (const [what, onExitCodes, exitCode, ignored] of matches)
-    it(`by exit codes: ${what} ${ignored ? 'matches' : 'does not match'}`, async () => {
+    it(`${ignored ? 'matches' : 'does not match'} by exit codes: ${what}`, async () => {
       const world = new JobWorld(
         job(policy({ action: 'Ignore', ...(onExitCodes && { onExitCodes }) })),
         jobPod('a', { phase: 'Failed', exitCode }),
@@ -317,7 +317,7 @@ describe('a failure policy', () => {
       assert.deepEqual(world.pods[0]?.metadata.finalizers, []);
     });
 
-  it('takes the first rule that matches', async () => {
+  it('uses the first rule that matches', async () => {
     const onExitCodes = { operator: 'In' as const, values: [1] };
     const world = new JobWorld(
       job(policy({ action: 'Count', onExitCodes }, { action: 'FailJob', onExitCodes })),
@@ -327,7 +327,7 @@ describe('a failure policy', () => {
     assert.deepEqual(world.conditions, []);
   });
 
-  it('waits for the end of a pod that is deleted: it may succeed yet', async () => {
+  it('waits for the end of a pod that is being deleted, because it may still succeed', async () => {
     const onPodConditions = [{ type: 'DisruptionTarget' }];
     const world = new JobWorld(
       job(policy({ action: 'Ignore', onPodConditions })),

@@ -1,4 +1,4 @@
-/** Each pod is counted once, whatever is interrupted, and however far the cache lags. */
+/** Each pod is counted once, in spite of interruptions and a cache that lags. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Job, jobResource } from '../../../../../src/api/batch/v1/job.ts';
@@ -16,7 +16,7 @@ const ended = (index?: number) => [
   jobPod('c', { phase: 'Succeeded', ...(index === undefined ? {} : { index: 2 }) }),
 ];
 
-/** Returns the same server with a controller that has just begun, and a cache that shows everything. */
+/** Returns the same server with a controller that has just started, and an up-to-date cache. */
 const restarted = (before: JobWorld) =>
   new JobWorld(deepCopy(before.job), ...before.pods.map((pod) => deepCopy(pod)));
 
@@ -28,7 +28,7 @@ describe('counting the pods of a Job', () => {
     const spec: Partial<Job['spec']> = { completionMode, parallelism: 3, completions: 4, backoffLimit: 9 };
     const pods = () => ended(completionMode === 'Indexed' ? 0 : undefined);
 
-    it(`${completionMode}: has the same result if it ends before any of its requests, and restarts`, async () => {
+    it(`has the same result in the mode ${completionMode} if the controller ends before any request and restarts`, async () => {
       const whole = new JobWorld(job(spec), ...pods());
       await whole.settle();
       const requests = whole.asked.length;
@@ -52,7 +52,7 @@ describe('counting the pods of a Job', () => {
       }
     });
 
-    it(`${completionMode}: has the same result if single requests fail, in the same process`, async () => {
+    it(`has the same result in the mode ${completionMode} if single requests fail in the same process`, async () => {
       for (let failing = 0; failing < 12; failing++) {
         const world = new JobWorld(job(spec), ...pods());
         let count = 0;
@@ -126,7 +126,7 @@ describe('counting the pods of a Job', () => {
     assert.equal(world.job.status?.succeeded, 2);
   });
 
-  it('ends quietly if the Job is deleted in the meantime', async () => {
+  it('ends without an error if the Job is deleted in the meantime', async () => {
     const world = new JobWorld(job(), ...ended());
     world.refuse = (verb, name) => (verb === 'updateStatus' ? newNotFound(jobResource, name) : undefined);
     assert.equal(await world.reconcile(key), undefined);
@@ -157,7 +157,7 @@ describe('an ending that an earlier process has begun', () => {
     ['SuccessCriteriaMet', 'Complete'],
     ['FailureTarget', 'Failed'],
   ] as const) {
-    it(`${interim}: the Job is ${type} with the reason of that process`, async () => {
+    it(`by ${interim} makes the Job ${type} with the reason of that process`, async () => {
       const world = begun(interim);
       await world.settle();
       const { conditions, completionTime } = world.job.status ?? {};
@@ -167,7 +167,7 @@ describe('an ending that an earlier process has begun', () => {
       assert.equal(completionTime !== undefined, type === 'Complete');
     });
 
-    it(`${interim} with the status False ends nothing`, async () => {
+    it(`by ${interim} with the status False has no effect`, async () => {
       const world = begun(interim, 'False');
       await world.settle();
       assert.equal(world.running.length, 3);

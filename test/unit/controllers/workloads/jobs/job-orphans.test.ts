@@ -39,7 +39,7 @@ beforeEach(() => {
 
 describe('the finalizer of a pod', () => {
   for (const [what, ownerReferences, one, kept] of cases)
-    it(`${what} ${kept ? 'stays' : 'is removed'}`, async () => {
+    it(`${what} ${kept ? 'is kept' : 'is removed'}`, async () => {
       if (one) world.put(jobResource, one);
       const pod = world.put(podResource, jobPod('a', { metadata: { ownerReferences } }));
       for (const key of world.keysOf(podResource, pod)) await world.reconcile(key);
@@ -65,7 +65,7 @@ describe('the finalizer of a pod', () => {
     assert.deepEqual(world.keysOf(jobResource, job({}, finished)), ['default/a']);
   });
 
-  it('stays where only the cache lacks the Job', async () => {
+  it('is kept if only the cache lacks the Job', async () => {
     world.store(jobResource, job());
     world.put(podResource, jobPod('a'));
     await world.reconcile('default/a');

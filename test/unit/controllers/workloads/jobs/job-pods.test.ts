@@ -29,7 +29,7 @@ describe('a Job that ends while pods run', () => {
     assert.deepEqual([world.job.status?.failed, world.job.status?.terminating], [2, 0]);
   });
 
-  it('keeps its first reason, whatever happens to its pods later', async () => {
+  it('keeps its first reason, independent of later states of its pods', async () => {
     const world = new JobWorld(job({ backoffLimit: 0, parallelism: 2, completions: 2 }));
     await world.settle();
     const [a, b] = world.pods;
@@ -138,7 +138,7 @@ describe('pods that are being deleted', () => {
 });
 
 describe('ownership of pods', () => {
-  it('adopts pods that its selector matches, counts them, and releases pods that no longer match', async () => {
+  it('includes adopting and counting pods that the selector matches, and releasing pods that no longer match', async () => {
     const labels = job().metadata.labels ?? {};
     const world = new JobWorld(
       job({ completions: 2 }),
@@ -153,7 +153,7 @@ describe('ownership of pods', () => {
     assert.equal(world.running.length, 2, 'the adopted one is enough');
   });
 
-  it('is left to another controller that has the pod', async () => {
+  it('is not taken from another controller that owns the pod', async () => {
     const world = new JobWorld(
       job({ managedBy: 'example.com/queue' }),
       pod('loose', { metadata: job().metadata }),
@@ -165,7 +165,7 @@ describe('ownership of pods', () => {
     assert.equal(own.pods.length, 1);
   });
 
-  it('while the Job is deleted creates nothing, and releases its pods', async () => {
+  it('causes no creation while the Job is being deleted, and pods are released', async () => {
     const one = job({ parallelism: 2, completions: 2 });
     const metadata = { ...one.metadata, deletionTimestamp: at(0), finalizers: ['foregroundDeletion'] };
     const world = new JobWorld({ ...one, metadata }, jobPod('a'));
@@ -177,7 +177,7 @@ describe('ownership of pods', () => {
   });
 });
 
-describe('a server that refuses requests', () => {
+describe('a server that rejects requests', () => {
   it('to create pods causes an event, an unchanged status, and a retry', async () => {
     const world = new JobWorld(job({ parallelism: 5, completions: 5 }));
     world.refuse = (verb) =>

@@ -67,7 +67,7 @@ class Life {
 
 describe('a Job with random failures of every type', () => {
   for (const completionMode of ['NonIndexed', 'Indexed'] as const)
-    it(`${completionMode}: counts every pod once, and ends`, async () => {
+    it(`counts every pod once and ends, in the mode ${completionMode}`, async () => {
       for (let seed = 1; seed <= 60; seed++) {
         const life = new Life(seed, { completionMode });
         for (let steps = 0; !isFinished(life.world.job); steps++) {

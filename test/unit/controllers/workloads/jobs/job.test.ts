@@ -23,7 +23,7 @@ describe('a Job of one pod', () => {
     );
   });
 
-  it('creates it, tracked and owned, and reports when it began', async () => {
+  it('creates the pod, tracked and owned, and reports its start time', async () => {
     const world = new JobWorld(job());
     await world.settle();
     const [one, ...more] = world.pods;
@@ -109,7 +109,7 @@ describe('a Job of one pod', () => {
     assert.equal(world.running.length, 1);
   });
 
-  it('waits as long after a restart of the controller, by the times of the pods', async () => {
+  it('waits for the same back-off after a restart of the controller, by the times of the pods', async () => {
     const counted = { tracked: false, phase: 'Failed', exitCode: 1 } as const;
     const world = new JobWorld(
       job({}, { startTime: at(0), failed: 3 }),
@@ -156,7 +156,7 @@ describe('a Job of several pods', () => {
     assert.equal(world.conditions.at(-1), 'Complete=True CompletionsReached');
   });
 
-  it('without completions starts no pods after the first success, and is complete when the others have ended', async () => {
+  it('starts no pods after the first success if it has no completions, and is complete when the others have ended', async () => {
     const world = new JobWorld(job({ parallelism: 3, completions: undefined }));
     await world.settle();
     const [a, b, c] = world.pods;

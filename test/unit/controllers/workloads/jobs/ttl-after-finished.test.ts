@@ -58,7 +58,7 @@ describe('a Job with ttlSecondsAfterFinished', () => {
     assert.equal(world.stored(jobResource, key)?.metadata.deletionTimestamp, undefined);
   });
 
-  it('without a completion time is not deleted', async () => {
+  it('is not deleted without a completion time', async () => {
     const one = job({ ttlSecondsAfterFinished: 0 }, { conditions: [{ type: 'Complete', status: 'True' }] });
     world.put(jobResource, one);
     assert.equal(await world.reconcile(key), undefined);

@@ -44,7 +44,7 @@ describe('planReplicas', () => {
     });
 });
 
-it('only pods that are not deleted affect the rank of a node', () => {
+it('ranks nodes only by pods that are not being deleted', () => {
   const on = (nodeName: string, name: string, metadata = {}) =>
     pod(name, { readyAt: 0, spec: { nodeName }, metadata });
   const owned = [on('n1', 'a'), on('n2', 'z')];
@@ -63,12 +63,12 @@ describe('rankForDeletion', () => {
     ['not ready', pod('z'), ready('a')],
     ['cheaper', ready('z', { metadata: cost('-5') }), ready('a')],
     [
-      'a pod that is not ready, whatever its deletion cost',
+      'a pod that is not ready, with any deletion cost',
       pod('z', { metadata: cost('9') }),
       ready('a', { metadata: cost('-9') }),
     ],
     [
-      'a pending pod, whatever its deletion cost',
+      'a pending pod, with any deletion cost',
       pod('z', { phase: 'Pending', metadata: cost('9') }),
       pod('a', { metadata: cost('-9') }),
     ],
@@ -166,7 +166,7 @@ describe('planClaims', () => {
     pod('theirs', { metadata: foreign }),
     pod('leaving', { metadata: { deletionTimestamp: at(1) } }),
   ];
-  it('keeps, adopts and releases', () => {
+  it('keeps, adopts and releases pods', () => {
     const claims = planClaims(set, selector, pods);
     assert.deepEqual(names(claims.owned), ['mine']);
     assert.deepEqual(names(claims.adopt), ['orphan']);
@@ -179,7 +179,7 @@ describe('planClaims', () => {
   });
 });
 
-it('slow start doubles and ends at the count', () => {
+it('starts batches of doubling size, up to the count', () => {
   assert.deepEqual(slowStartBatches(0), []);
   assert.deepEqual(slowStartBatches(30), [1, 2, 4, 8, 15]);
 });

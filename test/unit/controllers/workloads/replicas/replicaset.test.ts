@@ -54,7 +54,7 @@ describe('a ReplicaSet', () => {
     assert.deepEqual(activeNames(), ['a']);
   });
 
-  it('creates none twice while the cache does not show the first ones', async () => {
+  it('creates no pod twice while the cache does not show the first ones', async () => {
     put(replicaSet('web', 2));
     await world.reconcile(key);
     assert.deepEqual(await world.reconcile(key), { requeueAfter: verifyAfter });
@@ -186,7 +186,7 @@ describe('a ReplicaSet', () => {
 });
 
 describe('a failed creation', () => {
-  it('is in its status and an event, ends the batch, and is retried', async () => {
+  it('is reported in the status and by an event, ends the batch, and is retried', async () => {
     put(replicaSet('web', 9));
     world.refuse = (verb) => (verb === 'create' ? newForbidden(podResource, 'x', 'quota') : undefined);
     await assert.rejects(world.reconcile(key), /quota/);
@@ -201,7 +201,7 @@ describe('a failed creation', () => {
     assert.match(world.told.join(), /^Warning FailedCreate web: Error creating: .*quota/);
   });
 
-  it('in a namespace that is being deleted is in its status, and is not retried', async () => {
+  it('in a namespace that is being deleted is reported in the status and not retried', async () => {
     put(replicaSet('web', 1));
     const causes = [{ reason: 'NamespaceTerminating', message: 'it ends', field: 'metadata.namespace' }];
     world.refuse = (verb) =>
@@ -256,7 +256,7 @@ describe('reconciled again', () => {
   });
 });
 
-it('a pod of a template has all fields', () => {
+it('includes a pod with all fields of the template', () => {
   const set = replicaSet('web', 1);
   set.spec.template.metadata = {
     labels: { app: 'web' },

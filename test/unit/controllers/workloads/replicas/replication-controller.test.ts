@@ -52,7 +52,7 @@ describe('a ReplicationController', () => {
     assert.equal(active().length, 3);
   });
 
-  it('leaves the pods of a ReplicaSet of its name alone', async () => {
+  it('does not change the pods of a ReplicaSet with its name', async () => {
     put(
       controller(0),
       pod('theirs', { metadata: { ownerReferences: [{ ...ownedBy('ReplicaSet', 'web'), uid: 'another' }] } }),

@@ -51,7 +51,7 @@ describe('the data of a revision', () => {
     );
   });
 
-  it('has a stable name, or every restart would roll everything out again', () => {
+  it('has a stable name, without which every restart would cause a rollout', () => {
     assert.equal(revisionHash(data, 0), revisionHash(data, undefined));
     assert.equal(revisionHash(JSON.parse(JSON.stringify(data)), 0), revisionHash(data, 0));
     assert.equal(revisionHash({ a: 1, b: ['x'] }, 0), '76c79ffdd9');

@@ -27,7 +27,7 @@ const planned = (
   return plan && [plan.owners, plan.conflict];
 };
 
-describe('a claim is owned', () => {
+describe('the owners of a claim', () => {
   for (const [whenDeleted, whenScaled, surplus, wanted] of [
     ['Retain', 'Retain', false, []],
     ['Retain', 'Retain', true, []],
@@ -38,7 +38,7 @@ describe('a claim is owned', () => {
     ['Delete', 'Delete', false, [ofSet]],
     ['Delete', 'Delete', true, [ofPod]],
   ] as const)
-    it(`whenDeleted ${whenDeleted}, whenScaled ${whenScaled}${surplus ? ', of a pod too many' : ''}`, () => {
+    it(`follow whenDeleted ${whenDeleted} and whenScaled ${whenScaled}${surplus ? ', for an excess pod' : ''}`, () => {
       const rest = [[], [ofSet], [ofPod], [ofSet, ofPod]];
       for (const owners of rest) {
         const same =

@@ -20,7 +20,7 @@ const created = (one: Members, ordinal: number) =>
     .flatMap((step) => (step.type === 'create' ? step.pod : []))
     .find(({ metadata }) => metadata.name === `web-${ordinal}`);
 
-describe('in order', () => {
+describe('with OrderedReady', () => {
   it('the first missing pod is created when the earlier ones are ready and available', () => {
     assert.deepEqual(steps(statefulSet(3), []), [['create web-0']]);
     assert.deepEqual(steps(statefulSet(3), all(2)), [['create web-2']]);
@@ -63,12 +63,12 @@ describe('in order', () => {
     assert.deepEqual(steps(set, [member(0), member(1)]), [['create web-2']]);
   });
 
-  it('a set of two thousand million pods creates the first one', () => {
+  it('a set of two billion pods creates the first one', () => {
     assert.deepEqual(steps(statefulSet(2 ** 31 - 1), all(1)), [['create web-1']]);
   });
 });
 
-describe('Parallel', () => {
+describe('with Parallel', () => {
   it('all missing pods are created and all excess pods deleted, in any state of the other pods', () => {
     const pods = [member(0, 'new', unready), ending(member(2)), member(5), member(6, 'new', unready)];
     assert.deepEqual(steps(statefulSet(4, parallel), pods), [
@@ -97,7 +97,7 @@ describe('Parallel', () => {
     );
   });
 
-  it('five hundred pods are created at once, and the others cost no time', () => {
+  it('five hundred pods are created at once, and further ones take no time', () => {
     const [group] = steps(statefulSet(2 ** 31 - 1, parallel), []);
     assert.equal(group?.length, 500);
     const [beside] = steps(statefulSet(2 ** 31 - 1, parallel), all(3));
@@ -166,7 +166,7 @@ describe('another template', () => {
     assert.deepEqual(names(ordered, all(3, 'old')), ['create web-3']);
   });
 
-  it('OnDelete: replaces none', () => {
+  it('replaces no pod with OnDelete', () => {
     assert.deepEqual(steps(statefulSet(3, { updateStrategy: { type: 'OnDelete' } }), all(3, 'old')), []);
   });
 });
@@ -195,7 +195,7 @@ describe('the claims of a pod', () => {
     assert.deepEqual(steps(set, [pending], claim('data-web-0')), []);
   });
 
-  it('delay its creation while they are being deleted, which is reported, or will be deleted', () => {
+  it('delay its creation while they are being deleted, which is reported, or while they will be deleted', () => {
     const going = claim('data-web-0', [], { deletionTimestamp: at(1) });
     const why = 'wait web-0: pvc data-web-0 is being deleted';
     assert.deepEqual(steps(statefulSet(2, withData()), [], going), [[why]]);

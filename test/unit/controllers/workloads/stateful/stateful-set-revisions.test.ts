@@ -1,4 +1,4 @@
-/** The controller of StatefulSets: its revisions, and what it does while its cache is behind. */
+/** The controller of StatefulSets: its revisions, and its actions while its cache lags. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { controllerRevisionResource } from '../../../../../src/api/apps/v1/controller-revision.ts';
@@ -180,7 +180,7 @@ describe('a StatefulSet', () => {
     assert.deepEqual(imagesOf(), { 'web-0': 'app:1' });
   });
 
-  it('continues after a restart: with the claim of a pod that it had not created yet', async () => {
+  it('continues after a restart with the claim of a pod that it had not created yet', async () => {
     put(statefulSet(1, withData()));
     world.refuse = (verb, name) =>
       verb === 'create' && name === 'web-0' ? newInternalError('no') : undefined;

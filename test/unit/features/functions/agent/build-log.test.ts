@@ -1,4 +1,4 @@
-/** Part of a build's output that is kept: all of a short one, else its beginning and end. */
+/** Kept part of a build's output: a short output completely, otherwise its beginning and end. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

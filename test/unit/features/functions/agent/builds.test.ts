@@ -22,7 +22,7 @@ const pod = (namespace: string, label?: string) =>
     metadata: { namespace, labels: label === undefined ? {} : { 'minik8s.io/function-version': label } },
   }) as Pod;
 
-test('an image of a function is for labelled pods of its namespace', () => {
+test('only labelled pods of its namespace may use the image of a function', () => {
   assert.equal(useProblem(pod('team', 'hello-1'), image), undefined);
   assert.match(useProblem(pod('other', 'hello-1'), image) ?? '', /of namespace team/);
   assert.match(useProblem(pod('team'), image) ?? '', /needs the label/);
@@ -48,7 +48,7 @@ const version = (spec: object) =>
     },
   }) as FunctionVersion;
 
-test('a version is built on the node that its pod requests', () => {
+test('a version is built on the node of the pod that needs it', () => {
   assert.equal(versionProblem(version({}), image), undefined);
   assert.match(versionProblem(version({ image: `${image}d` }), image) ?? '', /has the image/);
   assert.match(versionProblem(version({ function: 'other' }), image) ?? '', /another name/);
@@ -69,7 +69,7 @@ test('an archive is the same for the same files, in any order of names', () => {
     assert.throws(() => programFiles({ spec: version({ files: { [path]: '' } }).spec }), /the file/, path);
 });
 
-test('the log shows no password and moves no terminal', () => {
+test('the log contains no password and no control characters', () => {
   assert.equal(cleanLine('Looking in https://user:word@host/simple'), 'Looking in https://****@host/simple');
   assert.equal(cleanLine('//host/:_authToken=word more'), '//host/:_authToken=****');
   assert.equal(cleanLine('\u001b[31mred\u001b[0m\u0007\ttab'), 'red\ttab');
@@ -82,7 +82,7 @@ test('the log shows no password and moves no terminal', () => {
   );
 });
 
-test('the newest build is the condition, with the time of its change', () => {
+test('the condition reports the newest build, with the time of its change', () => {
   const result = {
     reason: 'BuildFailed',
     message: 'a',

@@ -109,7 +109,7 @@ function world(version: FunctionVersion) {
 }
 
 describe('a function without libraries', () => {
-  it('is its files and the program of its runtime, and nothing is installed', async () => {
+  it('consists of its files and the program of its runtime, and no libraries are installed', async () => {
     for (const [files, runtime, program] of [
       [{ 'main.py': 'code' }, 'python', 'program run.py'],
       [{ 'main.py': 'code', 'requirements.txt': '# none\n\n' }, 'python', 'program run.py'],
@@ -157,7 +157,7 @@ describe('libraries', () => {
     await build();
     assert.ok(installs[0]?.env.includes('PIP_INDEX_URL=https://index'));
   });
-  it('are each on a line, and none where pip wrote no report', async () => {
+  it('are listed one on a line, and are empty if pip wrote no report', async () => {
     const one = world(versionOf({ 'requirements.txt': 'a>=1\nb\n' }));
     const asked: string[] = [];
     one.does.file = async (path) => {

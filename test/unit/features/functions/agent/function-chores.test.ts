@@ -1,5 +1,5 @@
 /**
- * Times at which a node looks for remains of builds, and its behavior when the engine or the server fails.
+ * Times at which a node searches for remains of builds, and its behavior when the engine or the server fails.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -181,7 +181,7 @@ it('containers of a killed agent are searched for after a second, and then with 
   }
 });
 
-it('an image without the name of a function is left alone', async (context) => {
+it('an image without the name of a function is not removed', async (context) => {
   const { chores, there, world, asked } = machine(context, 'f');
   world.named.set('f', 'registry.example/f:1');
   await chores.look();
@@ -239,7 +239,7 @@ it('an image or containers that cannot be removed do not prevent the removal of 
   assert.deepEqual([...there, world.discarded], [0]);
 });
 
-it('an unreported build is reported later, unless another node has built the version or is trying to', async (context) => {
+it('an unreported build is reported later, unless another node has built or is building the version', async (context) => {
   const condition = (status: string) => ({ type: 'Built', status, reason: 'r', message: 'm' });
   const failed = { nodeName: 'n1', log: 'l', conditions: [condition('False')] };
   const [built, theirs] = [
@@ -259,7 +259,7 @@ it('an unreported build is reported later, unless another node has built the ver
     ...versionOf('changed'),
     spec: versionOf('other').spec,
   });
-  // An image that is in use is looked at as well.
+  // An image that is in use is checked as well.
   world.used.add('id-f');
   world.faults.set('updateStatus', new Error('the store is away'));
   await assert.rejects(chores.look(), /the store is away/);

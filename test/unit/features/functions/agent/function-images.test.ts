@@ -1,4 +1,6 @@
-/** Waiters for builds, builds whose waiters leave, and images that are removed afterwards. */
+/**
+ * Pods that wait for builds, builds for which no pod waits any more, and images that are removed afterwards.
+ */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
@@ -32,7 +34,7 @@ const noPlace = '/dev/null/no-place';
 class World {
   readonly clock = new FakeClock();
   readonly images = new Set<string>();
-  /** Builds that have begun and have neither ended nor been given up. */
+  /** Builds that have begun and have neither ended nor been aborted. */
   readonly recorded = new Set<string>();
   readonly builds: { readonly end: (error?: Error) => void; readonly signal: AbortSignal }[] = [];
   stored: FunctionVersion = version;
@@ -139,7 +141,7 @@ describe('a build', () => {
 const noBase =
   'base image python:3: no such host; load one with minik8s ctl image load IMAGE --name python:3, or start minik8s up with another --python-image';
 
-describe('a base image that cannot be had', () => {
+describe('a base image that cannot be pulled', () => {
   it('is named in the error, since its readers know only the function', async () => {
     const world = new World();
     world.baseFails = new ImageError('ErrImagePull', 'no such host');

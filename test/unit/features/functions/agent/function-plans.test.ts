@@ -137,7 +137,7 @@ it('keeps the other conditions and fields of the status', () => {
   ]);
 });
 
-describe('a version for an instance that waited', () => {
+describe('a version that is assigned to a waiting instance', () => {
   const version = (more: object = {}) =>
     ({
       metadata: { name: 'fn-1', namespace: 'ns' },
@@ -159,7 +159,7 @@ describe('a version for an instance that waited', () => {
       spec: { containers: image === undefined ? [] : [{ image }] },
     }) as unknown as Pod;
 
-  it('is of its function, its namespace, its runtime and its base', () => {
+  it('must have its function, its namespace, its runtime and its base image', () => {
     const problem = (one: FunctionVersion, of = pod(waited)) => givenProblem(of, one, sha256);
     assert.equal(problem(version()), undefined);
     assert.equal(problem(version({ function: 'g' })), 'FunctionVersion fn-1 is of function g, not fn');
@@ -215,7 +215,7 @@ it('files in base64 are bytes in the archive, folders before their content, and 
   assert.ok(archive.subarray(-1024).every((byte) => byte === 0) && archive.length === 512 * 9);
 });
 
-it('certificate authorities of the environment are passed on, and a variable without a value is not', () => {
+it('certificate authorities of the environment are passed to a build, and a variable without a value is not', () => {
   const environment = { SSL_CERT_DIR: '/ca', NODE_EXTRA_CA_CERTS: '/n', PIP_CERT: undefined };
   assert.deepEqual(passedVariables(environment), ['SSL_CERT_DIR=/ca', 'NODE_EXTRA_CA_CERTS=/n']);
   assert.deepEqual(namedPaths(environment, []), ['/ca', '/n']);

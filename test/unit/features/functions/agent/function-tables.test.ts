@@ -154,13 +154,13 @@ describe('a build', () => {
     assert.throws(() => portableLock('{'), /package-lock.json is no JSON/);
     assert.throws(() => portableLock('[]'), /package-lock.json must be an object/);
   });
-  it('shows its last whole lines, if at least one fits', () => {
+  it('reports its last complete lines, if at least one fits', () => {
     assert.equal(tailOf('one\ntwo\nthree\n', 8), 'three\n');
     assert.equal(tailOf('one\ntwo\n', 8), 'one\ntwo\n');
     assert.equal(tailOf('one\ntwo', 4), 'two');
     assert.equal(tailOf('0123456789\n', 4), '789\n');
   });
-  it('whose status write fails without a conflict is not retried repeatedly', async () => {
+  it('does not repeat a status write that fails without a conflict', async () => {
     let tries = 0;
     const resource = () => ({
       get: async () => versionOf(),

@@ -235,7 +235,7 @@ describe('a build', () => {
     const [condition] = versions.get('f-1')?.status?.conditions ?? [];
     assert.deepEqual([condition?.reason, condition?.message], ['Built', 'built in 1.5s']);
   });
-  it('without its base image fails with the reason of the pull, and passes on other failures of it', async (context) => {
+  it('fails without its base image with the reason of the pull', async (context) => {
     const { ensure, world } = machine(context, async () => assert.fail('nothing is built'));
     world.baseFault = new ImageError('ErrImagePull', 'no such host');
     assert.match(
@@ -245,7 +245,7 @@ describe('a build', () => {
     world.baseFault = new Error('the engine is away');
     assert.equal(await ensure('f'), 'FunctionBuildFailed: the engine is away');
   });
-  it('has its failure at the end of its log, with the cause if the author is not at fault', async (context) => {
+  it('reports its failure at the end of its log, with the cause if the author did not cause it', async (context) => {
     const cause = new Error('no space');
     for (const [fault, line] of [
       [new BuildError('pip failed'), /\npip failed\n$/],

@@ -10,7 +10,7 @@ import {
   requirementLines,
 } from '../../../../../src/features/functions/agent/plan/python-libraries.ts';
 
-test('requirements.txt: names, versions, extras, markers and hashes', () => {
+test('requirements.txt may have names, versions, extras, markers and hashes', () => {
   const hash = `--hash=sha256:${'a'.repeat(64)}`;
   const text = [
     '\uFEFF# a comment',
@@ -56,7 +56,7 @@ for (const line of [
     assert.throws(() => requirementLines(line), BuildError);
   });
 
-test('requirements.txt: extras and versions in brackets', () => {
+test('requirements.txt may have extras and versions in brackets', () => {
   for (const line of ['a[b]', 'a[b]==1', 'a (>=1,<2)', 'a(==1)', 'a[b,c] (~=1.0)'])
     assert.deepEqual(requirementLines(line), [line]);
   for (const line of ['a[]', 'a[b', 'a]', 'a[b]]', 'a (>=1', 'a >=1)', 'a ()', 'a[b;c]'])
@@ -98,7 +98,7 @@ for (const [report, what] of [
   });
 }
 
-test('package.json: only its dependencies are installed', () => {
+test('only the dependencies of package.json are installed', () => {
   assert.equal(packageToInstall('{"type":"module","devDependencies":{"a":"1"}}'), undefined);
   const given = {
     name: 'x',
@@ -171,7 +171,7 @@ for (const [what, packages] of Object.entries({
     assert.throws(() => portableLock(lockOf(packages)), BuildError);
   });
 
-test('package-lock.json: lockfileVersion 1 is rejected', () => {
+test('package-lock.json with lockfileVersion 1 is rejected', () => {
   assert.throws(() => portableLock(lockOf({}, 1)), /lockfileVersion 2 or 3/);
 });
 
@@ -182,7 +182,7 @@ for (const line of ['a;$python', '-a==1', 'a-==1', 'a[b,!]==1', 'a (>=12', 'a>>=
     });
   });
 
-test('requirements.txt: rejects lines with more than 20,000 characters; errors show 200 characters of a line', () => {
+test('requirements.txt must not have lines of more than 20,000 characters, and errors show 200 characters of a line', () => {
   const line = (length: number) => `a==${'1'.repeat(length - 3)}`;
   assert.deepEqual(requirementLines(line(20_000)), [line(20_000)]);
   assert.throws(() => requirementLines(line(20_001)), BuildError);
@@ -193,7 +193,7 @@ test('requirements.txt: rejects lines with more than 20,000 characters; errors s
   assert.deepEqual(requirementLines('a [b] ==1'), ['a [b] ==1']);
 });
 
-test('package.json: errors name the rejected value and its place', () => {
+test('errors about package.json name the rejected value and its place', () => {
   const given = (overrides: unknown) => JSON.stringify({ dependencies: { a: '1' }, overrides });
   const nested = (levels: number): object => (levels === 0 ? { b: '1' } : { b: nested(levels - 1) });
   for (const [text, why] of [
@@ -209,7 +209,7 @@ test('package.json: errors name the rejected value and its place', () => {
   assert.ok(packageToInstall(given(nested(20))));
 });
 
-test('package-lock.json: an invalid entry, or one with a list of addresses, is rejected; the lock is kept as text', () => {
+test('an invalid entry of package-lock.json, or one with a list of addresses, is rejected, and the lock is kept as text', () => {
   for (const [entry, why] of [
     [null, /^package-lock\.json: "node_modules\/a" cannot be read$/],
     [{ ...one, resolved: ['https://x/a.tgz'] }, /is no package of a registry/],

@@ -1,6 +1,6 @@
 /**
- * Image that a node makes of its own executable: once for all callers, with a message where it cannot be
- * made.
+ * Image that a node builds from its own executable: once for all callers, with a message if the build
+ * fails.
  */
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -196,7 +196,7 @@ it('contains every byte of a large file', async (context) => {
   }
 });
 
-it('is another one for a file of another size, also of the same time', async (context) => {
+it('is built again for a file of another size with the same time', async (context) => {
   const { own, images, program } = machine(context);
   utimesSync(program, 1, 1);
   await own.ensure(pod, ownImage, forever);
@@ -220,7 +220,7 @@ it('has all libraries where its program looks for them', async (context) => {
   );
 });
 
-it('is whole before the agent ends', async (context) => {
+it('is complete before the agent ends', async (context) => {
   const { own, images, world } = machine(context);
   const release = Promise.withResolvers<void>();
   world.held = release.promise;

@@ -1,4 +1,4 @@
-/** Waiting containers, whenever the agent ends and whatever fails. */
+/** Waiting containers in spite of restarts of the agent and of failures. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
@@ -41,7 +41,7 @@ class World {
   /** When true, the next signal fails. */
   isDeaf = false;
   readonly told: string[] = [];
-  /** Number of questions whether a container has its file. */
+  /** Number of checks whether a container has its file. */
   asked = 0;
   readonly containers = new Map<string, { holds?: Uint8Array; told: number }>([['c1', { told: 0 }]]);
   #agent = this.#begin();
@@ -96,7 +96,7 @@ describe('a container that waits', () => {
     assert.deepEqual(world.told, ['Normal Given Became an instance of FunctionVersion fn-1']);
     assert.equal(world.asked, 0, 'its agent saw it wait, without files');
   });
-  it('is ignored if it is of no pool, and gets the signal for its files once it is assigned', async () => {
+  it('is ignored if it belongs to no pool, and gets the signal for its files once it is assigned', async () => {
     const world = new World();
     const { 'minik8s.io/warm': _, ...labels } = given.metadata.labels ?? {};
     const other = { ...given, metadata: { ...given.metadata, labels } } as unknown as Pod;
@@ -161,7 +161,7 @@ describe('a container that waits', () => {
     assert.equal(world.asked, 1);
     assert.deepEqual(world.containers.get('c2'), { told: 1, holds: givenArchive(first) });
   });
-  it('has to end if the version is deleted, is of another function, or leads out of the container', async () => {
+  it('must end if the version is deleted, belongs to another function, or has a path out of the container', async () => {
     for (const [version, why] of [
       [undefined, /not found/],
       [{ ...first, spec: { ...first.spec, function: 'other' } }, /is of function other, not fn/],

@@ -30,14 +30,15 @@ function fn(spec: Spec, name = 'hello'): Fn {
 const python = (spec: Spec = {}) => fn({ runtime: 'python', files: { 'main.py': 'x' }, ...spec });
 const causes = (object: Fn) => validateFunction(object).map(({ field, message }) => `${field}: ${message}`);
 
-describe('defaults', () => {
-  it('for a runtime', () => {
+describe('the defaults of a function', () => {
+  it('are set for a runtime', () => {
     const { handler, target, windowSeconds, idleSeconds } = python().spec;
     assert.deepEqual([handler, target, windowSeconds, idleSeconds], ['main.handler', 7, 30, 60]);
   });
-  it('for an image', () => assert.equal(fn({ image: 'a:1' }).spec.handler, undefined));
-  it('for a target by requests', () => assert.equal(python({ metric: 'Requests' }).spec.target, 5));
-  it('a target is at least one call', () => assert.equal(python({ concurrency: 1 }).spec.target, 1));
+  it('include no handler for an image', () => assert.equal(fn({ image: 'a:1' }).spec.handler, undefined));
+  it('include a target of 5 for the metric Requests', () =>
+    assert.equal(python({ metric: 'Requests' }).spec.target, 5));
+  it('include a target of at least one call', () => assert.equal(python({ concurrency: 1 }).spec.target, 1));
 });
 
 describe('accepted functions', () => {

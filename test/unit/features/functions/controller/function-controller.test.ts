@@ -43,11 +43,11 @@ describe('a function', () => {
       [1, 1],
     );
   });
-  it('that is being deleted gets neither', async () => {
+  it('gets neither while it is being deleted', async () => {
     const server = await look(fn({ deletionTimestamp: at(1), finalizers: ['x'] }));
     assert.deepEqual([server.names(functionVersionResource), server.names(podResource)], [[], []]);
   });
-  it('whose called version was deleted reports that no version can be called', async () => {
+  it('reports that no version can be called if its called version was deleted', async () => {
     const server = await look(fn({}, { activeVersion: 'f-gone', demand: {} }));
     const status = server.stored(functionResource, key)?.status;
     assert.ok(status?.latestVersion);

@@ -69,11 +69,11 @@ describe('a new function', () => {
     assert.equal(status.activeVersion, undefined);
     assert.deepEqual([ready?.status, ready?.reason], ['False', 'Starting']);
   });
-  it('is not made twice', () => {
+  it('is not created twice', () => {
     const { create, remove } = plan(fn(), { versions: ['v2'], pods: [instance('v2', 'a')] });
     assert.deepEqual([create, remove], [[], []]);
   });
-  it('is called once an instance is ready, which stays for the idle time', () => {
+  it('is called once an instance is ready, and keeps the instance for the idle time', () => {
     const { create, remove, status, again } = plan(fn(), { versions: ['v2'], pods: [ready('v2', 'a')] });
     assert.deepEqual([create, remove, status.activeVersion, again], [[], [], 'v2', 60_000]);
     assert.equal(status.conditions?.[0]?.status, 'True');
@@ -95,7 +95,7 @@ it('the status omits an unset version and demand, so that an equal status is not
 });
 
 describe('the version that is called', () => {
-  it('has none after its idle time if none is set, and otherwise keeps one to the last millisecond', () => {
+  it('has no instance after its idle time, and keeps one until the last millisecond before', () => {
     const pods = [ready('v2', 'a')];
     const unset = { idleSeconds: undefined } as unknown as Partial<Fn['spec']>;
     assert.equal(plan(fn({}, unset), { versions: ['v2'], pods }).again, 0);
@@ -185,7 +185,7 @@ describe('a version that takes over', () => {
       plan(fn({ activeVersion: 'v1', ...callable() }), { pods: [ready('v2', 'c')] }).status.activeVersion,
       'v2',
     ));
-  it('keeps neither the previous version for an idle time nor itself for lack of instances', () => {
+  it('does not keep the previous version for an idle time', () => {
     const seldom = fn({ activeVersion: 'v1', ...callable(990) });
     const { create, remove, again } = plan(seldom, { pods: [ready('v1', 'a')] });
     assert.deepEqual([create, remove, again], [[{ version: 'v2', count: 1 }], ['a'], undefined]);
@@ -263,7 +263,7 @@ describe('the reason why a version is not called', () => {
     assert.equal(said?.reason, 'StartFailed');
     assert.match(said?.message ?? '', /^main\.py:3: SyntaxError: expected ':'\nx/);
   });
-  it('is no problem while a container is made', () => {
+  it('is absent while a container is created', () => {
     const { problem, ready: said } = plan(fn(), { pods: [waiting('ContainerCreating', '')] });
     assert.equal(problem, undefined);
     assert.equal(said?.reason, 'Starting');
@@ -307,7 +307,7 @@ describe('the reason why a version is not called', () => {
   });
 });
 
-it('counts the running instances, and the ready ones of the called version', () => {
+it('is in a status that counts the running instances and the ready ones of the called version', () => {
   const pods = [
     ...[ready('v1', 'a'), instance('v1', 'b'), ready('v2', 'c'), instance('v1', 'd', { phase: 'Failed' })],
   ];

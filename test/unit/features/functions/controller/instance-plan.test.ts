@@ -45,7 +45,7 @@ describe('the pod of an instance', () => {
       },
     );
   });
-  it('has the longest call and five seconds to end, and ten minutes until it listens', () => {
+  it('has a grace period of the longest call and five seconds, and ten minutes until it must listen', () => {
     assert.equal(pod.spec.terminationGracePeriodSeconds, 35);
     assert.equal(pod.spec.enableServiceLinks, false);
     assert.equal(pod.spec.restartPolicy, undefined, 'it is started again where it ends');

@@ -149,7 +149,7 @@ describe('a function', () => {
     return server;
   };
 
-  it('is reconciled when it, its version or its instance changes, and for none of another owner', async () => {
+  it('is reconciled when it, its version or its instance changes, but not for objects of another owner', async () => {
     const server = world();
     await server.reconcile(key);
     server.sync(functionVersionResource);
@@ -174,7 +174,7 @@ describe('a function', () => {
     }
     assert.equal(await server.reconcile(key), undefined);
   });
-  it('takes a version that was stored without an answer for its own, and waits for the cache', async () => {
+  it('recognizes a version as its own that was stored although the answer was lost, and waits for the cache', async () => {
     const server = world();
     server.loses = (verb) => verb === 'create';
     await assert.rejects(server.reconcile(key), /connection broke/);
@@ -299,7 +299,7 @@ describe('a function', () => {
     await assert.rejects(server.reconcile(key), /it is another by now/);
     assert.equal(server.stored(functionVersionResource, objectKey(again))?.metadata.uid, 'another');
   });
-  it('that is deleted requests nothing', async () => {
+  it('causes no request after its deletion', async () => {
     const server = world();
     server.seen.remove(functionResource, key);
     assert.equal(await server.reconcile(key), undefined);

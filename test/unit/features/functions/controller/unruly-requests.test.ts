@@ -1,6 +1,6 @@
 /**
- * Functions and instance pools where each request in turn is rejected, loses its answer, or is the last of
- * its process.
+ * Functions and instance pools while each request in turn is rejected, loses its answer, or is the last
+ * one of its process.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

@@ -37,10 +37,10 @@ it('a version is named by the fields that define its instances', () => {
   assert.deepEqual([metadata.namespace, metadata.labels], ['default', { 'minik8s.io/function': 'hello' }]);
 });
 
-it('the order of files means nothing', () =>
+it('the order of files does not change a version', () =>
   assert.deepEqual(made({ files: { 'b.py': 'b', 'main.py': 'a' } }), made()));
 
-it('the number of instances, and the permitted callers, are not part of it', () =>
+it('the number of instances and the permitted callers do not change a version', () =>
   assert.deepEqual(made({ maxScale: 3, public: true, idleSeconds: 5, target: 9 }), made()));
 
 for (const [what, spec] of Object.entries<Partial<Fn['spec']>>({
@@ -49,7 +49,7 @@ for (const [what, spec] of Object.entries<Partial<Fn['spec']>>({
   timeout: { timeoutSeconds: 1 },
   resources: { resources: { limits: { cpu: '1' } } },
 }))
-  it(`another ${what} is another version with the same image`, () => {
+  it(`another ${what} gives another version with the same image`, () => {
     const other = made(spec);
     assert.notEqual(other.name, made().name);
     assert.equal(other.image, made().image);
@@ -61,9 +61,9 @@ for (const [what, spec] of Object.entries<Partial<Fn['spec']>>({
   handler: { handler: 'b.handler' },
   'binary file': { binaryFiles: { x: 'AAAA' } },
 }))
-  it(`another ${what} is another image`, () => assert.notEqual(made(spec).image, made().image));
+  it(`another ${what} gives another image`, () => assert.notEqual(made(spec).image, made().image));
 
-it('another image of the runtime is another image', () =>
+it('another image of the runtime gives another image of the function', () =>
   assert.notEqual(made({}, { ...images, python: 'python:4' }).image, made().image));
 
 it('an image of the user is used unchanged', () => {
@@ -104,4 +104,5 @@ for (const [why, own, others] of [
   ['the other version was not built', version('one', 'i:1'), [version('two', 'i:1', failed)]],
   ['there is no other version', version('one', 'i:1'), []],
 ] as const)
-  it(`takes nothing over when ${why}`, () => assert.equal(sharedLock(own, [own, ...others]), undefined));
+  it(`a version takes over no lock when ${why}`, () =>
+    assert.equal(sharedLock(own, [own, ...others]), undefined));

@@ -124,11 +124,11 @@ describe('an instance that waits', () => {
     ['its calls may take more than 30 seconds', { timeoutSeconds: 31 }],
   ];
   for (const [why, spec] of refused)
-    it(`is not given where ${why}`, () => {
+    it(`is not assigned to a version because ${why}`, () => {
       assert.equal(warmProblem(version(spec)), why);
       assert.deepEqual(fitting([pod()], version(spec), sha256), []);
     });
-  it('is of one image in each namespace', () => {
+  it('has one image in each namespace', () => {
     const other = warmVersion('other', 'python', 'python:3', sha256);
     assert.match(pool.spec.image ?? '', /^minik8s\.function\/default\/warm-python:[0-9a-f]{32}$/);
     assert.notEqual(other.spec.image, pool.spec.image);
@@ -149,7 +149,7 @@ it('nodes with less than two processors or 2 GiB are small', () => {
   assert.deepEqual(roomyNodes([...nodes, unknown]), ['a', 'b']);
 });
 
-it('the room of a node is determined by the host name that pods select', () => {
+it('nodes with room are named by the host name that pods select', () => {
   const node = {
     metadata: { name: 'n1', labels: { 'kubernetes.io/hostname': 'machine' } },
     status: { capacity: { cpu: '4', memory: '8Gi' } },

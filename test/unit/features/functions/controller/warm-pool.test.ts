@@ -184,7 +184,7 @@ describe('a function', () => {
     await one.reconcile('default/f');
     assert.deepEqual(one.names(), ['middle', 'old']);
   });
-  it('has as many made as are missing', async () => {
+  it('creates as many instances as are missing', async () => {
     const one = await world(3);
     one.put(podResource, waiting('w'));
     await one.reconcile('default/f');
@@ -216,7 +216,7 @@ describe('a function', () => {
       assert.ok(one.told.includes('Normal Given f: Given pod: w'));
     }
   });
-  it('gets none that ends, or has ended', async () => {
+  it('gets no instance that is ending or has ended', async () => {
     const one = await world(1);
     one.put(podResource, waiting('leaving', { deletionTimestamp: at(0) }));
     one.put(podResource, { ...waiting('over'), status: { ...waiting('over').status, phase: 'Failed' } });
@@ -232,7 +232,7 @@ describe('a function', () => {
     assert.equal(one.own().length, 1);
     assert.deepEqual(one.stored(functionResource, 'default/f')?.status?.demand, { m: 1 });
   });
-  it('is tried with an instance that is built, even if others wait', async () => {
+  it('is first tried with an instance that is built, even if others wait', async () => {
     const one = await world(1, true);
     one.put(podResource, waiting('w'));
     await one.reconcile('default/f');

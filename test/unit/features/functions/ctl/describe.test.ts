@@ -74,7 +74,7 @@ test('the last error of a ready Function is that of an instance which ended', ()
   assert.match(textOf(ready, {}), /^Last Error: +<none>$/m);
 });
 
-test('instances that the user may not list are named as such', () => {
+test('the output reports that the user may not list instances', () => {
   const instances = { items: [], refused: '<not authorized: pods>' };
   assert.match(textOf(hello, { instances }), /^Instances: +<not authorized: pods>$/m);
 });
@@ -106,7 +106,7 @@ test('the calls of a Function are counted, with failures, cold starts and latenc
   assert.match(text, /^ {2}Latency: +average 125ms, 50% within 5ms, 99% within any time$/m);
 });
 
-test('a Function that was never called has no latency, and a refusal is shown', () => {
+test('a Function that was never called has no latency, and a rejected request is shown', () => {
   assert.match(textOf(hello, { calls: { items: [] } }), /^ {2}Latency: +<none>$/m);
   const calls = { items: [], refused: '<not authorized: metrics>' };
   assert.match(textOf(hello, { calls }), /^ {2}Counts: +<not authorized: metrics>$/m);

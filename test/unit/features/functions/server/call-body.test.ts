@@ -36,7 +36,7 @@ function world() {
 describe('the body of a call', () => {
   it('is buffered up to 256 KiB', () => assert.equal(maxKept, 262_144));
   for (const parts of [[], ['a'], ['a', 'bc', 'd'], ['x'.repeat(maxKept)], ['x'.repeat(maxKept - 1), 'y']])
-    it(`is kept whole in ${parts.length} parts of ${parts.join('').length} bytes`, async () => {
+    it(`is kept completely in ${parts.length} parts of ${parts.join('').length} bytes`, async () => {
       const { clock, body, result, begin, isLetGo } = world();
       begin();
       for (const part of parts) body.write(part);
@@ -80,7 +80,7 @@ describe('a caller that does not send the body', () => {
     ['breaks off', ({ body }) => body.destroy(new Error('reset'))],
     ['closes the connection', ({ body }) => body.destroy()],
   ] as const satisfies readonly (readonly [string, (of: ReturnType<typeof world>) => void])[])
-    it(`is refused if it ${what}`, async () => {
+    it(`is rejected if it ${what}`, async () => {
       const one = world();
       one.begin();
       one.body.write('a');
@@ -101,7 +101,7 @@ describe('a caller that does not send the body', () => {
     assert.deepEqual(result, { code: 400, message: left });
     isLetGo();
   });
-  it('within a minute is refused', async () => {
+  it('is rejected after a minute', async () => {
     const { clock, body, result, begin, isLetGo } = world();
     begin();
     body.write('a');

@@ -25,7 +25,7 @@ const ended = (count: number, now: number, meter: LoadMeter) => {
 };
 
 describe('LoadMeter', () => {
-  it('has the average of calls under way', () => {
+  it('has the average number of calls in progress', () => {
     const meter = begun(4, 0);
     ended(2, 1000, meter);
     assert.equal(meter.average(2000, 2000), 3);
@@ -53,7 +53,7 @@ describe('demandOf', () => {
 
   it('is one for the first call', () => assert.equal(instances(spec(), begun(1, 0), 0), 1));
   it('has room for all calls in progress at once', () => assert.equal(instances(spec(), begun(50, 0), 0), 5));
-  it('is maxScale at most', () => assert.equal(instances(spec({ maxScale: 3 }), begun(50, 0), 0), 3));
+  it('is at most maxScale', () => assert.equal(instances(spec({ maxScale: 3 }), begun(50, 0), 0), 3));
   it('approaches the target when the load stays', () =>
     assert.equal(instances(spec(), begun(50, 0), 10_000), Math.ceil(50 / 7)));
   it('reacts to a rise within a tenth of the window', () => {
@@ -101,13 +101,13 @@ describe('demandOf', () => {
 
   describe('demand by requests', () => {
     const byRequests = spec({ metric: 'Requests', target: 5 });
-    it('follows the number of requests in the window', () => {
+    it('depends on the number of requests in the window', () => {
       const meter = ended(12, 10, begun(12, 0));
       assert.equal(instances(byRequests, meter, 10), 3);
       assert.equal(instances(byRequests, meter, 29_000), 3);
       assert.equal(instances(byRequests, meter, 31_000), 1);
     });
-    it('has room for all calls under way too', () =>
+    it('also has room for all calls in progress', () =>
       assert.equal(instances(spec({ metric: 'Requests', target: 1000 }), begun(30, 0), 0), 3));
   });
 });

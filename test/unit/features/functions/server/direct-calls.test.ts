@@ -120,14 +120,14 @@ describe('a call at the port of the gateway', () => {
     assert.deepEqual([headers['x-a'], headers['function-trigger-depth']], ['1, 2', undefined]);
     assert.deepEqual(headers['set-cookie'], ['a, b']);
   });
-  it('with the id that its caller gives has that', async () => {
+  it('keeps the id of its caller', async () => {
     const { program, send, admitted } = world();
     await send('GET /function/f HTTP/1.1\nHost: h\nFunction-Call-Id: mine\nAuthorization: Bearer x');
     assert.equal(program.asked[0]?.headers['function-call-id'], 'mine');
     const { headers } = admitted[0]?.request ?? assert.fail();
     assert.deepEqual([headers.get('Authorization'), headers.get('x-none')], ['Bearer x', null]);
   });
-  it('frees its place when the caller leaves, also while the call waits', async () => {
+  it('releases its place when the caller disconnects, also while the call waits', async () => {
     for (const isPlaced of [true, false]) {
       const { programs, program, clock, send } = world();
       program.answer = () => undefined;
@@ -176,7 +176,7 @@ describe('the body of a call at the port of the gateway', () => {
     const { text: none } = await world().send(`${post}\nContent-Length: ${maxBodyBytes}`, 'x');
     assert.equal(none, '', 'it is waited for');
   });
-  it('whose body does not arrive in time is rejected', async () => {
+  it('is rejected if it does not arrive in time', async () => {
     const { send, clock, settled } = world();
     const result = await send(`${post}\nContent-Length: 5`, 'x');
     await clock.advance(60_000);
@@ -184,7 +184,7 @@ describe('the body of a call at the port of the gateway', () => {
   });
 });
 
-describe('a call that is refused', () => {
+describe('a rejected call', () => {
   it('is answered with the Status, and keeps its connection', async () => {
     const { state, program, send, settled } = world();
     state.refusal = newStatusError('Forbidden', 'not yours');
@@ -256,7 +256,7 @@ describe('a request that is left to the app', () => {
     state.told = ['other/f'];
     assert.equal(bodyOf((await send('GET /function/f HTTP/1.1\nHost: h')).text).includes('one'), true);
   });
-  it('does not have another spelling after the name', async () => {
+  it('may have any spelling of the path after the name', async () => {
     const { program, send } = world();
     await send("GET /function/default/f/%61!$&'()*+,;=:@~._-?a=/?%20 HTTP/1.1\nHost: h");
     assert.equal(program.asked[0]?.path, "/%61!$&'()*+,;=:@~._-?a=/?%20");

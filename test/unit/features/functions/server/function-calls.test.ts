@@ -54,7 +54,7 @@ describe('calls', () => {
     await clock.settle();
     assert.deepEqual(taken, ['a@one', 'b@one']);
   });
-  it('that an instance has rejected come before waiting calls, and calls with a place have no timer', async () => {
+  it('precede waiting calls if an instance has rejected them, and have no timer once they have a place', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one')]);
     const [a, b] = [call('a'), call('b')];
@@ -74,7 +74,7 @@ describe('calls', () => {
     await clock.settle();
     assert.deepEqual(taken.map((line) => line.slice(2)).toSorted(), ['one', 'one', 'two', 'two']);
   });
-  it('leave their place when they end', async () => {
+  it('release their place when they end', async () => {
     const { clock, calls, taken, call } = world();
     calls.instances.set([pod('one')]);
     const [a] = [call('a'), call('b'), call('c')];
@@ -134,7 +134,7 @@ describe('calls', () => {
     await clock.advance(10_000);
     assert.equal(calls.demand().instances, 0);
   });
-  it('whose caller has disconnected do not get a place', async () => {
+  it('do not get a place if their caller has disconnected', async () => {
     const { clock, calls, taken, call } = world();
     const [a, b] = [call('a'), call('b')];
     a.end();
@@ -148,20 +148,20 @@ describe('calls', () => {
     assert.deepEqual(taken.slice(2), ['a: the call is over']);
     assert.equal(calls.instances.choose(1, 0)?.underWay, 0);
   });
-  it('that wait too long are refused', async () => {
+  it('are rejected if they wait too long', async () => {
     const { clock, taken, call } = world();
     call('a');
     await clock.advance(maxWait);
     assert.deepEqual(taken, ['a: no instance of the function was free within 60 s']);
   });
-  it('are refused when too many wait', () => {
+  it('are rejected when too many wait', () => {
     const { calls, call } = world();
     for (let i = 0; i < maxWaiting; i++) call('a');
     assert.throws(() => calls.begin(), /1000 calls of the function wait already/);
   });
 });
 
-it('the state of an instance is kept when its pod changes', async () => {
+it('keep the state of an instance when its pod changes', async () => {
   const { clock, calls, taken, call } = world();
   calls.instances.set([pod('one')]);
   call('a');
@@ -190,8 +190,8 @@ describe('isCallable', () => {
       conditions: [{ type: 'Ready', status: 'False' }],
       containerStatuses: [{ name: 'function', started, state: { running: {} } }],
     } as Partial<Pod['status']>);
-  it('if the instance runs', () => assert.equal(isCallable(running(), 'v1'), true));
-  it('if the instance is starting', () => assert.equal(isCallable(unready(false), 'v1'), true));
+  it('is true if the instance runs', () => assert.equal(isCallable(running(), 'v1'), true));
+  it('is true if the instance is starting', () => assert.equal(isCallable(unready(false), 'v1'), true));
   for (const [why, one] of [
     ['another version', running({}, { labels: { [functionVersionLabel]: 'v2' } })],
     ['if the instance is being deleted', running({}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],

@@ -70,7 +70,7 @@ describe('calls of a function', () => {
     });
   });
 
-  it('are dropped with their function, and the metrics of other functions stay', () => {
+  it('are dropped with their function, and the metrics of other functions are kept', () => {
     const { metrics, lines } = world();
     for (const name of ['f', 'g']) metrics.begin(callsOf(name, 1))(200);
     metrics.forget('ns', 'f');
@@ -86,7 +86,7 @@ describe('calls of a function', () => {
     ]);
   });
 
-  it('have the code of their Status, 499 when the caller has left, and 500 for any other failure', () => {
+  it('have the code of their Status, 499 if the caller has disconnected, and 500 for any other failure', () => {
     const codes = [
       newStatusError('Conflict', 'no'),
       new DOMException('left', 'AbortError'),

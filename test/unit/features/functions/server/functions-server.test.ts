@@ -71,7 +71,7 @@ it('a function is called with every method and a path, and the results go to the
   assert.deepEqual(around, [methods.POST]);
 });
 
-it('without options nothing is called, and nodes have their access', () => {
+it('without options no function is called, and nodes have their access', () => {
   const { context } = world();
   const part = functionsServer(undefined, context as never);
   const feature = part.feature({ cache: context.cache } as never);
@@ -99,7 +99,7 @@ it('anonymous users may call only public functions', async () => {
   assert.deepEqual([await may('open'), await may('closed'), await may('gone')], [true, false, false]);
 });
 
-it('demands of an earlier process are withdrawn when the server starts, and its work ends with it', async () => {
+it('demands of an earlier process are withdrawn when the server starts, and the work of the server ends with it', async () => {
   const { part, cache, clock } = world();
   cache.put(fn({ activeVersion: 'v1', demand: { here: 3 } }));
   part.start?.();

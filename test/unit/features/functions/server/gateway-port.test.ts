@@ -69,7 +69,7 @@ async function world(refusals = 0) {
   };
 }
 
-it('the port is open while there is a function', async () => {
+it('the port is open while a function exists', async () => {
   const { log, create, remove, end, clock } = await world();
   await clock.advance(100);
   assert.deepEqual(log, []);
@@ -86,7 +86,7 @@ it('the port is open while there is a function', async () => {
   assert.deepEqual(log, ['open', 'closed', 'open', 'closed']);
 });
 
-it('it is also open while a trigger exists', async () => {
+it('the port is also open while a trigger exists', async () => {
   const { log, server, end, clock } = await world();
   const triggers = '/apis/minik8s.io/v1/namespaces/default/triggers';
   const spec = { target: { name: 'f' }, http: { path: '/a' } };
@@ -99,7 +99,7 @@ it('it is also open while a trigger exists', async () => {
   await end();
 });
 
-it('a port that another program has is tried again', async () => {
+it('a port that another program uses is tried again', async () => {
   const { log, create, end, clock } = await world(2);
   await create('one');
   assert.deepEqual(log, ['refused']);
@@ -135,7 +135,7 @@ it('a function that is created after all were deleted causes an attempt at once'
   await end();
 });
 
-it('without a function it is closed', async () => {
+it('the port is closed without a function', async () => {
   const { log, end, clock } = await world();
   await clock.advance(60_000);
   await end();

@@ -114,7 +114,7 @@ describe('a gateway', () => {
     assert.match(one.result.error ?? '', /not found/);
     assert.deepEqual([cache.watches.size, clock.pending], [0, 0]);
   });
-  it('does not retry a request for a function that was deleted while the request was on its way', async () => {
+  it('does not retry a request for a function that was deleted while the request was in transit', async () => {
     const { cache, clock, call, written, state } = world();
     const answer = Promise.withResolvers<void>();
     state.held = answer.promise;
@@ -141,7 +141,7 @@ describe('a gateway', () => {
   });
 });
 
-it('an instance with another address than before has other connections', () => {
+it('opens new connections to an instance whose address has changed', () => {
   const connections = new InstanceConnections(async () => assert.fail('nothing is dialed'));
   const instance = { pod: pod('p'), underWay: 0, notBefore: 0, refusals: 0 };
   const first = connections.agentOf(instance);

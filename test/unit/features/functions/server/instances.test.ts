@@ -1,4 +1,4 @@
-/** Instance that a call is assigned to, and the retry of one that has refused. */
+/** Instance to which a call is assigned, and the retry at an instance that has rejected a call. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
@@ -24,7 +24,7 @@ describe('the instances of a function', () => {
     assert.deepEqual([instances.size, instances.busy, one('b').underWay, one('d').underWay], [2, 1, 2, 0]);
     assert.equal(instances.known('uid-a'), undefined);
   });
-  it('are chosen by their calls: the fewest first, the first of equals, none that is full or may not be tried', () => {
+  it('are chosen by their calls, the fewest first and the first among equals, without full ones and ones in a pause', () => {
     const { instances, one } = instancesOf('a', 'b', 'c');
     const chosen = (concurrency: number, now = 0) => instances.choose(concurrency, now)?.pod.metadata.name;
     assert.equal(chosen(2), 'a');
@@ -151,7 +151,7 @@ describe('the load of a function', () => {
     assert.equal(meter.average(2000, 3000), 0.625);
     assert.equal(meter.average(2000, 4000), 0);
   });
-  it('at the very beginning of a step is a number', () => {
+  it('is a number at the very beginning of a step', () => {
     const meter = new LoadMeter(60_000, 0);
     meter.begin(0);
     meter.begin(1000);
@@ -166,7 +166,7 @@ describe('the load of a function', () => {
     meter.end(600_000);
     assert.equal(meter.average(40_000, 620_000), 0.5);
   });
-  it('is that of calls under way, and of calls that began within the window', () => {
+  it('includes calls in progress and calls that began within the window', () => {
     const meter = new LoadMeter(60_000, 0);
     for (const at of [0, 10_000, 59_000]) meter.begin(at);
     assert.deepEqual([meter.underWay, meter.begun(59_999), meter.begun(60_000)], [3, 3, 3]);
@@ -196,7 +196,7 @@ describe('the load of a function', () => {
     assert.equal(meter.average(1, 1), 1);
     assert.equal(meter.average(1, 5), 1);
   });
-  it('remembers the most that was wanted within the window', () => {
+  it('includes the maximum demand within the window', () => {
     const meter = new LoadMeter(60_000, 0);
     assert.deepEqual(
       [meter.most(3, 0), meter.most(5, 500), meter.most(2, 900), meter.most(4, 30_000)],

@@ -54,7 +54,7 @@ async function invoke(shape: Shape = {}, answer?: readonly [status: number, text
   return { ...result, code, program, programs, asked: program.asked[0] };
 }
 
-describe('a call by way of the API', () => {
+describe('a call through the API', () => {
   it('is made with its method, path, query and host, and is answered as the function answers', async () => {
     const { answer, asked } = await invoke({ rest: '/a', body: 'in', headers: { 'content-length': '2' } }, [
       201,
@@ -75,7 +75,7 @@ describe('a call by way of the API', () => {
     assert.equal((await invoke()).asked?.path, '/?b=1');
     assert.equal((await invoke({ url: 'http://gateway.test/function/f' })).asked?.path, '/');
   });
-  it('that is answered without a body has its status and headers', async () => {
+  it('is answered with status and headers if there is no body', async () => {
     const { answer } = await invoke({}, [204, '']);
     assert.deepEqual([answer?.status, answer?.body, answer?.headers.get('x-own')], [204, null, 'yes']);
   });
@@ -91,7 +91,7 @@ describe('a call by way of the API', () => {
   });
 });
 
-describe('the body of a call by way of the API', () => {
+describe('the body of a call through the API', () => {
   const lengthOf = (asked: Awaited<ReturnType<typeof invoke>>['asked']) => [
     ...[asked?.headers['content-length'], asked?.headers['transfer-encoding'], asked?.body],
   ];
@@ -116,7 +116,7 @@ describe('the body of a call by way of the API', () => {
     const headers = { 'content-length': '1' };
     assert.deepEqual(lengthOf((await invoke({ headers, body: 'x' })).asked), ['1', undefined, 'x']);
   });
-  it('in chunks is kept if it is small, and passed on in chunks if it is large', async () => {
+  it('is buffered if it arrives in chunks and is small, and is forwarded in chunks if it is large', async () => {
     const headers = { 'transfer-encoding': 'chunked' };
     assert.deepEqual(lengthOf((await invoke({ headers, body: 'in' })).asked), ['2', undefined, 'in']);
     const large = 'x'.repeat(maxKept + 1);

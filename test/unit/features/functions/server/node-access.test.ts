@@ -1,4 +1,4 @@
-/** Tables of what a node may do with versions of functions, and what it may not. */
+/** Tables of the requests for versions of functions that a node may and may not make. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
@@ -51,10 +51,10 @@ describe('a version of a function', () => {
     ['functionversions/status', 'v1', false, false],
     ['functionversions/status', 'gone', false, false],
   ] as const)
-    it(`${resource} ${name || 'of all names'}, ${isNeeded ? 'needed' : 'not needed'}: ${allowed ? 'allowed' : 'refused'}`, async () => {
+    it(`is ${allowed ? 'allowed' : 'denied'} to a node for ${resource} ${name || 'of all names'} if it is ${isNeeded ? 'needed' : 'not needed'}`, async () => {
       assert.equal(await may(resource, name, isNeeded), allowed);
     });
-  it('that the cache does not show yet does not count as deleted', async () => {
+  it('does not count as deleted if only the cache does not show it yet', async () => {
     assert.equal(await may('functionversions', 'v1', false, false), false);
   });
 });
@@ -82,7 +82,7 @@ describe('a pod needs', () => {
     const pod = { metadata: meta('p'), spec: { containers: [{ image: own }] } } as unknown as Pod;
     assert.deepEqual(access().needsOf?.(pod), []);
   });
-  it('a static pod may not have the image of a function', () => {
+  it('no image of a function in a static pod', () => {
     const { reservedImage } = access();
     assert.deepEqual(
       [reservedImage?.(own), reservedImage?.('busybox')],
@@ -127,13 +127,13 @@ describe('the status of a build', () => {
       undefined,
     ],
     [
-      'with a changed condition of others',
+      'with a changed condition of another writer',
       {},
       { nodeName: 'n1', conditions: [other] },
       cannot('conditions but Built'),
     ],
     [
-      'without a condition of others',
+      'without a condition of another writer',
       { conditions: [other] },
       { nodeName: 'n1' },
       cannot('conditions but Built'),

@@ -21,7 +21,7 @@ const cache = {
   },
 } as unknown as Cache;
 
-it('only pods of its own node with an address in the range of the node, since a node may report any address', () => {
+it('a master connects directly only to pods of its own node with an address in the range of the node, since a node may report any address', () => {
   const reaches = (nodeName: string, podIP?: string, hostNetwork = false) =>
     podsOfNode(nodeName)({ spec: { nodeName, hostNetwork }, status: { podIP } } as unknown as Pod, cache);
   assert.deepEqual([reaches('n1', '10.244.1.7'), reaches('n2', '10.244.2.7')], [true, true]);

@@ -1,6 +1,6 @@
 /**
- * Calls of instances that refuse, break off, hang and disappear, on a clock of the test: each is made once,
- * and leaves no place occupied.
+ * Calls of instances that reject, break off, hang and disappear, on a clock of the test: each call is
+ * made once, and leaves no place occupied.
  */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
@@ -44,7 +44,7 @@ describe('a call', () => {
     return { programs, clock: programs.clock, gone, call };
   }
 
-  it('is answered with its request, and its place is free then', async () => {
+  it('is answered by the instance, and its place is released then', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     const headers = new Headers({
@@ -84,7 +84,7 @@ describe('a call', () => {
     assert.equal(program.asked.length, 2);
     assert.deepEqual([before.length, program.connections.size, before[0]?.destroyed], [1, 1, true]);
   });
-  it('passes on a body in pieces whole, and never twice', async () => {
+  it('forwards a body in pieces completely, and never twice', async () => {
     for (const isRefused of [false, true]) {
       const { programs, clock, call } = world();
       const program = programs.add('one');
@@ -96,7 +96,7 @@ describe('a call', () => {
       assert.equal(programs.underWay('one'), 0);
     }
   });
-  it('whose body turns out too large is refused', async () => {
+  it('is rejected if its body becomes too large', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     const parts = [...Array.from({ length: 16 }, () => Buffer.alloc(1024 * 1024)), Buffer.alloc(1)];
@@ -232,7 +232,7 @@ describe('a call', () => {
       [undefined, 'keep-alive'],
     );
   });
-  it('that was refused by one instance has one time for all', async () => {
+  it('has one timeout for all instances if the first one rejects it', async () => {
     const { programs, clock, call } = world();
     programs.add('one').answer = refusing('busy');
     const second = programs.add('two');
@@ -243,7 +243,7 @@ describe('a call', () => {
     await clock.advance(1);
     assert.equal(result.code, 504);
   });
-  it('after a refusal and a success leaves no timer except that of the gateway', async () => {
+  it('leaves no timer after a rejection and a success, except that of the gateway', async () => {
     const { programs, clock, call } = world();
     programs.add('one').answer = refusing('busy');
     programs.add('two');
@@ -281,7 +281,7 @@ describe('a call', () => {
     assert.deepEqual([result.text, second.asked[0]?.body], ['two', 'in']);
     assert.deepEqual([first.asked.length, programs.underWay('one'), programs.underWay('two')], [1, 0, 0]);
   });
-  it('whose handler answers 503 gets this answer', async () => {
+  it('is answered with 503 if its handler answers 503', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     program.answer = (_, respond) => void respond.writeHead(503).end('own');

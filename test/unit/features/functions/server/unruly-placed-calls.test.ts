@@ -1,6 +1,6 @@
 /**
- * Placed calls of instances that refuse, break off, hang and disappear: each is made once, and leaves no
- * place occupied.
+ * Placed calls of instances that reject, break off, hang and disappear: each call is made once, and
+ * leaves no place occupied.
  */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
@@ -101,7 +101,7 @@ describe('a placed call', () => {
     ['finds no listener', undefined, 'notMade', 'unclear'],
     ['is no longer known', refusing('forgotten', 410), 'lost', 'lost'],
   ] as const)
-    it(`with ${what} is ${first} the first time, and ${again} when it is sent again`, async () => {
+    it(`that ${what} is ${first} at the first attempt, and ${again} at a repeated one`, async () => {
       for (const isFirst of [true, false]) {
         const { programs, placed, sent } = world();
         const program = programs.add('one');
@@ -113,7 +113,7 @@ describe('a placed call', () => {
         assert.equal(programs.underWay('one'), 0);
       }
     });
-  it('to a deleted or ended instance was not made the first time, and is lost afterwards', async () => {
+  it('is not made if its instance had ended before the first attempt, and is lost afterwards', async () => {
     for (const end of ['gone', 'ended'] as const)
       for (const isFirst of [true, false]) {
         const { programs, placed, sent } = world();
@@ -124,7 +124,7 @@ describe('a placed call', () => {
         assert.equal(await sent(place), isFirst ? 'notMade' : 'lost');
       }
   });
-  it('whose function was deleted was not made the first time and is lost afterwards', async () => {
+  it('is not made if its function was deleted before the first attempt, and is lost afterwards', async () => {
     for (const isFirst of [true, false]) {
       const { programs, placed, sent } = world();
       programs.add('one');
@@ -221,7 +221,7 @@ describe('a placed call', () => {
       assert.ok(result.outcome?.type === 'answered');
       assert.deepEqual([result.outcome.isJson, result.outcome.error], [isJson, undefined]);
     });
-  it('above the timeout of its function is late, and an aborted one ends', async () => {
+  it('is late beyond the timeout of its function, and ends if it is aborted', async () => {
     for (const isGivenUp of [false, true]) {
       const { programs, placed, send, clock, over } = world();
       const program = programs.add('one');
@@ -267,7 +267,7 @@ describe('a placed call', () => {
     assert.equal(why, 'no instance of the function was free within 60 s');
     assert.equal(programs.gateway.callsOf('default', 'f').isIdle, true);
   });
-  it('without a waiting caller takes no place', async () => {
+  it('occupies no place if no caller waits for it', async () => {
     const { programs, placed, over, calls, named } = world();
     assert.equal(await placed(), undefined);
     over.abort(new Error('not wanted'));

@@ -49,7 +49,7 @@ describe('a call that waits', () => {
     await first.place();
     assert.equal(first.result.error, reason);
   });
-  it('too long is refused for a second, and leaves the line', async () => {
+  it('too long is rejected for a second, and leaves the queue', async () => {
     const { clock, calls, begin } = world();
     const { result, call } = begin();
     await clock.advance(60_000);
@@ -64,7 +64,7 @@ describe('a call that waits', () => {
     call.end();
     assert.equal(calls.isIdle, true);
   });
-  it('is refused with all others if none will get a place', async () => {
+  it('is rejected with all others if no call will get a place', async () => {
     const { clock, calls, begin } = world();
     const all = [begin(), begin()];
     const error = newStatusError('ServiceUnavailable', 'it cannot be built');
@@ -118,7 +118,7 @@ describe('a call that waits', () => {
     assert.equal(one.refusals, 1, 'it has the call no more');
     assert.equal(one.notBefore, clock.monotonic() + 10);
   });
-  it('frees one place if its instance refuses it twice', async () => {
+  it('releases one place if its instance rejects it twice', async () => {
     const { clock, calls, begin } = world();
     calls.instances.set([pod('one')]);
     const { call } = begin();
@@ -198,7 +198,7 @@ describe('a gateway', () => {
     const { code, cache } = world(failed('no'));
     assert.deepEqual([code(), cache.watches.size], [503, 0]);
   });
-  it('has the same calls of a function for all who call it', () => {
+  it('has one queue of a function for all callers', () => {
     const { callsOf } = world();
     assert.equal(callsOf(), callsOf());
   });

@@ -185,7 +185,7 @@ describe('Dns objects on a node', () => {
     assert.deepEqual(stand.upstreams(), [undefined]);
   });
 
-  it('have a web server only while there are any', async (t) => {
+  it('have a web server only while at least one exists', async (t) => {
     const stand = await withDns(t);
     const next = stand.next();
     stand.informers.remove(dnsResource, 'shop/one');
@@ -227,7 +227,7 @@ describe('Dns objects on a node', () => {
   }
 });
 
-describe('a look that fails', () => {
+describe('a pass that fails', () => {
   it('is retried with growing delays, which start anew after a success', async (t) => {
     const stand = await withDns(t);
     const waits: (number | undefined)[] = [];

@@ -60,7 +60,7 @@ it("only a node's report about Dns objects counts as a change of the node", () =
 });
 
 describe('the status of a Dns', () => {
-  it('is ready when every path leads to a Service, and then at rest', () => {
+  it('is ready when every path leads to a Service, and is not written again', () => {
     const dns = makeDns('one', 'a.example', ['/=web:80']);
     const { status, changed, problem } = plan(dns);
     assert.deepEqual(status, {
@@ -166,7 +166,7 @@ describe('the status of a Dns', () => {
     ],
   ];
   for (const [name, nodes, reason, message, isProblem] of nodesSay) {
-    it(`has the reports of the nodes: ${name}`, () => {
+    it(`contains the reports of the nodes if ${name}`, () => {
       const { status, problem } = plan(makeDns('one', 'a.example', ['/=web:80']), now, nodes);
       const [condition] = status.conditions ?? [];
       assert.deepEqual(

@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 const ready = () => world.stored(dnsResource, key)?.status?.conditions?.find(({ type }) => type === 'Ready');
 
-test('it is reconciled when it changes itself, and when a Service of its paths does', () => {
+test('a Dns is reconciled when it or a Service of its paths changes', () => {
   const other = world.put(dnsResource, makeDns('two', 'b.example', ['/=db:80', '/a=web:80']));
   assert.deepEqual(world.keysOf(dnsResource, other), [`${namespace}/two`]);
   assert.deepEqual(world.keysOf(serviceResource, web), [key, `${namespace}/two`]);

@@ -70,7 +70,7 @@ describe('a SlurmJob is accepted with', () => {
   for (const [title, spec] of Object.entries(accepted)) it(title, () => assert.deepEqual(causes(spec), []));
 });
 
-describe('a SlurmJob is refused with', () => {
+describe('a SlurmJob is rejected with', () => {
   const refused: Readonly<Record<string, [spec: object, ...causes: RegExp[]]>> = {
     'no program': [{}, /^spec\.run: Required value: a job has its commands in run, script or scriptFile/],
     'two programs': [{ run, script: '#!/bin/sh' }, /^spec\.script: Forbidden: a job with run/],
@@ -174,16 +174,16 @@ describe('an update of a SlurmJob', () => {
   const update = (spec: object, old: object) =>
     (strategy.validateUpdate?.(job(spec), job(old)) ?? []).map(({ field }) => field);
 
-  it('can only change its end', () => {
+  it('can only change the fields that end it', () => {
     const more = { cancel: true, activeDeadlineSeconds: 5, ttlSecondsAfterFinished: 5 };
     assert.deepEqual(update({ run, ...more }, { run }), []);
     assert.deepEqual(update({ run: ['./b'], nodes: 2 }, { run }), ['spec.run', 'spec.nodes']);
   });
-  it('a cancellation cannot be undone', () =>
+  it('cannot undo a cancellation', () =>
     assert.deepEqual(update({ run }, { run, cancel: true }), ['spec.cancel']));
 
   const context = {} as Parameters<NonNullable<typeof strategy.prepareForCreate>>[1];
-  it('the finalizer is set from the beginning, and stays when the object is replaced', () => {
+  it('cannot remove the finalizer, which is set from the beginning', () => {
     const made = job({ run }, { finalizers: ['a/b'] });
     strategy.prepareForCreate?.(made, context);
     assert.deepEqual(made.metadata.finalizers, ['a/b', slurmFinalizer]);
@@ -191,7 +191,7 @@ describe('an update of a SlurmJob', () => {
     strategy.prepareForUpdate?.(replaced, made, context);
     assert.deepEqual(replaced.metadata.finalizers, [slurmFinalizer]);
   });
-  it('the finalizer of a job that is being deleted can be removed', () => {
+  it('can remove the finalizer of a job that is being deleted', () => {
     const old = job({ run }, { finalizers: [slurmFinalizer], deletionTimestamp: before(1) });
     const freed = job({ run }, { deletionTimestamp: before(1) });
     strategy.prepareForUpdate?.(freed, old, context);

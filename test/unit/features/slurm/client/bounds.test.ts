@@ -25,7 +25,7 @@ const jobOf = (spec: SlurmJobSpec): SlurmJob => ({
   ...{ namespace: 'default', name: 'add', uid: 'u-1', spec, status: undefined, deleting: false },
 });
 
-it('a job is finished in the last three of its phases alone', () => {
+it('a job is finished only in the last three of its phases', () => {
   const over = slurmPhases.filter((phase) => isFinished({ phase }));
   assert.deepEqual(over, ['Succeeded', 'Failed', 'Canceled']);
   assert.equal(slurmPhases.length, 9);

@@ -1,4 +1,6 @@
-/** The end of a client: it is over when nothing of it is under way any more, and leaves nothing behind. */
+/**
+ * The end of a client: it is complete when none of its operations is in progress, and leaves nothing behind.
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { ConnectionSettings } from '../../../../../src/features/slurm/client/connection-settings.ts';
@@ -7,8 +9,8 @@ import type { FakeHost, ScriptName } from '../../../../fixtures/slurm/fake-host.
 import { countOf, hostWorld, runsForEver } from '../../../../fixtures/slurm/host-world.ts';
 
 /**
- * Returns what opens connections whose answer to one script comes after `held`, whether or not the client has
- * ended meanwhile.
+ * Returns a function that opens connections whose answer to one script arrives after `held`, even if the
+ * client has ended meanwhile.
  */
 const deafFor = (name: ScriptName, held: Promise<void>) => (host: FakeHost) => {
   return async (settings: ConnectionSettings) => {

@@ -35,7 +35,7 @@ class World {
   looks = 0;
   /** Called during a query of the queue. */
   onQueue = () => undefined as unknown;
-  /** Called during a look at the files. */
+  /** Called while the files are checked. */
   onLook = () => undefined as unknown;
   /** Number of calls of `onNews`. */
   news = 0;
@@ -97,7 +97,7 @@ it('the queue and accounting are queried every 15 seconds exactly, and the queue
     const world = new World();
     const times: number[] = [];
     world.onQueue = () => times.push(world.clock.monotonic() / 1000);
-    // Each look takes a second, so that one ends at 15 seconds.
+    // Each check of the files takes a second, so that one ends at 15 seconds.
     world.onLook = () => world.clock.spend(1000);
     await world.seconds(0);
     if (isWoken) world.follower.wake();
@@ -122,7 +122,7 @@ describe('a job that Slurm does not list', () => {
     ] as const) {
       const world = new World();
       world.account = account;
-      // Each look takes a second, so that the queries are 15 seconds apart.
+      // Each check of the files takes a second, so that the queries are 15 seconds apart.
       world.onLook = () => world.clock.spend(1000);
       let seconds = 0;
       while ((await world.seconds(1)) === undefined) seconds = world.clock.monotonic() / 1000;

@@ -9,7 +9,7 @@ import {
 } from '../../../../../src/features/slurm/client/host-answers.ts';
 
 describe('parsed output of Slurm', () => {
-  it('queue', () => {
+  it('contains the states of the queue', () => {
     const text = [
       'squeue: some warning',
       '1|FAILED|2026-11-23T23:00:57|2026-11-23T23:00:57|2026-11-23T23:01:00|login|NonZeroExitCode',
@@ -75,7 +75,7 @@ describe('parsed output of Slurm', () => {
       assert.deepEqual([...queueLines(text), ...accountLines(text)], [], text);
   });
 
-  it('accounting', () => {
+  it('contains the states of accounting', () => {
     const [canceled, killed] = accountLines(
       '3|CANCELLED by 4242|0:15|2026-01-01T00:00:00|Unknown|2026-01-01T00:00:01|None assigned\n4_5|TIMEOUT|3:0|||x|n1\n',
     );
@@ -86,7 +86,7 @@ describe('parsed output of Slurm', () => {
     assert.deepEqual([killed?.tasks, killed?.state, killed?.exitCode], [[5], 'TIMEOUT', 3]);
   });
 
-  it('files', () => {
+  it('contains the files of a job', () => {
     const looked = lookedAt(
       '12|/a b|c/.minik8s/stdout-3\n0|/a b|c/.minik8s/exited.-.7\n9|/x/.minik8s/other\n',
     ).get('/a b|c');
@@ -112,6 +112,6 @@ describe('parsed output of Slurm', () => {
     ],
     ['', true],
   ] as const)
-    it(`${forNow ? 'for now' : 'for good'}: ${words || 'no word'}`, () =>
+    it(`contains a rejection ${forNow ? 'for now' : 'for good'}: ${words || 'no word'}`, () =>
       assert.equal(isForNow(words), forNow));
 });

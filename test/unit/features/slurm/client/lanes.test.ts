@@ -53,7 +53,7 @@ describe('Lane', () => {
     await turn();
     assert.deepEqual(began, ['a', 'b', 'c']);
   });
-  it('passes on the error of an operation and frees its place', async () => {
+  it('returns the error of an operation and releases its place', async () => {
     const { began, start, end, fail, lane } = laneOf(1);
     const failing = assert.rejects(start('a'), /a failed/);
     const next = start('b');

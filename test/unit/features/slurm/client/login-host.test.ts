@@ -1,4 +1,7 @@
-/** Connections to a login host: when they are opened, closed and opened again, and who waits for one. */
+/**
+ * Connections to a login host: the times at which they are opened and closed, and the requests that wait for
+ * one.
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { replaceable } from '../../../../../src/base/current.ts';
@@ -70,7 +73,7 @@ it('an unreachable host is retried after half a second, then after twice as long
   host.refuses = () => undefined;
   await clock.advance(60_000);
   assert.deepEqual(outcomes, ['ask answered'], 'the request has waited for it');
-  // The pauses begin anew after a connection.
+  // The delays start again after a connection.
   host.refuses = away;
   const before = host.logins.length;
   host.cut();
@@ -80,7 +83,7 @@ it('an unreachable host is retried after half a second, then after twice as long
   assert.equal(host.logins.length, before + 2);
 });
 
-it('a host that rejects the user is tried again after half a minute at first, and after ten at most', async () => {
+it('a host that rejects the user is tried again after half a minute at first, and after at most ten minutes', async () => {
   for (const fault of ['AuthenticationFailed', 'HostKeyUnknown', 'InvalidSecret'] as const) {
     const { host, clock, asks, states } = begin();
     host.refuses = () => new ConnectionError(fault, 'no');
@@ -198,7 +201,7 @@ it('a lost connection is opened again without a request, and requests over it re
   assert.deepEqual(log.of('info')[0]?.fields, { why: 'the connection was lost' });
 });
 
-it('a question without an answer is given up after two minutes, a submission after five, and a build never', async () => {
+it('a query without an answer is aborted after two minutes, a submission after five, and a build never', async () => {
   const { host, clock, asks, outcomes } = begin();
   host.answers = () => new Promise(() => undefined);
   for (const lane of ['ask', 'submit', 'build'] as const) asks(lane);

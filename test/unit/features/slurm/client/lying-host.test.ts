@@ -1,4 +1,4 @@
-/** A host with impossible answers: the status of the job always stays one that the cluster accepts. */
+/** A host with impossible answers: the cluster accepts the status of the job nevertheless. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { kubernetesFields } from '../../../../../src/api/field-table.ts';

@@ -1,4 +1,4 @@
-/** Answers of a host that are odd, incomplete or out of order, and what the plans make of them. */
+/** Answers of a host that are unusual, incomplete or out of order, and their effects on the plans. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { sbatchOptions } from '../../../../../src/features/slurm/client/batch-script.ts';
@@ -42,7 +42,7 @@ it('a program ended by a signal has the exit status 128 plus the number of the s
   );
 });
 
-it('lines of a look that describe no file are ignored', () => {
+it('lines of a file listing that describe no file are ignored', () => {
   assert.deepEqual([...lookedAt('stat: warning\n3|/w/elsewhere/stdout\n').keys()], []);
 });
 
@@ -110,7 +110,7 @@ it('the output of a job without an array has no number of a task in its name', (
   assert.ok(array.includes('--output=.minik8s/stdout-%a') && array.includes('--error=.minik8s/stderr-%a'));
 });
 
-it('an option of a script that is unknown is refused alone, without the spaces around it', () => {
+it('an unknown option of a script is rejected by itself, without the spaces around it', () => {
   assert.deepEqual(directiveFaults('#SBATCH   -Z 3   --time=1   --wait   # why\n'), [
     '#SBATCH -Z 3: not among the options that a job may set',
     '#SBATCH --wait: not among the options that a job may set',

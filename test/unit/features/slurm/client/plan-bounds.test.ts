@@ -91,7 +91,7 @@ describe('the state of a job in Slurm', () => {
       },
     );
 
-  it('has no start time while it is pending, whatever time is expected', () => {
+  it('has no start time while it is pending, even if a time is expected', () => {
     const { status } = observed({}, [task('PENDING', { startTime: at })]);
     assert.deepEqual([status.phase, status.startTime], ['Submitted', undefined]);
     assert.equal(observed({}, [task('RUNNING', { startTime: at })]).status.phase, 'Running');
@@ -165,7 +165,7 @@ describe('the entry of a job', () => {
     );
     assert.deepEqual([one.status, one.written], [{ phase: 'Waiting', acceptedTime: at }, undefined]);
   });
-  it('takes the queue’s word before that of accounting, for each task', () => {
+  it('uses the state of the queue in preference to that of accounting, for each task', () => {
     const one = entry();
     one.account = [task('COMPLETED')];
     assert.deepEqual(one.tasks, [task('COMPLETED')]);

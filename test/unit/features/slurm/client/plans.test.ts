@@ -44,7 +44,7 @@ describe('the next step', () => {
     ['none', { phase: 'Failed' }, { cancel: true }],
     ['discard', { phase: 'Running' }, {}, true],
   ] as [string, Partial<SlurmJobStatus>, SlurmJobSpec, boolean?][])
-    it(`${step}: ${JSON.stringify(status)} ${JSON.stringify(spec)}`, () => {
+    it(`is ${step} for ${JSON.stringify(status)} ${JSON.stringify(spec)}`, () => {
       const job = {
         namespace: 'a',
         name: 'b',
@@ -105,7 +105,7 @@ describe('the end of a job', () => {
     for (const state of ['PENDING', 'RUNNING', 'COMPLETING', 'SUSPENDED', 'REQUEUED', 'CONFIGURING', ''])
       assert.ok(!isOver(state), state);
   });
-  it('moves the time of a condition with its status alone', () => {
+  it('changes the time of a condition only with its status', () => {
     const said = (status: 'False' | 'True', message: string, when: number, before = running) =>
       withCondition(before, { type: 'Submitted', status, reason: 'X', message }, when);
     const first = said('False', 'one', now);
@@ -137,7 +137,7 @@ it('has the exit status that its folder shows at last, the highest of an array',
   assert.equal(last({ array: '0-1' }, undefined, {}), undefined);
 });
 
-it('copies the beginning while a file grows, and its end when it has ended', () => {
+it('copies the beginning of a file while it grows, and its end after the job has ended', () => {
   assert.deepEqual(nextPiece(10, 4, 100, false), { from: 4, to: 10 });
   assert.equal(nextPiece(80, 50, 100, false), undefined);
   assert.deepEqual(nextPiece(80, 50, 100, true), { from: 50, to: 80 });
@@ -209,7 +209,7 @@ it('reads a Secret, and reveals nothing of an invalid Secret', () => {
   }
 });
 
-it('of several lines of a task, the line with the end is used, otherwise the first line', () => {
+it('among several lines of a task, the line with the end is used, or otherwise the first line', () => {
   const of = (spec: SlurmJobSpec, ...lines: readonly string[]) => {
     const job = { namespace: 'a', name: 'b', uid: 'c', spec, status: undefined, deleting: false };
     const looked = { sizes: new Map(), exited: new Map() };

@@ -1,4 +1,4 @@
-/** Jobs that run on a host: what changes of them, or fails for them, between two queries of the queue. */
+/** Jobs that run on a host: their changes and failures between two queries of the queue. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { countOf, hostWorld, runsForEver } from '../../../../fixtures/slurm/host-world.ts';

@@ -1,4 +1,4 @@
-/** Jobs that come, change, are late or go while a client runs, on a host without a shell. */
+/** Jobs that are added, changed, late or deleted while a client runs, on a host without a shell. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { ConnectionError } from '../../../../../src/features/slurm/client/ssh.ts';

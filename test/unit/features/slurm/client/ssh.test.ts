@@ -206,7 +206,7 @@ describe('SshConnection.run', () => {
     await turn();
     assert.deepEqual([client.channels[0]?.closed, client.channels[0]?.script], [1, undefined]);
   });
-  it('leaves the channel alone when the signal aborts after the answer', async () => {
+  it('does not close the channel when the signal aborts after the answer', async () => {
     const { client, connection } = await connected();
     const stop = new AbortController();
     const ran = connection.run('a', stop.signal);
@@ -351,7 +351,7 @@ describe('files of an SshConnection', () => {
       );
     }
   });
-  it('are written whole with their mode, and a failed write rejects', async () => {
+  it('are written completely with their mode, and a failed write rejects', async () => {
     const { client, connection } = await connected();
     await connection.write('/f', Buffer.from('text'), 0o700);
     assert.deepEqual([String(client.files.get('/f')), client.modes.get('/f')], ['text', 0o700]);

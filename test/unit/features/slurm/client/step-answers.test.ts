@@ -52,7 +52,7 @@ describe('the work folder', () => {
 });
 
 describe('an upload', () => {
-  it('writes the files of the job and its own, scripts and programs as such', async () => {
+  it('writes the files of the job and the client, and makes scripts and programs executable', async () => {
     const files = { 'src/in/a.sh': '#!/bin/sh\n', data: '#x', elf: '\u007fELF', 'no-elf': '\u007fEL' };
     const { take, written, scripts, is, entry } = world({ workDir: '/w' }, said(''), { files });
     assert.equal(await take('upload'), true);
@@ -70,13 +70,13 @@ describe('an upload', () => {
     await building.take('upload');
     assert.equal(building.entry.status.phase, 'Building');
   });
-  it('takes a file for a program by all four bytes of its beginning', async () => {
+  it('recognizes a program by all four bytes at its beginning', async () => {
     const files = { a: 'xELF', b: '\u007fxLF', c: '\u007fExF', d: '\u007fELx', e: ' #!/bin/sh' };
     const { take, written } = world({ workDir: '/w' }, said(''), { files });
     await take('upload');
     for (const name of Object.keys(files)) assert.match(written[`/w/${name}`] ?? '', /^600 /, name);
   });
-  it('names the file that the host rejects, and passes on a lost connection', async () => {
+  it('names the file that the host rejects, and returns the error of a lost connection', async () => {
     const one = world({ workDir: '/w' }, said(''), { files: { data: 'x' } });
     one.fails(new Error('No space left on device'));
     assert.equal(
@@ -147,7 +147,7 @@ describe('a build', () => {
 describe('a submission', () => {
   const submitting = (answer: Ran) =>
     world({ workDir: '/w', conditions: [condition('Uploaded', 'True')] }, answer);
-  it('has the number that Slurm gave', async () => {
+  it('records the number that Slurm assigned', async () => {
     for (const id of ['7', '1'.repeat(20)]) {
       const { take, is, entry, lanes, scripts } = submitting(said(`id ${id}\n`));
       assert.equal(await take('submit'), true);

@@ -1,6 +1,6 @@
 /**
  * A whole client where each request to the host, and each to the cluster, in turn fails, loses its answer, or
- * is the last of its client: a job is submitted once, ends, and comes back whole.
+ * is the last of its client: a job is submitted once, ends, and its results are complete.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -94,7 +94,7 @@ async function scenario(of: 'host' | 'cluster', manner?: Manner, at = -1) {
     ['text\n', 'no\n', 'text\n'],
   );
   assert.deepEqual(
-    // A job that ended while its host was away says so, and is not written again.
+    // A job that ended while its host was unreachable reports that, and is not written again.
     status?.conditions?.filter(
       (one) => one.status !== 'True' && !(manner === 'last' && one.type === 'Connected'),
     ),

@@ -80,7 +80,7 @@ describe('the client of a connection', () => {
     assert.deepEqual(plan({ jobs: old }), nothing);
   });
   it('ends with the last job', () => assert.deepEqual(plan({ pods: [pod('a')] }).remove, ['a']));
-  it('is one: the oldest that lives', () => {
+  it('is the oldest running one, if there are several', () => {
     const pods = [pod('b', { age: 5 }), pod('a', { age: 50 }), pod('c', { age: 90, deleted: true })];
     assert.deepEqual(plan({ jobs: [job()], pods }).remove, ['b']);
   });
@@ -104,7 +104,7 @@ describe('a job that is being deleted', () => {
     const found = plan({ jobs: [deleted('Running')], secretIsThere: false });
     assert.deepEqual(found, { ...nothing, release: ['Secret hpc is gone'] });
   });
-  it('is not released if its Secret was not looked up', () =>
+  it('is not released if its Secret was not read', () =>
     assert.deepEqual(plan({ jobs: [deleted('Running')] }).release, []));
   it('is released with its namespace once no client is left', () => {
     const state = { jobs: [deleted('Running')], secretIsThere: true, namespaceEnds: true };
@@ -138,7 +138,7 @@ it('a job ends at the time of its verdict, otherwise of its end in Slurm, otherw
   assert.equal(of({}), 1_000_000);
 });
 
-it('the first name among clients of the same age stays, in any order of the cache', () => {
+it('the first client by name among clients of the same age is kept, in any order of the cache', () => {
   const [a, b] = [pod('a'), pod('b')];
   for (const pods of [
     [a, b],
@@ -153,7 +153,7 @@ it('an ended client that is being deleted is not deleted again', () =>
     [],
   ));
 
-it('the next check is at the earliest of: the end of the client, the time of each job', () => {
+it('the next check is at the earliest of the end of the client and the times of the jobs', () => {
   const jobs = [
     job({ phase: 'Failed', ended: 100, ttl: 110 }),
     job({ phase: 'Failed', ended: 90, ttl: 3000 }),

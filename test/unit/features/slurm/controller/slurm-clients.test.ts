@@ -81,7 +81,7 @@ describe('the controller of SlurmJobs', () => {
     await world.reconcile('default/other');
     assert.equal(world.names(podResource).length, 3);
   });
-  it('puts the account and the binding of its clients back, for each connection of the namespace', async () => {
+  it('restores the account and the binding of its clients, for each connection of the namespace', async () => {
     const world = newWorld();
     world.put(slurmJobResource, job());
     world.put(slurmJobResource, {

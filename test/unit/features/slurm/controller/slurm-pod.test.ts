@@ -15,7 +15,7 @@ const leaving = (...uids: readonly string[]) => uids.map((uid) => ({ metadata: {
 const nameOf = (secret: string, ...uids: readonly string[]) =>
   clientPod('hpc-users', secret, leaving(...uids)).metadata.name ?? '';
 
-it('the pod runs the one file as an unprivileged user, without capabilities, and mounts only the keys of its Secret', () => {
+it('the pod runs the executable as an unprivileged user, without capabilities, and mounts only the keys of its Secret', () => {
   const { metadata, spec, ...kind } = clientPod('hpc-users', 'login', []);
   assert.deepEqual(kind, { apiVersion: 'v1', kind: 'Pod' });
   assert.deepEqual(metadata, {

@@ -23,7 +23,7 @@ async function world(context: TestContext) {
   };
 }
 
-it('hasEnded is true in the three final phases alone', () => {
+it('hasEnded is true only in the three final phases', () => {
   const phases = [
     'Waiting',
     'Uploading',
@@ -59,7 +59,7 @@ describe('printSlurmLog', () => {
     await log();
     assert.equal(printed.out, '01234567890123456789');
   });
-  it('prints nothing behind a gap, and a character that two pieces share as one', async (context) => {
+  it('prints nothing after a gap, and joins a character that is divided between two pieces', async (context) => {
     const { log, job, wrote, text, printed } = await world(context);
     const euro = Buffer.from('€');
     await wrote(job, 'Output', 'stdout', 0, euro.subarray(0, 2));

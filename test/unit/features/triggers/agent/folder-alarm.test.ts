@@ -105,7 +105,7 @@ test('a watch does not keep the process running', async (context) => {
 
 test('a broken watch counts as a change, and the next reading watches the folder again', async (context) => {
   const { root, look, heard, world } = begin(context, 'a');
-  // The kernel breaks no watch at a test's wish, so that the event is raised by hand.
+  // A test cannot make the kernel break a watch, so it raises the event itself.
   const control = watch(root);
   const watchers: FSWatcher[] = [];
   const prototype = Object.getPrototypeOf(control) as { on?: unknown };
@@ -161,7 +161,7 @@ test('nothing is watched after the end', async (context) => {
   assert.equal(world.changes, before + 100);
 });
 
-test('a folder that cannot be watched is a fault until the next look', async (context) => {
+test('a folder that cannot be watched is reported until the next reading', async (context) => {
   const { root, alarm } = begin(context, 'a');
   alarm.begin();
   const folder = await open(join(root, 'a'), 'r');

@@ -45,7 +45,7 @@ it('a watch gets its reported files, and a watch with the same name and another 
   assert.equal(statSync(file('w')).mode & 0o777, 0o600);
 });
 
-it('a file of an earlier version without a uid is of the watch of its name', async (context) => {
+it('a file of an earlier version without a uid belongs to the watch of its name', async (context) => {
   const { memory, directory, file } = begin(context);
   mkdirSync(directory);
   writeFileSync(

@@ -180,7 +180,7 @@ test('changes count as reported in a terminating namespace or for a deleted trig
   }
 });
 
-test('a failed write of the status is repeated with the next look, and an equal status is not written', async (context) => {
+test('a failed write of the status is repeated with the next reading, and an equal status is not written', async (context) => {
   const { folder, said, world, passes, log, asked } = start(context);
   world.silence = () => newStatusError('Forbidden', 'no');
   await passes('it is tried', () => log.of('warn').length > 0);
@@ -236,7 +236,7 @@ test('files are reported by pattern, types, subfolders and content, and names wi
   );
   assert.equal(said.at(-1)?.message, '1 files have names that are not UTF-8 and are not reported');
   writeFileSync(join(folder, 'a.csv'), 'longer than it was');
-  // The trigger does not ask for updates; the change is recorded all the same.
+  // The trigger does not select updates, but the change is recorded nevertheless.
   await passes('the file is recorded as reported', () => remembered().includes('"a.csv",18'));
   rmSync(join(folder, 'a.csv'));
   rmSync(join(folder, 'in'), { recursive: true });
@@ -347,7 +347,7 @@ test('without changes nothing is written, and no timer of a finished event is le
   assert.equal(statSync(memoryFile).ino, before);
 });
 
-test('a change ends the pause before the next look', async (context) => {
+test('a change ends the pause before the next reading', async (context) => {
   const { folder, said, clock, passes, pass } = start(context);
   await passes('it watches', () => said.length > 0);
   await pass(5000);

@@ -81,7 +81,7 @@ describe('a Trigger is accepted with', () => {
     it(name, () => assert.deepEqual(causes(trigger(spec)), []));
 });
 
-describe('a Trigger is refused', () => {
+describe('a Trigger is rejected', () => {
   const cron = { schedule: '@hourly' };
   const pods = { apiVersion: 'v1', kind: 'Pod' };
   const refused: readonly (readonly [string, object, RegExp])[] = [
@@ -170,7 +170,7 @@ describe('a Trigger is refused', () => {
       assert.deepEqual(more, []);
     });
   for (const source of ['cron', 'http', 'object', 'result'])
-    it(`with an empty ${source}, and nothing breaks`, () => {
+    it(`with an empty ${source}, without an exception`, () => {
       const raw = {
         ...trigger({ cron }),
         spec: { ...trigger({ cron }).spec, cron: undefined, [source]: {} },

@@ -23,7 +23,7 @@ function world(count: number) {
   return { seen, backlog };
 }
 
-describe('a source that has filled the room', () => {
+describe('a source that has reached the limit', () => {
   it('continues when half of it is free, not after each deleted event', async () => {
     const { seen, backlog } = world(1000);
     let isOn = false;

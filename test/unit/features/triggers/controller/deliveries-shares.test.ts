@@ -1,4 +1,4 @@
-/** Deliveries in progress, of those that many triggers request. */
+/** Deliveries in progress among those that many triggers request. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { silentLogger } from '../../../../../src/base/log.ts';
@@ -18,7 +18,7 @@ it('slow functions of one namespace do not block the deliveries of other namespa
     clock,
     log: silentLogger,
     random: { next: () => 0, uuid: () => '' },
-    // This test ignores the outcome of deliveries: all events are gone.
+    // This test ignores the outcome of deliveries: all events have been deleted.
     client: { resource: () => ({ delete: async () => undefined }) },
     events: { event: () => undefined },
     deliver: () => new Promise<undefined>((resolve) => ends.push(() => resolve(undefined))),

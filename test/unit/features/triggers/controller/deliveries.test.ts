@@ -144,7 +144,7 @@ describe('an event', () => {
     assert.equal(one.under.size, 0);
     assert.equal(one.stored('e')?.status?.phase, 'Failed');
   });
-  it('that was replaced by another of its name is neither removed, written nor counted', async () => {
+  it('is neither removed, written nor counted if another event of its name replaced it', async () => {
     for (const failure of [undefined, { error: 'no', isFinal: true }]) {
       const one = world();
       one.begin(event('e'));

@@ -45,7 +45,7 @@ describe('deliveries', () => {
     assert.deepEqual(plan(events).start, [events[3], events[2], events[1], events[0]]);
   });
 
-  it('without events leave nothing that waits', () => {
+  it('do not wait without events', () => {
     const nothing = { start: [], waiting: 0, discard: [], again: undefined, pending: 0, deadLetters: 0 };
     assert.deepEqual(plan([]), nothing);
     assert.deepEqual(plan([], { underWay: 12 }), nothing);
@@ -115,7 +115,7 @@ describe('attempts', () => {
     assert.equal(isLastAttempt(trigger(), event({ attempts: 1 })), false);
   });
 
-  it('are up to half as far again apart, by chance', () => {
+  it('have a delay that is lengthened at random by up to a half', () => {
     const pause = (chance: number) =>
       Date.parse(
         afterFailure(trigger(), event({ attempts: 1 }), { error: 'no' }, now, chance).nextTime ?? '',

@@ -138,7 +138,7 @@ describe('a folder of nodes', () => {
   const made = (says: Readonly<Record<string, object>>) =>
     plan(file, { nodes }).make.map((draft) => ({ ...draft, status: says[draft.spec.nodeName] }));
 
-  it('is watched on each that is selected', () => {
+  it('is watched on each selected node', () => {
     const { make, problem } = plan(file, { nodes });
     assert.deepEqual(
       make.map(({ spec }) => spec.nodeName),
@@ -164,14 +164,14 @@ describe('a folder of nodes', () => {
     });
   });
 
-  it('is not watched any more when it is deselected, and a watch of another trigger is kept', () => {
+  it('is no longer watched when its node is deselected, and a watch of another trigger is kept', () => {
     const [first] = made({});
     const foreign = { ...first, metadata: { name: 'x', ownerReferences: [{ uid: 'u2' }] } };
     const { remove, make } = plan({ ...file, nodeSelector: { is: 'no' } }, { nodes }, [first ?? {}, foreign]);
     assert.deepEqual([remove.map(({ metadata }) => metadata.name), make], [[first?.metadata.name], []]);
   });
 
-  it('waits when a node reports so', () => {
+  it('waits when a node reports that it waits', () => {
     const watches = made({ n1: { reason: 'Watching', waiting: true } });
     assert.equal(plan(file, { nodes }, watches).waits, true);
   });

@@ -1,4 +1,4 @@
-/** Content of an event about a changed object, whole. */
+/** Complete content of an event about a changed object. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../../../../src/apimachinery/meta.ts';
@@ -69,7 +69,7 @@ describe('a change of an object', () => {
 });
 
 describe('after a lost history', () => {
-  it('an object is new that was made in the second of the last state or later', () => {
+  it('an object counts as new if it was created in the second of the last state or later', () => {
     const since = Date.parse('2026-03-01T11:59:00.001Z');
     const changes = changedSince(
       pods,

@@ -71,11 +71,11 @@ describe('a schedule', () => {
     const { due } = plan({ schedule: '0 13 * * *', timeZone: 'Europe/Berlin' });
     assert.equal(due, Date.parse(at('12:00:00')));
   });
-  it('without a due time has no next time', () => {
+  it('has no next time if it is never due', () => {
     const { due, missed, again } = plan({ schedule: '0 0 31 2 *' });
     assert.deepEqual([due, missed, again], [undefined, undefined, undefined]);
   });
-  it('gives one key a time', () =>
+  it('has one key for each time', () =>
     assert.deepEqual(
       scheduledHappening(trigger({ cron: { schedule: 'x' } }), Date.parse(at('12:00:00'))).key,
       ['cron', at('12:00:00')],
@@ -152,7 +152,7 @@ describe('deliveries', () => {
     assert.equal(plan(events, { underWay: maxAtOnce - 1 }).start.length, 1);
     assert.equal(plan(events, { free: 0 }).start.length, 0);
   });
-  it('leave out events under way', () => {
+  it('leave out events in progress', () => {
     const [one, two] = [event(), event()];
     assert.deepEqual(plan([one, two], { isBusy: (e: TriggerEvent) => e === one }).start, [two]);
   });
@@ -163,7 +163,7 @@ describe('deliveries', () => {
     ]);
     assert.deepEqual([start.length, again], [0, 2000]);
   });
-  it('do not wait for a time that is farther than any pause: a clock was put back', () => {
+  it('do not wait longer than the maximum pause after a clock was set back', () => {
     const far = event({ nextTime: rfc3339(now + 3_600_000) });
     const { start, again } = plan([far, event({ nextTime: rfc3339(now + 7000) })]);
     assert.deepEqual([start, again], [[far], 7000]);
@@ -186,7 +186,7 @@ describe('deliveries', () => {
     const { discard, deadLetters } = plan([dead], facts, { deadLetters: { limit: 0 } });
     assert.deepEqual([discard, deadLetters], [[], 0]);
   });
-  it('rest while the trigger is suspended', () => {
+  it('pause while the trigger is suspended', () => {
     const { start, pending, again } = plan([event()], {}, { suspend: true });
     assert.deepEqual([start.length, pending, again], [0, 1, undefined]);
   });
@@ -214,7 +214,7 @@ describe('deliveries', () => {
 describe('a failed attempt', () => {
   const failed = (status: TriggerEvent['status'], failure: object = {}, spec: object = {}, chance = 0) =>
     afterFailure(trigger(), event(status, spec), { error: 'no', ...failure }, now, chance);
-  it('is followed by another, after a pause that doubles up to the greatest', () => {
+  it('is followed by another, after a pause that doubles up to the maximum', () => {
     const pause = (attempts: number, chance = 0) => {
       const { nextTime } = afterFailure(
         trigger({ retry: { maxAttempts: 9, minSeconds: 2, maxSeconds: 5 } }),
@@ -278,7 +278,7 @@ describe('the status', () => {
     });
     assert.deepEqual([delivered, failed, discarded, lastTime, observedGeneration], [5, 1, 1, 'then', 2]);
   });
-  it('states why nothing is delivered', () => {
+  it('reports why no event is delivered', () => {
     const problem = { reason: 'TargetMissing', message: 'there is none' };
     const [ready] = planStatus(trigger(), { ...facts, problem }).conditions ?? [];
     assert.deepEqual(ready, { type: 'Ready', status: 'False', ...problem, lastTransitionTime: timestamp });
@@ -287,7 +287,7 @@ describe('the status', () => {
     const first = planStatus(trigger(), facts);
     assert.deepEqual(planStatus(trigger({}, first), { ...facts, timestamp: 'later' }), first);
   });
-  it('states that events wait only while they do', () => {
+  it('reports waiting events only while events wait', () => {
     const waiting = planStatus(trigger(), { ...facts, waits: true });
     assert.deepEqual(
       waiting.conditions?.map(({ type }) => type),

@@ -1,4 +1,4 @@
-/** The whole status of a trigger, and the times of a schedule. */
+/** The complete status of a trigger, and the times of a schedule. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Trigger } from '../../../../../src/features/triggers/api/trigger.ts';
@@ -80,12 +80,12 @@ describe('a schedule', () => {
       ...{ due: undefined, missed: undefined, again: 180_000 },
     }));
 
-  it('is not due before its creation, if the clock was put back', () =>
+  it('is not due before its creation if the clock was set back', () =>
     assert.deepEqual(plan({ schedule: '*/10 * * * *' }, '13:00:00'), {
       ...{ due: undefined, missed: undefined, again: at('13:10:00') - now },
     }));
 
-  it('is late by the millisecond behind its deadline', () => {
+  it('is late from the first millisecond after its deadline', () => {
     const late = (ms: number) =>
       plan({ schedule: '*/10 * * * *', startingDeadlineSeconds: 30 }, '11:55:00', at('12:00:30') + ms).missed;
     assert.deepEqual([late(0), late(1)], [undefined, at('12:00:00')]);

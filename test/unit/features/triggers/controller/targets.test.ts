@@ -109,7 +109,7 @@ describe('a call', () => {
     server.refuse = () => newStatusError('InternalError', 'the store is away');
     await assert.rejects(deliver('Function'), /the store is away/, 'which may be tried again');
   });
-  it('without a success is a failure, which may be retried', async () => {
+  it('fails without a success status, and may be retried', async () => {
     for (const status of [199, 300, 500]) {
       const { server, deliver } = world({ status, text: 'why' });
       server.put(functionResource, fn);

@@ -125,7 +125,7 @@ describe('times', () => {
     await look();
     assert.equal(server.stored(triggerResource, key)?.status?.position?.lastScheduleTime, at(60));
   });
-  it('are past if the namespace accepts no more events', async () => {
+  it('are treated as past if the namespace accepts no more events', async () => {
     for (const error of [
       newNotFound(triggerEventResource, 'x'),
       newForbidden(triggerEventResource, 'x', 'it is being terminated', [

@@ -149,7 +149,7 @@ describe('a trigger is not ready', () => {
     assert.equal(problem(other), undefined);
   });
 
-  it('while it is suspended, which is not a fault', async () => {
+  it('while it is suspended, which is not reported as a problem', async () => {
     const { server, put } = world();
     const one = await put(trigger({ ...http, suspend: true }));
     assert.deepEqual(problem(one), ['Suspended', 'spec.suspend is true: no event is recorded or delivered']);

@@ -1,4 +1,4 @@
-/** Triggers where each request in turn is rejected, loses its answer, or is the last of its process. */
+/** Triggers while each request in turn is rejected, loses its answer, or is the last one of its process. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { serviceAccountResource } from '../../../../../src/api/core/v1/service-account/service-account.ts';

@@ -1,4 +1,4 @@
-/** Tables of what a node may do with watches of folders and with events of files, and what it may not. */
+/** Tables of the requests for watches of folders and events of files that a node may and may not make. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../../../../src/apimachinery/meta.ts';
@@ -80,7 +80,7 @@ describe('a watch of a folder', () => {
       const request = { type: 'resource', namespace: 'default', name } as ResourceAccess;
       assert.equal(await access.rules[1]?.when(request, 'n1', {} as never), allowed);
     });
-  it('is listed by the name of its node alone', async () => {
+  it('may only be listed by the name of its node', async () => {
     const request = (node?: string) =>
       ({
         ...{ type: 'resource', namespace: '', name: '' },

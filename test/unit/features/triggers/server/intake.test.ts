@@ -1,4 +1,4 @@
-/** Events that the server stores, and the retries and answers where a write is rejected. */
+/** Events that the server stores, and the retries and answers after a rejected write. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -71,7 +71,7 @@ describe('an event', () => {
     assert.match(id, /^[0-9a-f]{32}$/);
     assert.equal(name, `t-${id.slice(0, 16)}`);
   });
-  it('of the same key is the same, and of another key or trigger another', async () => {
+  it('is the same for the same key, and another for another key or trigger', async () => {
     const { intake } = world();
     const id = async (of: Trigger, key: string) => (await intake.take(of, { ...happening, key: [key] })).id;
     const first = await id(trigger(), 'k');

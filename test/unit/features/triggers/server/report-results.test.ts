@@ -150,14 +150,14 @@ describe('the event of a result', () => {
 });
 
 describe('an answer whose result is stored', () => {
-  it('is passed on with its status, its headers and all of its body', async () => {
+  it('is forwarded with its status, its headers and its complete body', async () => {
     const { answer, data } = await report(answering(201, 'text', 'text/plain'));
     assert.deepEqual(
       [answer.status, answer.headers.get('content-type'), await answer.text(), data.body],
       [201, 'text/plain', 'text', 'text'],
     );
   });
-  it('without a body has none, in the event either', async () => {
+  it('has no body in the event if it has none', async () => {
     const { answer, data } = await report(answering(204, null));
     assert.deepEqual([answer.body, 'body' in data, 'truncated' in data], [null, false, false]);
   });
@@ -176,7 +176,7 @@ describe('an answer whose result is stored', () => {
       assert.equal((data.body as string | undefined)?.length, isTold ? whole : undefined);
       assert.equal(data.truncated, isTold ? undefined : true);
     });
-  it('that is cut off is passed on up to the cut', async () => {
+  it('is forwarded up to the place at which it is cut off', async () => {
     let count = 0;
     const cut = new ReadableStream<Uint8Array>(
       {

@@ -81,7 +81,7 @@ describe('the result of a call', () => {
     assert.equal((await told(fails(new Error('gone')), { signal: gone })).events.length, 0);
     assert.equal((await told(json(200), { signal: gone })).events.length, 0);
   });
-  it('above the size of an event is passed on whole, and is not read further when the caller stops', async () => {
+  it('is forwarded completely above the size of an event, and is not read further when the caller stops', async () => {
     let sent = 0;
     let isEnded = false;
     const body = new ReadableStream({
@@ -228,7 +228,7 @@ describe('the maximum of waiting events', () => {
     assert.deepEqual(await refused('AlreadyExists', 409), first);
     await assert.rejects(refused('Conflict', 409), { name: 'StatusError' });
   });
-  it('dead letters do not wait', async () => {
+  it('does not include dead letters', async () => {
     const dead = { object: { ...pending, spec: { replays: 0 }, status: { phase: 'Failed' } } };
     const cache = { index: () => ({ get: () => Array(2000).fill(dead) }) } as unknown as Cache;
     await new Intake({ cache, handler: async () => new Response('{}') }).take(trigger, happening(1));

@@ -103,7 +103,7 @@ describe('a request to a trigger', () => {
     assert.deepEqual(lessData, { method: 'PUT', query, headers: {}, truncated: true, body: { a: 1 } });
     assert.equal((await ask()).data?.headers['x-forwarded-uri'], '/');
   });
-  it('without a path in the trigger is stored as a test', async () => {
+  it('is stored as a test if the trigger has no path', async () => {
     assert.equal((await ask({ spec: {} })).happening?.type, 'minik8s.io/test');
   });
   it('is stored without secret headers, connection headers and headers of the cluster', async () => {

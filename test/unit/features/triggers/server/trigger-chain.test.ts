@@ -1,4 +1,4 @@
-/** Table of who may set the chain of triggers that led to an object. */
+/** Table of the users who may set the chain of triggers that led to an object. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { jobResource } from '../../../../../src/api/batch/v1/job.ts';

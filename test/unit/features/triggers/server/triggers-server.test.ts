@@ -54,7 +54,7 @@ it('chains are checked when objects are written, and nodes have access to their 
   ]);
 });
 
-it('anonymous users may call only public triggers of requests', async () => {
+it('anonymous users may call only public triggers with the source http', async () => {
   const [authorizer] = feature.authorizers ?? [];
   const may = (name: string, resource = 'triggers/invoke') =>
     authorizer?.({

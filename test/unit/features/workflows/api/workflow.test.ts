@@ -22,7 +22,7 @@ const run = (spec: Raw = {}, name = 'order-1') => object('WorkflowRun', name, { 
 const updateProblems = <T extends KubeObject>(kind: ResourceDefinition<T>, before: Raw, after: Raw) =>
   updated(kind, created(kind, before), after).problems;
 
-it('defaults of a Workflow', () => {
+it('a Workflow gets its defaults', () => {
   const { spec } = created(workflowResource, workflow());
   assert.deepEqual(spec, { definition, public: false, serviceAccountName: 'default', runsHistoryLimit: 100 });
 });
@@ -38,7 +38,10 @@ describe('rejected Workflows', () => {
     'a long name': [workflow({}, 'a'.repeat(53)), /^metadata\.name: .* no more than 52 characters/],
     'a name with a dot': [workflow({}, 'a.b'), /^metadata\.name: Invalid value: "a\.b"/],
     'a service account': [workflow({ serviceAccountName: 'A_b' }), /^spec\.serviceAccountName: Invalid/],
-    'fewer runs than none': [workflow({ runsHistoryLimit: -1 }), /^spec\.runsHistoryLimit: .*between 0 and/],
+    'a negative number of runs': [
+      workflow({ runsHistoryLimit: -1 }),
+      /^spec\.runsHistoryLimit: .*between 0 and/,
+    ],
     'too many runs': [workflow({ runsHistoryLimit: 10_001 }), /^spec\.runsHistoryLimit: .*between 0 and/],
     'a negative time': [workflow({ ttlSecondsAfterFinished: -1 }), /^spec\.ttlSecondsAfterFinished: Invalid/],
   };
@@ -99,7 +102,7 @@ it('a WorkflowHistory cannot be changed', () => {
   assert.match(updateProblems(workflowHistoryResource, before, after).join(), /^spec: Forbidden/);
 });
 
-it('names of WorkflowHistory objects', () => {
+it('names of WorkflowHistory objects contain the name of the run and a number', () => {
   assert.deepEqual(
     [historyName('a', 0), historyName('a', 49), historyName('a', 50), historyName('a', 24_999)],
     ['a-0001', 'a-0001', 'a-0002', 'a-0500'],

@@ -122,7 +122,7 @@ describe('a call that finds no place', () => {
 });
 
 describe('a call', () => {
-  it('is that of a function in the namespace of the task, and named by run and task', async () => {
+  it('is made to a function in the namespace of the task, with an id of run and task', async () => {
     const { clock, placed, tasks } = world();
     tasks.ensure('r', 'home', task('a'), undefined);
     tasks.ensure('r', 'home', task('b', 'other'), undefined);
@@ -230,7 +230,7 @@ describe('a call', () => {
 
 describe('the outcome of a task', () => {
   const failed = { type: 'TaskFailed', id: 'a', error: 'E', cause: 'why' } as const;
-  it('that is not a call is kept, wakes its run, and ends the call of that name', async () => {
+  it('is kept if it is not from a call, causes a reconciliation of its run, and ends the call with its id', async () => {
     const { clock, tasks, woken, state, ensure } = world();
     state.fault = busy;
     await ensure('a');
@@ -240,7 +240,7 @@ describe('the outcome of a task', () => {
     await clock.advance(20_000);
     assert.deepEqual([tasks.eventOf('r', 'a'), tasks.marksOf('r')], [failed, []]);
   });
-  it('is kept for awaited tasks, of that run alone', () => {
+  it('is kept only for awaited tasks of its run', () => {
     const { tasks } = world();
     for (const run of ['r', 's'])
       for (const id of ['a', 'b']) tasks.settle(run, 'home', task(id), { ...failed, id });
@@ -253,7 +253,7 @@ describe('the outcome of a task', () => {
     tasks.stop();
     assert.deepEqual(known('r'), []);
   });
-  it('is awaited if the state has the task, and otherwise not', () => {
+  it('is awaited only if the state contains the task', () => {
     const branch = { state: 'A', input: {}, entered: 0, visit: 4, attempt: 1 };
     const state = {
       status: 'Running',

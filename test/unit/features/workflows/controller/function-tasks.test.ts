@@ -88,7 +88,7 @@ class World {
 }
 
 describe('a call', () => {
-  it('is sent when its place is stored, as stored, and not before', async () => {
+  it('is sent to its stored place, and not before the place is stored', async () => {
     const world = new World();
     world.ensure('a');
     await world.give();
@@ -197,7 +197,7 @@ describe('the limit of concurrent calls', () => {
     assert.equal(world.waiting.length, 250);
     world.tasks.forget('r', 't1');
     await world.clock.settle();
-    assert.equal(world.waiting.length, 251, 'one of them waits no more');
+    assert.equal(world.waiting.length, 251, 'one of them no longer waits');
     world.tasks.forgetRun('r');
     await world.clock.settle();
     const before = world.waiting.length;

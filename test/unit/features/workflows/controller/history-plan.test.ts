@@ -41,7 +41,7 @@ it('a long input is cut, never in the middle of a character', () => {
   assert.equal(pair?.input, `"${'a'.repeat(4094)}…`);
 });
 
-it('many long inputs together are cut more', () => {
+it('many long inputs together are shortened further', () => {
   const many = entriesOf(
     Array.from({ length: 300 }, (_, index) => ({
       id: index,
@@ -57,7 +57,7 @@ it('many long inputs together are cut more', () => {
   assert.equal(later?.input?.length, 257);
 });
 
-it('fifty entries at a time are moved; of a run that has ended the last ones stay', () => {
+it('fifty entries at a time are moved, and the last ones of an ended run are kept', () => {
   const sizes = (count: number, hasEnded: boolean) => {
     const { chunks, rest } = chunksOf(entries(count), hasEnded);
     return [chunks.map((chunk) => [chunk[0]?.id, chunk.length]), rest.length];
@@ -106,7 +106,7 @@ it('all entries of a status have 128 KiB together, and each 256 characters at le
   assert.equal(two[1]?.input?.length, 2001, 'what an entry takes is not there for the next');
 });
 
-it('entries without input and output use up nothing of the common limit', () => {
+it('entries without input and output do not use the common limit', () => {
   const [entry] = entriesOf(
     [{ id: 1, time, type: 'TaskScheduled', input: 'a'.repeat(5000) }],
     entries(20_000),

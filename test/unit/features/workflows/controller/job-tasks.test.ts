@@ -1,4 +1,4 @@
-/** Jobs of tasks: fields that other clients may write, and the ones that count. */
+/** Jobs of tasks: fields that other clients may write, and fields that the controller uses. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type CronJob, cronJobResource } from '../../../../../src/api/batch/v1/cron-job.ts';
@@ -48,7 +48,7 @@ describe('the Job of a task', () => {
     assert.equal(made(runOf({ [chainAnnotation]: 'default/t' }), forged)[chainAnnotation], 'default/t');
     assert.deepEqual([made(runOf(), forged)[runAnnotation], made(runOf(), forged).own], ['default/r', '1']);
   });
-  it('has the input in each container, in place of that variable of the template', () => {
+  it('has the input in a variable of each container, which replaces the template’s variable of that name', () => {
     const env = [
       { name: 'TASK_INPUT', value: 'old' },
       { name: 'A', value: 'b' },
@@ -151,7 +151,7 @@ describe('a run that is a task', () => {
     const run = { ...runOf(), spec: { workflow: 'w', ...(depth && { parent: { depth } }) } } as WorkflowRun;
     return childRunOf({ run, task, name: 'c', namespace: 'default' });
   };
-  it('has ten runs above it at most', () => {
+  it('has at most ten runs above it', () => {
     assert.equal(child(undefined)?.spec.parent?.depth, 1);
     assert.equal(child(9)?.spec.parent?.depth, 10);
     assert.equal(child(10), undefined);

@@ -10,7 +10,7 @@ const key = 'default/r';
 const run = (uid: string, resourceVersion: string) =>
   ({ metadata: meta('r', { uid, resourceVersion }), spec: { workflow: 'w' } }) as unknown as WorkflowRun;
 
-describe('the newest of a run', () => {
+describe('the newest state of a run', () => {
   const seen: { run?: WorkflowRun } = {};
   const world = () => {
     delete seen.run;
@@ -97,7 +97,7 @@ describe('the state of a run in memory', () => {
       live.clear();
     }
   });
-  it('ends with its term', () => {
+  it('is forgotten at the end of the term', () => {
     const { live } = world();
     live.set(key, run('a', '1'));
     live.follow(key, 'a');

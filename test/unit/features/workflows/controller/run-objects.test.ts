@@ -198,7 +198,7 @@ describe('a task that is an object', () => {
     job: ['get cronjobs.batch c', 'create jobs.batch'],
   } as const;
   for (const [type, needed] of Object.entries(rights) as [keyof typeof rights, readonly string[]][]) {
-    it(`a ${type} of another namespace needs each of: ${needed.join(', ')}`, async () => {
+    it(`of type ${type} in another namespace needs each of the rights ${needed.join(', ')}`, async () => {
       assert.deepEqual(await reviewed(type, needed), { may: true, asked: needed });
       for (const missing of needed) {
         const others = needed.filter((right) => right !== missing);

@@ -100,7 +100,7 @@ describe('the history of a run', () => {
       entries(30, 101).map(({ id }) => id),
     );
   });
-  it('that was never stored is not moved', async () => {
+  it('is not moved if it was never stored', async () => {
     const run = runOf({}, {}, { phase: 'Running', history: entries(10) });
     const { writer, server, stored } = world(run);
     const history = entries(80);
@@ -108,7 +108,7 @@ describe('the history of a run', () => {
     assert.deepEqual(server.names(workflowHistoryResource), []);
     assert.equal(stored().status?.history?.length, 80);
   });
-  it('of an ended run is trimmed to its last entry, and the rest of the status stays', async () => {
+  it('is trimmed to its last entry after the end of the run, and the rest of the status is kept', async () => {
     const status = { phase: 'Succeeded', output: 7, history: entries(120), historyCount: 120 };
     const run = runOf({}, {}, status);
     const { writer, server, stored, live } = world(run);
@@ -117,7 +117,7 @@ describe('the history of a run', () => {
     assert.deepEqual(stored().status, { ...status, history: entries(20, 101) });
     assert.equal(live.newest(key).run, written);
   });
-  it('that was moved before a restart is not moved twice, and stays if it cannot be moved', async () => {
+  it('is not moved twice after a restart, and is kept if it cannot be moved', async () => {
     const run = runOf({}, {}, { phase: 'Succeeded', history: entries(60) });
     const { writer, server, stored } = world(run);
     const refused = newForbidden(workflowHistoryResource, 'r-0001', 'exceeded quota');
@@ -131,7 +131,7 @@ describe('the history of a run', () => {
     assert.deepEqual(server.names(workflowHistoryResource), ['r-0001']);
     assert.deepEqual(stored().status?.history, entries(10, 51));
   });
-  it('of a run without entries is empty', async () => {
+  it('is empty for a run without entries', async () => {
     const run = runOf({}, {}, { phase: 'Succeeded' });
     const { writer, stored } = world(run);
     await writer.trim(key, run);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { roomFor } from '../../../../../src/base/fair-share.ts';
 import { Shares } from '../../../../../src/features/workflows/controller/shares.ts';
 
-test('one namespace has at most half, and the last quarter is for namespaces with almost nothing', () => {
+test('one namespace has at most half of the places, and the last quarter is for namespaces with few places', () => {
   const all = 100;
   const roomOf = (taken: number, own: number) => roomFor(all, taken, own);
   assert.deepEqual([roomOf(0, 0), roomOf(40, 40), roomOf(50, 50)], [50, 10, 0]);
@@ -35,7 +35,7 @@ test('calls beyond the share of their namespace are rejected, and notified in or
   assert.equal(shares.leave('a'), undefined);
 });
 
-test('a rejected call that got a place since, or has left, is not notified again', () => {
+test('a rejected call that has got a place or was abandoned since is not notified again', () => {
   const shares = new Shares<string>(2);
   assert.deepEqual(
     [shares.enter('a', '1'), shares.enter('a', '2'), shares.enter('a', '3')],
@@ -98,7 +98,7 @@ test('a queue ends when its last call was notified, even if that call does not r
   assert.equal(shares.isFree('a'), true);
 });
 
-test('each member that leaves releases a place', () => {
+test('each call that ends releases a place', () => {
   const shares = new Shares<string>(8);
   const fill = () => [1, 2, 3, 4, 5].map((n) => shares.enter('a', String(n)));
   assert.deepEqual(fill(), [true, true, true, true, false]);

@@ -59,7 +59,7 @@ function world() {
 const failed = (error: string, cause: string) => ({ type: 'TaskFailed', id: '0-0', error, cause });
 
 describe('the object of a task', () => {
-  it('is named by its run and a hash, in 52 characters at most and without a dash at the end of the name', async () => {
+  it('is named by its run and a hash, with at most 52 characters and without a dash at the end of the run’s part', async () => {
     const nameOf = async (run: WorkflowRun, one: Task = task('job')) => {
       const { tasks, jobs } = world();
       await tasks.look(run, one);
@@ -200,13 +200,13 @@ describe('a Job that is a task', () => {
       assert.deepEqual(left?.metadata.finalizers, isOver ? [] : undefined);
     }
   });
-  it('of another run is neither deleted nor released', async () => {
+  it('is neither deleted nor released if it belongs to another run', async () => {
     const { server, tasks } = await ended([]);
     server.asked.length = 0;
     await tasks.release('uid-another', new Set());
     assert.deepEqual(server.asked, []);
   });
-  it('that is deleted, or was released by another client, is no error', async () => {
+  it('causes no error if it is deleted or was released by another client', async () => {
     const { server, tasks, jobs } = await ended([]);
     const [job] = jobs();
     const key = `default/${job?.metadata.name}`;
@@ -238,7 +238,7 @@ describe('a run that is a task', () => {
   const stored = (server: ScriptedWorld) =>
     server.stored<WorkflowRun>(workflowRunResource, 'default/child') ?? assert.fail();
 
-  it('is stopped and released, and other finalizers stay', async () => {
+  it('is stopped and released, and other finalizers are kept', async () => {
     const { server, tasks } = world();
     server.put(workflowRunResource, child());
     assert.deepEqual(
@@ -275,7 +275,7 @@ describe('a run that is a task', () => {
       );
     }
   });
-  it('that is deleted is no error', async () => {
+  it('causes no error if it is deleted', async () => {
     const { server, tasks } = world();
     server.seen.put(workflowRunResource, child());
     await tasks.release('uid-r', new Set());
@@ -328,7 +328,7 @@ describe('the right to a task in another namespace', () => {
         assert.deepEqual(server.asked, []);
       }
   });
-  it('does not exist while it cannot be checked', async () => {
+  it('is missing while it cannot be checked', async () => {
     const { server, tasks } = world();
     const away = newStatusError('InternalError', 'away');
     server.refuse = () => away;

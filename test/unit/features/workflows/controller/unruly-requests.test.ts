@@ -1,5 +1,6 @@
 /**
- * Runs of workflows where each request in turn is rejected, loses its answer, or is the last of its process.
+ * Runs of workflows while each request in turn is rejected, loses its answer, or is the last one of its
+ * process.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';

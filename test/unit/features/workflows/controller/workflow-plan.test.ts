@@ -24,7 +24,7 @@ const plan = (of: Workflow, runs: WorkflowRun[], revisions: ControllerRevision[]
 const names = (objects: readonly { metadata: { name: string } }[]) =>
   objects.map(({ metadata }) => metadata.name);
 
-it('the oldest runs beyond the limit are deleted; running ones never are', () => {
+it('the oldest runs beyond the limit are deleted, but never running ones', () => {
   const { remove, again } = plan(workflow({ runsHistoryLimit: 1 }), [
     ended('a', 30),
     running,
@@ -34,13 +34,13 @@ it('the oldest runs beyond the limit are deleted; running ones never are', () =>
   assert.deepEqual(names(plan(workflow({ runsHistoryLimit: 0 }), [ended('a', 1), running]).remove), ['a']);
 });
 
-it('runs are deleted when their time is over, and the next one is awaited', () => {
+it('runs are deleted when their time has passed, and the time of the next run is awaited', () => {
   const of = workflow({ ttlSecondsAfterFinished: 20 });
   const { remove, again } = plan(of, [ended('a', 20), ended('b', 15), ended('c', 5)]);
   assert.deepEqual([names(remove), again], [['a'], 5000]);
 });
 
-it('a run stays while its end is not stored in its parent run, or while its tasks exist', () => {
+it('a run is kept while its end is not stored in its parent run, or while its tasks exist', () => {
   const of = workflow({ runsHistoryLimit: 0 });
   const parent = { namespace: 'n', name: 'p', uid: 'u', task: '0-0', depth: 1 };
   const stopping = { phase: 'Aborted', completionTime: at(9), state: '{}' };
@@ -86,7 +86,7 @@ it('a run is deleted once, because of the number or its age, and only a remainin
   assert.deepEqual([names(next.remove), next.again], [['a'], 15_000]);
 });
 
-it('a run stays until its time is over, and is deleted at that very moment', () => {
+it('a run is kept until its time has passed, and is deleted exactly then', () => {
   const of = workflow({ ttlSecondsAfterFinished: 20 });
   const before = plan(of, [ended('a', 19.999)]);
   assert.deepEqual([names(before.remove), before.again], [[], 1]);
@@ -94,7 +94,7 @@ it('a run stays until its time is over, and is deleted at that very moment', () 
   assert.deepEqual([names(then.remove), then.again], [['a'], undefined]);
 });
 
-it('the earliest future time is awaited, and no past one', () => {
+it('only the earliest future time is awaited', () => {
   const of = workflow({ ttlSecondsAfterFinished: 20 });
   const revisions = (...ages: number[]) => ages.map((age) => revision(`r${age}`, age));
   assert.equal(plan(workflow({}), [], revisions(590, 500)).again, 10_000);
@@ -105,7 +105,7 @@ it('the earliest future time is awaited, and no past one', () => {
   assert.equal(plan(workflow({}), [], revisions(600)).again, undefined);
 });
 
-it('the status has the newest run that was ever seen, and since when the workflow is ready', () => {
+it('the status has the newest run that ever existed, and the time since which the workflow is ready', () => {
   const runs = [ended('a', 30), ended('b', 10), ended('c', 20)];
   assert.equal(plan(workflow({}), runs).status.lastRunTime, at(11));
   const lastRunTime = at(500);

@@ -19,7 +19,7 @@ import { ScriptedWorld } from '../../../controllers/scripted-world.ts';
 import { call, key, kinds, pass, run, single, workflow, world } from './run-world.ts';
 
 describe('tasks of a run', () => {
-  it('that wait have an event, and start when there is a place', async () => {
+  it('that wait for a place cause an event, and start when a place is free', async () => {
     const { server, functions, enqueued, settle, stored } = world(single(call('f')));
     const busy = newStatusError('ServiceUnavailable', 'no room');
     functions.refusal = busy;
@@ -56,7 +56,7 @@ describe('tasks of a run', () => {
     assert.equal(stored().status?.cause, 'the service account default/robot may not use function other/f');
     assert.equal(functions.ran.length, 0);
   });
-  it('in another namespace are authorized once, and called there', async () => {
+  it('in another namespace are authorized once, and made in that namespace', async () => {
     const functions = new FakeFunctions(new FakeClock());
     functions.handle = ({ function: name }) => (name === 'hangs' ? 'never' : { output: name });
     let asked = 0;
@@ -135,7 +135,7 @@ describe('tasks of a run', () => {
       ['Succeeded', { done: true }, []],
     );
   });
-  it('that are runs without their parent run release themselves', async () => {
+  it('that are runs are released if their parent run no longer exists', async () => {
     const parent = { namespace: 'default', name: 'above', uid: 'uid-above', task: '0-0', depth: 1 };
     const { server, settle, stored } = world(pass);
     server.put(workflowRunResource, run('above'));

@@ -37,7 +37,7 @@ describe('a run', () => {
     const types = status?.history?.map(({ type }) => type) ?? [];
     assert.deepEqual([types[0], types.at(-1)], ['ExecutionStarted', 'ExecutionSucceeded']);
   });
-  it('that has ended is not written any more', async () => {
+  it('is not written any more after its end', async () => {
     const { server, settle } = world(pass);
     server.put(workflowRunResource, run());
     await settle();
@@ -45,7 +45,7 @@ describe('a run', () => {
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
   });
-  it('that has ended does not continue by the older status that the cache still shows', async () => {
+  it('does not continue after its end although the cache still shows an older status', async () => {
     const { server, settle, stored, functions } = world(single(call('f')));
     server.put(workflowRunResource, run());
     while (!hasEnded(stored())) {
@@ -67,7 +67,7 @@ describe('a run', () => {
     await settle();
     assert.deepEqual([stored().status?.phase, functions.sent], ['Succeeded', 2]);
   });
-  it('that does not exist causes no request', async () => {
+  it('causes no request if it does not exist', async () => {
     const { server } = world(pass);
     assert.equal(await server.reconcile(key), undefined);
     assert.deepEqual(server.asked, []);
@@ -118,7 +118,7 @@ describe('a run', () => {
       ['updateStatus WorkflowRun r'],
     );
   });
-  it('that was deleted cancels its calls', async () => {
+  it('has its calls cancelled when it is deleted', async () => {
     const functions = new FakeFunctions(new FakeClock());
     functions.handle = () => 'never';
     const calls = functions.calls();
@@ -179,7 +179,7 @@ describe('a run', () => {
     assert.deepEqual([stored().status?.phase, stored().status?.output], ['Succeeded', { done: true }]);
     assert.equal(stored().status?.completionTime, at(60));
   });
-  it('continues with its workflow if the cache shows its revision late, and fails by name without either', async () => {
+  it('continues with its workflow if the cache shows its revision late, and fails with the name of the revision if both are missing', async () => {
     const both = { StartAt: 'W', States: { W: { Type: 'Wait', Seconds: 60, Next: 'A' }, A: pass.States.A } };
     const { server, settle, stored } = world(both);
     server.put(workflowRunResource, run());
@@ -197,7 +197,7 @@ describe('a run', () => {
     await server.reconcile(key);
     assert.equal(stored().status?.phase, 'Succeeded');
   });
-  it('that was created again under its name starts again', async () => {
+  it('starts again if it was created again under its name', async () => {
     const { server, functions, settle, stored } = world(single(call('hangs')));
     server.put(workflowRunResource, run());
     await settle();
@@ -272,7 +272,7 @@ describe('a run', () => {
       assert.equal(status?.history?.at(-1)?.type, 'ExecutionSucceeded');
       assert.ok((status?.history?.length ?? 99) <= 50);
     });
-  it('that could not be stored frees the places of its calls, which are placed again', async () => {
+  it('releases the places of its calls if it could not be stored, and they are placed again', async () => {
     for (const isBegun of [false, true]) {
       const functions = new FakeFunctions(new FakeClock());
       functions.handle = () => ({ output: 1 });

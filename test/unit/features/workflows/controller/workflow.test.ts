@@ -112,7 +112,7 @@ describe('a workflow', () => {
     await server.reconcile(key);
     assert.deepEqual(server.names(workflowRunResource), []);
   });
-  it('that is missing or being deleted has nothing stored or written', async () => {
+  it('causes no write if it is missing or being deleted', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     assert.equal(await server.reconcile(key), undefined);
     server.put(workflowResource, workflow({}, { deletionTimestamp: at(1), finalizers: ['x'] }));
@@ -148,7 +148,7 @@ describe('a workflow', () => {
     await server.reconcile(key);
     assert.deepEqual(server.asked, []);
   });
-  it('is reconciled again when the time of its next run is over', async () => {
+  it('is reconciled again when the time of its next run has passed', async () => {
     const server = new ScriptedWorld(workflowController, 0, [workflowRights, workflowRunRights]);
     server.put(workflowResource, workflow({ runsHistoryLimit: 5, ttlSecondsAfterFinished: 30 }));
     server.put(workflowRunResource, run('a', 10));

@@ -54,7 +54,7 @@ test('a Workflow shows its steps, with inner ones indented, and its last runs, t
   );
 });
 
-test('a WorkflowRun shows how it ended, with its input and output cut', () => {
+test('a WorkflowRun shows its result, and its shortened input and output', () => {
   const object = { ...failed, spec: { workflow: 'order', input: 'x'.repeat(500) } };
   const text = descriptionText(runDescriber, object, { related: {}, events: undefined, now });
   assert.match(text, /^Phase: +Failed$/m);

@@ -133,14 +133,14 @@ describe('a call of a workflow', () => {
       assert.equal(headers?.get('workflow-run'), drafts[0]?.metadata.name);
     }
   });
-  it("of a running run is answered with the run's path", async () => {
+  it("is answered with the run's path if the run has not ended", async () => {
     const { status, body, headers, drafts } = await invoke();
     const name = drafts[0]?.metadata.name;
     assert.deepEqual([status, body], [202, { run: name, namespace: 'shop' }]);
     assert.equal(headers?.get('workflow-run'), name);
     assert.equal(headers?.get('location'), `/apis/minik8s.io/v1/namespaces/shop/workflowruns/${name}`);
   });
-  it('of a missing workflow creates nothing', async () => {
+  it('creates nothing if the workflow does not exist', async () => {
     const { status, message, drafts } = await invoke({ isThere: false });
     assert.deepEqual([status, drafts], [404, []]);
     assert.match(message ?? '', /workflows.minik8s.io "w" not found/);
@@ -155,7 +155,7 @@ describe('a call of a workflow', () => {
   });
 });
 
-describe('how long a call waits', () => {
+describe('the timeout of a call', () => {
   for (const [query, ms] of [
     ['', 60_000],
     ['timeoutSeconds=0', 0],
@@ -225,7 +225,7 @@ describe('the input of a call', () => {
     const { status, drafts } = await invoke({ body: `[${'0,'.repeat(40_000)}0]` });
     assert.deepEqual([status, drafts], [413, []]);
   });
-  it('is as large as a run may have, and no larger', async () => {
+  it('may be at most as large as the input of a run', async () => {
     const text = (length: number) => `"${'x'.repeat(length - 2)}"`;
     assert.equal((await invoke({ body: text(maxInput) })).status, 202);
     const { status, message, drafts } = await invoke({ body: text(maxInput + 1) });
@@ -234,7 +234,7 @@ describe('the input of a call', () => {
   });
 });
 
-describe('a name that the caller wishes', () => {
+describe('a name that the caller requests', () => {
   const stranger = 'system:anonymous';
   it('is the name of the run', async () => {
     const { drafts } = await invoke({ headers: { 'workflow-run-name': 'mine' } });

@@ -58,8 +58,8 @@ async function call(user: string, run = there(), workflow: object = {}, wished =
   }
 }
 
-describe('a run of the wished name', () => {
-  it('is that of the same caller with the same input', async () => {
+describe('a run with the requested name', () => {
+  it('is the existing one for the same caller and the same input', async () => {
     assert.deepEqual(await call('alice'), [200, '"secret"']);
   });
   it('is private to its caller', async () => {
@@ -94,7 +94,8 @@ describe('a run of the wished name', () => {
     }
     // A user may send the visible name of the run, but does not own the run.
     assert.deepEqual(await call('alice', theirs, {}, shown), [409]);
-    // The same holds for a user whose name is like the beginning of the annotation, or like a stranger's.
+    // The same holds for a user whose name resembles the beginning of the annotation, or that of an anonymous
+    // caller.
     for (const user of ['system:anonymous ', 'system', 'System:Anonymous'])
       assert.deepEqual(await call(user, theirs, {}, shown), [409], user);
   });
@@ -102,7 +103,7 @@ describe('a run of the wished name', () => {
     assert.deepEqual(await call('alice', there({ workflow: 'other' })), [409]);
     assert.deepEqual(await call('alice', there({ input: { a: 2 } })), [409]);
   });
-  it('is begun of no workflow that is being deleted', async () => {
+  it('is not started for a workflow that is being deleted', async () => {
     assert.deepEqual(await call('alice', there(), { deletionTimestamp: at(1) }), [404]);
   });
   it('is not started by an anonymous caller if anonymous callers have too many runs in progress; other users may start it', async () => {

@@ -83,7 +83,7 @@ it('all waiting callers are notified of the end, by one watch, which ends with t
   assert.deepEqual(other, { over: true, phase: undefined });
   assert.deepEqual([watches.size, clock.pending], [0, 0]);
 });
-it('a caller that has left does not wait any more', async () => {
+it('a caller that has disconnected no longer waits', async () => {
   const { clock, put, of, watches, show } = world();
   put(run('a'));
   show();
@@ -108,7 +108,7 @@ it('a run that the cache does not show yet does not count as deleted', async () 
   await clock.settle();
   assert.equal(one.phase, 'Failed');
 });
-it('an end during an expired watch is reported all the same', async () => {
+it('an end during an expired watch is still reported', async () => {
   const { clock, put, of, show, expire, watches } = world();
   put(run('a'));
   show();
@@ -139,7 +139,7 @@ it('a run that ended before the wait is reported at once', async () => {
   await clock.settle();
   assert.deepEqual([one.phase, watches.size, clock.pending], ['Failed', 0, 0]);
 });
-it('the end of another run, and a change of a running one, end no wait', async () => {
+it('neither the end of another run nor a change of a running one ends a wait', async () => {
   const { clock, put, of, show } = world();
   put(run('a'));
   show();
@@ -164,7 +164,7 @@ it('a finished wait leaves nothing with its caller', async () => {
   await clock.advance(1000);
   assert.equal(getEventListeners(caller.signal, 'abort').length, 0);
 });
-it('of two waiting callers, one may disconnect, and the other is still notified', async () => {
+it('if one of two waiting callers disconnects, the other is still notified', async () => {
   const { clock, put, of, show, watches } = world();
   put(run('a'));
   show();

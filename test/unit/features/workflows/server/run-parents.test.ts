@@ -1,4 +1,4 @@
-/** Table of who may set the parent and the caller of a run. */
+/** Table of the users who may set the parent and the caller of a run. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isForbidden, StatusError } from '../../../../../src/apimachinery/status-error.ts';
@@ -84,4 +84,5 @@ describe('the caller of a run', () => {
     it(what, async () => assert.equal(await why(over), reason));
 });
 
-it('they are reserved by a plugin with a name', () => assert.equal(runParents.name, 'WorkflowRunParents'));
+it('the parent and the caller are reserved by a plugin with a name', () =>
+  assert.equal(runParents.name, 'WorkflowRunParents'));

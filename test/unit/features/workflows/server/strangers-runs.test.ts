@@ -22,7 +22,7 @@ const cacheOf = (objects: readonly KubeObject[], size = 1) =>
     }),
   }) as unknown as Cache;
 
-describe('runs of strangers', () => {
+describe('runs of anonymous users', () => {
   const run = (index: number, phase: string, over: object = {}): WorkflowRun =>
     ({
       metadata: meta(`r${index}`, { annotations: { 'minik8s.io/called-by': 'system:anonymous' }, ...over }),
@@ -112,7 +112,7 @@ describe('runs of strangers', () => {
   });
 });
 
-describe('requests of strangers to a trigger', () => {
+describe('requests of anonymous users to a trigger', () => {
   const event = (phase: string, type = 'minik8s.io/http.request', trigger = 't') =>
     ({
       metadata: meta('e'),

@@ -91,21 +91,21 @@ describe('a container is added', () => {
       assert.equal(found.length > 0, expected.length > 0, found.join('\n'));
     });
 
-  it('to containers with other names only', () => {
+  it('only beside containers with other names', () => {
     assert.deepEqual(refused(withAdded(look, { ...look, name: 'more' })), []);
     assert.deepEqual(refused(withAdded(look, look)), [
       'spec.ephemeralContainers[1].name: Duplicate value: "look"',
     ]);
   });
 
-  it('to no static pod of a node', () => {
+  it('not to a static pod of a node', () => {
     const mirror = pod('p', { metadata: { annotations: { [mirrorAnnotation]: 'x' } } });
     assert.deepEqual(refused(withAdded(look), mirror), [
       ': Forbidden: static pods do not support ephemeral containers',
     ]);
   });
 
-  it('later, not with the pod', () => {
+  it('after the creation of its pod, and not with it', () => {
     assert.deepEqual(withoutEphemeralContainers(withAdded()), []);
     assert.deepEqual(
       withoutEphemeralContainers(withAdded(look)).map(({ field }) => field),
@@ -113,7 +113,7 @@ describe('a container is added', () => {
     );
   });
 
-  it('is found by its name, like other containers', () => {
+  it('with a name by which it is found, as other containers are', () => {
     const { spec } = withAdded(look);
     for (const name of ['app', 'step', 'look']) assert.equal(findContainer(spec, name)?.name, name);
     assert.equal(findContainer(spec, 'none'), undefined);

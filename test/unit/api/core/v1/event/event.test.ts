@@ -126,7 +126,7 @@ describe('the newer group', () => {
     ],
     ['a series without a last time', { series: { count: 2 } }, ['series.lastObservedTime: Required value']],
   ] as const)
-    test(`${expected ? 'refuses' : 'takes'} ${title}`, async () => {
+    test(`${expected ? 'rejects' : 'accepts'} ${title}`, async () => {
       const server = await startTestServer();
       try {
         const answer = await server.call('POST', collection, { ...newer, ...change });
@@ -172,7 +172,7 @@ describe('the newer group', () => {
   });
 });
 
-test('each group shows the objects of both in every form, under its own names', async () => {
+test('each group serves the events of both groups in every format, under its own names', async () => {
   const server = await startTestServer();
   try {
     assert.equal((await server.call('POST', collection, newer)).status, 201);

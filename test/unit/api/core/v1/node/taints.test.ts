@@ -22,7 +22,7 @@ describe('a taint', () => {
     [{ effect: 'NoSchedule' }, false, false],
   ];
   for (const [toleration, valued, bare] of table)
-    it(`with the toleration ${JSON.stringify(toleration ?? 'nothing')}`, () => {
+    it(`is compared with the toleration ${JSON.stringify(toleration ?? 'nothing')}`, () => {
       const list = toleration && [toleration];
       const { value: _, ...plain } = taint;
       assert.deepEqual([tolerates(list, taint), tolerates(list, plain)], [valued, bare]);

@@ -51,7 +51,7 @@ for (const [image, policy] of [
   test(`image ${image} is pulled ${policy}`, () => assert.equal(pullPolicyFor(image), policy));
 }
 
-test('a written pull policy stays', () => {
+test('a specified pull policy is kept', () => {
   assert.equal(container({ image: 'nginx', imagePullPolicy: 'Never' })?.imagePullPolicy, 'Never');
 });
 
@@ -60,13 +60,13 @@ test('requests default to limits, one by one', () => {
   assert.deepEqual(container({ resources })?.resources.requests, { cpu: '1', memory: '1Gi' });
 });
 
-test('ports on the host network are ports of the host, and only there', () => {
+test('container ports get the same host ports only on the host network', () => {
   const containers = [{ name: 'web', image: 'x', ports: [{ containerPort: 80 }] }];
   assert.equal(withSpec({ hostNetwork: true, containers }).spec.containers[0]?.ports?.[0]?.hostPort, 80);
   assert.equal(withSpec({ containers }).spec.containers[0]?.ports?.[0]?.hostPort, undefined);
 });
 
-test('a volume that is an image is pulled as a container’s image is, unless its policy is written', () => {
+test('an image volume has the default pull policy of containers, unless it specifies one', () => {
   const image = (reference: string, more: object = {}) => ({ name: 'v', image: { reference, ...more } });
   const policyOf = (volume: object) => withSpec({ volumes: [volume] }).spec.volumes?.[0]?.image?.pullPolicy;
   assert.equal(policyOf(image('data')), 'Always');
@@ -86,7 +86,7 @@ const qos = (...resources: object[]): string | undefined =>
   withSpec({ containers: resources.map((r, i) => ({ name: `c${i}`, image: 'x', resources: r })) }).status
     ?.qosClass;
 
-test('quality of service', () => {
+test('a pod gets its quality of service from its requests and limits', () => {
   const both = { cpu: '1', memory: '1Gi' };
   assert.equal(qos({ limits: both }), 'Guaranteed');
   assert.equal(qos({ limits: both, requests: { cpu: '1000m', memory: '1024Mi' } }), 'Guaranteed');
@@ -97,7 +97,7 @@ test('quality of service', () => {
   assert.equal(qos({}, { requests: { memory: '0' } }), 'BestEffort');
 });
 
-test('how long a pod gets to stop', () => {
+test('the grace period of a pod depends on its phase and fields', () => {
   const grace = (fields: object, phase: 'Running' | 'Failed' | 'Succeeded', requested?: number) => {
     const running: Pod = { ...withSpec(fields), status: { phase } };
     return podResource.strategy.gracePeriodSeconds?.(running, requested);
@@ -118,7 +118,7 @@ const volume = (source: object) => withSpec({ volumes: [{ name: 'v', ...source }
 const defaultMode = 0o644;
 const fieldRef = { fieldPath: 'metadata.name' };
 
-test('probes and hooks', () => {
+test('probes and hooks get the defaults of Kubernetes', () => {
   const given = {
     livenessProbe: { httpGet: { port: 80 } },
     readinessProbe: { grpc: { port: 90 }, timeoutSeconds: 5, failureThreshold: 0 },
@@ -166,10 +166,11 @@ for (const [source, filled] of [
   [{ hostPath: { path: '/h' } }, { hostPath: { path: '/h', type: '' } }],
   [{ iscsi: { lun: 0 } }, { iscsi: { lun: 0, iscsiInterface: 'default' } }],
 ] as const) {
-  test(`volume ${JSON.stringify(source)}`, () => assert.deepEqual(volume(source), { name: 'v', ...filled }));
+  test(`the volume ${JSON.stringify(source)} gets its defaults`, () =>
+    assert.deepEqual(volume(source), { name: 'v', ...filled }));
 }
 
-test('a resource finer than a thousandth is rounded up, everywhere', () => {
+test('an amount with more than three decimals is rounded up in every field', () => {
   const resources = { limits: { cpu: '0.0001', memory: '1500u' } };
   const rounded = { cpu: '1m', memory: '2m' };
   assert.deepEqual(container({ resources })?.resources, { limits: rounded, requests: rounded });

@@ -252,7 +252,7 @@ const ladder: readonly (readonly [string, readonly [string, string, string], ...
 ];
 
 for (const [title, [ready, status, restarts], ...patches] of ladder) {
-  test(`pod: ${title}: ${status}`, () => {
+  test(`a pod has the status ${status}: ${title}`, () => {
     const found = cells(
       podResource,
       pod(patches.reduce<object>((all, one) => merge(all, one) as object, {})),
@@ -262,7 +262,7 @@ for (const [title, [ready, status, restarts], ...patches] of ladder) {
   });
 }
 
-test('all columns of a pod', () => {
+test('a pod has the columns of kubectl', () => {
   assert.deepEqual(cells(podResource, pod({}), now), {
     Name: 'web',
     Ready: '0/1',

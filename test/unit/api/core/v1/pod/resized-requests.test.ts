@@ -1,4 +1,4 @@
-/** Resources that a pod counts with while its resize is not finished. */
+/** Resources that are counted for a pod while its resize is not finished. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from '../../../../../../src/api/core/v1/pod/pod.ts';

@@ -1,4 +1,4 @@
-/** Limit of what a pod selects nodes and other pods by. */
+/** Limit of the terms with which a pod selects nodes and other pods. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -60,7 +60,7 @@ const fieldsOf = (parts: Partial<PodSpec>) =>
   validateSelectionSize({ containers: [], ...parts } as unknown as PodSpec, 'spec').map(({ field }) => field);
 
 for (const [field, make] of Object.entries(specs))
-  test(`a pod may have ${maxSelectionTerms} terms of ${field}, and not one more`, () => {
+  test(`a pod may have at most ${maxSelectionTerms} terms of ${field}`, () => {
     assert.deepEqual(fieldsOf(make(maxSelectionTerms)), []);
     assert.deepEqual(fieldsOf(make(maxSelectionTerms + 1)), [`spec.${field}`]);
   });

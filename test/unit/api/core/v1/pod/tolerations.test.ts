@@ -1,4 +1,4 @@
-/** Tolerations that another one covers are left out. */
+/** Removal of tolerations that another toleration covers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mergeTolerations } from '../../../../../../src/api/core/v1/pod/tolerations.ts';
@@ -19,7 +19,7 @@ for (const [title, narrow, wide] of [
   ['a limited time, an unlimited one', brief, { ...brief, tolerationSeconds: undefined }],
   ['an absent value, an empty one', { ...equal, value: undefined }, { ...equal, value: '' }],
 ] as const)
-  test(`${title}: only the second stays`, () => {
+  test(`of two tolerations only the wider one is kept: ${title}`, () => {
     assert.deepEqual(merged([narrow], [wide]), [wide]);
     if (title !== 'an absent value, an empty one') assert.deepEqual(merged([wide], [narrow]), [wide]);
   });
@@ -35,7 +35,7 @@ for (const [title, one, other] of [
     brief,
   ],
 ] as const)
-  test(`${title}: both stay`, () => {
+  test(`both tolerations are kept: ${title}`, () => {
     assert.deepEqual(merged([one], [other]), [one, other]);
     assert.deepEqual(merged([other, one]), [other, one]);
   });

@@ -28,13 +28,13 @@ test('only the name of a Secret reference is kept', () => {
   assert.deepEqual(object.secrets, [{ name: 's' }, {}]);
 });
 
-test('every field has an effect', () => {
+test('every field of a ServiceAccount has an effect', () => {
   const body = { ...account, automountServiceAccountToken: true, imagePullSecrets: [{ name: 'p' }] };
   const { warnings } = convertObject(kindFields, serviceAccountResource, body, 'Strict');
   assert.deepEqual(warnings, []);
 });
 
-test('columns', () => {
+test('a ServiceAccount has the columns of kubectl', () => {
   const object = created(serviceAccountResource, { ...account, secrets: [{ name: 'a' }, { name: 'b' }] });
   assert.deepEqual(cells(serviceAccountResource, object, Date.now()), {
     Name: 'builder',

@@ -52,7 +52,7 @@ describe('the pool of addresses', () => {
     ['10.0.0.0/8', /16777216 addresses: at most 65536/],
     [`192.0.2.1,${'9'.repeat(1000)}`, /"9{50}": expected/],
   ] as const) {
-    it(`is refused with the reason if its text is ${JSON.stringify(text.slice(0, 30))}`, () => {
+    it(`is rejected with the reason if its text is ${JSON.stringify(text.slice(0, 30))}`, () => {
       const state = read(text);
       assert.ok(state && 'problem' in state);
       assert.match(state.problem, said);
@@ -88,7 +88,7 @@ describe('a Service of type LoadBalancer', () => {
     assert.equal(gets(service({ loadBalancerClass: 'minik8s.io/pool' }), false), true);
   });
 
-  it('gets none with the class of the nodes or of another controller, without a cluster IP, or as another type', () => {
+  it('gets no address of the pool with the class of the nodes or of another controller, without a cluster IP, or as another type', () => {
     for (const spec of [
       { loadBalancerClass: 'minik8s.io/nodes' },
       { loadBalancerClass: 'example.org/lb' },

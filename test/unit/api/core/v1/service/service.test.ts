@@ -298,7 +298,7 @@ keeps(
   { externalName: undefined, ipFamilies: ['IPv4'] },
 );
 
-test('defaults of a service', () => {
+test('a Service gets the defaults of Kubernetes', () => {
   const { spec: defaulted } = created(serviceResource, service);
   assert.deepEqual(defaulted, {
     type: 'ClusterIP',

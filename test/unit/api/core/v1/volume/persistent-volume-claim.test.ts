@@ -46,7 +46,7 @@ testCreate(persistentVolumeClaimResource, claim, [
     'spec.resources[storage]: Invalid value: "0": must be greater than zero',
   ],
   [
-    'unknown access, and some that must be alone',
+    'an unknown access mode, and one that excludes others',
     spec({ accessModes: ['ReadWriteOncePod', 'ReadWriteOnce', 'X'] }),
     'spec.accessModes: Unsupported value: "X": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", ',
     'spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes',
@@ -229,7 +229,7 @@ test('dataSource and dataSourceRef are set from each other', () => {
   assert.deepEqual([object.spec.dataSourceRef, problems], [made, []], 'an older client sends one field');
 });
 
-test('defaults and initial phase of a claim', () => {
+test('a new claim gets its defaults and the phase Pending', () => {
   const sent = { ...claim, status: { phase: 'Bound' } };
   const made = created(persistentVolumeClaimResource, merge(sent, size('1.00001')));
   assert.deepEqual(made.status, { phase: 'Pending' });
@@ -240,7 +240,7 @@ test('defaults and initial phase of a claim', () => {
   });
 });
 
-test('warnings', () => {
+test('a claim gets warnings for fractional bytes and deprecated annotations', () => {
   const warned = (raw: unknown) => {
     const made = created(persistentVolumeClaimResource, raw);
     return persistentVolumeClaimResource.strategy.warnings?.(made, undefined) ?? [];
@@ -256,7 +256,7 @@ test('warnings', () => {
   ]);
 });
 
-test('columns', () => {
+test('a claim has the columns of kubectl', () => {
   const shown = {
     Name: 'data',
     Status: 'Pending',

@@ -42,7 +42,7 @@ testCreate(persistentVolumeResource, disk, [
   ],
   ['no access', spec({ accessModes: [] }), 'spec.accessModes: Required value'],
   [
-    'unknown access, and some that must be alone',
+    'an unknown access mode, and one that excludes others',
     spec({ accessModes: ['ReadWriteOncePod', 'ReadWriteOnce', 'X'] }),
     'spec.accessModes: Unsupported value: "X": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", ',
     'spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes',

@@ -25,7 +25,7 @@ const marks = (files: Files) =>
     }),
   );
 
-/** A look that takes no time. */
+/** A reading that takes no time. */
 const at = (now: number) => ({ begun: now, ended: now });
 
 /**
