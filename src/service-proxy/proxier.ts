@@ -28,12 +28,13 @@ import type { Informer, InformerFactory, Lister } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import { deleteFlows } from '../os/conntrack.ts';
 import type { Exec } from '../os/exec.ts';
+import type { RuleKeeper } from '../os/rule-watch.ts';
 import { ElementTable } from './element-table.ts';
 import { elementsOf, noElements } from './elements.ts';
 import { HealthPorts, localEndpoints } from './health-ports.ts';
 import { heldPorts, lookAgainMs, ownPortsOwner } from './own-ports.ts';
 import { ProxyCounts } from './proxy-counts.ts';
-import { chainsOf, renderDifference, renderTable, table } from './render.ts';
+import { chainsOf, fixedChains, renderDifference, renderTable, table } from './render.ts';
 import { serviceRules } from './service-map.ts';
 import { staleFlows } from './stale-flows.ts';
 import { readStickyClients, type StickyClients } from './sticky-clients.ts';
@@ -47,6 +48,8 @@ export interface ProxierOptions extends Required<ClusterPlaces> {
    */
   readonly nodeInformers: InformerFactory;
   readonly exec: Exec;
+  /** Reports rules that another program has deleted; absent where they are not watched. */
+  readonly rules?: RuleKeeper;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -138,6 +141,18 @@ class ServiceProxier implements Proxier {
     this.#slices.addIndex(bySlice, serviceKeysOf);
     this.#nodes = nodeInformers.informerFor<KubeObject>({ ...nodeResource, part: 'metadata' });
     this.#listen();
+    options.rules?.keep({
+      what: 'Services',
+      owns: (chain) => this.#chains !== undefined && fixedChains.has(chain),
+      restore: () => this.#restore(),
+    });
+  }
+
+  /** Lets a round write the whole table, unless that is due anyway. */
+  #restore(): void {
+    if (this.#chains === undefined) return;
+    this.#chains = undefined;
+    this.#wake.call();
   }
 
   families(): readonly Family[] {

@@ -7,6 +7,11 @@
 export const arpTable = 'arp minik8s-announced';
 export const guardTable = 'ip minik8s-announced';
 
+/** Chains of the tables, all of them with rules. */
+export const fixedChains: ReadonlySet<string> = new Set([
+  ...[`${arpTable} input`, `${arpTable} output`, `${guardTable} input`],
+]);
+
 export interface HeldAddress {
   readonly address: string;
   /** Link on which the address is. */

@@ -24,8 +24,9 @@ import { rfc3339Micro } from '../../base/time.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer, InformerFactory, Lister } from '../../client/informer.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
+import type { RuleKeeper } from '../../os/rule-watch.ts';
 import { bySlice } from '../proxier.ts';
-import type { HeldAddress } from './announcement-rules.ts';
+import { fixedChains, type HeldAddress } from './announcement-rules.ts';
 import { isCandidate, rankOf } from './candidates.ts';
 import { Announcements, type AnnouncementsOptions } from './kernel.ts';
 import { heldBy, holderOf, isFirst, type LeaseStep, planLease } from './lease-plan.ts';
@@ -39,6 +40,8 @@ export interface AnnouncerOptions extends AnnouncementsOptions {
   /** Informers of the Leases of addresses: an older master does not let nodes read them. */
   readonly leaseInformers: InformerFactory;
   readonly events: Pick<EventRecorder, 'event'>;
+  /** Reports rules that another program has deleted; absent where they are not watched. */
+  readonly rules?: RuleKeeper;
   readonly nodeName: string;
   readonly log: Logger;
 }
@@ -95,6 +98,14 @@ export class Announcer {
       onAdd: (lease) => this.#saw(lease),
       onUpdate: (lease) => this.#saw(lease),
       onDelete: (lease) => this.#gone(addressOfLease(lease)),
+    });
+    options.rules?.keep({
+      what: 'announced addresses',
+      owns: (chain) => this.#isPrepared && fixedChains.has(chain),
+      restore: () => {
+        this.#kernel.doubtTables();
+        this.#confirmWake.call();
+      },
     });
   }
 

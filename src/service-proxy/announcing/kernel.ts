@@ -86,6 +86,11 @@ export class Announcements {
     await exec('ip', ['neigh', 'replace', address, 'dev', link, 'use']);
   }
 
+  /** Lets the next confirmation write the tables again. */
+  doubtTables(): void {
+    this.#hasTables = false;
+  }
+
   async #makeTables(): Promise<void> {
     await this.#options.exec('nft', ['-f', '-'], { input: announcementTables() });
     this.#hasTables = true;

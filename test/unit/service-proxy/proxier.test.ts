@@ -15,6 +15,7 @@ import {
   errors,
   freshForEachTest,
   informers,
+  kept,
   kernel,
   leads,
   log,
@@ -45,6 +46,21 @@ describe('the rules in the kernel', () => {
     await start();
     assert.deepEqual(kernel.elements, {});
     assert.ok(kernel.table);
+  });
+
+  it('are written again after another program has deleted them, though no Service has changed', async () => {
+    await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2', '10.244.0.3']));
+    await start();
+    const before = kernel.elements;
+    kernel.table = undefined;
+    for (const chain of ['prerouting', 'output', 'dispatch', 'postrouting', 'balance', 'forward'])
+      assert.equal(kept.owns(`ip minik8s-proxy ${chain}`), true, chain);
+    for (const chain of ['ip filter FORWARD', 'ip minik8s-proxy random-2', 'ip minik8s-network output'])
+      assert.equal(kept.owns(chain), false, chain);
+    kept.restore();
+    await clock.settle();
+    assert.deepEqual(kernel.elements, before);
+    assert.deepEqual(leads(), { '10.96.0.1': ['random-2', '10.244.0.2', '10.244.0.3'] });
   });
 
   it('follow services and slices that are added, changed and removed', async () => {
