@@ -21,7 +21,7 @@ export interface KeptRules {
   readonly restore: () => void;
 }
 
-/** Where parts register their rules. */
+/** Register of the rules of all parts. */
 export interface RuleKeeper {
   keep(rules: KeptRules): void;
 }
@@ -34,11 +34,20 @@ export interface RuleWatchOptions {
   readonly onDeleted: (what: string, message: string) => void;
 }
 
+/** Deletions of the rules of one subject. */
+export interface Deletions {
+  readonly what: string;
+  readonly count: number;
+  /** Time of the last deletion in milliseconds since the epoch. */
+  readonly lastAt: number;
+}
+
 const retry = { initialMs: 1_000, maxMs: 60_000 };
 
 export class RuleWatch implements RuleKeeper {
   readonly #options: RuleWatchOptions;
   readonly #kept: KeptRules[] = [];
+  readonly #deletions = new Map<string, Deletions>();
 
   constructor(options: RuleWatchOptions) {
     this.#options = options;
@@ -46,6 +55,11 @@ export class RuleWatch implements RuleKeeper {
 
   keep(rules: KeptRules): void {
     this.#kept.push(rules);
+  }
+
+  /** Returns the deletions that were reported. */
+  deletions(): readonly Deletions[] {
+    return [...this.#deletions.values()];
   }
 
   /** Watches the kernel until the signal aborts; never rejects. */
@@ -66,13 +80,15 @@ export class RuleWatch implements RuleKeeper {
   }
 
   #emptied(chains: readonly string[]): void {
-    const { log, onDeleted } = this.#options;
+    const { log, clock, onDeleted } = this.#options;
     for (const { what, owns, restore } of this.#kept) {
       const lost = chains.filter(owns);
       if (lost.length === 0) continue;
       if (what !== undefined) {
         const message = `Another program deleted the nft rules of ${what}; they are written again`;
         log.warn(message, { chains: lost.join(', ') });
+        const count = (this.#deletions.get(what)?.count ?? 0) + 1;
+        this.#deletions.set(what, { what, count, lastAt: clock.now() });
         onDeleted(what, message);
       }
       restore();

@@ -63,6 +63,16 @@ export interface Proxier {
   run(signal: AbortSignal): Promise<void>;
   /** Returns the metrics, under kube-proxy's names. */
   families(): readonly Family[];
+  /** Returns the ports of load balancers that a process of this machine holds, with their Services. */
+  heldPorts(): readonly HeldBalancerPort[];
+}
+
+export interface HeldBalancerPort {
+  /** Such as `tcp`. */
+  readonly protocol: string;
+  readonly port: number;
+  /** Keys of the Services. */
+  readonly services: readonly ObjectKey[];
 }
 
 /** Index of EndpointSlices by the key of their Service, which the proxier adds to its informer. */
@@ -272,11 +282,25 @@ class ServiceProxier implements Proxier {
     this.#elements.replace(ownPortsOwner, elements);
   }
 
-  #reportOwnPort(key: string): void {
-    const { nodeIP, nodeName, events } = this.#options;
-    for (const service of this.#services.lister.list()) {
+  heldPorts(): readonly HeldBalancerPort[] {
+    return [...this.#elements.keysOf('own-ports')].map((key) => {
+      const [protocol = '', port] = key.split(' . ');
+      const services = this.#balancersOf(key).map(({ service }) => objectKey(service));
+      return { protocol, port: Number(port), services };
+    });
+  }
+
+  /** Returns the load balancers of this node with the port. */
+  #balancersOf(key: string): readonly { readonly service: Service; readonly port: ServicePort }[] {
+    return this.#services.lister.list().flatMap((service) => {
       const port = service.spec.ports?.find((one) => balancerKey(one) === key);
-      if (!port || !isServedAt(service, nodeIP)) continue;
+      return port && isServedAt(service, this.#options.nodeIP) ? [{ service, port }] : [];
+    });
+  }
+
+  #reportOwnPort(key: string): void {
+    const { nodeName, events } = this.#options;
+    for (const { service, port } of this.#balancersOf(key)) {
       const message = `a process of node ${nodeName} listens on port ${port.port} (${port.protocol}) and keeps it: this node does not serve the Service there`;
       events.event(service, 'Warning', 'PortHeldByProcess', message);
     }

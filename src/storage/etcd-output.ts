@@ -37,7 +37,7 @@ export const isLasting = ({ trouble }: EtcdEnd): boolean => lasting.includes(tro
 /** Warning of an etcd that cannot make its first write, which it repeats for ever. */
 const waits = /"msg":"failed to publish local member to cluster through raft"/;
 
-/** Frame of a stack of Go, below which etcd reads its data: garbage there ends it by an error of the runtime. */
+/** Frame of a stack of Go, below which etcd reads its data: garbage in them ends it by a runtime error. */
 const readsData = /^go\.etcd\.io\/etcd\/server\/v\d+\/etcdserver\.bootstrap\(/;
 
 const maxLineLength = 500;

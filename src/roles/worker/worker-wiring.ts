@@ -170,7 +170,7 @@ function overlayOptions(options: WorkerOptions, { client, nodeInformers }: Conne
 function wireKubelet(
   options: WorkerOptions,
   { client, events, agentInformers, proxyInformers, requests }: Connection,
-  { conditions, proxier, dns }: Services,
+  { conditions, proxier, announcer, dns }: Services,
   {
     policies,
     rules,
@@ -197,7 +197,12 @@ function wireKubelet(
       proxy: () => [...proxier.families(), ...requests.proxy.families()],
       dns: () => dns.families(),
     },
-    doctor: nodeDoctor(options, client),
+    doctor: nodeDoctor(options, client, {
+      conditions,
+      heldPorts: () => proxier.heldPorts(),
+      rivals: () => announcer.rivals(),
+      deletedRules: () => rules.deletions(),
+    }),
     server: {
       hosts: options.listenAddresses,
       port: settings['kubelet-port'],

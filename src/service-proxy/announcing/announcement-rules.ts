@@ -76,6 +76,12 @@ export function confirmation(addresses: readonly string[], confirmMs: number): s
   ].join('\n');
 }
 
+/** Returns the machines, by address, in the output of `nft list set` of the rivals. */
+export const rivalsIn = (output: string): readonly { readonly address: string; readonly machine: string }[] =>
+  [...output.matchAll(/(\d+(?:\.\d+){3}) \. ([0-9a-f]{2}(?::[0-9a-f]{2}){5})\b/g)].map(
+    ([, address = '', machine = '']) => ({ address, machine }),
+  );
+
 /** Returns a transaction that ends the silence of an address that this node has just come to hold. */
 export const endOfSilence = (): string => `flush set ${arpTable} silenced\n`;
 

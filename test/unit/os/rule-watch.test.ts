@@ -51,6 +51,8 @@ test('a part whose chains have lost their rules writes them again, once, and thi
   assert.deepEqual(restored, ['Services']);
   const message = 'Another program deleted the nft rules of Services; they are written again';
   assert.deepEqual(reports, [`Services: ${message}`]);
+  monitor?.onEmptied(['ip a first']);
+  assert.deepEqual(watch.deletions(), [{ what: 'Services', count: 2, lastAt: clock.now() }]);
 });
 
 test('rules without a subject are written again without a report, and rules of others do not matter', () => {
