@@ -222,7 +222,7 @@ test('the doctor finds faults on two machines, and prints what mends them', {
     second.spawn(process.execPath, ['--eval', script]);
     await waitFor('a listener', () => second.run('ss', '-Hltn', 'sport = :8088').then(Boolean));
     const { code } = await cluster.kubectl.attempt(['apply', '-f', '-'], {
-      input: `${JSON.stringify(service)}\n---\n${JSON.stringify(slice)}`,
+      input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [service, slice] }),
     });
     assert.equal(code, 0);
     // The node's own process examines its machine too: what only the agent knows is reported once.

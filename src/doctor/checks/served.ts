@@ -80,7 +80,7 @@ export const servedChecks: readonly Check<ServedFacts, Situation>[] = [
         .map(({ what, count, lastAt }) =>
           warning(
             `another program deleted the nft rules of ${what} ${timesOf(count)}, last at ${new Date(lastAt).toISOString()}`,
-            'minik8s wrote them again within a second; connections may have failed meanwhile',
+            'minik8s wrote them again; connections may have failed meanwhile',
             "journalctl --since=-1d | grep -iE 'nft|iptables|firewall'",
           ),
         ),
