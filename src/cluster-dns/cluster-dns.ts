@@ -6,11 +6,12 @@
 import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
-import { keepDoing } from '../base/keep-doing.ts';
+import { keepDoing, Wake } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Family } from '../base/metrics/exposition.ts';
 import type { InformerFactory } from '../client/informer.ts';
 import type { Exec } from '../os/exec.ts';
+import type { RuleKeeper } from '../os/rule-watch.ts';
 import { createClusterZone } from './cluster-zone.ts';
 import { DnsCounts } from './dns-counts.ts';
 import { removeDnsLink, setUpDnsLink } from './dns-link.ts';
@@ -18,6 +19,7 @@ import { type Server, systemExchange } from './exchange.ts';
 import { createForwarder } from './forwarder.ts';
 import { type Listening, listenDns } from './listeners.ts';
 import { createResponder } from './responder.ts';
+import { fixedChains } from './rules.ts';
 import { upstreamServers } from './upstream-servers.ts';
 import type { Zone } from './zone/zone.ts';
 
@@ -38,6 +40,8 @@ export interface ClusterDnsOptions {
   readonly networks: readonly string[];
   /** Pattern of the names of pods' links, as nft matches it: `mk8s*`. */
   readonly podLinks: string;
+  /** Reports rules that another program has deleted; absent where they are not watched. */
+  readonly rules?: RuleKeeper;
   /** The file that lists this machine's own servers, and servers that are used instead. */
   readonly resolvConf: string;
   readonly upstream: readonly Server[];
@@ -61,6 +65,17 @@ const retry = { initialMs: 100, maxMs: 10_000 };
 /** Interval of repairs: reloading a firewall removes our rules without any event. */
 const mendMs = 60_000;
 
+/** Returns a wake that is called when the rules have to be written again. */
+function wakeOfRules(rules: RuleKeeper | undefined): Wake {
+  const wake = new Wake();
+  rules?.keep({
+    what: 'cluster DNS',
+    owns: (chain) => fixedChains.has(chain),
+    restore: () => wake.call(),
+  });
+  return wake;
+}
+
 export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
   const { informers, exec, clock, log, domain, address, networks, random, messageId } = options;
   const addresses = [nodeLocalAddress, address];
@@ -80,6 +95,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
   const counts = new DnsCounts(clock);
   const respond = createResponder({ zone, forwarder, random, clock, counts });
   const link = { addresses, podLinks: options.podLinks };
+  const mend = wakeOfRules(options.rules);
 
   async function open(): Promise<Listening> {
     await setUpDnsLink(exec, link);
@@ -91,7 +107,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
       log.warn('the link or the nft rules of cluster DNS cannot be restored; trying again', {
         error: errorMessage(error),
       });
-    await keepDoing({ clock, signal, restMs: mendMs, restsFirst: true, onError }, () =>
+    await keepDoing({ clock, signal, wake: mend, restMs: mendMs, restsFirst: true, onError }, () =>
       setUpDnsLink(exec, link),
     );
   }

@@ -2,6 +2,11 @@
 export const linkName = 'minik8s.dns';
 export const table = 'minik8s-dns';
 
+/** Chains of the table, all of them with rules. */
+export const fixedChains: ReadonlySet<string> = new Set(
+  ['prerouting', 'output', 'input'].map((chain) => `ip ${table} ${chain}`),
+);
+
 export interface DnsLink {
   /** Addresses that only this server uses on this machine. */
   readonly addresses: readonly string[];

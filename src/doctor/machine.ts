@@ -12,6 +12,7 @@ import { type KernelFacts, kernelChecks } from './checks/kernel.ts';
 import { type ParameterFacts, parameterChecks } from './checks/kernel-parameters.ts';
 import { type LinkFacts, linkChecks } from './checks/links.ts';
 import { type PortFacts, portChecks } from './checks/ports.ts';
+import { type ServedFacts, servedChecks } from './checks/served.ts';
 import { type Check, type Fact, type Finding, findingsOf } from './finding.ts';
 import type { Situation } from './situation.ts';
 
@@ -23,6 +24,7 @@ export interface MachineFacts {
   readonly docker: DockerFacts;
   readonly firewall: FirewallFacts;
   readonly ports: PortFacts;
+  readonly served: ServedFacts;
   readonly links: LinkFacts;
   readonly dns: DnsFacts;
   readonly clock: ClockFacts;
@@ -40,6 +42,7 @@ const subjects: { readonly [K in keyof MachineFacts]: readonly Check<MachineFact
   docker: dockerChecks,
   firewall: firewallChecks,
   ports: portChecks,
+  served: servedChecks,
   links: linkChecks,
   dns: dnsChecks,
   clock: clockChecks,
@@ -48,6 +51,9 @@ const subjects: { readonly [K in keyof MachineFacts]: readonly Check<MachineFact
   certificates: certificateChecks,
   files: fileChecks,
 };
+
+/** Names of the checks whose facts only the agent of a node has. */
+export const agentChecks: ReadonlySet<string> = new Set(servedChecks.map(({ name }) => name));
 
 /** Facts of a machine, some of which could not be read. */
 export type KnownFacts = { readonly [K in keyof MachineFacts]?: Fact<MachineFacts[K]> };

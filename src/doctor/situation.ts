@@ -16,6 +16,8 @@ export interface Situation {
   readonly clusterCIDR: string;
   readonly clusterDNS: string;
   readonly clusterDomain: string;
+  /** Ports of the web server for Ingresses and Gateways; none if this node does not serve them. */
+  readonly webPorts: readonly { readonly port: number; readonly flag: '--http-port' | '--https-port' }[];
   readonly overlay: 'vxlan' | 'host-routes';
   /** Address of the node; absent if it is not known. */
   readonly nodeIP?: string;

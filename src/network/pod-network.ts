@@ -9,10 +9,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import type { HostPort } from '../api/core/v1/pod/forwarded-port.ts';
-import type { Logger } from '../base/log.ts';
+import { errorMessage, type Logger } from '../base/log.ts';
 import { deleteFlows } from '../os/conntrack.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
 import { deleteLink } from '../os/link.ts';
+import type { RuleKeeper } from '../os/rule-watch.ts';
 import { staleHostPortFlows } from './host-port-flows.ts';
 import { AddressPool } from './ipam.ts';
 import { applyOverlay, readOverlay, readUnderlay } from './overlay/kernel.ts';
@@ -20,6 +21,7 @@ import { noOverlay, type OverlayMode, podMtu } from './overlay/plan.ts';
 import { contains } from './overlay/ranges.ts';
 import {
   defaultNames,
+  fixedChains,
   linkName,
   type NetworkNames,
   renderClosing,
@@ -44,6 +46,8 @@ export interface PodNetworkOptions {
    */
   readonly overlay?: { readonly mode: OverlayMode; readonly nodeIP: string };
   readonly names?: NetworkNames;
+  /** Reports rules that another program has deleted; absent where they are not watched. */
+  readonly rules?: RuleKeeper;
   /** Called when nothing uses an address any more. */
   readonly onRelease?: (ip: string) => void;
 }
@@ -65,6 +69,12 @@ export class RoutedPodNetwork {
   constructor(options: PodNetworkOptions) {
     this.#options = options;
     this.#names = options.names ?? defaultNames;
+    const { table, chain } = this.#names;
+    const own = new Set([...fixedChains.map((name) => `ip ${table} ${name}`), `ip filter ${chain}`]);
+    const restore = () => void this.#restore();
+    options.rules?.keep({ what: 'the pod network', owns: (each) => own.has(each), restore });
+    // Other programs delete rules of their own in this chain as well.
+    options.rules?.keep({ what: undefined, owns: (each) => each === 'ip filter FORWARD', restore });
   }
 
   /** Rejects for a range outside cluster-cidr, because other nodes would not route to it. */
@@ -83,6 +93,17 @@ export class RoutedPodNetwork {
     await writeFile('/proc/sys/net/ipv4/ip_forward', '1');
     await this.#acceptForwarding();
     await this.#write();
+  }
+
+  async #restore(): Promise<void> {
+    if (this.#podCIDR === '') return;
+    try {
+      await this.setUp(this.#podCIDR);
+    } catch (error) {
+      this.#options.log.warn('cannot restore the pod network; trying again within a minute', {
+        error: errorMessage(error),
+      });
+    }
   }
 
   allocate(): string {

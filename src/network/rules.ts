@@ -47,6 +47,11 @@ export interface NetworkFacts {
   readonly clusterCIDR: string;
 }
 
+/** Chains of the table that always have rules. */
+export const fixedChains = [
+  ...['antispoof', 'prerouting', 'output', 'postrouting', 'input', 'closed', 'closed-to-services'],
+] as const;
+
 /**
  * Renders one transaction that replaces the whole table. Packets to pods of other nodes that do not come from
  * a pod get this node's address on the outgoing link as source, so that the answer returns the same way. This

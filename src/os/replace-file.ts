@@ -44,6 +44,14 @@ export function isRunning(pid: number): boolean {
   }
 }
 
+const isDirectory = (error: unknown) => (error as NodeJS.ErrnoException).code === 'EISDIR';
+
+/** Returns an error that names the file itself, not its draft. */
+const inTheWay = (path: string, cause: unknown): Error =>
+  Object.assign(new Error(`${path} is a directory, in the place of a file: move it away`, { cause }), {
+    code: 'EISDIR',
+  });
+
 /**
  * Replaces the file. Resolves when the new file and its directory entry are on disk. On failure, rejects with
  * the error of the file system, or of the content's source, and leaves only the old file. A symbolic link is
@@ -70,7 +78,7 @@ export async function replaceFile(
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
-    throw error;
+    throw isDirectory(error) ? inTheWay(path, error) : error;
   }
   await using directory = await open(dirname(path));
   await directory.sync();

@@ -83,9 +83,9 @@ export class DamagedAuthorityError extends Error {
   /** Description of the damage, without the advice. */
   readonly what: string;
 
-  constructor(what: string) {
+  constructor(what: string, remedy = 'restore both files from a backup, or remove both') {
     super(
-      `${what}: restore both files from a backup, or remove both; masters that share an etcd then take the authority from etcd, otherwise every node and user needs a new certificate`,
+      `${what}: ${remedy}; masters that share an etcd then take the authority from etcd, otherwise every node and user needs a new certificate`,
     );
     this.what = what;
   }

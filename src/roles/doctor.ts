@@ -12,7 +12,7 @@ import { carryOutFix } from '../doctor/carry-out.ts';
 import { type ClusterNodeFacts, clusterFindings } from '../doctor/checks/cluster.ts';
 import { readFacts } from '../doctor/facts/read-facts.ts';
 import { exitStatusOf, type Finding, fault, note, ok } from '../doctor/finding.ts';
-import { machineFindings } from '../doctor/machine.ts';
+import { agentChecks, machineFindings } from '../doctor/machine.ts';
 import { type Fixed, reportJson, reportText } from '../doctor/report.ts';
 import { systemExec } from '../os/exec.ts';
 import { type OwnMachine, readOwnMachine } from './doctor/own-settings.ts';
@@ -94,8 +94,8 @@ async function examineCluster(
   const check = 'api-server';
   try {
     const facts = await readCluster(cluster(), names, clock);
-    // This machine's own findings are complete already.
-    const nodes = facts.nodes.map((node) => (node.name === nodeName ? withoutFindings(node) : node));
+    // This machine is examined already.
+    const nodes = facts.nodes.map((node) => (node.name === nodeName ? withAgentFindings(node) : node));
     return [{ check, ...ok('the API server answers') }, ...clusterFindings({ ...facts, nodes })];
   } catch (error) {
     if (error instanceof UsageError && names.length > 0) throw error;
@@ -105,8 +105,12 @@ async function examineCluster(
   }
 }
 
-const withoutFindings = (node: ClusterNodeFacts): ClusterNodeFacts =>
-  'problem' in node.answer ? node : { ...node, answer: { ...node.answer, findings: [] } };
+/** Returns the node with the findings alone that this process cannot make itself. */
+function withAgentFindings(node: ClusterNodeFacts): ClusterNodeFacts {
+  if ('problem' in node.answer) return node;
+  const findings = node.answer.findings.filter(({ check }) => agentChecks.has(check));
+  return { ...node, answer: { ...node.answer, findings } };
+}
 
 /** Carries out the harmless changes, each once. */
 async function fixAll(findings: readonly Finding[]): Promise<readonly Fixed[]> {

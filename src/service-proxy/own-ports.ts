@@ -12,7 +12,7 @@ export const lookAgainMs = 10_000;
  * loopback address has none: the port of a load balancer is one of the node's other addresses.
  */
 export function heldPorts(output: string, wanted: ReadonlySet<string>): ReadonlySet<string> {
-  const held = listenersIn(output, () => undefined)
+  const held = listenersIn(output, () => ({}))
     .filter(({ address }) => !isLoopback(address))
     .map(({ protocol, port }) => `${protocol} . ${port}`);
   return new Set(held.filter((port) => wanted.has(port)).sort());

@@ -28,12 +28,13 @@ import type { Informer, InformerFactory, Lister } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
 import { deleteFlows } from '../os/conntrack.ts';
 import type { Exec } from '../os/exec.ts';
+import type { RuleKeeper } from '../os/rule-watch.ts';
 import { ElementTable } from './element-table.ts';
 import { elementsOf, noElements } from './elements.ts';
 import { HealthPorts, localEndpoints } from './health-ports.ts';
 import { heldPorts, lookAgainMs, ownPortsOwner } from './own-ports.ts';
 import { ProxyCounts } from './proxy-counts.ts';
-import { chainsOf, renderDifference, renderTable, table } from './render.ts';
+import { chainsOf, fixedChains, renderDifference, renderTable, table } from './render.ts';
 import { serviceRules } from './service-map.ts';
 import { staleFlows } from './stale-flows.ts';
 import { readStickyClients, type StickyClients } from './sticky-clients.ts';
@@ -47,6 +48,8 @@ export interface ProxierOptions extends Required<ClusterPlaces> {
    */
   readonly nodeInformers: InformerFactory;
   readonly exec: Exec;
+  /** Reports rules that another program has deleted; absent where they are not watched. */
+  readonly rules?: RuleKeeper;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly nodeName: string;
   readonly clock: Clock;
@@ -60,6 +63,16 @@ export interface Proxier {
   run(signal: AbortSignal): Promise<void>;
   /** Returns the metrics, under kube-proxy's names. */
   families(): readonly Family[];
+  /** Returns the ports of load balancers that a process of this machine holds, with their Services. */
+  heldPorts(): readonly HeldBalancerPort[];
+}
+
+export interface HeldBalancerPort {
+  /** Such as `tcp`. */
+  readonly protocol: string;
+  readonly port: number;
+  /** Keys of the Services. */
+  readonly services: readonly ObjectKey[];
 }
 
 /** Index of EndpointSlices by the key of their Service, which the proxier adds to its informer. */
@@ -138,6 +151,18 @@ class ServiceProxier implements Proxier {
     this.#slices.addIndex(bySlice, serviceKeysOf);
     this.#nodes = nodeInformers.informerFor<KubeObject>({ ...nodeResource, part: 'metadata' });
     this.#listen();
+    options.rules?.keep({
+      what: 'Services',
+      owns: (chain) => this.#chains !== undefined && fixedChains.has(chain),
+      restore: () => this.#restore(),
+    });
+  }
+
+  /** Lets a round write the whole table, unless that is due anyway. */
+  #restore(): void {
+    if (this.#chains === undefined) return;
+    this.#chains = undefined;
+    this.#wake.call();
   }
 
   families(): readonly Family[] {
@@ -257,11 +282,25 @@ class ServiceProxier implements Proxier {
     this.#elements.replace(ownPortsOwner, elements);
   }
 
-  #reportOwnPort(key: string): void {
-    const { nodeIP, nodeName, events } = this.#options;
-    for (const service of this.#services.lister.list()) {
+  heldPorts(): readonly HeldBalancerPort[] {
+    return [...this.#elements.keysOf('own-ports')].map((key) => {
+      const [protocol = '', port] = key.split(' . ');
+      const services = this.#balancersOf(key).map(({ service }) => objectKey(service));
+      return { protocol, port: Number(port), services };
+    });
+  }
+
+  /** Returns the load balancers of this node with the port. */
+  #balancersOf(key: string): readonly { readonly service: Service; readonly port: ServicePort }[] {
+    return this.#services.lister.list().flatMap((service) => {
       const port = service.spec.ports?.find((one) => balancerKey(one) === key);
-      if (!port || !isServedAt(service, nodeIP)) continue;
+      return port && isServedAt(service, this.#options.nodeIP) ? [{ service, port }] : [];
+    });
+  }
+
+  #reportOwnPort(key: string): void {
+    const { nodeName, events } = this.#options;
+    for (const { service, port } of this.#balancersOf(key)) {
       const message = `a process of node ${nodeName} listens on port ${port.port} (${port.protocol}) and keeps it: this node does not serve the Service there`;
       events.event(service, 'Warning', 'PortHeldByProcess', message);
     }

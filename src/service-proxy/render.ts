@@ -20,6 +20,14 @@ import {
  */
 export const table = 'ip minik8s-proxy';
 
+/** Chains that every version of the table has, all of them with rules. */
+export const fixedChains: ReadonlySet<string> = new Set(
+  [
+    ...['dispatch', 'prerouting', 'output', 'balance', 'balance-prerouting', 'balance-output'],
+    ...['postrouting', 'refuse', 'forward', 'local'],
+  ].map((chain) => `${table} ${chain}`),
+);
+
 /** The bits of a mark that identify its owner. */
 const markMask = 0xff000000;
 

@@ -9,19 +9,21 @@
  *   one starts.
  * - The data of a killed etcd are used as they are, unless that etcd never served (first-data.ts).
  */
-import { access, chmod, constants, type FileHandle, mkdir, open } from 'node:fs/promises';
+import { access, chmod, constants, type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { keepDoing } from '../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
+import { quoted } from '../base/shell-words.ts';
 import { systemExec } from '../os/exec.ts';
+import { ifThere } from '../os/if-there.ts';
 import { type EtcdEnd, etcdAdvice, isLasting } from './etcd-output.ts';
 import { type EtcdPeers, lastOutput, logFile, runEtcd, socketAddress, untilServing } from './etcd-process.ts';
 import { dataOf, isUnfinished, keepData, prepareData } from './first-data.ts';
 import { endProcess, hasSameDirectory, parentLikeUs, processesWithArguments } from './leftover-process.ts';
 import { explainWaiting, untilWaiting } from './lost-entries.ts';
-import { leftoverArguments, markFormat, requireAllParts, takeOverData } from './take-over.ts';
+import { formatOf, leftoverArguments, markFormat, requireAllParts, takeOverData } from './take-over.ts';
 
 export interface EmbeddedEtcdOptions {
   /** The etcd executable. */
@@ -82,6 +84,7 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
   });
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await chmod(dataDir, 0o700);
+  for (const file of [logFile(dataDir), formatOf(dataDir)]) await requireRegular(file);
   await endLeftovers(dataDir, log, clock);
   const stopping = new AbortController();
   const ended = AbortSignal.any([signal, stopping.signal]);
@@ -145,6 +148,13 @@ export async function startEmbeddedEtcd(options: EmbeddedEtcdOptions): Promise<E
       await supervised;
     },
   };
+}
+
+/** Rejects if something else than a file is in the place of a file that can be removed without loss. */
+async function requireRegular(file: string): Promise<void> {
+  const found = await ifThere(stat(file)).catch(() => 'unreadable' as const);
+  if (found === undefined || (found !== 'unreadable' && found.isFile())) return;
+  throw new Error(`${file} is not a file: remove it (rm -r ${quoted(file)}), and start minik8s again`);
 }
 
 /** Ends the etcd that a killed master left behind; rejects if its master still runs. */

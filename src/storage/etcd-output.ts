@@ -26,7 +26,7 @@ const troubles = {
   failing: /input\/output error/i,
   newer: /version \\?"[\d.]+\\?" is not supported|cannot downgrade|invalid downgrade/i,
   damaged:
-    /crc mismatch|unexpected EOF|file corrupt|corrupted|wal: (?:file|slice bounds|max entry)|invalid database|checksum error|^fatal error: fault|freelist|page \d+: |Page expected to be|assertion failed|is out of range \[lastIndex/i,
+    /crc mismatch|unexpected EOF|file corrupt|corrupted|wal: (?:file|slice bounds|max entry)|invalid database|checksum error|^fatal error: fault|freelist|page \d+: |Page expected to be|assertion failed|is out of range \[lastIndex|: (?:is a|not a) directory/i,
 } as const;
 
 /** Problems that no further start of etcd ends. */
@@ -36,6 +36,9 @@ export const isLasting = ({ trouble }: EtcdEnd): boolean => lasting.includes(tro
 
 /** Warning of an etcd that cannot make its first write, which it repeats for ever. */
 const waits = /"msg":"failed to publish local member to cluster through raft"/;
+
+/** Frame of a stack of Go, below which etcd reads its data: garbage in them ends it by a runtime error. */
+const readsData = /^go\.etcd\.io\/etcd\/server\/v\d+\/etcdserver\.bootstrap\(/;
 
 const maxLineLength = 500;
 
@@ -48,7 +51,7 @@ export function readEtcdOutput(output: string): EtcdEnd {
   if (troubles.full.test(line)) return { line, trouble: 'full' };
   if (said.length === 0)
     return lines.some((one) => waits.test(one)) ? { line, trouble: 'waiting' } : { line };
-  const trouble = troubleIn(line);
+  const trouble = troubleIn(line) ?? (lines.some((one) => readsData.test(one)) ? 'damaged' : undefined);
   return trouble ? { line, trouble } : { line };
 }
 

@@ -44,7 +44,7 @@ export interface TakeOverOptions {
   readonly signal: AbortSignal;
 }
 
-const formatOf = (dataDir: string) => path.join(dataDir, 'format');
+export const formatOf = (dataDir: string) => path.join(dataDir, 'format');
 const databaseOf = (data: string) => path.join(data, 'member/snap/db');
 const newOf = (dataDir: string) => path.join(dataDir, 'data.new');
 const readyOf = (dataDir: string) => path.join(dataDir, 'data.ready');

@@ -62,6 +62,13 @@ const damages: readonly Damage[] = [
     mending: 'database',
   },
   {
+    what: 'a write-ahead log of garbage, which ends etcd by an error of its runtime',
+    damage: (directory) =>
+      writeFileSync(join(directory, log), Buffer.alloc(3000, Buffer.from([0xc3, 0xbf, 0]))),
+    says: /runtime error: invalid memory address/,
+    mending: 'database',
+  },
+  {
     what: 'a database of garbage',
     damage: (directory) => writeFileSync(join(directory, database), Buffer.alloc(100_000, 'garbage')),
     says: /\(invalid database\)/,
@@ -102,6 +109,12 @@ const damages: readonly Damage[] = [
     what: 'a certificate of the authority that is garbage',
     damage: (directory) => writeFileSync(join(directory, 'pki/ca.crt'), 'garbage'),
     says: /ca\.key is not the key of the authority in .*ca\.crt/,
+    mending: 'authority',
+  },
+  {
+    what: 'a missing folder of the authority',
+    damage: (directory) => rmSync(join(directory, 'pki'), { recursive: true }),
+    says: /\/pki is missing, but a master has run here/,
     mending: 'authority',
   },
 ];
@@ -256,12 +269,26 @@ test('a start on damaged data names the damaged part and the command that repair
       },
     );
 
+  await context.test('a start reports a file in the place of the data of etcd', async () => {
+    const directory = await copyOf('no-directory');
+    rmSync(join(directory, 'etcd'), { recursive: true });
+    writeFileSync(join(directory, 'etcd'), '');
+    const { code, stderr } = await endOf(host.command(executable, ['master', ...flagsOf(directory)]));
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^error: the data of etcd in \S+ are damaged \(it is not a directory: remove it \(rm '\S+\/etcd'\)\): [^\n]*minik8s backup restore --replace [^\n]*\n$/,
+    );
+  });
+
   await context.test('a start reports a directory in the place of a file, with the remedy', async () => {
     const directory = await copyOf('directories');
     for (const [name, says] of [
       ['minik8s.pid', /remove the directory that is in the place of the lock/],
       ['pki/ca.key', /ca\.key is a directory: remove it/],
       ['admin.conf', /admin\.conf is a directory: move it away/],
+      ['etcd/etcd.log', /etcd\.log is not a file: remove it/],
+      ['pki/front-proxy/trusted.pem', /trusted\.pem is a directory, in the place of a file: move it away/],
     ] as const) {
       const path = join(directory, name);
       rmSync(path);

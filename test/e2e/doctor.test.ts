@@ -195,6 +195,77 @@ test('doctor finds faults on two machines, and prints the commands that mend the
     ),
   );
 
+  await context.test('a firewall that drops forwarded packets by default', async () => {
+    const rules = `nft add table inet own
+      nft 'add chain inet own forward { type filter hook forward priority 0; policy drop; }'`;
+    await mends(
+      () => type(second, rules),
+      'forwarding-rules',
+      /^chain forward of inet own drops forwarded packets by default, also those of pods$/,
+      /^nft insert rule inet own forward ip saddr \S+ accept && nft insert rule inet own forward ip daddr \S+ accept$/,
+    );
+    await second.run('nft', 'delete', 'table', 'inet', 'own');
+  });
+
+  await context.test('a port of a load balancer that another program holds', async () => {
+    const spec = { type: 'LoadBalancer', ports: [{ port: 8088, protocol: 'TCP' }] };
+    const service = {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'held', namespace: 'default' },
+      spec,
+    };
+    const slice = {
+      ...{ apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', addressType: 'IPv4' },
+      metadata: { name: 'held', namespace: 'default', labels: { 'kubernetes.io/service-name': 'held' } },
+      endpoints: [{ addresses: ['198.51.100.7'], conditions: { ready: true } }],
+      ports: [{ name: '', port: 8088, protocol: 'TCP' }],
+    };
+    const script = "require('node:net').createServer().listen(8088)";
+    second.spawn(process.execPath, ['--eval', script]);
+    await waitFor('a listener', () => second.run('ss', '-Hltn', 'sport = :8088').then(Boolean));
+    const { code } = await cluster.kubectl.attempt(['apply', '-f', '-'], {
+      input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [service, slice] }),
+    });
+    assert.equal(code, 0);
+    // The node's own process examines its machine too: what only the agent knows is reported once.
+    const held = async (host: Host, node: string) =>
+      faultsIn(await examine(host, flags(node))).filter(({ check }) => check === 'load-balancer-ports');
+    const fault = await waitFor('the fault', async () => {
+      const found = await held(second, 'node-1');
+      assert.ok(found.length < 2, JSON.stringify(found));
+      return found[0];
+    });
+    assert.equal(fault.node, 'node-1');
+    assert.match(fault.found, /^port 8088\/tcp of the Service default\/held is held by \S+, process \d+$/);
+    assert.match(fault.mend ?? '', /^kill \d+$/);
+    await type(second, fault.mend ?? 'false');
+    await waitFor('no fault', async () => (await held(first, 'node-0')).length === 0);
+    await cluster.kubectl('delete', 'service', 'held');
+  });
+
+  await context.test(
+    'rules that another program deletes are written again, and this is a warning',
+    async () => {
+      await second.run('nft', 'delete', 'table', 'ip', 'minik8s-proxy');
+      const [warning] = await waitFor('the warning', async () => {
+        const found = findingsOf(await examine(first, flags('node-0')), 'deleted-rules');
+        return found.length > 0 && found;
+      });
+      assert.equal(warning?.node, 'node-1');
+      assert.match(
+        warning?.found ?? '',
+        /^another program deleted the nft rules of Services once, last at \S+Z$/,
+      );
+      assert.match(await second.run('nft', 'list', 'table', 'ip', 'minik8s-proxy'), /dispatch/);
+      const report = await examine(second, flags('node-1'));
+      assert.deepEqual(found(report, 'own-rules'), [
+        ...['the nft tables of Services, pods and DNS are in the kernel'],
+        ...['the nft tables of Services, pods and DNS are in the kernel'],
+      ]);
+    },
+  );
+
   await context.test(
     '--fix sets kernel parameters, restricts access to key files, and prints both',
     async () => {

@@ -265,6 +265,34 @@ test('network policies are enforced on two nodes', async (context) => {
     await remove('flushed');
   });
 
+  await context.test('each part of the node writes its rules again after a flush of all rules', async () => {
+    const host = cluster.hosts.at(0);
+    // Docker writes rules into the same chain.
+    const rules = async () => {
+      const text = await host.run('nft', '--stateless', 'list', 'ruleset');
+      const parts = ['proxy', 'network', 'dns', 'vxlan'].map((name) => `table ip minik8s-${name} {`);
+      const forwards = /chain FORWARD \{[^}]*jump MINIK8S-FORWARD/.test(text);
+      return [...parts.filter((part) => text.includes(part)), ...(forwards ? ['FORWARD'] : [])];
+    };
+    const before = await rules();
+    assert.equal(before.length, 5, before.join());
+    await host.run('nft', 'flush', 'ruleset');
+    const from = Date.now();
+    await waitFor('all tables again', async () => (await rules()).length === before.length, {
+      intervalMs: 100,
+    });
+    const ms = Date.now() - from;
+    context.diagnostic(`all rules were back ${ms} ms after the flush`);
+    assert.ok(ms < 10_000, `${ms} ms`);
+    await untilReached(space, web(ip), clients);
+    const subjects = ['Services', 'the pod network', 'cluster DNS', 'the overlay'];
+    await waitFor('Events', async () => {
+      const { items } = await space.core.listEventForAllNamespaces();
+      const told = items.filter(({ reason }) => reason === 'NetworkRulesDeleted').map((one) => one.message);
+      return subjects.every((what) => told.some((text) => text?.includes(`the nft rules of ${what};`)));
+    });
+  });
+
   await context.test('rules hold while no master answers, and after a restart of the agent', async () => {
     await apply('held', ingress({ _from: [app('friend')] })(rig));
     await untilReached(space, web(ip), friends);

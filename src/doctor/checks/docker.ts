@@ -16,6 +16,8 @@ export interface EngineFacts {
   readonly storageDriver: string;
   /** Options such as `name=userns`. */
   readonly securityOptions: readonly string[];
+  /** Program by which the engine writes its rules: iptables, or nftables since Docker 29. */
+  readonly firewallBackend: string;
 }
 
 export interface DockerFacts {
@@ -93,9 +95,9 @@ export const dockerChecks: readonly Check<DockerFacts, Situation>[] = [
       ),
     ];
   }),
-  ofEngine('docker-iptables', (_, facts) => {
+  ofEngine('docker-iptables', ({ firewallBackend }, facts) => {
     const { iptables } = settingsIn(facts.daemonJson) ?? {};
-    if (iptables !== false) return [ok('Docker sets up its firewall rules')];
+    if (iptables !== false) return [ok(`Docker sets up its firewall rules by ${firewallBackend}`)];
     return [
       note(
         'Docker sets up no firewall rules ("iptables": false)',

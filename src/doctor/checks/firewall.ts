@@ -1,6 +1,7 @@
 /** Checks of firewalls that other programs of this machine set up. Pure. */
 import { vxlanPort } from '../../network/overlay/render.ts';
 import { type Check, fault, note, type Observation, ok } from '../finding.ts';
+import type { ForwardChain } from '../forward-chains.ts';
 import type { Situation } from '../situation.ts';
 
 /** A rule of nftables outside the tables of minik8s that drops or rejects packets. */
@@ -19,6 +20,10 @@ export interface FirewallFacts {
   /** Output of `ufw status verbose`; absent if ufw is not installed. */
   readonly ufw?: string;
   readonly drops: readonly DroppingRule[];
+  /** Chains of other programs that drop forwarded packets by default, as Docker's do. */
+  readonly forwards: readonly ForwardChain[];
+  /** Tables of minik8s in the kernel, such as `ip minik8s-proxy`. */
+  readonly ownTables: readonly string[];
 }
 
 /** Returns the ports of other machines' connections, such as `6443/tcp`. */
@@ -63,6 +68,39 @@ export const firewallChecks: readonly Check<FirewallFacts, Situation>[] = [
     },
   },
   {
+    name: 'forwarding-rules',
+    find({ forwards }, { hasNode, pid, clusterCIDR, restart }) {
+      if (!hasNode) return [];
+      if (forwards.length === 0) return [ok('no chain drops forwarded packets by default')];
+      return forwards.map(({ table, chain, acceptsPods }) => {
+        const found = `chain ${chain} of ${table} drops forwarded packets by default`;
+        if (acceptsPods) return ok(`${found}, and accepts those of pods`);
+        // minik8s adds its rule to this chain when the node starts.
+        const isAmended = table === 'ip filter' && chain === 'FORWARD';
+        if (isAmended && pid === undefined) return ok(`${found}; minik8s lets those of pods pass`);
+        const why = 'packets of pods to other nodes, and of clients to pods, do not pass';
+        if (isAmended) return fault(`${found}, also those of pods`, why, restart);
+        return fault(`${found}, also those of pods`, why, accepting({ table, chain }, clusterCIDR));
+      });
+    },
+  },
+  {
+    name: 'own-rules',
+    find({ ownTables }, { hasNode, pid, restart }) {
+      if (!hasNode || pid === undefined) return [];
+      const lost = ['proxy', 'network', 'dns'].filter((name) => !ownTables.includes(`ip minik8s-${name}`));
+      if (lost.length === 0) return [ok('the nft tables of Services, pods and DNS are in the kernel')];
+      const tables = lost.map((name) => `ip minik8s-${name}`).join(', ');
+      return [
+        fault(
+          `the nft tables ${tables} are missing`,
+          'Services, pods or DNS do not work at this node',
+          restart,
+        ),
+      ];
+    },
+  },
+  {
     name: 'dropping-rules',
     find: ({ drops }) =>
       drops.map(({ table, chain, handle, rule }) =>
@@ -74,6 +112,15 @@ export const firewallChecks: readonly Check<FirewallFacts, Situation>[] = [
       ),
   },
 ];
+
+/** Returns the commands that let packets of pods pass a chain. */
+function accepting({ table, chain }: Pick<ForwardChain, 'table' | 'chain'>, range: string): string {
+  const rules =
+    table === 'iptables-legacy'
+      ? ['-s', '-d'].map((way) => `iptables-legacy -I ${chain} ${way} ${range} -j ACCEPT`)
+      : ['saddr', 'daddr'].map((way) => `nft insert rule ${table} ${chain} ip ${way} ${range} accept`);
+  return rules.join(' && ');
+}
 
 /** Returns the command that deletes a rule. */
 export const deletionOf = ({ table, chain, handle }: Omit<DroppingRule, 'rule'>): string =>

@@ -55,8 +55,9 @@ export const kernelChecks: readonly Check<KernelFacts, Situation>[] = [
       if (count < fullTable * max) return [ok(found)];
       const name = 'net.netfilter.nf_conntrack_max';
       const value = String(2 * max);
+      const severe = count < max ? warning : fault;
       return [
-        warning(found, 'new connections are dropped once the table is full', `sysctl -w ${name}=${value}`, {
+        severe(found, 'new connections are dropped once the table is full', `sysctl -w ${name}=${value}`, {
           ...{ kind: 'sysctl', name, value },
         }),
       ];

@@ -32,6 +32,8 @@ interface Info {
   readonly Driver: string;
   readonly DockerRootDir: string;
   readonly SecurityOptions?: readonly string[] | null;
+  /** Absent before Docker 28.2. */
+  readonly FirewallBackend?: { readonly Driver?: string } | null;
 }
 
 /** Rejects if the engine does not answer in time. */
@@ -49,6 +51,7 @@ async function readEngine(clock: Clock, socket: string): Promise<EngineFacts> {
     logDriver: info.LoggingDriver,
     storageDriver: info.Driver,
     securityOptions: info.SecurityOptions ?? [],
+    firewallBackend: info.FirewallBackend?.Driver ?? 'iptables',
   };
 }
 

@@ -1,18 +1,23 @@
 /** Reads firewalls that other programs of this machine set up. */
 import { type Exec, ExecError } from '../../os/exec.ts';
 import type { FirewallFacts } from '../checks/firewall.ts';
+import { forwardChains, legacyForwardChain } from '../forward-chains.ts';
 import { droppingRules } from '../nft-rules.ts';
 import type { Sources } from './sources.ts';
+import { textOf } from './text-file.ts';
 
-export async function readFirewall({ exec }: Sources): Promise<FirewallFacts> {
-  const [rules, state, ufw] = await Promise.all([
+export async function readFirewall({ exec, situation: { clusterCIDR } }: Sources): Promise<FirewallFacts> {
+  const [rules, legacy, state, ufw] = await Promise.all([
     exec('nft', ['-a', 'list', 'ruleset']),
+    legacyRules(exec),
     ifInstalled(exec, 'firewall-cmd', ['--state']),
     ifInstalled(exec, 'ufw', ['status', 'verbose']),
   ]);
   const words = async (...args: string[]) => (await exec('firewall-cmd', args)).stdout.trim().split(/\s+/);
   return {
     drops: droppingRules(rules.stdout),
+    forwards: [...forwardChains(rules.stdout, clusterCIDR), ...legacyForwardChain(legacy, clusterCIDR)],
+    ownTables: [...rules.stdout.matchAll(/^table (\S+ minik8s-\S+) \{/gm)].map(([, table = '']) => table),
     ...(ufw !== undefined && { ufw }),
     ...(state?.trim() === 'running' && {
       firewalld: {
@@ -21,6 +26,13 @@ export async function readFirewall({ exec }: Sources): Promise<FirewallFacts> {
       },
     }),
   };
+}
+
+/** Resolves to the rules of the older iptables; to an empty text where that, or its table, is not used. */
+async function legacyRules(exec: Exec): Promise<string> {
+  // The program loads the module of its table, which `nft` does not show.
+  if (!/^filter$/m.test(await textOf('/proc/net/ip_tables_names'))) return '';
+  return (await ifInstalled(exec, 'iptables-legacy', ['-w', '-S', 'FORWARD'])) ?? '';
 }
 
 /** Resolves to the output; to undefined if the program is not installed. A failure also has an output. */

@@ -15,6 +15,7 @@ import { readKernel } from './kernel.ts';
 import { readParameters } from './kernel-parameters.ts';
 import { readLinks } from './links.ts';
 import { readPorts } from './ports.ts';
+import { readServed } from './served.ts';
 import type { Sources } from './sources.ts';
 
 const readers: {
@@ -26,6 +27,7 @@ const readers: {
   docker: readDocker,
   firewall: readFirewall,
   ports: readPorts,
+  served: readServed,
   links: readLinks,
   dns: readDns,
   clock: readClock,

@@ -13,6 +13,7 @@ import type { Client } from '../../client/client.ts';
 import type { InformerFactory } from '../../client/informer.ts';
 import { WorkQueue } from '../../controller-runtime/workqueue.ts';
 import type { Exec } from '../../os/exec.ts';
+import type { RuleKeeper } from '../../os/rule-watch.ts';
 import { defaultNames, type NetworkNames } from '../rules.ts';
 import { applyOverlay, readOverlay, readUnderlay } from './kernel.ts';
 import {
@@ -34,6 +35,8 @@ export interface OverlayOptions {
   /** Informers that are not started yet; the overlay starts them. */
   readonly informers: InformerFactory;
   readonly exec: Exec;
+  /** Reports rules that another program has deleted; absent where they are not watched. */
+  readonly rules?: RuleKeeper;
   readonly clock: Clock;
   readonly log: Logger;
   readonly nodeName: string;
@@ -80,6 +83,14 @@ export async function runOverlay(options: OverlayOptions, signal: AbortSignal): 
     onDelete: wake,
   });
   const forget = onAbort(signal, () => queue.shutDown());
+  options.rules?.keep({
+    what: 'the overlay',
+    owns: (chain) => overlay.owns(chain),
+    restore: () => {
+      overlay.doubt();
+      wake();
+    },
+  });
   try {
     // Existing routes must not be removed before the nodes are known.
     await informers.start(signal);
@@ -115,6 +126,17 @@ class Overlay {
     this.#options = options;
     this.#nodes = nodes;
     this.#names = options.names ?? defaultNames;
+  }
+
+  /** Returns true for a chain of the table that protects the link, which has rules while the link exists. */
+  owns(chain: string): boolean {
+    const table = `ip ${this.#names.vxlanTable}`;
+    return this.#kernel?.senders !== undefined && chain.startsWith(`${table} `);
+  }
+
+  /** Lets the next round read the kernel again. */
+  doubt(): void {
+    this.#readAt = Number.NEGATIVE_INFINITY;
   }
 
   async sync(): Promise<void> {

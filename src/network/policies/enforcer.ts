@@ -13,19 +13,19 @@ import { type Failure, keepDoing, Wake } from '../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import type { Exec } from '../../os/exec.ts';
-import type { monitorRules } from '../../os/nft-monitor.ts';
+import type { RuleKeeper } from '../../os/rule-watch.ts';
 import { KnownFacts } from './known-facts.ts';
 import { PolicyIndex } from './plan/policy-index.ts';
 import { type PolicyPod, policyPodOf, samePolicyPod } from './plan/policy-pod.ts';
 import { policyTable, renderChange, renderRemoval, renderTable } from './plan/render.ts';
-import { type Family, noTables, type PolicyTables } from './plan/tables.ts';
+import type { Family, PolicyTables } from './plan/tables.ts';
 import { PolicyObjects, type PolicyObjectsOptions } from './policy-objects.ts';
 
 export interface PolicyEnforcerOptions
   extends Pick<PolicyObjectsOptions, 'informers' | 'peerInformers' | 'ownPods'> {
   readonly exec: Exec;
-  /** Reports deleted rules; undefined where they are not watched. */
-  readonly monitor: typeof monitorRules | undefined;
+  /** Reports rules that another program has deleted; absent where they are not watched. */
+  readonly rules?: RuleKeeper;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
@@ -38,6 +38,8 @@ const retry = { initialMs: 100, maxMs: 5_000 };
 /** Timeout for the rules of a pod that is about to start; the pod is tried again later. */
 const protectionTimeoutMs = 10_000;
 const families: readonly Family[] = ['ip', 'ip6'];
+/** Subject of the report about deleted rules. */
+export const policyRules = 'network policies';
 
 export class PolicyEnforcer {
   readonly #options: PolicyEnforcerOptions;
@@ -59,6 +61,11 @@ export class PolicyEnforcer {
     this.#known = new KnownFacts({ path, clock, log, read });
     const onChange = () => this.#changed();
     this.#objects = new PolicyObjects({ ...options, index: this.#index, onChange });
+    options.rules?.keep({
+      what: policyRules,
+      owns: (chain) => families.some((family) => this.#isUsed(family) && isBase(chain, family)),
+      restore: () => this.#rewrite(),
+    });
   }
 
   /**
@@ -106,7 +113,7 @@ export class PolicyEnforcer {
       onError,
       wakesRetry: false,
     };
-    await Promise.all([keepDoing(rounds, () => this.#round()), this.#watchKernel(signal)]);
+    await keepDoing(rounds, () => this.#round());
     await this.#known.close();
   }
 
@@ -184,33 +191,14 @@ export class PolicyEnforcer {
     };
   }
 
-  /** Writes a table again whose rules another program has deleted. */
-  async #watchKernel(signal: AbortSignal): Promise<void> {
-    const { monitor, clock, log, events } = this.#options;
-    if (!monitor) return;
-    const onEmptied = (chains: readonly string[]) => {
-      const lost = families.filter((family) => chains.some((chain) => isBase(chain, family)));
-      const inUse = lost.filter((family) => this.#kernel[family] && this.#kernel[family] !== noTables);
-      if (inUse.length === 0) return;
-      const message = 'Another program deleted the nft rules of network policies; they are written again';
-      log.warn(message, { tables: inUse.map((family) => `${family} ${policyTable}`).join(', ') });
-      events.event(this.#node, 'Warning', 'NetworkPolicyRulesDeleted', message);
-      this.#rewrite(inUse);
-    };
-    // Changes may have been missed while no monitor ran.
-    const onReady = () => this.#rewrite(families);
-    const onError = (error: unknown, { retryMs, isNew }: Failure) => {
-      if (isNew)
-        log.warn('changes of nft rules are not watched', { error: errorMessage(error), inMs: retryMs });
-    };
-    const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 });
-    await keepDoing({ clock, signal, backoff, onError }, () =>
-      monitor({ clock, onReady, onEmptied }, signal),
-    );
+  #isUsed(family: Family): boolean {
+    const tables = this.#kernel[family];
+    return tables !== undefined && !isEmpty(tables);
   }
 
-  #rewrite(lost: readonly Family[]): void {
-    for (const family of lost) this.#kernel[family] = undefined;
+  /** Writes all rules again: another program may have deleted some. */
+  #rewrite(): void {
+    for (const family of families) this.#kernel[family] = undefined;
     this.#wake.call();
   }
 }

@@ -15,11 +15,13 @@ import { holderOf } from '../data-directory.ts';
 import { hostAddress } from '../host-address.ts';
 import { settingTable } from '../settings/setting-table.ts';
 import { readSettings } from '../settings/settings.ts';
+import { webPortsOf } from '../worker/web-ports.ts';
 import { flagsIn, type RunningProcess, restartCommand, roleIn } from './running-command.ts';
 
 /** Settings that decide what is expected of a machine. */
 const names = [
   ...(['data-dir', 'docker-socket', 'port', 'bind-address', 'kubelet-port', 'overlay'] as const),
+  ...(['http-port', 'https-port', 'serve-ingress'] as const),
   ...(['cluster-cidr', 'service-cidr', 'cluster-dns', 'cluster-domain', 'node-ip', 'node-name'] as const),
 ] as const;
 type Name = (typeof names)[number];
@@ -76,6 +78,7 @@ const situationOf = (settings: Values) => ({
   clusterDNS: settings['cluster-dns'] ?? clusterDnsIP(settings['service-cidr']),
   clusterDomain: settings['cluster-domain'],
   overlay: settings.overlay,
+  webPorts: webPortsOf(settings),
 });
 
 type Values = ReturnType<typeof readFrom>;

@@ -1,9 +1,11 @@
 /** The credentials of the cluster: its authorities, and the certificates of this master. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { type Replaceable, replaceable } from '../../base/current.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
-import { type Credentials, openCredentials } from '../../pki/credentials.ts';
+import { quoted } from '../../base/shell-words.ts';
+import { type Credentials, DamagedAuthorityError, openCredentials } from '../../pki/credentials.ts';
 import type { Store } from '../../storage/store.ts';
 import type { CertificateManager } from '../certificate-manager.ts';
 import type { Settings } from '../settings/setting-table.ts';
@@ -31,6 +33,7 @@ export async function openClusterCredentials({
 }: ClusterCredentialsOptions) {
   const directory = join(settings['data-dir'], 'pki');
   const shared = isShared() ? authorityIn(store, directory) : undefined;
+  if (!shared) await requireFolder(settings, directory);
   const rotation = await AuthorityRotation.open(store, isShared);
   const credentials = await openCredentials(directory, () => clock.now(), shared, rotation.record).catch(
     async (error) => {
@@ -38,6 +41,20 @@ export async function openClusterCredentials({
     },
   );
   return { credentials, rotation, authority: replaceable(credentials.authorities.value.trusted) };
+}
+
+/**
+ * Rejects if a master has run here and the folder of its authority is missing, for example because it was not
+ * copied to a new disk: a new authority would invalidate all certificates of the cluster.
+ */
+async function requireFolder(
+  settings: ClusterCredentialsOptions['settings'],
+  directory: string,
+): Promise<void> {
+  if (existsSync(directory) || !existsSync(join(settings['data-dir'], 'admin.conf'))) return;
+  const what = `${directory} is missing, but a master has run here`;
+  const remedy = `restore the folder from a backup, or create an empty one (mkdir ${quoted(directory)})`;
+  throw await withBackup(new DamagedAuthorityError(what, remedy), settings);
 }
 
 export interface FollowOptions {

@@ -9,8 +9,14 @@ import type { Clock } from '../../base/clock.ts';
 import { type Current, replaceable } from '../../base/current.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { quoted } from '../../base/shell-words.ts';
 import { replaceFile } from '../../os/replace-file.ts';
-import { type AgreeOnAuthority, newAuthority, openCredentials } from '../../pki/credentials.ts';
+import {
+  type AgreeOnAuthority,
+  DamagedAuthorityError,
+  newAuthority,
+  openCredentials,
+} from '../../pki/credentials.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import type { Store } from '../../storage/store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
@@ -52,7 +58,14 @@ export async function openFrontProxy(
   const now = () => clock.now();
   const make = () => newAuthority(now(), 'front-proxy-ca');
   const rotation = await AuthorityRotation.open(store, () => true, places);
-  const credentials = await openCredentials(directory, now, storedAuthority(store, make), rotation.record);
+  const credentials = await openCredentials(
+    directory,
+    now,
+    storedAuthority(store, make),
+    rotation.record,
+  ).catch((error) => {
+    throw error instanceof DamagedAuthorityError ? fromStore(error, directory) : error;
+  });
   const certificateManager = new CertificateManager(credentials);
   const client = await certificateManager.leaf({
     file: frontProxyName,
@@ -73,6 +86,12 @@ export async function openFrontProxy(
     },
   };
 }
+
+/** No backup has this folder: etcd has the authority, which is written into the folder again. */
+const fromStore = ({ what }: DamagedAuthorityError, directory: string): Error =>
+  new Error(
+    `${what}: run rm -r ${quoted(directory)}, and start minik8s again, which takes this authority from etcd`,
+  );
 
 /** Name of the file with the trusted authorities, which `certs check` reads during a rotation. */
 export const trustedFile = 'trusted.pem';

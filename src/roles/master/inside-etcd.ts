@@ -7,6 +7,7 @@ import { finishRecovery } from '../../backup/recovery.ts';
 import { onAbort } from '../../base/abort.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
+import { quoted } from '../../base/shell-words.ts';
 import {
   etcdPeersOf,
   type OwnMember,
@@ -17,6 +18,7 @@ import {
 import { isMasterName, peerUrlOf } from '../../masters/member-names.ts';
 import { extractAsset } from '../../os/assets.ts';
 import { systemExec } from '../../os/exec.ts';
+import { ifThere } from '../../os/if-there.ts';
 import type { Credentials } from '../../pki/credentials.ts';
 import { type EmbeddedEtcd, startEmbeddedEtcd } from '../../storage/embedded-etcd.ts';
 import { etcdAdvice } from '../../storage/etcd-output.ts';
@@ -63,13 +65,14 @@ export async function startInsideEtcd(
   const peerUrl = peerUrlOf(advertiseAddress, settings['etcd-peer-port']);
   const binary = etcdBinaryIn(dataDir);
   const earlierBinary = await prepareBinary(dataDir, binary);
+  const places = { dataDir, backupDir: settings['backup-dir'], etcdBinary: binary };
+  const mending = () => mendingOf({ ...places, exec: systemExec });
+  await requireDirectory(directory, mending);
   if (await finishRecovery(directory, clock.now())) log.info('a recovery that was interrupted is finished');
   const wantedName = masterNameOf(settings);
   const joined = await ownMember({ settings, name: wantedName, peerUrl, clock, log }, signal);
   const member = joined && (await withCredentials(directory, { ...joined, peerUrl }, clock));
   signal.throwIfAborted();
-  const places = { dataDir, backupDir: settings['backup-dir'], etcdBinary: binary };
-  const mending = () => mendingOf({ ...places, exec: systemExec });
   if (!member) await requireDataOfMaster(dataDir, directory, mending);
   const peers = member && etcdPeersOf(directory, member.own);
   const etcd = await startUntil(
@@ -95,6 +98,14 @@ async function requireDataOfMaster(
   if (hasData || !existsSync(join(directory, 'admin.conf'))) return;
   const line = 'there are none, but a master has run here';
   throw new Error(etcdAdvice({ line, trouble: 'damaged' }, etcdDirectory, await mending()));
+}
+
+/** Rejects if something else is in the place of the directory of etcd. */
+async function requireDirectory(directory: string, mending: () => Promise<string>): Promise<void> {
+  const found = await ifThere(stat(directory));
+  if (found === undefined || found.isDirectory()) return;
+  const line = `it is not a directory: remove it (rm ${quoted(directory)})`;
+  throw new Error(etcdAdvice({ line, trouble: 'damaged' }, directory, await mending()));
 }
 
 function masterNameOf(settings: InsideEtcdOptions['settings']): string {

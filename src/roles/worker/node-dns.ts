@@ -7,6 +7,7 @@ import { type ClusterDns, type ClusterDnsOptions, createClusterDns } from '../..
 import { parseResolvConf } from '../../formats/resolv-conf.ts';
 import { clusterDnsIP } from '../../kube-apiserver/bootstrap.ts';
 import { defaultNames } from '../../network/rules.ts';
+import type { RuleKeeper } from '../../os/rule-watch.ts';
 import type { NodeContext } from '../process-context.ts';
 import type { Settings } from '../settings/setting-table.ts';
 
@@ -25,7 +26,7 @@ export function podDns(settings: Settings<'cluster-dns' | 'cluster-domain' | 'se
 
 /** Returns the node's DNS server. `informers` are not started yet. */
 export function createNodeDns(
-  { clock, random, log, exec }: NodeContext,
+  { clock, random, log, exec, rules }: NodeContext & { readonly rules: RuleKeeper },
   settings: DnsSettings,
   informers: InformerFactory,
   hostAddresses: ClusterDnsOptions['hostAddresses'],
@@ -34,6 +35,7 @@ export function createNodeDns(
   return createClusterDns({
     informers,
     exec,
+    rules,
     clock,
     log: log.named('dns'),
     random: () => random.next(),

@@ -15,25 +15,33 @@ import { packageManagerOf } from '../../installation/machine-facts.ts';
 import { serviceCommand } from '../../installation/plan/service-manager.ts';
 import { serviceHere } from '../../installation/services.ts';
 import { podDns } from './node-dns.ts';
+import { type ServingParts, servedHere } from './served-here.ts';
+import { webPortsOf } from './web-ports.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
 /** Returns the function that answers; requests at the same time get the same answer. */
-export function nodeDoctor(options: WorkerOptions, client: Client): () => Promise<NodeAnswer> {
+export function nodeDoctor(
+  options: WorkerOptions,
+  client: Client,
+  parts: ServingParts,
+): () => Promise<NodeAnswer> {
   let running: Promise<NodeAnswer> | undefined;
   return () => {
-    running ??= answer(options, client).finally(() => {
+    running ??= answer(options, client, parts).finally(() => {
       running = undefined;
     });
     return running;
   };
 }
 
-async function answer(options: WorkerOptions, client: Client): Promise<NodeAnswer> {
+async function answer(options: WorkerOptions, client: Client, parts: ServingParts): Promise<NodeAnswer> {
   const { settings, clock, exec, nodeName } = options;
   const situation = await situationOf(options);
   const { resolvConf } = podDns(settings);
-  const sources: Sources = { exec, clock, situation, resolvConf, measuresDisk: false };
-  const [facts, { items }] = await Promise.all([readFacts(sources), client.resource(nodeResource).list()]);
+  const nodes = client.resource(nodeResource).list();
+  const served = async () => servedHere(exec, parts, (await nodes).items);
+  const sources: Sources = { exec, clock, situation, resolvConf, measuresDisk: false, served };
+  const [facts, { items }] = await Promise.all([readFacts(sources), nodes]);
   const links = facts.links && 'value' in facts.links ? facts.links.value : undefined;
   const reached = await tryPeers(clock, peersOf(items, nodeName), links?.overlay?.mtu);
   return {
@@ -59,6 +67,7 @@ async function situationOf({ settings, clock, exec, nodeIP }: WorkerOptions): Pr
     clusterDNS: podDns(settings).clusterDNS,
     clusterDomain: settings['cluster-domain'],
     overlay: settings.overlay,
+    webPorts: webPortsOf(settings),
     restart: serviceCommand(serviceHere(), 'restart'),
   };
 }

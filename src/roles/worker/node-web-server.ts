@@ -1,5 +1,4 @@
 /** The node's web server: one container that serves Gateways, Ingresses and Dns objects. */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
@@ -11,6 +10,7 @@ import type { InformerFactory } from '../../client/informer.ts';
 import { nodeLocalAddress } from '../../cluster-dns/cluster-dns.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { dockerClient } from '../../docker/client.ts';
+import { webServerName } from '../../docker/web-server-name.ts';
 import { createGatewayRouting } from '../../features/gateway/agent/gateway-routing.ts';
 import { gatewayServedType } from '../../features/gateway/api/gateway-served.ts';
 import { createNodeRouting, removeHostNames } from '../../features/host-names/agent/node-routing.ts';
@@ -37,10 +37,6 @@ interface WebServerConnection {
   readonly ingressInformers: InformerFactory;
   readonly gatewayInformers: InformerFactory;
 }
-
-/** The name includes a hash, since two clusters may share a Docker engine. */
-const containerOf = (dataDir: string) =>
-  `minik8s-routing-${createHash('sha256').update(dataDir).digest('hex').slice(0, 8)}`;
 
 /** Makes the web server and its fronts; starts nothing. */
 export function wireWebServer(
@@ -146,7 +142,7 @@ function nginxOf({ settings, clock }: WorkerOptions, ports: Ports): Nginx {
   return new Nginx({
     engine: dockerEngine(dockerClient(settings['docker-socket'])),
     clock,
-    container: containerOf(settings['data-dir']),
+    container: webServerName(settings['data-dir']),
     image: settings['nginx-image'],
     directory: join(settings['data-dir'], 'kubelet/routing'),
     mountPoint: '/minik8s',
@@ -162,4 +158,4 @@ function nginxOf({ settings, clock }: WorkerOptions, ports: Ports): Nginx {
 
 /** Removes the web server of a node, of any run; does nothing if there is none. */
 export const removeWebServer = (dataDir: string, dockerSocket: string): Promise<void> =>
-  dockerEngine(dockerClient(dockerSocket)).remove(containerOf(dataDir));
+  dockerEngine(dockerClient(dockerSocket)).remove(webServerName(dataDir));

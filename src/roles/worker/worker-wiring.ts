@@ -6,6 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { podResource } from '../../api/core/v1/pod/pod.ts';
 import { serviceResource } from '../../api/core/v1/service/service.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
 import { replaceable } from '../../base/current.ts';
 import { version } from '../../base/version.ts';
 import { RequestCounts } from '../../client/request-counts.ts';
@@ -17,9 +18,10 @@ import { createKubelet, type Kubelet, type KubeletOptions } from '../../kubelet/
 import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
-import { PolicyEnforcer } from '../../network/policies/enforcer.ts';
+import { PolicyEnforcer, policyRules } from '../../network/policies/enforcer.ts';
 import { readAsset } from '../../os/assets.ts';
 import { monitorRules } from '../../os/nft-monitor.ts';
+import { RuleWatch } from '../../os/rule-watch.ts';
 import { Announcer } from '../../service-proxy/announcing/announcer.ts';
 import { createProxier } from '../../service-proxy/proxier.ts';
 import { requireFreeHostPort } from '../preflight.ts';
@@ -44,20 +46,21 @@ export async function wireWorker(options: WorkerOptions) {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const connection = connect(options);
   const facts = await readNodeFacts(dataDir, `v1.32.0-minik8s.${version()}`);
-  const services = wireServices(options, connection);
-  const policies = wirePolicies(options, connection, dataDir);
+  const rules = wireRules(options, connection);
+  const services = wireServices(options, connection, rules);
+  const policies = wirePolicies(options, connection, { dataDir, rules });
   await policies.load();
   const registered = Promise.withResolvers<void>();
   const kubelet = wireKubelet(options, connection, services, {
-    ...{ dataDir, policies },
+    ...{ dataDir, policies, rules },
     facts,
     onRegistered: registered.resolve,
   });
   return {
     ...connection,
     ...services,
-    overlay: overlayOptions(options, connection),
-    ...{ kubelet, policies },
+    overlay: { ...overlayOptions(options, connection), rules },
+    ...{ kubelet, policies, rules },
     /** Resolves once this node's Node exists. */
     registered: registered.promise,
   };
@@ -99,36 +102,52 @@ function connect(options: WorkerOptions) {
   };
 }
 
+/** Makes the watch over nftables rules, which records on the Node which ones another program has deleted. */
+function wireRules({ clock, log, nodeName }: WorkerOptions, { events }: Connection): RuleWatch {
+  const metadata = { name: nodeName, uid: nodeName } as KubeObject['metadata'];
+  const node: KubeObject = { apiVersion: 'v1', kind: 'Node', metadata };
+  return new RuleWatch({
+    ...{ monitor: monitorRules, clock, log: log.named('network') },
+    onDeleted(what, message) {
+      const reason = what === policyRules ? 'NetworkPolicyRulesDeleted' : 'NetworkRulesDeleted';
+      events.event(node, 'Warning', reason, message);
+    },
+  });
+}
+
 /** Makes the service proxy, the web server and the cluster DNS. */
-function wireServices(options: WorkerOptions, connection: Connection) {
+function wireServices(options: WorkerOptions, connection: Connection, rules: RuleWatch) {
   const { events, proxyInformers, nodeInformers } = connection;
   const { settings, clock, log, exec, nodeName, nodeIP } = options;
   const conditions = replaceable<ReportedConditions>({});
   const proxier = createProxier({
-    ...{ nodeInformers, exec, nodeName, nodeIP, clock, events },
+    ...{ nodeInformers, exec, nodeName, nodeIP, clock, events, rules },
     informers: proxyInformers,
     serviceCIDR: settings['service-cidr'],
     clusterCIDR: settings['cluster-cidr'],
     log: log.named('proxy'),
   });
   const announcer = new Announcer({
-    ...{ nodeInformers, exec, nodeName, nodeIP, clock, events },
+    ...{ nodeInformers, exec, nodeName, nodeIP, clock, events, rules },
     client: connection.proxyClient,
     informers: proxyInformers,
     leaseInformers: connection.balancerInformers,
     log: log.named('balancer'),
   });
   const webServer = wireWebServer(options, connection, conditions);
-  const dns = createNodeDns(options, settings, proxyInformers, webServer.hostAddresses);
+  const dns = createNodeDns({ ...options, rules }, settings, proxyInformers, webServer.hostAddresses);
   return { conditions, proxier, announcer, webServer, dns };
 }
 
-function wirePolicies(options: WorkerOptions, connection: Connection, dataDir: string): PolicyEnforcer {
+function wirePolicies(
+  options: WorkerOptions,
+  connection: Connection,
+  { dataDir, rules }: { readonly dataDir: string; readonly rules: RuleWatch },
+): PolicyEnforcer {
   const { clock, log, exec, nodeName } = options;
   const { events, agentInformers, policyInformers, peerInformers } = connection;
   return new PolicyEnforcer({
-    ...{ exec, events, clock, nodeName, peerInformers },
-    monitor: monitorRules,
+    ...{ exec, events, clock, nodeName, peerInformers, rules },
     informers: policyInformers,
     ownPods: agentInformers.informerFor(podResource, { fieldSelector: `spec.nodeName=${nodeName}` }),
     log: log.named('policies'),
@@ -151,8 +170,15 @@ function overlayOptions(options: WorkerOptions, { client, nodeInformers }: Conne
 function wireKubelet(
   options: WorkerOptions,
   { client, events, agentInformers, proxyInformers, requests }: Connection,
-  { conditions, proxier, dns }: Services,
-  own: Pick<KubeletOptions, 'dataDir' | 'facts' | 'onRegistered'> & { readonly policies: PolicyEnforcer },
+  { conditions, proxier, announcer, dns }: Services,
+  {
+    policies,
+    rules,
+    ...own
+  }: Pick<KubeletOptions, 'dataDir' | 'facts' | 'onRegistered'> & {
+    readonly policies: PolicyEnforcer;
+    readonly rules: RuleWatch;
+  },
 ): Kubelet {
   const { settings, clock, random, log, loopMeter, exec, nodeName, nodeIP } = options;
   return createKubelet({
@@ -161,7 +187,7 @@ function wireKubelet(
     informers: agentInformers,
     services: proxyInformers.informerFor(serviceResource),
     runtime: workerRuntime(settings, options, logRotationOf(settings)),
-    network: podNetwork(options, own.policies),
+    network: podNetwork(options, policies, rules),
     log: log.named('kubelet'),
     ...programParts(options),
     ...nodeSettings(options),
@@ -171,7 +197,12 @@ function wireKubelet(
       proxy: () => [...proxier.families(), ...requests.proxy.families()],
       dns: () => dns.families(),
     },
-    doctor: nodeDoctor(options, client),
+    doctor: nodeDoctor(options, client, {
+      conditions,
+      heldPorts: () => proxier.heldPorts(),
+      rivals: () => announcer.rivals(),
+      deletedRules: () => rules.deletions(),
+    }),
     server: {
       hosts: options.listenAddresses,
       port: settings['kubelet-port'],
@@ -180,8 +211,13 @@ function wireKubelet(
   });
 }
 
-const podNetwork = ({ settings, exec, log, nodeIP }: WorkerOptions, policies: PolicyEnforcer) =>
+const podNetwork = (
+  { settings, exec, log, nodeIP }: WorkerOptions,
+  policies: PolicyEnforcer,
+  rules: RuleWatch,
+) =>
   new RoutedPodNetwork({
+    rules,
     onRelease: (ip) => policies.release(ip),
     exec,
     log: log.named('network'),

@@ -31,8 +31,8 @@ function runParts(
   worker: Awaited<ReturnType<typeof wireWorker>>,
   ended: AbortSignal,
 ): readonly Promise<void>[] {
-  const { kubelet, policies, proxier, announcer, webServer, dns, proxyInformers, overlay, registered } =
-    worker;
+  const { kubelet, policies, rules, proxier, announcer, webServer, dns, proxyInformers } = worker;
+  const { overlay, registered } = worker;
   /**
    * Objects that all nodes read are watched only after registration: the API server would reject these
    * requests earlier.
@@ -52,6 +52,7 @@ function runParts(
   return [
     kubelet.run(ended),
     policies.run(ended),
+    rules.run(ended),
     member(() => policies.read(ended)),
     member(proxy),
     member(() => runOverlay(overlay, ended)),

@@ -7,6 +7,11 @@
 export const arpTable = 'arp minik8s-announced';
 export const guardTable = 'ip minik8s-announced';
 
+/** Chains of the tables, all of them with rules. */
+export const fixedChains: ReadonlySet<string> = new Set([
+  ...[`${arpTable} input`, `${arpTable} output`, `${guardTable} input`],
+]);
+
 export interface HeldAddress {
   readonly address: string;
   /** Link on which the address is. */
@@ -70,6 +75,12 @@ export function confirmation(addresses: readonly string[], confirmMs: number): s
     '',
   ].join('\n');
 }
+
+/** Returns the machines, by address, in the output of `nft list set` of the rivals. */
+export const rivalsIn = (output: string): readonly { readonly address: string; readonly machine: string }[] =>
+  [...output.matchAll(/(\d+(?:\.\d+){3}) \. ([0-9a-f]{2}(?::[0-9a-f]{2}){5})\b/g)].map(
+    ([, address = '', machine = '']) => ({ address, machine }),
+  );
 
 /** Returns a transaction that ends the silence of an address that this node has just come to hold. */
 export const endOfSilence = (): string => `flush set ${arpTable} silenced\n`;

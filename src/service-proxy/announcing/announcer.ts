@@ -24,8 +24,9 @@ import { rfc3339Micro } from '../../base/time.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer, InformerFactory, Lister } from '../../client/informer.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
+import type { RuleKeeper } from '../../os/rule-watch.ts';
 import { bySlice } from '../proxier.ts';
-import type { HeldAddress } from './announcement-rules.ts';
+import { fixedChains, type HeldAddress } from './announcement-rules.ts';
 import { isCandidate, rankOf } from './candidates.ts';
 import { Announcements, type AnnouncementsOptions } from './kernel.ts';
 import { heldBy, holderOf, isFirst, type LeaseStep, planLease } from './lease-plan.ts';
@@ -39,6 +40,8 @@ export interface AnnouncerOptions extends AnnouncementsOptions {
   /** Informers of the Leases of addresses: an older master does not let nodes read them. */
   readonly leaseInformers: InformerFactory;
   readonly events: Pick<EventRecorder, 'event'>;
+  /** Reports rules that another program has deleted; absent where they are not watched. */
+  readonly rules?: RuleKeeper;
   readonly nodeName: string;
   readonly log: Logger;
 }
@@ -52,6 +55,15 @@ const aloneConfirmMs = 60_000;
 const conflictMs = 30_000;
 const retryMs = 1000;
 const handOverMs = 1000;
+
+/** Another machine with an address of a load balancer. */
+export interface RivalMachine {
+  readonly address: string;
+  /** Its hardware address. */
+  readonly machine: string;
+  /** Key of the Service with the address. */
+  readonly service: string;
+}
 
 interface Seen {
   readonly lease: Lease;
@@ -70,8 +82,8 @@ export class Announcer {
   readonly #held = new Map<string, HeldAddress>();
   /** Addresses with a request that runs. */
   readonly #busy = new Set<string>();
-  /** Times until which an address is not tried, since another machine has it. */
-  readonly #blocked = new Map<string, number>();
+  /** Addresses of other machines: the machine, and the time until which this node does not try again. */
+  readonly #blocked = new Map<string, { readonly owner: string; readonly until: number }>();
   readonly #wake = new Wake();
   readonly #confirmWake = new Wake();
   /** The round that runs; never rejects. */
@@ -96,6 +108,14 @@ export class Announcer {
       onUpdate: (lease) => this.#saw(lease),
       onDelete: (lease) => this.#gone(addressOfLease(lease)),
     });
+    options.rules?.keep({
+      what: 'announced addresses',
+      owns: (chain) => this.#isPrepared && fixedChains.has(chain),
+      restore: () => {
+        this.#kernel.doubtTables();
+        this.#confirmWake.call();
+      },
+    });
   }
 
   /** Runs until the signal aborts; the informers of Services and EndpointSlices have synced. */
@@ -115,6 +135,16 @@ export class Announcer {
     ]);
     await leaseInformers.stopped();
     await this.#handOver();
+  }
+
+  /** Resolves to other machines of the local network with addresses of load balancers. */
+  async rivals(): Promise<readonly RivalMachine[]> {
+    const blocking = [...this.#blocked].map(([address, { owner }]) => ({ address, machine: owner }));
+    const found = this.#held.size === 0 ? [] : await this.#kernel.rivals();
+    return [...blocking, ...found].flatMap(({ address, machine }) => {
+      const lease = this.#seen.get(address)?.lease;
+      return lease ? [{ address, machine, service: serviceOfLease(lease) }] : [];
+    });
   }
 
   readonly #report = (error: unknown, { isNew }: { readonly isNew: boolean }): void => {
@@ -170,7 +200,7 @@ export class Announcer {
   #stepOf(address: string, { lease, at }: Seen): LeaseStep {
     const { clock, nodeName } = this.#options;
     const now = clock.now();
-    const blockedMs = (this.#blocked.get(address) ?? 0) - now;
+    const blockedMs = (this.#blocked.get(address)?.until ?? 0) - now;
     if (blockedMs > 0) return { step: 'wait', ms: blockedMs };
     const holder = holderOf(lease);
     const others = this.#nodes.lister.list().map(({ metadata }) => metadata.name);
@@ -233,7 +263,7 @@ export class Announcer {
     const current = await client.resource(leaseResource).get(lease.metadata.name, poolLeaseNamespace);
     this.#saw(current);
     if (!isFirst(current)) return true;
-    this.#blocked.set(address, clock.now() + conflictMs);
+    this.#blocked.set(address, { owner, until: clock.now() + conflictMs });
     const message = `another machine (${owner}) on ${link} of node ${nodeName} has the address ${address}: give the Service another address, or take it from the machine`;
     this.#say(lease, 'Warning', 'AddressInUse', message);
     return true;
@@ -245,6 +275,7 @@ export class Announcer {
     if (!seen || !this.#mayHold(address, seen.lease)) return;
     const held = { address, link: await this.#kernel.linkOf(address) };
     this.#held.set(address, held);
+    this.#blocked.delete(address);
     await this.#confirm();
     await this.#kernel.announce(held);
     this.#confirmWake.call();

@@ -7,10 +7,12 @@ import { pause } from '../../base/clock.ts';
 import type { Exec } from '../../os/exec.ts';
 import {
   announcementTables,
+  arpTable,
   confirmation,
   endOfSilence,
   type HeldAddress,
   removal,
+  rivalsIn,
 } from './announcement-rules.ts';
 import { heldOn, type KernelLink, linkFor } from './links.ts';
 
@@ -84,6 +86,19 @@ export class Announcements {
     await exec('nft', ['-f', '-'], { input: endOfSilence() });
     await exec('ip', ['neigh', 'flush', 'to', address, 'dev', link]);
     await exec('ip', ['neigh', 'replace', address, 'dev', link, 'use']);
+  }
+
+  /** Resolves to other machines that have sent with a held address as theirs within some minutes. */
+  async rivals(): Promise<ReturnType<typeof rivalsIn>> {
+    if (!this.#hasTables) return [];
+    return rivalsIn(
+      (await this.#options.exec('nft', ['list', 'set', ...arpTable.split(' '), 'rivals'])).stdout,
+    );
+  }
+
+  /** Lets the next confirmation write the tables again. */
+  doubtTables(): void {
+    this.#hasTables = false;
   }
 
   async #makeTables(): Promise<void> {

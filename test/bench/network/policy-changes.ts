@@ -27,7 +27,6 @@ class Enforced {
       peerInformers: this.informers,
       ownPods: this.informers.informerFor(podResource),
       exec: this.#exec,
-      monitor: undefined,
       events: { event: () => {} },
       ...{ clock: systemClock, log: silentLogger, nodeName: 'n', path: join(directory, 'policies.json') },
     });

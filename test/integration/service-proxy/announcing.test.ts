@@ -65,6 +65,7 @@ const podServers: ChildProcess[] = [];
 const agents = new Map<NodeName, Agent>();
 
 interface Agent {
+  readonly announcer: Announcer;
   /** Ends the agent as SIGKILL does: it executes and sends nothing more, and the kernel keeps its rules. */
   kill(): void;
   /** Ends the agent as SIGTERM does. */
@@ -111,6 +112,7 @@ function startAgent(name: NodeName): Agent {
     await Promise.all([proxier.run(stop.signal), announcer.run(stop.signal)]);
   })();
   return {
+    announcer,
     kill() {
       isKilled = true;
       stop.abort();
@@ -295,6 +297,31 @@ test('one node answers for the address, and no process of that node is reached a
   assert.ok(events.some(({ message }) => message === `node a answers for ${address} on eth0`));
 });
 
+test('another machine that begins to use the address is known to the node that answers', async () => {
+  const announcer = agents.get('a')?.announcer;
+  assert.deepEqual(await announcer?.rivals(), []);
+  const exec = within('client');
+  // The client asks as if the address were its own.
+  await exec('ip', ['address', 'add', `${address}/32`, 'dev', 'eth0']);
+  try {
+    await exec('ip', ['neigh', 'flush', 'dev', 'eth0']);
+    const asked = ['route', 'replace', `${nodeIPs.a}/32`, 'dev', 'eth0', 'src', address];
+    await exec('ip', asked);
+    const rivals = await waitFor('the rival', async () => {
+      await exec('ip', ['neigh', 'flush', 'dev', 'eth0']);
+      await exec('curl', ['--silent', '--max-time', '1', `http://${nodeIPs.a}:9/`]).catch(() => undefined);
+      const found = await announcer?.rivals();
+      if (!found?.length) throw new Error('none yet');
+      return found;
+    });
+    const { stdout } = await exec('ip', ['-json', 'link', 'show', 'eth0']);
+    assert.deepEqual(rivals, [{ address, machine: JSON.parse(stdout)[0].address, service: 'default/web' }]);
+    await exec('ip', ['route', 'del', `${nodeIPs.a}/32`, 'dev', 'eth0']);
+  } finally {
+    await exec('ip', ['address', 'delete', `${address}/32`, 'dev', 'eth0']);
+  }
+});
+
 test('with the policy Local the address follows the pods', async () => {
   await setEndpoints(['b']);
   await answers('b');
@@ -366,6 +393,9 @@ test('an address that another machine has is not taken, and the Service has an e
   const { stdout } = await within('client')('ip', ['-json', 'link', 'show', 'eth0']);
   assert.ok(message.includes(JSON.parse(stdout)[0].address), message);
   assert.equal(await holder(), undefined);
+  assert.deepEqual(await agents.get('a')?.announcer.rivals(), [
+    { address, machine: JSON.parse(stdout)[0].address, service: 'default/web' },
+  ]);
 });
 
 test('what a node has in the kernel for addresses is removed with the node', async () => {

@@ -8,7 +8,9 @@ import {
   mkdirSync,
   readdirSync,
   readlinkSync,
+  rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -293,5 +295,23 @@ test('the etcd of a killed master is ended, that of a running master is not', li
     assert.equal(isRunning(child), true);
   } finally {
     process.kill(child, 'SIGKILL');
+  }
+});
+
+test('a file that can be removed is named if something else is in its place', limit, async () => {
+  for (const name of ['etcd.log', 'format']) {
+    await using world = new World();
+    await world.serveOnce();
+    const path = join(world.dataDir, name);
+    rmSync(path);
+    mkdirSync(path);
+    await assert.rejects(world.start(), {
+      message: `${path} is not a file: remove it (rm -r '${path}'), and start minik8s again`,
+    });
+    rmSync(path, { recursive: true });
+    symlinkSync(path, path);
+    await assert.rejects(world.start(), /is not a file: remove it/);
+    rmSync(path);
+    await world.serveOnce();
   }
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { listenersIn, unitIn } from '../../../src/os/listeners.ts';
+import { homeIn, listenersIn } from '../../../src/os/listeners.ts';
 
 const output = `udp   UNCONN 0      0            0.0.0.0:8472       0.0.0.0:*
 udp   UNCONN 0      0      10.0.0.1%eth0:68         0.0.0.0:*    users:(("dhcp",pid=12,fd=3))
@@ -11,7 +11,7 @@ tcp   LISTEN 0      128             [::]:22            [::]:*    users:(("sshd",
 describe('sockets in the output of ss', () => {
   it('have an address, a port and the process that holds them', () => {
     assert.deepEqual(
-      listenersIn(output, (pid) => (pid === 7 ? 'ssh.service' : undefined)),
+      listenersIn(output, (pid) => (pid === 7 ? { unit: 'ssh.service' } : {})),
       [
         { protocol: 'udp', address: '0.0.0.0', port: 8472 },
         { protocol: 'udp', address: '10.0.0.1', port: 68, process: { pid: 12, program: 'dhcp' } },
@@ -32,9 +32,21 @@ describe('sockets in the output of ss', () => {
   });
 
   it('belong to a service of systemd only by its control group', () => {
-    assert.equal(unitIn('0::/system.slice/nginx.service\n'), 'nginx.service');
-    assert.equal(unitIn('1:name=systemd:/system.slice/system-x.slice/x@1.service\n'), 'x@1.service');
-    assert.equal(unitIn('0::/user.slice/user-0.slice/session-1.scope\n'), undefined);
-    assert.equal(unitIn(''), undefined);
+    assert.deepEqual(homeIn('0::/system.slice/nginx.service\n'), { unit: 'nginx.service' });
+    assert.deepEqual(homeIn('1:name=systemd:/system.slice/system-x.slice/x@1.service\n'), {
+      unit: 'x@1.service',
+    });
+    assert.deepEqual(homeIn('0::/user.slice/user-0.slice/session-1.scope\n'), {});
+    assert.deepEqual(homeIn(''), {});
+  });
+
+  it('belong to a container by its id, with each driver of control groups', () => {
+    const container = 'a1b2'.repeat(16);
+    for (const group of [
+      `12:pids:/docker/${container}\n`,
+      `0::/system.slice/docker-${container}.scope\n`,
+      `0::/kubepods/pod1/${container}\n`,
+    ])
+      assert.deepEqual(homeIn(group), { container }, group);
   });
 });

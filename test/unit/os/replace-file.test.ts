@@ -71,7 +71,10 @@ describe('a file that is replaced', () => {
   it('stays unchanged, with no file beside it, when it cannot be replaced', async () => {
     mkdirSync(path);
     writeFileSync(join(path, 'inside'), 'kept');
-    await assert.rejects(replaceFile(path, 'x', { mode: 0o600 }), { code: 'EISDIR' });
+    await assert.rejects(replaceFile(path, 'x', { mode: 0o600 }), {
+      code: 'EISDIR',
+      message: `${path} is a directory, in the place of a file: move it away`,
+    });
     assert.deepEqual(readdirSync(directory), ['file']);
     await assert.rejects(replaceFile(join(directory, 'none/file'), 'x', { mode: 0o600 }), { code: 'ENOENT' });
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach } from 'node:test';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
+import type { KeptRules } from '../../../src/os/rule-watch.ts';
 import { createProxier, type Proxier } from '../../../src/service-proxy/proxier.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
@@ -16,6 +17,8 @@ export let informers: ScriptedInformers;
 export let kernel: ModelKernel;
 export let stop: AbortController;
 export let proxier: Proxier;
+/** The rules that the proxier has registered to be watched. */
+export let kept: KeptRules;
 export let running: Promise<void> | undefined;
 
 /** Makes everything anew before each test of a file, and ends it after. Each file calls it once. */
@@ -43,6 +46,11 @@ export async function start(nodeInformers = informers): Promise<void> {
     nodeInformers,
     exec,
     events: { event: () => undefined },
+    rules: {
+      keep(rules) {
+        kept = rules;
+      },
+    },
     nodeName: 'n',
     nodeIP: '192.0.2.1',
     serviceCIDR: '10.96.0.0/16',

@@ -15,6 +15,7 @@ import {
   errors,
   freshForEachTest,
   informers,
+  kept,
   kernel,
   leads,
   log,
@@ -45,6 +46,21 @@ describe('the rules in the kernel', () => {
     await start();
     assert.deepEqual(kernel.elements, {});
     assert.ok(kernel.table);
+  });
+
+  it('are written again after another program has deleted them, without a change of a Service', async () => {
+    await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2', '10.244.0.3']));
+    await start();
+    const before = kernel.elements;
+    kernel.table = undefined;
+    for (const chain of ['prerouting', 'output', 'dispatch', 'postrouting', 'balance', 'forward'])
+      assert.equal(kept.owns(`ip minik8s-proxy ${chain}`), true, chain);
+    for (const chain of ['ip filter FORWARD', 'ip minik8s-proxy random-2', 'ip minik8s-network output'])
+      assert.equal(kept.owns(chain), false, chain);
+    kept.restore();
+    await clock.settle();
+    assert.deepEqual(kernel.elements, before);
+    assert.deepEqual(leads(), { '10.96.0.1': ['random-2', '10.244.0.2', '10.244.0.3'] });
   });
 
   it('follow services and slices that are added, changed and removed', async () => {
@@ -319,9 +335,11 @@ test('a process that listens on the port of a load balancer keeps it, as the pro
   kernel.listening = 'tcp LISTEN 0 511 0.0.0.0:80 0.0.0.0:*';
   await clock.advance(10_000);
   assert.deepEqual(kernel.elements['own-ports'], { 'tcp . 80': '' });
+  assert.deepEqual(proxier.heldPorts(), [{ protocol: 'tcp', port: 80, services: ['default/web'] }]);
   kernel.listening = '';
   await clock.advance(10_000);
   assert.equal(kernel.elements['own-ports'], undefined);
+  assert.deepEqual(proxier.heldPorts(), []);
 });
 
 test('a node that is labelled with another zone sends to the endpoints of that zone', async () => {

@@ -67,6 +67,26 @@ for (const [what, lines, expected] of [
     { line: 'assertion failed: Page expected to be: 4, but self identifies as 0', trouble: 'damaged' },
   ],
   [
+    'garbage in the log, which etcd does not notice before its runtime does',
+    [
+      'panic: runtime error: invalid memory address or nil pointer dereference',
+      '[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0xc69a10]',
+      'goroutine 1 [running]:',
+      'go.etcd.io/etcd/server/v3/etcdserver.bootstrap({{0x7ffeb295edcc, 0x7}, ...})',
+    ],
+    { line: 'runtime error: invalid memory address or nil pointer dereference', trouble: 'damaged' },
+  ],
+  [
+    'an error of the runtime while etcd serves',
+    ['panic: runtime error: index out of range [3] with length 3', 'goroutine 1 [running]:'],
+    { line: 'runtime error: index out of range [3] with length 3' },
+  ],
+  [
+    'a directory in the place of the log',
+    [entry('fatal', 'discovery failed', 'read /d/member/wal/0.wal: is a directory')],
+    { line: 'discovery failed: read /d/member/wal/0.wal: is a directory', trouble: 'damaged' },
+  ],
+  [
     'a database of a newer etcd',
     [entry('fatal', 'discovery failed', 'version "3.8.0" is not supported')],
     { line: 'discovery failed: version "3.8.0" is not supported', trouble: 'newer' },

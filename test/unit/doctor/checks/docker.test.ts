@@ -12,6 +12,7 @@ const engine: EngineFacts = {
     isLiveRestore: true,
   },
   ...{ logDriver: 'json-file', storageDriver: 'overlay2', securityOptions: ['name=seccomp,profile=builtin'] },
+  firewallBackend: 'iptables',
 };
 const facts: DockerFacts = { engine, isInstalled: true, hasSystemd: true, daemonJson: '' };
 
@@ -22,6 +23,11 @@ describe('checks of Docker', () => {
   it('find nothing wrong with an engine in its usual state', () => {
     for (const { name } of dockerChecks) for (const line of at(name)) assert.match(line, /^ok: /, name);
   });
+
+  it('name the program by which the engine writes its rules', () =>
+    assert.deepEqual(at('docker-iptables', { firewallBackend: 'nftables' }), [
+      'ok: Docker sets up its firewall rules by nftables',
+    ]));
 
   it('start or install an engine that does not answer', () => {
     const problem = { problem: 'ENOENT' };

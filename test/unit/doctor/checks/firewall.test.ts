@@ -17,8 +17,9 @@ const ufw = (...rules: string[]) =>
     '',
   ].join('\n');
 
+const none: FirewallFacts = { drops: [], forwards: [], ownTables: [] };
 const at = (name: string, facts: Partial<FirewallFacts>, node = false) =>
-  linesOf(observe(firewallChecks, name, { drops: [], ...facts }, node ? { hasMaster: false } : {}));
+  linesOf(observe(firewallChecks, name, { ...none, ...facts }, node ? { hasMaster: false } : {}));
 
 describe('checks of firewalld', () => {
   it('open the ports, and trust the addresses of pods', () =>
@@ -96,4 +97,66 @@ describe('rules that drop packets', () => {
         'note: a rule of table inet cut, chain in drops packets: ip saddr 192.0.2.2 drop # nft delete rule inet cut in handle 4',
       ],
     ));
+});
+
+describe('chains that drop forwarded packets by default', () => {
+  const forward = (table: string, acceptsPods: boolean) => ({ table, chain: 'FORWARD', acceptsPods });
+  const forwarding = (forwards: FirewallFacts['forwards'], pid?: number) =>
+    linesOf(
+      observe(firewallChecks, 'forwarding-rules', { ...none, forwards }, pid === undefined ? {} : { pid }),
+    );
+
+  it('are as they should be with a rule for pods, or without such a chain', () => {
+    assert.deepEqual(forwarding([]), ['ok: no chain drops forwarded packets by default']);
+    assert.deepEqual(forwarding([forward('ip filter', true)], 42), [
+      'ok: chain FORWARD of ip filter drops forwarded packets by default, and accepts those of pods',
+    ]);
+  });
+
+  it('of Docker lack the rule only while minik8s runs: its start adds it', () => {
+    assert.match(
+      forwarding([forward('ip filter', false)])[0] ?? '',
+      /^ok: .*minik8s lets those of pods pass$/,
+    );
+    assert.deepEqual(forwarding([forward('ip filter', false)], 42), [
+      'fault: chain FORWARD of ip filter drops forwarded packets by default, also those of pods # systemctl restart minik8s.service',
+    ]);
+  });
+
+  it('of other firewalls get rules for the range of pods', () => {
+    const [line = ''] = forwarding([{ table: 'inet own', chain: 'forward', acceptsPods: false }], 42);
+    assert.match(
+      line,
+      / # nft insert rule inet own forward ip saddr 10\.244\.0\.0\/16 accept && nft insert rule inet own forward ip daddr 10\.244\.0\.0\/16 accept$/,
+    );
+    assert.match(
+      forwarding([forward('iptables-legacy', false)], 42)[0] ?? '',
+      / # iptables-legacy -I FORWARD -s 10\.244\.0\.0\/16 -j ACCEPT && iptables-legacy -I FORWARD -d /,
+    );
+  });
+
+  it('do not matter on a machine without pods', () =>
+    assert.deepEqual(
+      observe(
+        firewallChecks,
+        'forwarding-rules',
+        { ...none, forwards: [forward('ip filter', false)] },
+        { hasNode: false },
+      ),
+      [],
+    ));
+});
+
+describe('the tables of minik8s', () => {
+  const own = (ownTables: readonly string[], pid?: number) =>
+    linesOf(observe(firewallChecks, 'own-rules', { ...none, ownTables }, pid === undefined ? {} : { pid }));
+  const all = ['ip minik8s-proxy', 'ip minik8s-network', 'ip minik8s-dns'];
+
+  it('are expected while minik8s runs', () => {
+    assert.deepEqual(own(all, 42), ['ok: the nft tables of Services, pods and DNS are in the kernel']);
+    assert.deepEqual(own([]), []);
+    assert.deepEqual(own(all.slice(1), 42), [
+      'fault: the nft tables ip minik8s-proxy are missing # systemctl restart minik8s.service',
+    ]);
+  });
 });

@@ -47,6 +47,9 @@ describe('checks of the kernel', () => {
     assert.deepEqual(at(800), [
       'warning: 800 of 1000 tracked connections # sysctl -w net.netfilter.nf_conntrack_max=2000',
     ]);
+    assert.deepEqual(at(1000), [
+      'fault: 1000 of 1000 tracked connections # sysctl -w net.netfilter.nf_conntrack_max=2000',
+    ]);
     assert.deepEqual(linesOf(observe(kernelChecks, 'kernel-conntrack', facts)), [
       'note: connection tracking is not loaded yet',
     ]);

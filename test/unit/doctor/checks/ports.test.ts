@@ -10,7 +10,7 @@ const tcp = (port: number, pid: number, more: Partial<Listener> = {}): Listener 
   ...more,
 });
 const at = (listeners: readonly Listener[], more: Partial<Situation> = {}, hasOverlayLink = false) =>
-  linesOf(observe(portChecks, 'ports', { listeners, hasOverlayLink }, more));
+  linesOf(observe(portChecks, 'ports', { listeners, hasOverlayLink, webServers: ['a1'] }, more));
 
 const [api, agent, vxlan] = [
   'port 6443/tcp (API server)',
@@ -60,6 +60,25 @@ describe('checks of ports', () => {
       at([{ protocol: 'tcp', address: '*', port: 6443 }])[0],
       `note: ${api} is held by a process that is not known # ss -lnp`,
     ));
+
+  it('of Ingresses may be held by the web server of minik8s; other holders are a warning', () => {
+    const webPorts = [
+      { port: 80, flag: '--http-port' },
+      { port: 443, flag: '--https-port' },
+    ] as const;
+    const nginx = (pid: number, home: object) => ({ process: { pid, program: 'nginx', ...home } });
+    const held = [
+      tcp(80, 7, nginx(7, { container: 'a1' })),
+      tcp(443, 8, nginx(8, { unit: 'nginx.service' })),
+    ];
+    assert.deepEqual(at(held, { webPorts }).slice(-2), [
+      'ok: port 80/tcp (Ingresses and Gateways) is held by minik8s',
+      'warning: port 443/tcp (Ingresses and Gateways) is held by nginx, process 8 of nginx.service # systemctl disable --now nginx.service',
+    ]);
+    const [other = ''] = at([tcp(80, 7, nginx(7, { container: 'b2'.repeat(32) }))], { webPorts }).slice(-2);
+    assert.match(other, /held by nginx, process 7 of container b2b2b2b2b2b2 # docker stop b2b2b2b2b2b2$/);
+    assert.equal(at(held, { webPorts, hasNode: false }).length, 1, 'a master serves none');
+  });
 
   it('concern only the roles of the machine', () => {
     assert.deepEqual(at([], { hasNode: false }), [`ok: ${api} is free`]);

@@ -1,7 +1,7 @@
 /** The authority of the front proxy in a store that two masters share. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -59,6 +59,26 @@ test('the authority in the store is used if the directory has another one', asyn
     await readFile(join(directory, 'moved/pki/front-proxy/ca.crt'), 'utf8'),
     first.authority.value,
   );
+});
+
+test('a damaged authority is taken from the store again, by the command that the error names', async () => {
+  const store = createMemoryStore();
+  await using started = new AsyncDisposableStack();
+  const first = await open(store, 'damaged', started);
+  const folder = join(directory, 'damaged/pki/front-proxy');
+  for (const [name, what] of [
+    ['ca.key', `${folder}/ca.key is not the key of the authority in ${folder}/ca.crt`],
+    ['ca.crt', `${folder}/ca.key is not the key of the authority in ${folder}/ca.crt`],
+  ] as const) {
+    await writeFile(join(folder, name), '');
+    await assert.rejects(open(store, 'damaged', started), ({ message }: Error) => {
+      assert.ok(message.startsWith(what), message);
+      assert.ok(message.includes(`: run rm -r '${folder}', and start minik8s again`), message);
+      return true;
+    });
+    await rm(folder, { recursive: true });
+    assert.equal((await open(store, 'damaged', started)).authority.value, first.authority.value);
+  }
 });
 
 test('a rotation trusts both authorities, signs by the next one, and ends the trust in the former one', async () => {
