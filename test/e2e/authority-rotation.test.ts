@@ -45,7 +45,7 @@ test('the authority is rotated while clients work and the master is killed', asy
   const command = (...args: string[]) => {
     const words = ['certs', 'rotate-ca', ...args];
     assert.ok(page.includes(`\n    minik8s ${words.join(' ')}\n`), words.join(' '));
-    // A rotation waits for nodes, which look once a minute.
+    // A rotation waits for nodes.
     return endOf(cluster.hosts.at(0).command(executable, [...words, '--data-dir', masterDataDir]), 400_000);
   };
   const done = ({ code, stdout, stderr }: End): string => {
