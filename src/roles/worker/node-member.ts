@@ -53,7 +53,7 @@ const removalMs = 2_000;
 const authoritiesMs = 60_000;
 /** Milliseconds between the end of a watch of the authorities and the next. */
 const watchRestMs = 1_000;
-const followBackoff = () => new Backoff({ initialMs: 1_000, maxMs: authoritiesMs });
+const followBackoff = () => new Backoff({ initialMs: watchRestMs, maxMs: 10_000 });
 
 const say = (message: string) => process.stdout.write(`${message}\n`);
 
