@@ -64,7 +64,7 @@ export interface Room {
   mayStart(running: number): boolean;
   /** Records that a process started. */
   started(): void;
-  /** Returns what resolves when there may be room although no process has ended; nothing if that cannot be. */
+  /** Returns what resolves when there may be room before a process ends; nothing if that cannot be. */
   change(running: number): Promise<void>[];
   stop(): void;
 }

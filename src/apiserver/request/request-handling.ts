@@ -54,7 +54,7 @@ interface Addressed {
   readonly delegated?: Delegated | undefined;
 }
 
-/** What a request asks for. */
+/** The parts of a request that its answer depends on. */
 interface AskedFor {
   readonly info: RequestInfo;
   readonly addressed: Addressed;

@@ -1,6 +1,6 @@
 /**
- * Authorizes nodes, and machines that become nodes again, to read which authorities the cluster has. Nodes may
- * watch them, too.
+ * Authorizes nodes, and machines that become nodes again, to read which authorities the cluster has. Nodes
+ * may watch them, too.
  */
 import { authorityPath } from '../../api/certificates/v1/conditions.ts';
 import type { Authorizer } from '../../apiserver/authorization/authorizer.ts';
