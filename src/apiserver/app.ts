@@ -57,11 +57,11 @@ export interface ApiServer {
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const engine = createEngine(options, (request) => authorize(request));
   indexFields(options.cache, options.kinds.stored);
-  const { behavior, admission, authorizers, documents, actions, delegation } = options.parts(engine);
+  const { behavior, admission, authorizers, documents, actions, watches, delegation } = options.parts(engine);
   const server: ServerContext = { ...engine, behavior, admission: admissionChain(admission) };
   const authorize: Authorize = unionAuthorizer([mastersAuthorizer, ...authorizers]);
   const handling = new RequestHandling({
-    ...{ options, server, authorize, subresources: behavior, delegation },
+    ...{ options, server, authorize, subresources: behavior, delegation, watches },
     ...requestCounts(options, server),
     documentAt: documentReader(options, server, behavior, { documents, actions, delegation }),
   });

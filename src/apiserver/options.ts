@@ -5,6 +5,7 @@ import type { Kinds } from '../apimachinery/kind-set.ts';
 import type { FieldDocs } from '../apimachinery/openapi-schema.ts';
 import type { MessageTable } from '../apimachinery/protobuf/message-types.ts';
 import type { Clock } from '../base/clock.ts';
+import type { Current } from '../base/current.ts';
 import type { LoopMeter } from '../base/event-loop/loop-meter.ts';
 import type { Logger } from '../base/log.ts';
 import type { Registry } from '../base/metrics/registry.ts';
@@ -43,6 +44,8 @@ export interface ServerParts {
   readonly documents: ReadonlyMap<string, Document>;
   /** Documents that answer POST, by path; each is authorized for the verb `post`. */
   readonly actions?: ReadonlyMap<string, Document>;
+  /** Texts that answer GET with `watch=true`, by path; each is authorized for the verb `watch`. */
+  readonly watches?: ReadonlyMap<string, Current<string>>;
   /** Other servers, to which requests for their groups are forwarded. */
   readonly delegation?: Delegation;
 }

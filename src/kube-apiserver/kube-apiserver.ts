@@ -145,6 +145,7 @@ const kubeParts = (
   admission: admissionPlugins(server, features),
   documents: documentsOf(server, options),
   ...(options.documents && { actions: options.documents }),
+  ...(options.watches && { watches: options.watches }),
   authorizers: [
     nodeAuthorizer(server, nodeAccessOf(features)),
     nodeExecutableAuthorizer,

@@ -84,6 +84,8 @@ export interface KubeApiServerOptions
   readonly pages?: MetricPages;
   /** Documents in addition to this server's own, by path; they are served for POST too. */
   readonly documents?: ReadonlyMap<string, Document>;
+  /** Texts that clients may watch, by the paths of their documents. */
+  readonly watches?: ReadonlyMap<string, Current<string>>;
   /** Metrics of the objects of features, for /metrics/objects. */
   readonly objectMetrics: readonly ObjectMetrics[];
   /** Sessions of browsers; without it, the server has none. */

@@ -2,6 +2,7 @@
 import { text } from 'node:stream/consumers';
 import { authorityPath } from '../api/certificates/v1/conditions.ts';
 import type { Transport } from '../client/transport.ts';
+import { lines } from '../client/watch-stream.ts';
 import { certificatesOf } from '../os/certificate-bundle.ts';
 
 export interface ServedAuthorities {
@@ -22,6 +23,28 @@ export async function readServedAuthorities(
   const response = await transport.request({ method: 'GET', path: authorityPath, signal });
   const body = await text(response.body);
   return response.status === 200 ? parseAuthorities(body) : undefined;
+}
+
+/**
+ * Calls `take` with the authorities that the API server serves, at once and after each change. Resolves when
+ * the server ends the watch: to false if it is of a version that sends them only once. Rejects with the error
+ * of the transport or of `take`, for an answer that has no authorities, and for one that refuses the watch.
+ */
+export async function watchServedAuthorities(
+  transport: Transport,
+  take: (served: ServedAuthorities) => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const path = `${authorityPath}?watch=true`;
+  const response = await transport.request({ method: 'GET', path, signal });
+  if (response.header('content-type')?.endsWith(';stream=watch')) {
+    for await (const line of lines(response.body)) await take(parseAuthorities(line));
+    return true;
+  }
+  const body = await text(response.body);
+  if (response.status === 200) await take(parseAuthorities(body));
+  else if (response.status !== 404) throw new Error(`the API server answers ${response.status}`);
+  return false;
 }
 
 /** Throws an Error unless the text has authorities that can be read, the signer among them. */

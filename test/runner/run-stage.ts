@@ -11,6 +11,7 @@ import {
   type TestProcess,
 } from './plan.ts';
 import { runProcess } from './process.ts';
+import { type Limits, MeasuredRoom, type Room } from './processor-room.ts';
 import { machineSeconds } from './processor-seconds.ts';
 import { ProgressPrinter } from './progress.ts';
 import type { ProcessResult } from './report.ts';
@@ -38,6 +39,8 @@ export interface StageOptions {
   /** True to end with a line that has only the counts; otherwise the stage's name precedes them. */
   readonly totals: boolean;
   readonly signal: AbortSignal;
+  /** Measures whether more processes than the least have room; this machine's processors by default. */
+  readonly roomFor?: (limits: Limits) => Room;
   readonly out: NodeJS.WritableStream & { readonly isTTY?: boolean };
 }
 
@@ -68,13 +71,14 @@ export async function runStage(stage: Stage, options: StageOptions): Promise<boo
     seconds: expectedSeconds(stage, file, kilobytesOf(file, root), known),
     ...needsOf(readFileSync(resolve(root, file), 'utf8')),
   }));
-  const first = await runAll(stage, processesOf(stage, tests), stage.concurrency, options);
+  const limits = { least: stage.concurrency, most: stage.maxConcurrency ?? stage.concurrency };
+  const first = await runAll(stage, processesOf(stage, tests), limits, options);
   const again = signal.aborted ? [] : filesToRunAgain(first);
   if (again.length > 0) out.write(`\nrunning again, alone: ${again.join(', ')}\n`);
   const alone = tests
     .filter(({ file }) => again.includes(file))
     .map((test) => ({ ...test, name: test.file, files: [test.file] }));
-  const second = await runAll(stage, alone, 1, options);
+  const second = await runAll(stage, alone, { least: 1, most: 1 }, options);
   if (signal.aborted) {
     const done = first.reduce((sum, { files }) => sum + files.length, 0);
     out.write(`\n${stage.name}: interrupted; ${done} of ${tests.length} files had ended\n`);
@@ -91,7 +95,7 @@ export async function runStage(stage: Stage, options: StageOptions): Promise<boo
 async function runAll(
   stage: Stage,
   processes: readonly TestProcess[],
-  concurrency: number,
+  limits: Limits,
   options: StageOptions,
 ): Promise<ProcessResult[]> {
   const { root, signal, out, verbose } = options;
@@ -106,16 +110,17 @@ async function runAll(
     done: results.reduce((sum, { files }) => sum + files.length, 0),
     all: filesIn(processes),
     failed: results.flatMap(({ files }) => files).filter(({ failures }) => failures.length > 0).length,
-    secondsLeft: secondsLeft(active(), waiting, concurrency),
+    secondsLeft: secondsLeft(active(), waiting, Math.max(limits.least, running.size)),
     running: active().map(({ process }) => process.name),
   }));
   const live = verbose && processes.length === 1;
+  const room = options.roomFor?.(limits) ?? new MeasuredRoom(limits);
 
   async function run(process: TestProcess): Promise<void> {
     const { testTimeoutMs, processTimeoutMs, lingerMs } = stage;
     const print = (text: string) => void (live && out.write(text));
-    const limits = { testTimeoutMs, processTimeoutMs, lingerMs };
-    const result = await runProcess({ files: process.files, root, ...limits, signal, print });
+    const timeouts = { testTimeoutMs, processTimeoutMs, lingerMs };
+    const result = await runProcess({ files: process.files, root, ...timeouts, signal, print });
     running.delete(process);
     appendFileSync(join(options.results, `${stage.name}.log`), `== ${process.name}\n${result.output}`);
     if (signal.aborted) return;
@@ -132,18 +137,18 @@ async function runAll(
   async function work(): Promise<void> {
     const turns = new Set<Promise<void>>();
     while (!signal.aborted) {
-      const process =
-        running.size < concurrency
-          ? nextProcess(
-              waiting,
-              [...running.keys()].some(({ locksMachine }) => locksMachine),
-            )
-          : undefined;
+      const process = room.mayStart(running.size)
+        ? nextProcess(
+            waiting,
+            [...running.keys()].some(({ locksMachine }) => locksMachine),
+          )
+        : undefined;
       if (process === undefined) {
         if (turns.size === 0) break;
-        await Promise.race(turns);
+        await Promise.race(waiting.length > 0 ? [...turns, ...room.change(running.size)] : turns);
         continue;
       }
+      room.started();
       waiting.splice(waiting.indexOf(process), 1);
       running.set(process, performance.now());
       const turn: Promise<void> = run(process).finally(() => turns.delete(turn));
@@ -156,6 +161,7 @@ async function runAll(
     await work();
   } finally {
     progress.stop();
+    room.stop();
   }
   return results;
 }

@@ -9,7 +9,10 @@ export interface Stage {
   readonly name: string;
   /** Test files, relative to the repository. */
   readonly files: string;
+  /** Number of processes that run at once, however busy the machine is. */
   readonly concurrency: number;
+  /** Number of processes that run at once while processors are idle; `concurrency` if it is left out. */
+  readonly maxConcurrency?: number;
   /** Maximum duration of one test. */
   readonly testTimeoutMs: number;
   /** Maximum duration of a process. */
@@ -51,6 +54,7 @@ export const stages: readonly Stage[] = [
     files: 'test/integration/**/*.test.ts',
     // On average a file keeps half a processor busy.
     concurrency: 4,
+    maxConcurrency: 6,
     testTimeoutMs: 300_000,
     processTimeoutMs: 900_000,
     // Enough files to share the loading, and few enough to keep several processes busy until the end.
@@ -63,6 +67,7 @@ export const stages: readonly Stage[] = [
     files: 'test/e2e/**/*.test.ts',
     // These tests mostly wait, for example for the end of a lease or the start of an engine.
     concurrency: 4,
+    maxConcurrency: 7,
     testTimeoutMs: 480_000,
     processTimeoutMs: 900_000,
     filesInProcess: 1,

@@ -38,7 +38,7 @@ export interface MainLimits {
 }
 
 /**
- * Defaults for one machine with 1,000 nodes. Each node has seven watches and the watches of its pods' needs
+ * Defaults for one machine with 1,000 nodes. Each node has eight watches and the watches of its pods' needs
  * (docs/scale.md).
  */
 export const defaultLimits: MainLimits = { requests: 400, watches: 1000 };

@@ -8,7 +8,10 @@ import type { Sort } from './in-flight.ts';
 export interface LoadRequest {
   readonly user: UserInfo;
   readonly info: RequestInfo;
-  /** Undefined for a method that the API does not support. */
+  /**
+   * Undefined for a method that the API does not support, and for a path that is no resource unless it is
+   * watched.
+   */
   readonly verb: Verb | undefined;
   readonly follow: boolean;
   /** Undefined for a request that is not long-running, or that is a watch. */
@@ -18,8 +21,8 @@ export interface LoadRequest {
 /** Returns the sort of load that the request counts as. */
 export function sortOf({ user, info, verb, follow, longRunning }: LoadRequest): Sort {
   const isNode = nodeNameOf(user) !== undefined;
-  if (info.type !== 'resource') return isNode ? 'node request' : 'request';
   if (verb === 'watch') return isNode ? 'node watch' : 'watch';
+  if (info.type !== 'resource') return isNode ? 'node request' : 'request';
   if (longRunning === 'call') return 'call';
   if (isStream(longRunning, follow)) return 'stream';
   if (!isNode) return 'request';

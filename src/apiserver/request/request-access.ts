@@ -15,8 +15,8 @@ import type { RequestInfo, ResourceRequest } from './request-info.ts';
 import type { UserInfo } from './user.ts';
 
 /**
- * Returns the load that a request counts as, and its verb; undefined for a path that is no resource, and for
- * a method that the API does not support.
+ * Returns the load that a request counts as, and its verb; undefined for a path that is no resource unless
+ * `watchesDocument` is set, and for a method that the API does not support.
  */
 export function loadOf(
   method: string,
@@ -25,10 +25,12 @@ export function loadOf(
   query: URLSearchParams,
   user: UserInfo,
   env: RequestEnv | undefined,
+  watchesDocument = false,
 ): CountedRequest & { readonly verb: string | undefined } {
   const watch = booleanParameter(query, 'watch') ?? false;
   const follow = booleanParameter(query, 'follow') ?? false;
-  const verb = info.type === 'resource' ? verbOf(method, info, watch, subresource) : undefined;
+  const ofPath = watchesDocument ? 'watch' : undefined;
+  const verb = info.type === 'resource' ? verbOf(method, info, watch, subresource) : ofPath;
   const sort = sortOf({ user, info, verb, follow, longRunning: subresource?.longRunning });
   return { user, verb, sort, onClosed: env?.onClosed };
 }

@@ -3,22 +3,26 @@
  * tracing, and the answer of a resource or of another path.
  */
 import type { Context } from 'hono';
+import { booleanParameter } from '../../apimachinery/list-options.ts';
 import { storedKind } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newStatusError, StatusError } from '../../apimachinery/status-error.ts';
+import type { Current } from '../../base/current.ts';
 import { inChildSpan } from '../../base/tracing/current-span.ts';
 import { fieldsOf, identify } from '../authentication/identify.ts';
 import { type AccessRequest, type Authorize, refusal } from '../authorization/authorizer.ts';
 import type { Delegation } from '../delegation.ts';
+import { documentSource, watchedType } from '../document-watch.ts';
 import { encoderOf } from '../encoding/answer.ts';
 import { toStatusError } from '../errors.ts';
 import type { InFlight } from '../load/in-flight.ts';
 import { type Aside, withInFlightLimit } from '../load/shed.ts';
 import type { ApiServerOptions, RequestEnv } from '../options.ts';
-import { type Headers, respondText, warningHeader } from '../respond.ts';
+import { type Headers, respond, respondText, warningHeader } from '../respond.ts';
 import type { ServerContext } from '../server-context.ts';
 import { findSubresource, type KindSubresources, type Subresource } from '../subresources/subresources.ts';
 import type { AskedRequest, DirectRequest } from '../transport/asked-request.ts';
 import { checkHead } from '../transport/head-limits.ts';
+import { streamOf } from '../transport/pushed-body.ts';
 import { RequestWork } from '../transport/request-work.ts';
 import { formsOf, handlerOf } from '../verbs/verbs.ts';
 import { auditHeaders } from './audit-id.ts';
@@ -50,6 +54,15 @@ interface Addressed {
   readonly delegated?: Delegated | undefined;
 }
 
+/** The parts of a request that its answer depends on. */
+interface AskedFor {
+  readonly info: RequestInfo;
+  readonly addressed: Addressed;
+  readonly query: URLSearchParams;
+  /** Text of a path, if it is watched. */
+  readonly watched: Current<string> | undefined;
+}
+
 interface Delegated {
   readonly group: string;
   readonly version: string;
@@ -66,6 +79,8 @@ export interface HandlingParts {
   /** Other servers, to which requests are forwarded; absent if there are none. */
   readonly delegation?: Delegation | undefined;
   readonly measured: RequestMetrics;
+  /** Texts that can be watched, by path. */
+  readonly watches?: ReadonlyMap<string, Current<string>> | undefined;
   /** Returns the document, the discovery or the schema at a path. */
   readonly documentAt: (path: string, request: Request) => Promise<Response | undefined>;
 }
@@ -108,14 +123,14 @@ export class RequestHandling {
     const { subresource } = addressed;
     const isServed = isAddressed(info, addressed);
     const longRunning = subresource?.longRunning;
-    const load = loadOf(method, info, subresource, searchParams, c.get('user'), c.env);
+    const watched = this.#watchedBy(method, info, searchParams);
+    const load = loadOf(method, info, subresource, searchParams, c.get('user'), c.env, watched !== undefined);
     const { verb, user, onClosed } = load;
     const served = () => {
+      const asked = { info, addressed, query: searchParams, watched };
       // Requests of the control plane must not wait for requests of users and nodes.
-      if (c.env?.user) return this.#serve(c, info, addressed, searchParams);
-      return withInFlightLimit(inFlight, load, (aside) =>
-        this.#serve(c, info, addressed, searchParams, aside),
-      );
+      if (c.env?.user) return this.#serve(c, asked);
+      return withInFlightLimit(inFlight, load, (aside) => this.#serve(c, asked, aside));
     };
     const answer = () =>
       measured.measure(
@@ -202,16 +217,16 @@ export class RequestHandling {
     throw newForbidden({ group, plural }, name, refusal(access, decision));
   }
 
-  #serve(
-    c: Context<Env>,
-    info: RequestInfo,
-    addressed: Addressed,
-    query: URLSearchParams,
-    aside?: Aside,
-  ): Promise<Response> {
+  /** Returns the text that a request watches, at a path that is no resource. */
+  #watchedBy(method: string, info: RequestInfo, query: URLSearchParams): Current<string> | undefined {
+    const isWatch = method === 'GET' && info.type === 'path' && booleanParameter(query, 'watch') === true;
+    return isWatch ? this.#parts.watches?.get(info.path) : undefined;
+  }
+
+  #serve(c: Context<Env>, { info, addressed, query, watched }: AskedFor, aside?: Aside): Promise<Response> {
     return info.type === 'resource'
       ? this.#serveResource(c, info, addressed, query, aside)
-      : this.#servePath(c, query, addressed.delegated);
+      : this.#servePath(c, query, addressed.delegated, watched);
   }
 
   /** Forwards a request to the server of its group. */
@@ -234,18 +249,31 @@ export class RequestHandling {
     c: Context<Env>,
     query: URLSearchParams,
     delegated: Delegated | undefined,
+    watched: Current<string> | undefined,
   ): Promise<Response> {
     const { authorize, documentAt } = this.#parts;
     const { path, method } = c.req;
-    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const ofMethod = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const verb = watched ? 'watch' : ofMethod;
     const access: AccessRequest = { type: 'path', user: c.get('user'), verb, path };
     const decision = await authorize(access);
     if (!decision.allowed) throw newStatusError('Forbidden', `forbidden: ${refusal(access, decision)}`);
     if (delegated) return this.#forward(c, delegated, verb);
+    if (watched) return this.#watch(c, watched);
     requestTimeout(query);
     const isServed = method === 'GET' || method === 'HEAD' || method === 'POST';
     const found = isServed ? await documentAt(path, c.req.raw) : undefined;
     return found ?? c.notFound();
+  }
+
+  #watch(c: Context<Env>, text: Current<string>): Response {
+    const { shutdown, push, hangUp } = c.env ?? {};
+    const { server } = this.#parts;
+    const request = c.req.raw;
+    const source = documentSource({ text, clock: server.clock, shutdown });
+    push?.(source);
+    const body = push ? null : streamOf(source, request.signal, hangUp);
+    return respond(200, body, { ...commonHeaders(server, request), ...watchedType });
   }
 
   async #serveResource(

@@ -18,7 +18,7 @@ export interface RotateOptions {
   readonly say: (text: string) => void;
 }
 
-/** Nodes read the authorities every minute, and then request their certificates. */
+/** Nodes of earlier versions read the authorities every minute, and then request their certificates. */
 const patienceMs = 300_000;
 const pollMs = 2_000;
 

@@ -8,6 +8,7 @@ import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import type { Document } from '../../apiserver/options.ts';
 import { respondJson, respondText } from '../../apiserver/respond.ts';
+import { type Current, replaceable } from '../../base/current.ts';
 import { authorityHash } from '../../pki/authority-hash.ts';
 import { type RotatingNode, rotationPhases, standingOf } from '../../pki/authority-rotation.ts';
 import { type Credentials, newAuthority } from '../../pki/credentials.ts';
@@ -18,6 +19,11 @@ import type { FrontProxy } from './front-proxy.ts';
 export interface AuthorityDocumentOptions {
   readonly rotation: AuthorityRotation;
   readonly credentials: Credentials;
+  /**
+   * Certificates (PEM) that the masters trust: the former authority as long as the API server has a
+   * certificate of it.
+   */
+  readonly authority: Current<string>;
   /** The authority of the front proxy, which is replaced in the same steps. */
   readonly frontProxy: Pick<FrontProxy, 'rotate'>;
   readonly now: () => number;
@@ -55,13 +61,33 @@ async function refused(
   return undefined;
 }
 
-function stateOf({ rotation, credentials }: AuthorityDocumentOptions, nodes: readonly RotatingNode[]) {
-  const { signer, trusted } = credentials.authorities.value;
-  const record = rotation.record.value;
+/** Returns the part of the document that nodes follow, in JSON, for nodes that watch it. */
+export function watchedAuthorities(
+  options: Pick<AuthorityDocumentOptions, 'credentials' | 'authority'>,
+): ReadonlyMap<string, Current<string>> {
+  const text = () => JSON.stringify(servedBy(options));
+  const current = replaceable(text());
+  const { credentials, authority } = options;
+  for (const source of [credentials.authorities, authority])
+    (source as Current<unknown>).onChange(() => current.replace(text()));
+  return new Map([[authorityPath, current]]);
+}
+
+/**
+ * Returns the authorities to trust, and the one that signs certificates of nodes. A master that follows a
+ * rotation trusts the signer a moment later than it signs; nodes must not.
+ */
+function servedBy({ credentials, authority }: Pick<AuthorityDocumentOptions, 'credentials' | 'authority'>) {
+  const { trusted, signer } = credentials.authorities.value;
+  const isTrusted = authority.value.includes(signer.certificate.trim());
+  return { trusted: isTrusted ? authority.value : trusted, signer: signer.certificate };
+}
+
+function stateOf(options: AuthorityDocumentOptions, nodes: readonly RotatingNode[]) {
+  const record = options.rotation.record.value;
   const next = record && authorityHash(record.next.certificate);
   return {
-    trusted,
-    signer: signer.certificate,
+    ...servedBy(options),
     ...(record && { phase: record.phase, former: record.former, next }),
     nodes: nodes.map((node) => ({
       name: node.name,

@@ -44,7 +44,7 @@ import type { PartSettings, Settings } from '../settings/setting-table.ts';
 import { installedExecutable, isService } from '../upgrade/running-service.ts';
 import { writeAdminKubeconfig } from './admin-kubeconfig.ts';
 import { readAdmissionFile } from './admission-file.ts';
-import { authorityDocument } from './authority-document.ts';
+import { authorityDocument, watchedAuthorities } from './authority-document.ts';
 import { prepareBackups } from './backups.ts';
 import { certificateRequests } from './certificate-requests.ts';
 import { followAuthorities, openClusterCredentials } from './cluster-credentials.ts';
@@ -127,7 +127,8 @@ export async function startControlPlane(
     ...{ store, sharesStore, frontProxy, frontProxyTrust: frontProxy },
     authenticate: authenticatorOf(tokens, clock),
     certificates: certificateRequests(credentials.authorities, authority),
-    documents: ownDocuments({ rotation, credentials, frontProxy, now: () => clock.now() }),
+    documents: ownDocuments({ rotation, credentials, authority, frontProxy, now: () => clock.now() }),
+    watches: watchedAuthorities({ credentials, authority }),
     autoscaling: autoscalingOf(settings, metricSource),
     ...(etcdSocket && { pages: { etcd: etcdPage(etcdSocket) } }),
     ...sessionsOf(settings),

@@ -21,7 +21,7 @@ import { joinCluster, type Membership } from '../../node-bootstrap/join.ts';
 import { clientOrder, nodeUser, serves, servingOrder } from '../../node-bootstrap/node-certificates.ts';
 import { NodeFiles } from '../../node-bootstrap/node-files.ts';
 import { keepRenewed } from '../../node-bootstrap/renewal.ts';
-import { readServedAuthorities } from '../../node-bootstrap/served-authorities.ts';
+import { type ServedAuthorities, watchServedAuthorities } from '../../node-bootstrap/served-authorities.ts';
 import type { ServiceManager } from '../../os/service-manager.ts';
 import { makeKey } from '../../pki/new-request.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
@@ -49,9 +49,11 @@ export interface MemberOptions extends NodeContext {
  */
 const removalMs = 2_000;
 
-/** Interval at which a node reads the authorities, which no watch reports. */
+/** Interval at which a node reads the authorities of a master of an earlier version, which has no watch. */
 const authoritiesMs = 60_000;
-const followBackoff = () => new Backoff({ initialMs: 1_000, maxMs: authoritiesMs });
+/** Milliseconds between the end of a watch of the authorities and the next. */
+const watchRestMs = 1_000;
+const followBackoff = () => new Backoff({ initialMs: watchRestMs, maxMs: 10_000 });
 
 const say = (message: string) => process.stdout.write(`${message}\n`);
 
@@ -171,15 +173,22 @@ class Member {
     const onError = (error: unknown) =>
       log.debug('cannot read the authorities of the cluster', { error: errorMessage(error) });
     await keepDoing({ clock, signal, restMs: authoritiesMs, backoff: followBackoff(), onError }, async () => {
-      const served = await readServedAuthorities(this.#transport, signal);
-      if (!served) return;
-      if (served.trusted !== this.#authority.value) {
-        await this.#files.writeAuthority(served.trusted);
-        this.#authority.replace(served.trusted);
-        log.info('the authorities of the cluster have changed');
-      }
-      if (served.signer !== this.#signer.value) this.#signer.replace(served.signer);
+      const isWatched = await watchServedAuthorities(
+        this.#transport,
+        (served) => this.#trust(served),
+        signal,
+      );
+      return isWatched ? watchRestMs : authoritiesMs;
     });
+  }
+
+  async #trust({ trusted, signer }: ServedAuthorities): Promise<void> {
+    if (trusted !== this.#authority.value) {
+      await this.#files.writeAuthority(trusted);
+      this.#authority.replace(trusted);
+      this.#options.log.info('the authorities of the cluster have changed');
+    }
+    if (signer !== this.#signer.value) this.#signer.replace(signer);
   }
 
   /** Runs until the signal aborts, also across deletions of the Node. */

@@ -6,6 +6,8 @@ import { connect as connectHttp2 } from 'node:http2';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { beforeEach, describe, it, type TestContext } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
+import { authorityPath } from '../../../src/api/certificates/v1/conditions.ts';
+import { type Replaceable, replaceable } from '../../../src/base/current.ts';
 import { agentProtocol } from '../../../src/http/agent-protocol.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
@@ -22,8 +24,9 @@ async function dial(
   t: TestContext,
   { port, authority, clientCertificate }: HttpsTestServer,
   ALPNProtocols: string[],
+  [user, group]: readonly [string, string] = ['silent', 'system:masters'],
 ): Promise<TLSSocket> {
-  const { key, certificate } = await clientCertificate('silent', ['system:masters']);
+  const { key, certificate } = await clientCertificate(user, [group]);
   const trust = { ca: authority.certificate, key, cert: certificate };
   const options = { host: '127.0.0.1', port, ...trust, ALPNProtocols, allowHalfOpen: true };
   const socket = connect(options);
@@ -42,9 +45,11 @@ async function reads(socket: Socket, pattern: RegExp): Promise<void> {
 describe('a listener that stops', () => {
   let clock: FakeClock;
   let server: HttpsTestServer;
+  let text: Replaceable<string>;
   beforeEach(async () => {
     clock = new FakeClock();
-    server = await startHttpsTestServer({ listenClock: clock });
+    text = replaceable('one');
+    server = await startHttpsTestServer({ listenClock: clock, watches: new Map([[authorityPath, text]]) });
   });
 
   it('waits a second for an agent that does not close its connection', async (t) => {
@@ -68,6 +73,24 @@ describe('a listener that stops', () => {
     await clock.advance(300);
     client.resume();
     await ended;
+    await clock.advance(1000);
+    await stopped;
+  });
+
+  it('ends the watch of a node that follows a document, which a machine that joins may not watch', async (t) => {
+    const request = `GET ${authorityPath}?watch=true HTTP/1.1\r\nhost: a\r\n\r\n`;
+    const joining = await dial(t, server, ['http/1.1'], ['system:bootstrap:a', 'system:bootstrappers']);
+    joining.write(request);
+    await reads(joining, /^HTTP\/1.1 403 /);
+    joining.destroy();
+    const node = await dial(t, server, ['http/1.1'], ['system:node:a', 'system:nodes']);
+    node.write(request);
+    await reads(node, /\r\n\r\n[\s\S]*one\n/);
+    text.replace('two');
+    await reads(node, /two\n/);
+    const stopped = server.stop();
+    await reads(node, /(?:^|\r\n)0\r\n\r\n$/);
+    node.destroy();
     await clock.advance(1000);
     await stopped;
   });

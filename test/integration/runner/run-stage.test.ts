@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import type { FlakeEntry } from '../../runner/flake-record.ts';
-import { runStage, type StageResult } from '../../runner/run-stage.ts';
+import { runStage, type StageOptions, type StageResult } from '../../runner/run-stage.ts';
 import type { Stage } from '../../runner/stages.ts';
 
 const stage: Stage = {
@@ -37,6 +37,7 @@ interface More {
   readonly allowed?: string;
   readonly times?: Readonly<Record<string, number>>;
   readonly signal?: AbortSignal;
+  readonly roomFor?: StageOptions['roomFor'];
 }
 
 /** Runs a stage of the given files; `texts` are their contents by name. */
@@ -73,6 +74,7 @@ async function run(context: TestContext, texts: Readonly<Record<string, string>>
       verbose: false,
       totals: true,
       signal: more.signal ?? new AbortController().signal,
+      ...(more.roomFor && { roomFor: more.roomFor }),
       out,
     },
   );
@@ -233,6 +235,43 @@ describe('a stage of tests', () => {
     });
     assert.deepEqual(order, ['b', 'c', 'a']);
     for (const name of order) assert.ok((times[`tests/all/${name}.test.mjs`] ?? 20) < 20, name);
+  });
+
+  describe('while processors are idle', () => {
+    const together = { concurrency: 1, maxConcurrency: 2 };
+    const waits = (own: string, other: string, ms: number) => `test('waits', async () => {
+      writeFileSync('${own}.begun', '');
+      const end = performance.now() + ${ms};
+      while (!existsSync('${other}.begun') && performance.now() < end)
+        await new Promise((done) => setTimeout(done, 20));
+      assert.ok(existsSync('${other}.begun'));
+    });`;
+    const room = (hasRoom: boolean): NonNullable<StageOptions['roomFor']> => {
+      let looks = 0;
+      return ({ least, most }) => ({
+        mayStart: (running) => running < least || (hasRoom && running < most && ++looks > 3),
+        started: () => undefined,
+        change: () => [new Promise((done) => setTimeout(done, 20))],
+        stop: () => undefined,
+      });
+    };
+
+    it('starts more files than always, as soon as there is room', async (context) => {
+      const texts = { a: waits('a', 'b', 60_000), b: waits('b', 'a', 60_000) };
+      const { passed, printed } = await run(context, texts, { stage: together, roomFor: room(true) });
+      assert.ok(passed, printed);
+    });
+
+    it('starts no more files than always if there is no room', async (context) => {
+      const texts = { a: waits('a', 'b', 300), b: `writeFileSync('b.begun', '');${passes}` };
+      const times = { a: 20, b: 10 };
+      const { result, order } = await run(context, texts, {
+        ...{ stage: together, times, roomFor: room(false) },
+      });
+      // The file that waited in vain passes when it is run again, after the other one.
+      assert.deepEqual(result.flaky, ['tests/all/a.test.mjs']);
+      assert.deepEqual(order, ['a', 'b', 'a']);
+    });
   });
 
   it('does nothing more once it is interrupted', async (context) => {

@@ -213,6 +213,8 @@ describe('the sort of a request', () => {
     [node, 'watch', '/api/v1/nodes', 'node watch'],
     [node, 'patch', '/api/v1/namespaces/default/pods/a/status', 'node request'],
     [node, undefined, '/apis', 'node request'],
+    [node, 'watch', '/minik8s/certificate-authority', 'node watch'],
+    [admin, 'watch', '/minik8s/certificate-authority', 'watch'],
   ] as const) {
     it(`is ${sort}: ${user.name} ${verb} ${path}`, () =>
       assert.equal(sortOf({ user, verb, ...at(path), follow: false }), sort));
