@@ -121,17 +121,22 @@ test('doctor finds faults on two machines, and prints the commands that mend the
     assert.match(stderr, /forbidden/i);
   });
 
-  /** Provokes one fault, which the printed command must mend. */
+  /**
+   * Provokes one fault, which the printed command must mend. It is provoked up to `times` times, for faults
+   * that an agent may mend before the doctor has read them.
+   */
   async function mends(
     provoke: () => Promise<unknown>,
     check: string,
     expected: RegExp,
     command: RegExp,
+    times = 1,
   ): Promise<void> {
     await provoke();
     const report = await examine(first, flags('node-0'));
-    assert.equal(report.exitStatus, 2);
     const [fault, ...others] = faultsIn(report).filter((one) => one.check === check);
+    if (!fault && times > 1) return mends(provoke, check, expected, command, times - 1);
+    assert.equal(report.exitStatus, 2);
     assert.ok(fault, `no fault of ${check}: ${JSON.stringify(faultsIn(report))}`);
     // Both directions fail if answers are dropped too; one command mends them.
     for (const other of others) assert.equal(other.mend, fault.mend);
@@ -192,10 +197,12 @@ test('doctor finds faults on two machines, and prints the commands that mend the
       'sysctls',
       /^net\.ipv4\.ip_forward = 0$/,
       /^sysctl -w net\.ipv4\.ip_forward=1$/,
+      // Each agent switches forwarding on once a minute.
+      3,
     ),
   );
 
-  await context.test('a firewall that drops forwarded packets by default', async () => {
+  await context.test('finds a firewall that drops forwarded packets by default', async () => {
     const rules = `nft add table inet own
       nft 'add chain inet own forward { type filter hook forward priority 0; policy drop; }'`;
     await mends(
@@ -207,7 +214,7 @@ test('doctor finds faults on two machines, and prints the commands that mend the
     await second.run('nft', 'delete', 'table', 'inet', 'own');
   });
 
-  await context.test('a port of a load balancer that another program holds', async () => {
+  await context.test('finds a port of a load balancer that another program uses', async () => {
     const spec = { type: 'LoadBalancer', ports: [{ port: 8088, protocol: 'TCP' }] };
     const service = {
       apiVersion: 'v1',
@@ -245,7 +252,7 @@ test('doctor finds faults on two machines, and prints the commands that mend the
   });
 
   await context.test(
-    'rules that another program deletes are written again, and this is a warning',
+    'warns of rules that another program deleted and that the node wrote again',
     async () => {
       await second.run('nft', 'delete', 'table', 'ip', 'minik8s-proxy');
       const [warning] = await waitFor('the warning', async () => {
