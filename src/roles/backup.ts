@@ -1,4 +1,5 @@
 /** `minik8s backup`: backups of a cluster whose etcd is the embedded one of this machine. */
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { defineCommand } from 'citty';
 import { createBackup } from '../backup/create.ts';
@@ -18,6 +19,7 @@ import { extractAsset } from '../os/assets.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { decodeObject } from '../storage/codec.ts';
+import { formerAddresses } from './backup/former-addresses.ts';
 import { runningMember } from './backup/member.ts';
 import { openBackup, openStore } from './backup/place.ts';
 import { stoppedMember } from './backup/stopped-member.ts';
@@ -56,6 +58,8 @@ const rows = {
   'data-dir': settingTable['data-dir'],
   'backup-dir': settingTable['backup-dir'],
   'backup-passphrase-file': settingTable['backup-passphrase-file'],
+  'node-ip': settingTable['node-ip'],
+  'bind-address': settingTable['bind-address'],
   ...bucketSettings,
 } as const;
 const dataFlags = settingArgs({ 'data-dir': rows['data-dir'], ...bucketSettings }, configFileOf.master);
@@ -279,6 +283,7 @@ const restore = defineCommand({
       for (const file of configWritten) say(`written: ${file}`);
       for (const file of configKept) say(`kept: ${file}, which exists already`);
       warnOfOtherPlace(args, dataDir);
+      if (args['only-pki'] !== true) warnOfFormerAddresses(args);
       warnOfOthers(member);
       say('start minik8s as before; nodes find the master at its former address, or join again');
     } finally {
@@ -303,6 +308,13 @@ function warnOfOtherPlace(args: Args, dataDir: string): void {
     process.stderr.write(
       `Warning: the configuration names the data directory ${configured}, but the backup is in ${dataDir}: start minik8s with --data-dir ${dataDir}, or correct data-dir in the file\n`,
     );
+}
+
+/** Warns if the configuration, which may have just been restored, has addresses of the lost machine. */
+function warnOfFormerAddresses(args: Args): void {
+  const { settings, configFile } = settingsOf(args);
+  const own = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address) ?? []);
+  for (const line of formerAddresses(settings, own, configFile)) process.stderr.write(`Warning: ${line}\n`);
 }
 
 /** Returns the one word that the command was given. */

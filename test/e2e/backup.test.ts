@@ -105,6 +105,8 @@ test('a backup in a bucket is restored on another machine, as docs/backup.md say
 cat >/root/s3-ca.crt
 (umask 077; head -c 24 /dev/urandom | base64 >/root/passphrase)`;
     await first.run(prepare, { input: authority.certificate });
+    const former = `node-ip: ${hosts.at(0).address}`;
+    await first.run(`mkdir -p /etc/minik8s; echo '${former}' >/etc/minik8s/master.yaml`);
     await first.run(start.split('\n').slice(0, 2).join('\n'));
     await first.run('minik8s ctl apply -f -', { input: JSON.stringify(kept) });
     const outputs: string[] = [];
@@ -118,6 +120,9 @@ cat >/root/s3-ca.crt
     await second.run(`echo '${hosts.outside} ${service}' >>/etc/hosts`);
     const restored = await second.run(bucketSteps[2]?.script ?? '');
     assert.match(restored.stdout, /restored into \/var\/lib\/minik8s: \d+ keys/);
+    const warning = `Warning: /etc/minik8s/master.yaml has ${former}, which is no address of this machine`;
+    assert.ok(restored.stderr.includes(warning), restored.stderr);
+    await second.run(`sed -i '/^node-ip:/d' /etc/minik8s/master.yaml`);
     await second.run(start.split('\n').slice(0, 2).join('\n'));
     const { stdout } = await second.run('minik8s ctl get configmap kept -o jsonpath={.data.a}');
     assert.equal(stdout, 'b');

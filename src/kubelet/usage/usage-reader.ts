@@ -3,7 +3,6 @@
  * the engine. It reads on request, and for a while after a request every ten seconds, so that the next
  * request gets rates over a sensible interval. Without requests it costs nothing.
  */
-import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { claimNameOf } from '../../api/core/v1/pod/claims.ts';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
@@ -13,6 +12,7 @@ import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Exec } from '../../os/exec.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
 import type { ContainerState, SandboxState } from '../runtime/runtime.ts';
+import { servedMountPoints } from '../volumes/mounts.ts';
 import { DirectorySizes } from './directory-sizes.ts';
 import { GroupReader } from './group-reader.ts';
 import { readNowIfThere } from './kernel-text.ts';
@@ -21,6 +21,7 @@ import { readMachine } from './machine-reader.ts';
 import { CpuHistory, PodCpuTotals } from './plan/cpu-history.ts';
 import { interfacesIn } from './plan/network-files.ts';
 import type { ContainerReading, PodReading, UsageSnapshot, VolumeReading } from './snapshot.ts';
+import { VolumeFileSystems } from './volume-file-systems.ts';
 
 export interface UsageReaderOptions {
   readonly pods: () => readonly Pod[];
@@ -54,6 +55,7 @@ export class UsageReader {
   readonly #history = new CpuHistory();
   readonly #totals = new PodCpuTotals();
   readonly #sizes: DirectorySizes;
+  readonly #fileSystems: VolumeFileSystems;
   #reading: Promise<UsageSnapshot> | undefined;
   #last: UsageSnapshot | undefined;
   #lastAt = Number.NEGATIVE_INFINITY;
@@ -70,6 +72,7 @@ export class UsageReader {
     this.#options = options;
     this.groups = new GroupReader(options.root);
     this.#sizes = new DirectorySizes(options);
+    this.#fileSystems = new VolumeFileSystems(options);
   }
 
   /**
@@ -115,9 +118,12 @@ export class UsageReader {
     const at = clock.now();
     const node = await readMachine(clock, this.#history, root);
     const all = pods();
+    const served = await servedMountPoints();
     const readings: PodReading[] = [];
     for (let first = 0; first < all.length; first += atOnce) {
-      const some = await Promise.all(all.slice(first, first + atOnce).map((pod) => this.#readPod(pod)));
+      const some = await Promise.all(
+        all.slice(first, first + atOnce).map((pod) => this.#readPod(pod, served)),
+      );
       readings.push(...some.filter((reading) => reading !== undefined));
       // Reading all pods without a pause would block the event loop.
       await nextTurn(clock);
@@ -128,7 +134,7 @@ export class UsageReader {
     return this.#last;
   }
 
-  async #readPod(pod: Pod): Promise<PodReading | undefined> {
+  async #readPod(pod: Pod, served: readonly string[]): Promise<PodReading | undefined> {
     const { clock, observe } = this.#options;
     const { uid } = pod.metadata;
     const { sandboxes, containers } = observe(uid);
@@ -141,7 +147,7 @@ export class UsageReader {
       sandbox && this.#readContainer(pod, sandbox),
       Promise.all(running.map((container) => this.#readContainer(pod, container))),
       sandbox?.ip === undefined ? undefined : this.#interfaces(sandbox.pid),
-      this.#readVolumes(pod),
+      this.#readVolumes(pod, served),
     ]);
     const read = found.filter((reading) => reading !== undefined);
     const used = new Map([...read, ...(own ? [own] : [])].map(({ id, cpu }) => [id, cpu.total]));
@@ -215,12 +221,12 @@ export class UsageReader {
     return found;
   }
 
-  async #readVolumes(pod: Pod): Promise<readonly VolumeReading[]> {
+  async #readVolumes(pod: Pod, served: readonly string[]): Promise<readonly VolumeReading[]> {
     const read = this.#volumesOf(pod).map(async ({ name, directory, isOwn, ...more }) => {
       // Storage that is not the pod's own may be too large to be measured in time: as upstream, its file
       // system's usage is reported.
       const counted = isOwn ? this.#sizes.get(directory) : undefined;
-      const on = counted || !isOwn ? await fileSystemOf(directory) : undefined;
+      const on = counted || !isOwn ? await this.#fileSystems.usage(directory, served) : undefined;
       const at = this.#options.clock.now();
       const size = counted ?? (on && { at, bytes: on.size - on.free, inodes: on.inodes - on.inodesFree });
       return size && on ? [{ name, ...more, size, on }] : [];
@@ -256,21 +262,9 @@ export class UsageReader {
     this.#known = ids;
     this.#history.keep(new Set(['node', 'agent', ...uids, ...ids]));
     this.#totals.keep(uids);
-    const volumes = pods.flatMap((pod) =>
-      this.#volumesOf(pod).flatMap(({ directory, isOwn }) => (isOwn ? [directory] : [])),
-    );
-    this.#sizes.want([...this.#layers.values(), ...volumes]);
-  }
-}
-
-/** Returns undefined when the path does not exist. */
-async function fileSystemOf(path: string) {
-  try {
-    const { blocks, bavail, bfree, bsize, files, ffree } = await statfs(path);
-    const bytes = { size: blocks * bsize, available: bavail * bsize, free: bfree * bsize };
-    return { ...bytes, inodes: files, inodesFree: ffree };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
+    const volumes = pods.flatMap((pod) => this.#volumesOf(pod));
+    this.#fileSystems.keep(new Set(volumes.map(({ directory }) => directory)));
+    const own = volumes.flatMap(({ directory, isOwn }) => (isOwn ? [directory] : []));
+    this.#sizes.want([...this.#layers.values(), ...own]);
   }
 }

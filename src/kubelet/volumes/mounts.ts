@@ -3,6 +3,7 @@
  * mounts by their real paths.
  */
 import { readFile, realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Exec } from '../../os/exec.ts';
 
 /**
@@ -10,18 +11,50 @@ import type { Exec } from '../../os/exec.ts';
  * once for each.
  */
 export async function mountsUnder(directory: string): Promise<readonly string[]> {
-  const real = await realpath(directory).catch((error: NodeJS.ErrnoException) => {
+  const points = (await mounts()).map(({ point }) => point);
+  const real = await realPathOf(directory, points);
+  return points.filter((point) => point === real || (real !== undefined && point.startsWith(`${real}/`)));
+}
+
+export async function isMountPoint(path: string): Promise<boolean> {
+  const points = (await mounts()).map(({ point }) => point);
+  const real = await realPathOf(path, points);
+  return real !== undefined && points.includes(real);
+}
+
+/**
+ * Returns the mount points whose files another machine or process serves. A call to such a file system does
+ * not return while its server is away.
+ */
+export async function servedMountPoints(): Promise<readonly string[]> {
+  return (await mounts()).filter(({ type }) => servedTypes.test(type)).map(({ point }) => point);
+}
+
+const servedTypes = /^(?:nfs4?|cifs|smb3|ceph|9p|glusterfs|fuse(?:\..+)?)$/;
+
+async function mounts(): Promise<readonly { readonly point: string; readonly type: string }[]> {
+  const lines = (await readFile('/proc/self/mounts', 'utf8')).split('\n').filter(Boolean);
+  return lines.map((line) => {
+    const [, point = '', type = ''] = line.split(' ');
+    return { point: unescapeMountPoint(point), type };
+  });
+}
+
+/**
+ * Returns the path by which the kernel lists mounts; undefined where nothing is. A mount point itself is not
+ * looked at, since the call would not return while its server is away.
+ */
+async function realPathOf(path: string, points: readonly string[]): Promise<string | undefined> {
+  const parent = await realPathIfThere(dirname(path));
+  const own = parent === undefined ? undefined : join(parent, basename(path));
+  return own === undefined || points.includes(own) ? own : realPathIfThere(path);
+}
+
+const realPathIfThere = (path: string): Promise<string | undefined> =>
+  realpath(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  if (real === undefined) return [];
-  const lines = (await readFile('/proc/self/mounts', 'utf8')).split('\n');
-  const points = lines.map((line) => unescapeMountPoint(line.split(' ')[1] ?? ''));
-  return points.filter((point) => point === real || point.startsWith(`${real}/`));
-}
-
-export const isMountPoint = async (path: string) =>
-  (await mountsUnder(path)).includes(await realpath(path).catch(() => path));
 
 /**
  * Unmounts everything at and below a directory. This must happen before the directory is removed, because the

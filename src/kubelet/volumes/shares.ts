@@ -33,8 +33,9 @@ export class Shares {
 
   /** Mounts a share; has no effect where something is mounted already. Rejects with VolumeError. */
   async mount(share: Share, target: string): Promise<void> {
-    await mkdir(target, { recursive: true, mode: 0o750 });
+    // A mounted share is not looked at: its server may be away.
     if (await isMountPoint(target)) return;
+    await mkdir(target, { recursive: true, mode: 0o750 });
     const fault = shareFault(share.server, share.path);
     if (fault !== undefined) throw new VolumeError(`the share cannot be mounted: ${fault}`);
     const { server, path, readOnly = false, options = [] } = share;
