@@ -5,6 +5,8 @@
 import { shellWord } from '../base/shell-words.ts';
 
 interface Line {
+  /** All words, as they were typed. */
+  readonly argv: readonly string[];
   readonly verb: string;
   /** Words that are neither flags nor their values. */
   readonly words: readonly string[];
@@ -35,6 +37,10 @@ const valued: ReadonlySet<string> = new Set([
   '-o',
   '--output',
   '--image',
+  '--replicas',
+  '--max',
+  '--min',
+  '--port',
 ]);
 
 function lineOf(argv: readonly string[]): Line {
@@ -45,7 +51,7 @@ function lineOf(argv: readonly string[]): Line {
       (word.startsWith('-') || isValue(argv, index)) && (at < 0 || (index !== at && index !== at + 1)),
   );
   const [verb = '', ...rest] = words;
-  return { verb, words: rest, file: at < 0 ? undefined : argv[at + 1], flags };
+  return { argv, verb, words: rest, file: at < 0 ? undefined : argv[at + 1], flags };
 }
 
 /** Returns true for the value of the flag before it. */
@@ -61,6 +67,12 @@ const converted = (file: string) => `${ctl('convert', '-f', file)} | ${ctl('appl
 /** `apply FILE`, `delete FILE`: the file needs -f. */
 const bareFile: Rule = ({ verb, words: [file, ...more], flags }) =>
   isFile(file) && more.length === 0 ? ctl(verb, '-f', file, ...flags) : undefined;
+
+/** `scale NAME --replicas=3`: the kind is missing, and usually is Deployment. */
+const bareWorkload: Rule = ({ verb, words: [name = '', ...more], flags }) =>
+  name !== '' && more.length === 0 && !name.includes('/') && !isKindWord(name)
+    ? ctl(verb, 'deployment', name, ...flags)
+    : undefined;
 
 /** `get KIND NAMESPACE/NAME`. */
 const namespacedName: Rule = ({ verb, words: [kind, name = '', ...more], flags }) => {
@@ -86,6 +98,16 @@ const otherKind: Rule = ({ verb, words: [kind = '', ...more], flags }) => {
 
 const everyVerb: readonly Rule[] = [otherKind];
 
+/** Words for all objects of a kind: `delete pods` lacks names, and does not mean a pod with the name pods. */
+const kindWords: ReadonlySet<string> = new Set([
+  ...['all', 'pod', 'po', 'deployment', 'deploy', 'service', 'svc', 'node', 'no', 'namespace', 'ns'],
+  ...['job', 'cronjob', 'cj', 'secret', 'configmap', 'cm', 'ingress', 'ing', 'statefulset', 'sts'],
+  ...['daemonset', 'ds', 'replicaset', 'rs', 'pvc', 'pv', 'hpa', 'function', 'workflow', 'trigger'],
+]);
+
+const isKindWord = (word: string): boolean =>
+  [word, word.replace(/s$/, ''), word.replace(/es$/, '')].some((form) => kindWords.has(form.toLowerCase()));
+
 const columns =
   'custom-columns=POD:.metadata.name,CONTAINERS:.spec.containers[*].name,IMAGES:.spec.containers[*].image';
 
@@ -108,10 +130,11 @@ const rulesOf: Readonly<Record<string, readonly Rule[]>> = {
   create: [
     ({ words: [kind], file, flags }) =>
       kind !== undefined && file !== undefined ? ctl('create', '-f', file, ...flags) : undefined,
-    ({ words: [kind = '', name], flags }) =>
-      /^pods?$/i.test(kind) && flags.some((flag) => flag.startsWith('--image'))
-        ? ctl('run', name ?? 'NAME', ...flags)
-        : undefined,
+    ({ words: [kind = '', name], flags }) => {
+      if (!/^pods?$/i.test(kind)) return undefined;
+      const image = flags.some((flag) => flag.startsWith('--image')) ? [] : ['--image=IMAGE'];
+      return ctl('run', name ?? 'NAME', ...flags, ...image);
+    },
     bareFile,
   ],
   delete: [
@@ -129,7 +152,8 @@ const rulesOf: Readonly<Record<string, readonly Rule[]>> = {
       more.length === 0 &&
       file === undefined &&
       flags.length === 0 &&
-      !name.includes('/')
+      !name.includes('/') &&
+      !isKindWord(name)
         ? ctl('delete', 'pod', name)
         : undefined,
   ],
@@ -162,5 +186,26 @@ const rulesOf: Readonly<Record<string, readonly Rule[]>> = {
     ({ words: [name, ...input] }) =>
       name !== undefined && input.length > 1 ? ctl('execute', name, JSON.stringify(input)) : undefined,
   ],
+  events: [
+    ({ words: [object = '', ...more], flags }) =>
+      /^[\w.]+\/[\w.-]+$/.test(object) && more.length === 0
+        ? ctl('events', '--for', object, ...flags)
+        : undefined,
+  ],
+  exec: [
+    ({ argv: [, pod = '', ...command] }) =>
+      [pod, ...command.slice(0, 1)].some((word) => word.startsWith('-')) ||
+      command.length === 0 ||
+      command.includes('--')
+        ? undefined
+        : ctl('exec', pod, '--', ...command),
+  ],
+  rollout: [
+    ({ words: [command, name = '', ...more], flags }) =>
+      command !== undefined && name !== '' && more.length === 0 && !name.includes('/') && !isKindWord(name)
+        ? ctl('rollout', command, 'deployment', name, ...flags)
+        : undefined,
+  ],
+  ...{ scale: [bareWorkload], autoscale: [bareWorkload], expose: [bareWorkload] },
   serverless: [(line) => serverless[line.words[0] ?? 'get']?.(line)],
 };

@@ -178,6 +178,8 @@ function absolute(
   return entries;
 }
 
+const denied = 'permission denied; use sudo, or a kubeconfig of your own (minik8s user create NAME, as root)';
+
 /** Reads a file that a kubeconfig names; undefined if it does not exist. */
 export function readOptional(file: string): string | undefined {
   try {
@@ -185,6 +187,7 @@ export function readOptional(file: string): string | undefined {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') return undefined;
-    throw code === undefined ? error : new UsageError(`cannot read ${file}: ${code}`);
+    if (code === undefined) throw error;
+    throw new UsageError(`cannot read ${file}: ${code === 'EACCES' ? denied : code}`);
   }
 }

@@ -1,5 +1,6 @@
 /** `minik8s support-bundle`: one archive of diagnostic data, without secrets. */
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { answerWithin } from '../base/answer-within.ts';
 import type { Clock } from '../base/clock.ts';
 import { errorMessage } from '../base/log.ts';
@@ -42,6 +43,14 @@ const flagTable = {
   ...machineFlags,
 } as const satisfies FlagTable;
 
+/** Returns the path. Throws UsageError if its directory does not exist, before anything is collected. */
+function writable(file: string): string {
+  const directory = dirname(resolve(file));
+  if (!existsSync(directory))
+    throw new UsageError(`-o ${file}: there is no directory ${directory}; make it, or name another file`);
+  return file;
+}
+
 const supportBundle: Verb = {
   about: 'collect diagnostic data in one archive, without secrets',
   flags: flagTable,
@@ -51,7 +60,7 @@ const supportBundle: Verb = {
       throw new UsageError('minik8s support-bundle takes no words: -o FILE says where to');
     const time = new Date(io.clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
     const folder = `minik8s-support-${time}`;
-    const file = flags.text('output') ?? `${folder}.tar.gz`;
+    const file = writable(flags.text('output') ?? `${folder}.tar.gz`);
     const dataDir = flags.text('data-dir') ?? settingTable['data-dir'].default;
     let secrets: string[] = [];
     let ofCluster: (filter: SecretFilter) => BundlePart[];

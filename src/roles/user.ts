@@ -192,7 +192,12 @@ const remove: Verb = {
     const all = await bindings(cluster());
     for (const name of flags.words) {
       const own = all.filter(({ user }) => user === name);
-      if (own.length === 0) report(new Error(`user ${name} has no role that minik8s user has given him`));
+      if (own.length === 0)
+        report(
+          new Error(
+            `user ${name} has no role bindings that minik8s user has made; minik8s user list shows who has`,
+          ),
+        );
       for (const binding of own) await removeBinding(binding, { cluster, io, report });
     }
   },

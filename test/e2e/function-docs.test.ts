@@ -72,10 +72,6 @@ test('the guides to functions, workflows and triggers can be followed as written
     assert.notEqual(id, '', fired);
     await says(logs, new RegExp(`^got ${RegExp.escape(id)} .*"who": "you"`, 'm'));
     await run(objects);
-    await run('minik8s ctl wait trigger/maps --for=condition=Ready --timeout=60s');
-    await run(
-      'kubectl create configmap pot --dry-run=client -o yaml | sed "/metadata:/a\\  labels: {app: shop}" | kubectl apply -f -',
-    );
     await says(logs, /"name": "pot"/);
     await run(files);
     await says(logs, /"path": "one.csv".*a,b/);

@@ -92,6 +92,23 @@ test('the guides can be followed as written on a machine without kubectl', {
     prints('Serve it by HTTPS', /^hello from hello-/m);
   });
 
+  await context.test('the commands of docs/network-policies.md work', async () => {
+    // The last block is read on a node that has denied packets.
+    const page = pageOf('network-policies.md').split('## A pod does not start')[0] ?? '';
+    const prints = await follow(machine, page, folder);
+    prints('Try it', /^hello from web$.*^hello from web$.*^denied$/ms);
+  });
+
+  await context.test('the commands of docs/access.md work', async () => {
+    const prints = await follow(machine, pageOf('access.md'), folder);
+    prints('Roles', /^yes$/m);
+    prints('Users', /^user alice can authenticate until /m);
+    prints('Users', /^bob +ClusterRole\/view +<all>$/m);
+    prints('Who am I, and what may I do', /^Username +kubernetes-admin$/m);
+    prints('What pods may ask for', /^namespace\/shop labeled/m);
+    await machine.run('minik8s user delete bob; minik8s ctl delete namespace shop');
+  });
+
   await context.test('the commands of docs/images.md work', async () => {
     const prints = await follow(machine, pageOf('images.md'), folder);
     prints('Load one', /^minik8s\/hello:1 +sha256:/m);

@@ -43,7 +43,8 @@ export const useContext: Verb = {
   async run(context) {
     const name = oneName(context, 'use-context');
     await changeFiles(context.io, context.flags, (documents) => {
-      requireEntry(documents, 'contexts', name, `no context exists with the name: "${name}"`);
+      const message = `no context exists with the name: "${name}"`;
+      requireEntry(documents, 'contexts', name, `${message}; minik8s ctl config get-contexts lists them`);
       return new Changes(documents).use(name);
     });
     context.io.out(`Switched to context "${name}".\n`);

@@ -4,6 +4,7 @@
  */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { recordAt, recordsAt, textAt } from '../objects/objects.ts';
+import { noField } from './explain-field.ts';
 
 export interface Explained {
   /** The kind's schema; its fields may be references. */
@@ -45,7 +46,7 @@ class Explainer {
     let [field, heading] = [schema, ''];
     for (const name of path) {
       const found = this.#property(field, name, new Set());
-      if (!found) throw new Error(`field ${JSON.stringify(name)} does not exist`);
+      if (!found) throw new Error(noField(name, this.#names(field)));
       field = found;
       const values = enumOf(field).map((value) => `\n    ${value}`);
       heading = `FIELD: ${name} <${this.#type(field)}>\n${values.length > 0 ? `ENUM:${values.join('')}` : ''}\n\n`;
@@ -66,6 +67,16 @@ class Explainer {
       if (found) return found;
     }
     return undefined;
+  }
+
+  /** Returns the names of the fields among which #property searches. */
+  #names(schema: JsonObject, seen: ReadonlySet<string> = new Set()): string[] {
+    const reference = textAt(schema, '$ref');
+    if (seen.has(reference)) return [];
+    const resolved = this.#resolve(schema);
+    const within = reference ? new Set([...seen, reference]) : seen;
+    const inner = partsOf(resolved).flatMap((part) => this.#names(part, within));
+    return [...Object.keys(recordAt(resolved, 'properties')), ...inner];
   }
 
   /** Returns the descriptions of the field and of its items or values, one line each. */

@@ -4,6 +4,7 @@
  */
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { recordAt, recordsAt, textAt } from '../objects/objects.ts';
+import { noField } from './explain-field.ts';
 import { wrapParagraphs } from './explain-v2-wrap.ts';
 
 export interface ExplainedV2 {
@@ -72,7 +73,7 @@ class Explainer {
     if (form === 'plain' || form === 'any') return schema;
     if (form !== 'fields') return this.follow(this.#within(schema), [name, ...rest]);
     const properties = recordAt(schema, 'properties');
-    if (!Object.hasOwn(properties, name)) throw new Error(`field ${JSON.stringify(name)} does not exist`);
+    if (!Object.hasOwn(properties, name)) throw new Error(noField(name, Object.keys(properties)));
     return this.follow(recordAt(properties, name), rest);
   }
 

@@ -79,7 +79,7 @@ export const replace: Verb = {
       await callRaw(context, 'PUT', rawPath(flags, []));
       return;
     }
-    for await (const target of manifestTargets(context, context.cluster(), 'create')) {
+    for await (const target of manifestTargets(context, context.cluster(), 'replace')) {
       try {
         io.out(await replaceOne(context, target));
       } catch (error) {

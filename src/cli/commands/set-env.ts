@@ -73,7 +73,9 @@ export const setEnv: Verb = {
       return listEnv(context, changedObjects(context, words, change), options);
     }
     if (set.length + remove.size === 0)
-      throw new UsageError('at least one environment variable must be provided');
+      throw new UsageError(
+        'at least one environment variable must be provided: NAME=VALUE, or NAME- to remove one',
+      );
     await changeObjects(context, words, 'env', change);
   },
 };

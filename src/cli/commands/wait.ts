@@ -9,9 +9,12 @@ import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { printedFormat } from '../printers/object-format.ts';
+import { shown as printable } from '../printers/table-writer.ts';
 import { stateText } from '../progress/object-progress.ts';
 import { isPod, showPods } from '../progress/pod-progress.ts';
 import type { Verb, VerbContext } from '../verb.ts';
+import { ObjectCauses } from '../why/object-cause.ts';
+import { ruleBook } from '../why/rule-book.ts';
 import { parseCondition, type WaitCondition } from './wait-condition.ts';
 
 const flagTable = {
@@ -121,6 +124,7 @@ async function waitFor(
     if (!object && absent === 'error') await cluster.get(targetPath(target));
     if (timeoutMs === 0) throw notMetAtOnce(absent, what);
   }
+  if (last) await noteFirstCause(context, target, last);
   throw timedOut(absent, what);
 }
 
@@ -143,6 +147,19 @@ const notMetAtOnce = (absent: WaitCondition['absent'], what: string) =>
 
 const timedOut = (absent: WaitCondition['absent'], what: string) =>
   new Error(`timed out waiting for the condition${absent === 'not yet' ? '' : ` on ${what}`}`);
+
+/** Notes what is wrong with the object, as the description ends with it; nothing if it is as wished. */
+async function noteFirstCause(
+  { cluster, io }: VerbContext,
+  target: ObjectTarget,
+  object: JsonObject,
+): Promise<void> {
+  const isRead = io.calledAs === 'kubectl' && io.columns?.err === undefined;
+  if (isRead || io.signal.aborted) return;
+  const causes = new ObjectCauses(cluster(), await ruleBook(io.features));
+  const cause = await causes.lineOf(target, object, io.clock.now());
+  if (cause !== undefined) io.err(`Note: ${target.resource.plural}/${target.name}: ${printable(cause)}\n`);
+}
 
 interface Showing extends AsyncDisposable {
   say(object: JsonObject | undefined): void;

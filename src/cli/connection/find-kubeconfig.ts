@@ -43,6 +43,7 @@ export function findKubeconfig(io: Pick<Io, 'env' | 'homeDirectory'>, given: str
   throw new UsageError(
     given !== undefined
       ? `kubeconfig ${given} does not exist`
-      : `no kubeconfig found (looked at ${places.flat().join(', ')}): name one with --kubeconfig or $KUBECONFIG`,
+      : `no kubeconfig found (looked at ${places.flat().join(', ')}): name one with --kubeconfig or $KUBECONFIG, ` +
+          'or start a cluster on this machine with minik8s up',
   );
 }

@@ -47,7 +47,7 @@ export function planCopy(words: readonly string[]): CopyPlan {
   }
   if (isRemote(source)) return { direction: 'from pod', remote: source, local: destination.path };
   if (isRemote(destination)) return { direction: 'to pod', local: source.path, remote: destination };
-  throw new UsageError('ctl cp: one of src or dest must be a remote file specification');
+  throw new UsageError('ctl cp: one of src or dest must be a remote file specification: POD:PATH');
 }
 
 const isRemote = (spec: FileSpec): spec is FileSpec & { readonly pod: string } => spec.pod !== undefined;

@@ -26,7 +26,7 @@ export function serviceFor(exposed: ExposedObject, flags: Flags): JsonObject {
   if (!exposable.has(kind)) throw new Error(`cannot expose a ${kind}`);
   const ports = portsOf(exposed, flags);
   if (ports.length === 0 && flags.text('cluster-ip') !== 'None')
-    throw new Error("couldn't find port via --port flag or introspection");
+    throw new Error("couldn't find port via --port flag or introspection; give one with --port=PORT");
   const labels = labelsOf(exposed, flags.text('labels'));
   return {
     kind: 'Service',

@@ -1,4 +1,5 @@
 /** `ctl create quota`, `poddisruptionbudget` and `priorityclass`. */
+import { quantityFault, tryParseQuantity } from '../../apimachinery/quantity.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { labelSelectorOf } from '../objects/label-selector.ts';
 import { type Generator, newMetadata } from './generator.ts';
@@ -26,13 +27,15 @@ const quotaGenerator: Generator = {
   },
 };
 
-/** Reads `cpu=1,memory=1Gi`; the server reads the amounts. Throws UsageError. */
+/** Reads `cpu=1,memory=1Gi`. Throws UsageError, also for an amount that is no quantity. */
 export function amountsOf(text: string | undefined): Record<string, string> {
   if (!text) return {};
   const pairs = text.split(',').map((pair) => {
     const [name = '', amount, ...more] = pair.split('=');
     if (amount === undefined || more.length > 0)
       throw new UsageError(`Invalid argument syntax ${pair}, expected <resource>=<value>`);
+    if (tryParseQuantity(amount) === undefined)
+      throw new UsageError(`${pair}: expected an amount such as 2, 500m or 64Mi; ${quantityFault(amount)}`);
     return [name, amount] as const;
   });
   return Object.fromEntries(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -19,6 +19,17 @@ function attempt<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new UsageError(`error reading ${path}: ${errorMessage(error)}`);
+    throw new UsageError(`error reading ${path}: ${problemOf(error)}`);
   }
+}
+
+const problems: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+  EISDIR: 'is a directory',
+};
+
+function problemOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return problems[code] ?? errorMessage(error);
 }

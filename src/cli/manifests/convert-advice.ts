@@ -16,7 +16,7 @@ export async function adviseToConvert(
   if (!isOtherDialect(object, await io.kubernetesFields())) return;
   const input = file === 'STDIN' ? '-' : shellWord(file);
   io.err(
-    `Note: ${file}:${line} looks like a manifest of another Mini-K8s system; convert it: ` +
+    `Note: ${file}:${line} is in another form than Kubernetes has now; convert it: ` +
       `minik8s ctl convert -f ${input} | minik8s ctl apply -f -\n`,
   );
 }

@@ -70,11 +70,25 @@ const selectedLabels: HintOf = ({ message }, object) => {
   if (!/`selector` does not match template `labels`/.test(message)) return undefined;
   const selector = valueAt(object, 'spec', 'selector', 'matchLabels') ?? valueAt(object, 'spec', 'selector');
   if (!isRecord(selector)) return undefined;
-  const labels = Object.entries(selector).filter(([, value]) => typeof value === 'string');
-  if (labels.length === 0) return undefined;
-  const wanted = labels.map(([key, value]) => `${key}: ${value}`).join(', ');
+  const wanted = labelsText(selector);
+  if (wanted === undefined) return undefined;
   return `spec.template.metadata.labels must include the labels of the selector: {${wanted}}`;
 };
+
+const missingSelector: HintOf = ({ field, message }, object) => {
+  if (field !== 'spec.selector' || !message.startsWith('Required value')) return undefined;
+  const labels = labelsText(valueAt(object, 'spec', 'template', 'metadata', 'labels'));
+  return labels === undefined
+    ? 'give the template labels, and select them: selector: {matchLabels: {app: NAME}}'
+    : `select the pods by the labels of the template: selector: {matchLabels: {${labels}}}`;
+};
+
+/** Returns the labels as YAML has them in braces; undefined if there are none. */
+function labelsText(labels: unknown): string | undefined {
+  if (!isRecord(labels)) return undefined;
+  const pairs = Object.entries(labels).filter(([, value]) => typeof value === 'string');
+  return pairs.length === 0 ? undefined : pairs.map(([key, value]) => `${key}: ${value}`).join(', ');
+}
 
 /** Kinds whose deletion deletes data, or the objects below. */
 const precious = new Set(['PersistentVolumeClaim', 'PersistentVolume', 'Namespace', 'StatefulSet']);
@@ -90,7 +104,9 @@ const endingPods: HintOf = ({ field, message }) =>
     ? 'pods that run to completion belong to a Job or a CronJob'
     : undefined;
 
-const rules: readonly HintOf[] = [plainText, volumes, selectedLabels, replaced, endingPods];
+const rules: readonly HintOf[] = [
+  ...[plainText, volumes, missingSelector, selectedLabels, replaced, endingPods],
+];
 
 const at = (object: unknown, path: Path): unknown =>
   path.reduce<unknown>(

@@ -122,11 +122,12 @@ function expand(all: ApiResources, word: string): ApiResources {
 export async function* manifestTargets(
   context: VerbContext,
   cluster: Cluster,
-  verb?: 'apply' | 'create',
+  verb?: 'apply' | 'create' | 'replace',
 ): AsyncGenerator<ManifestTarget> {
   const read = await readManifests(context.io, context.flags, { kindless: verb !== undefined });
   const entries = selected(read, context.flags.text('selector'));
-  if (verb && entries.length === 0) throw new Error(`no objects passed to ${verb}`);
+  if (verb && entries.length === 0)
+    throw new Error(`no objects passed to ${verb}${whyNone(context.flags, read.length)}`);
   const all = await resourcesFor(entries, cluster);
   for (const entry of entries) {
     if ('error' in entry) {
@@ -137,6 +138,15 @@ export async function* manifestTargets(
     if (target) yield target;
     else if (verb) await adviseToConvert(context, entry);
   }
+}
+
+/** Returns the reason why manifests have no objects, of which `read` were read before the selection. */
+function whyNone(flags: Flags, read: number): string {
+  const files = flags.texts('filename').map((file) => (file === '-' ? 'STDIN' : file));
+  if (files.length === 0) return '';
+  const named = files.join(', ');
+  if (read > 0) return `: no object in ${named} has the labels of -l ${flags.text('selector')}`;
+  return `: ${named} ${files.length === 1 ? 'is' : 'are'} empty, or has only comments`;
 }
 
 /** Returns the entries whose labels match, and all errors. Throws UsageError for an invalid selector. */

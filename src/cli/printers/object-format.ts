@@ -12,6 +12,7 @@ import { formatYaml } from '../../apimachinery/yaml.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { readBoundedSync } from '../../os/bounded-file.ts';
+import { nearest } from '../../terminal/nearest.ts';
 import type { Flags } from '../flags/flags.ts';
 import { itemsOf, metadataOf } from '../objects/objects.ts';
 import { columnsOfFile, columnsOfSpec, customColumns } from './custom-columns.ts';
@@ -67,14 +68,20 @@ export function objectFormat(
   const plain = plainFormats[output];
   if (plain) return plain;
   const template = templateFormats[name];
-  if (!template)
-    throw new UsageError(
-      `unable to match a printer suitable for the output format ${JSON.stringify(output)}: ` +
-        `allowed formats are: ${[...Object.keys(plainFormats), ...Object.keys(templateFormats), 'wide'].sort().join(',')}`,
-    );
+  if (!template) throw new UsageError(unknownFormat(output));
   const given = equals < 0 ? options.template : output.slice(equals + 1);
   if (!given) throw new UsageError(`-o ${name} needs a template: -o ${name}='${template.example}'`);
   return template.format(given, options);
+}
+
+/** Returns the message for an unknown format, with similar ones. */
+function unknownFormat(output: string): string {
+  const known = [...Object.keys(plainFormats), ...Object.keys(templateFormats), 'wide'].sort();
+  const meant = nearest(output, known);
+  return (
+    `unable to match a printer suitable for the output format ${JSON.stringify(output)}: ` +
+    `allowed formats are: ${known.join(',')}${meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : ''}`
+  );
 }
 
 const plainFormats: Readonly<Record<string, ObjectFormat>> = {

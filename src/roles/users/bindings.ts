@@ -64,7 +64,9 @@ async function roleKind(cluster: Cluster, role: string, namespace: string | unde
     return 'Role';
   if (await isThere(cluster, `${rbac}/clusterroles/${name}`)) return 'ClusterRole';
   const where = namespace ? `, and no Role of that name in namespace ${namespace}` : '';
-  throw new Error(`there is no ClusterRole ${JSON.stringify(role)}${where}`);
+  throw new Error(
+    `there is no ClusterRole ${JSON.stringify(role)}${where}; minik8s ctl get clusterroles lists them`,
+  );
 }
 
 async function isThere(cluster: Cluster, path: string): Promise<boolean> {

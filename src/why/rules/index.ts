@@ -19,6 +19,7 @@ import { deploymentPaused } from './deployment-paused.ts';
 import { finalizer } from './finalizer.ts';
 import { ingressClass } from './ingress-class.ts';
 import { ingressEndpoints } from './ingress-endpoints.ts';
+import { ingressServed } from './ingress-served.ts';
 import { ingressService } from './ingress-service.ts';
 import { ingressTls } from './ingress-tls.ts';
 import { jobFailed } from './job-failed.ts';
@@ -107,6 +108,7 @@ export const rules: Rules = {
   'service-announced': serviceAnnounced,
   'service-balancer': serviceBalancer,
   'ingress-class': ingressClass,
+  'ingress-served': ingressServed,
   'ingress-service': ingressService,
   'ingress-endpoints': ingressEndpoints,
   'ingress-tls': ingressTls,

@@ -131,6 +131,31 @@ export const manifests: readonly Mistake[] = [
     ],
   },
   {
+    what: 'nothing but comments',
+    command: apply,
+    input: '# later\n',
+    says: [/no objects passed to apply: STDIN is empty, or has only comments$/m],
+  },
+  {
+    what: 'nothing, which is to replace objects,',
+    command: 'replace -f -',
+    says: [/no objects passed to replace: STDIN is empty, or has only comments$/m],
+  },
+  {
+    what: 'objects of which none has the labels',
+    command: 'apply -f - -l app=shop',
+    input: configMap('  a: b\n'),
+    says: [/no objects passed to apply: no object in STDIN has the labels of -l app=shop$/m],
+  },
+  {
+    what: 'no selector',
+    command: apply,
+    input: deployment('  replicas: 1').replace(/^ {2}selector: .*\n/m, ''),
+    says: [
+      /spec\.selector: Required value\nNote: STDIN:4: select the pods .*: \{matchLabels: \{app: web\}\}$/m,
+    ],
+  },
+  {
     what: 'a workflow with several faults',
     command: apply,
     input:
@@ -142,7 +167,49 @@ export const manifests: readonly Mistake[] = [
   },
 ];
 
+/** Lines that lack a word or have one too many, and what the answer must contain. */
+const commandLines: readonly { readonly command: string; readonly says: RegExp }[] = [
+  { command: 'delete pods', says: /no name was specified: name them, or use -l or --all$/m },
+  { command: 'delete single', says: /type instead: minik8s ctl delete pod single$/m },
+  { command: 'exec single ls -l', says: /type instead: minik8s ctl exec single -- ls -l$/m },
+  { command: 'events pod/single', says: /type instead: minik8s ctl events --for pod\/single$/m },
+  { command: 'create pod web', says: /type instead: minik8s ctl run web --image=IMAGE$/m },
+  { command: 'rollout restart here', says: /type instead: minik8s ctl rollout restart deployment here$/m },
+  {
+    command: 'scale here --replicas 2',
+    says: /type instead: minik8s ctl scale deployment here --replicas 2$/m,
+  },
+  {
+    command: 'explain pod.spec.contaners',
+    says: /field "contaners" does not exist; did you mean containers\?/,
+  },
+  {
+    command: 'explain pod.spec.contaners --output=plaintext-openapiv2',
+    says: /field "contaners" does not exist; did you mean containers\?/,
+  },
+  { command: 'get pods -o jsn', says: /output format "jsn": allowed formats are: .*; did you mean json\?/ },
+  { command: 'config use-context nosuch', says: /"nosuch"; minik8s ctl config get-contexts lists them/ },
+  {
+    command: 'create configmap cm --from-file=/nosuch',
+    says: /^error: error reading \/nosuch: no such file or directory$/m,
+  },
+  { command: 'set env deployment/here A', says: /must be provided: NAME=VALUE, or NAME- to remove one/ },
+  {
+    command: 'set resources deployment/here --limits=memory=64mb',
+    says: /memory=64mb: expected an amount such as 2, 500m or 64Mi; .*did you mean 64Mi or 64M\?/,
+  },
+  { command: 'create quota q --hard=pods=many', says: /pods=many: expected an amount such as 2/ },
+  { command: 'expose deployment here', says: /couldn't find port .*; give one with --port=PORT/ },
+  { command: 'cp a b', says: /must be a remote file specification: POD:PATH/ },
+  { command: 'function create hello', says: /give the program, --from DIRECTORY or --from FILE\.zip/ },
+  {
+    command: 'wait pod/single --for=condition=Ready --timeout=1s',
+    says: /^Note: pods\/single: it waits for the scheduler default-scheduler\nerror: timed out waiting/m,
+  },
+];
+
 export const commands: readonly Mistake[] = [
+  ...commandLines.map(({ command, says }) => ({ what: `the line ${command}`, command, says: [says] })),
   {
     what: 'a list of a namespace that does not exist',
     command: 'get pods -n nosuchns',

@@ -32,7 +32,7 @@ async function linesOf(verb: string, text: string, name = 'web.yaml'): Promise<s
 
 const pod = (spec: string) => `apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: ${spec}\n`;
 const note =
-  'Note: web.yaml:1 looks like a manifest of another Mini-K8s system; convert it: minik8s ctl convert -f';
+  'Note: web.yaml:1 is in another form than Kubernetes has now; convert it: minik8s ctl convert -f';
 
 /** Part of the error itself, and the manifest. */
 const forms: readonly (readonly [form: string, error: RegExp, text: string])[] = [

@@ -254,6 +254,18 @@ describe('a support bundle', { timeout: 120_000 }, () => {
     for (const secret of Object.values(planted)) assert.ok(!content.includes(secret), secret);
   });
 
+  it('is refused for a file in a directory that does not exist, before anything is collected', async () => {
+    const config = await server.kubeconfigFor('collector', ['system:masters']);
+    const { status, err } = await runRoleCommand('support-bundle', supportBundleCommand, config, [
+      ...['-o', '/nosuch/bundle.tar.gz'],
+    ]);
+    assert.notEqual(status, 0);
+    assert.equal(
+      err,
+      'error: -o /nosuch/bundle.tar.gz: there is no directory /nosuch; make it, or name another file\n',
+    );
+  });
+
   it('contains nothing of a cluster whose Secrets cannot be read, with a message', async () => {
     const file = join(directory, 'stranger.tar.gz');
     const config = await server.kubeconfigFor('stranger', []);

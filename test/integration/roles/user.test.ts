@@ -125,7 +125,10 @@ describe('minik8s user', () => {
 
   it('rejects a role that does not exist, a missing name and a missing --role', async () => {
     for (const [args, message] of [
-      [['carol', '--role', 'nosuch'], /^error: there is no ClusterRole "nosuch"\n$/],
+      [
+        ['carol', '--role', 'nosuch'],
+        /^error: there is no ClusterRole "nosuch"; minik8s ctl get clusterroles lists them\n$/,
+      ],
       [['carol'], /--role is required/],
       [['--role', 'view'], /give one name/],
     ] as const) {

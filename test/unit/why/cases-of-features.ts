@@ -33,7 +33,7 @@ const functions: readonly Case[] = [
     {
       rule: 'function-image',
       says: /the image of its runtime python cannot be pulled/,
-      mend: /^image load minik8s\/python:1:?$/,
+      mend: /^image load minik8s\/python:1$/,
     },
   ),
   functionCase(fn('ImagePullBackOff', 'back-off', {}, { image: 'shop/fn:1' }), {

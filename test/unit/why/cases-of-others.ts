@@ -263,6 +263,30 @@ export const otherCases: readonly Case[] = [
     says: /IngressClass nginx does not exist/,
   },
   {
+    rule: 'ingress-served',
+    about: about(ingresses, 'web'),
+    objects: {
+      [ingresses]: [ingress({ ingressClassName: 'minik8s' })],
+      'ingressclasses.networking.k8s.io': [
+        object('IngressClass', 'minik8s', {
+          metadata: { namespace: '' },
+          spec: { controller: 'minik8s.io/ingress' },
+        }),
+      ],
+      nodes: [
+        node('vm1', {
+          status: {
+            conditions: [
+              condition('IngressServed', 'False', 'WebServerNotStarted', 'cannot pull nginx:alpine'),
+            ],
+          },
+        }),
+      ],
+    },
+    says: /^no node serves Ingresses$/,
+    evidence: /^node vm1: cannot pull nginx:alpine$/,
+  },
+  {
     rule: 'ingress-service',
     about: about(ingresses, 'web'),
     objects: {

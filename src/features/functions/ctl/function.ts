@@ -49,6 +49,10 @@ const create: Verb = {
   ],
   async run(context) {
     const target = await functionTarget(context, oneWord(context, 'create'));
+    if (!context.flags.given('from') && !context.flags.given('image'))
+      throw new UsageError(
+        'ctl function create: give the program, --from DIRECTORY or --from FILE.zip, or --image IMAGE',
+      );
     const spec = await specOf(context.flags);
     const { name, namespace } = target;
     const object = { apiVersion: 'minik8s.io/v1', kind: 'Function', metadata: { name, namespace }, spec };

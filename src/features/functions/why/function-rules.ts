@@ -79,7 +79,7 @@ const functionImage: Rule = {
     if (!trouble || !imageReasons.includes(trouble.reason)) return undefined;
     const runtime = textAt(fn, 'spec', 'runtime');
     const image = textAt(fn, 'spec', 'image');
-    const missing = /image (?:"|\\")?([^\s"\\]+)/.exec(trouble.lines.join(' '))?.[1];
+    const missing = /image (?:"|\\")?([^\s"\\]+?):?(?=[\s"\\]|$)/.exec(trouble.lines.join(' '))?.[1];
     return {
       severity: trouble.severity,
       says: image
@@ -94,7 +94,11 @@ const functionImage: Rule = {
         : [
             {
               command: command`image load ${missing ?? 'IMAGE'}`,
-              about: 'on a machine whose engine has it; --runtime-images of the master names the images',
+              about: 'on a machine whose engine has it',
+            },
+            {
+              command: command`image load RUNTIME --name ${missing ?? 'IMAGE'}`,
+              about: 'with an image that bin/make-runtimes has made of Python or Node',
             },
           ],
     };
