@@ -21,7 +21,7 @@ const execOf =
   async (file, args) => ({ stdout: answer([file, ...args].join(' ')), stderr: '' });
 
 describe('the service in systemd', () => {
-  it('is not enabled if systemctl says so, while another error is passed on', async () => {
+  it('is not enabled if systemctl says so, while another error is reported', async () => {
     const { isEnabled } = systemdControl;
     assert.equal(await isEnabled(execOf(() => '')), true);
     assert.equal(

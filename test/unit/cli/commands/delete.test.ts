@@ -20,7 +20,7 @@ describe('ctl delete', () => {
   const exists = async (name: string) =>
     (await world.server.call('GET', `${configMaps}/${name}`)).status === 200;
 
-  it('waits until an object with a finalizer is gone', async () => {
+  it('waits until an object with a finalizer is removed', async () => {
     await configMap('held', 'example.com/hold');
     let released = false;
     world.server.clock.after(5_000, () => {

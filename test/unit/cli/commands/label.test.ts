@@ -42,7 +42,7 @@ describe('ctl label', () => {
     assert.equal((await metadataOf('b')).labels, undefined);
   });
 
-  it('changes a label that is set only with --overwrite, and goes on with the other objects', async () => {
+  it('changes a label that is set only with --overwrite, and continues with the other objects', async () => {
     await world.send('PATCH', `${configMaps}/a`, { metadata: { labels: { x: 'y' } } }, merge);
     const { status, out, err } = await world.run(label, ['cm', 'a', 'b', 'x=z']);
     assert.deepEqual([status, out], [1, 'configmap/b labeled\n']);

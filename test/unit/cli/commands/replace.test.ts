@@ -36,7 +36,7 @@ describe('ctl replace', () => {
     assert.deepEqual((await world.send('GET', `${configMaps}/a`)).data, { k: 'new' });
   });
 
-  it('waits with --force until the old object is gone, and only then creates the new one', async () => {
+  it('waits with --force until the old object is removed, and only then creates the new one', async () => {
     const { metadata } = await world.send('POST', configMaps, {
       metadata: { name: 'held', finalizers: ['example.com/hold'] },
     });

@@ -43,7 +43,7 @@ describe('ctl wait', () => {
     assert.deepEqual([status, out, seconds], [0, '', 0]);
   });
 
-  it('waits until the object is gone with --for=delete', async () => {
+  it('waits until the object is deleted with --for=delete', async () => {
     await world.send('POST', configMaps, { metadata: { name: 'leaves' } });
     world.server.clock.after(9_000, () => void world.send('DELETE', `${configMaps}/leaves`));
     const { status, out, seconds } = await passed('cm/leaves', '--for=delete');
