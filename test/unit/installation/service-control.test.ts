@@ -21,7 +21,7 @@ const execOf =
   async (file, args) => ({ stdout: answer([file, ...args].join(' ')), stderr: '' });
 
 describe('the service in systemd', () => {
-  it('is not enabled if systemctl says so, while another error is reported', async () => {
+  it('is not enabled if systemctl ends with an exit status, and rejects for any other error', async () => {
     const { isEnabled } = systemdControl;
     assert.equal(await isEnabled(execOf(() => '')), true);
     assert.equal(
