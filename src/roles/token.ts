@@ -16,6 +16,7 @@ import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
 import { doing } from '../cli/errors.ts';
 import { under } from '../cli/flags/flags.ts';
+import { forEachReported } from '../cli/for-each-reported.ts';
 import type { Io } from '../cli/io.ts';
 import { metadataOf, numberAt, recordsAt, textAt } from '../cli/objects/objects.ts';
 import { TableWriter } from '../cli/printers/table-writer.ts';
@@ -136,7 +137,7 @@ const remove: Verb = {
     if (words.length === 0)
       throw new UsageError('minik8s token delete: give the id of a token; minik8s token list shows them');
     const ids = words.map(idOf);
-    for (const id of ids) await removeOne(context, id);
+    await forEachReported(context, ids, (id) => removeOne(context, id));
   },
 };
 
@@ -164,14 +165,14 @@ function idOf(word: string): string {
   return id;
 }
 
-async function removeOne({ cluster, io, report }: VerbContext, id: string): Promise<void> {
+async function removeOne({ cluster, io }: VerbContext, id: string): Promise<void> {
   try {
     await cluster().send('DELETE', `${secrets}/${secretPrefix}${id}`, undefined);
     io.out(`token ${id} deleted\n`);
   } catch (error) {
-    report(
-      isNotFound(error) ? new Error(`there is no token ${id}; minik8s token list shows all tokens`) : error,
-    );
+    throw isNotFound(error)
+      ? new Error(`there is no token ${id}; minik8s token list shows all tokens`)
+      : error;
   }
 }
 

@@ -14,6 +14,7 @@ import { resolveConnection } from '../cli/connection/connection.ts';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
 import { type Flags, type FlagTable, under } from '../cli/flags/flags.ts';
+import { forEachReported } from '../cli/for-each-reported.ts';
 import { TableWriter } from '../cli/printers/table-writer.ts';
 import type { CtlIo, Verb, VerbContext } from '../cli/verb.ts';
 import { type AnyCommand, toCommand } from '../cli/verb-command.ts';
@@ -198,20 +199,20 @@ const remove: Verb = {
             `user ${name} has no role bindings that minik8s user has made; minik8s user list shows who has`,
           ),
         );
-      for (const binding of own) await removeBinding(binding, { cluster, io, report });
+      await forEachReported({ io, report }, own, (binding) => removeBinding(binding, { cluster, io }));
     }
   },
 };
 
 async function removeBinding(
   { path, title }: { readonly path: string; readonly title: string },
-  { cluster, io, report }: Pick<Parameters<Verb['run']>[0], 'cluster' | 'io' | 'report'>,
+  { cluster, io }: Pick<Parameters<Verb['run']>[0], 'cluster' | 'io'>,
 ): Promise<void> {
   try {
     await cluster().send('DELETE', path, undefined);
     io.out(`${title} deleted\n`);
   } catch (error) {
-    if (!isNotFound(error)) report(error);
+    if (!isNotFound(error)) throw error;
   }
 }
 

@@ -13,6 +13,7 @@ import {
   writeFlags,
   writeQuery,
 } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordAt } from '../objects/objects.ts';
@@ -53,14 +54,9 @@ export const autoscale: Verb = {
     const making = { limits, format: printedFormat(given), dryRun: dryRunOf(given) };
     const cluster = context.cluster();
     const autoscalers = findResource(await cluster.resources(), 'horizontalpodautoscalers.v1.autoscaling');
-    for (const target of await resolveObjects(context)) {
-      try {
-        await autoscaleOne(context, autoscalers, target, making);
-      } catch (error) {
-        if (context.io.signal.aborted) throw error;
-        context.report(error);
-      }
-    }
+    await forEachReported(context, await resolveObjects(context), (target) =>
+      autoscaleOne(context, autoscalers, target, making),
+    );
   },
 };
 

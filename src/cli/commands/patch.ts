@@ -68,7 +68,7 @@ export const patch: Verb = {
     }
     const options = writeQuery(dryRun, undefined, fieldManagerOf(flags));
     const cluster = context.cluster();
-    for (const target of await resolveObjects(context)) {
+    await forEachReported(context, await resolveObjects(context), async (target) => {
       const before = await cluster.get(targetPath(target));
       const path = targetPath(target, flags.text('subresource'));
       const after =
@@ -76,7 +76,7 @@ export const patch: Verb = {
           ? patchedHere(before, body, type, await context.io.kubernetesFields())
           : await cluster.send('PATCH', path + options, body, patchTypes[type]);
       print(context, `${kindName(target.resource)}/${target.name}`, before, after);
-    }
+    });
   },
 };
 

@@ -31,6 +31,7 @@ import {
   selectorFlag,
 } from '../flags/flags.ts';
 import { fieldManagerOf, managerFlag, writeQuery } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
@@ -69,7 +70,9 @@ const status: Verb = {
   },
   async run(context) {
     const revision = revisionOf(context.flags, 'revision');
-    for (const target of await targetsOf(context)) await waitForRollout(context, target, revision);
+    await forEachReported(context, await targetsOf(context), (target) =>
+      waitForRollout(context, target, revision),
+    );
   },
 };
 
@@ -112,21 +115,16 @@ interface Change {
 async function changeEach(context: VerbContext, { patchOf, done }: Change): Promise<void> {
   const { io } = context;
   const format = printedFormat(context.flags);
-  for (const target of await targetsOf(context)) {
+  await forEachReported(context, await targetsOf(context), async (target) => {
     const { resource, name } = target;
     const cluster = context.cluster();
-    try {
-      const patch = patchOf({ ...(await cluster.get(targetPath(target))), kind: resource.kind });
-      const group = resource.group && `.${resource.group}`;
-      if (typeof patch === 'string') throw new Error(`${resource.plural}${group} "${name}" ${patch}`);
-      const query = writeQuery('none', undefined, fieldManagerOf(context.flags));
-      const after = await cluster.send('PATCH', targetPath(target) + query, patch, patchTypes.merge);
-      io.out(format?.(after) ?? `${kindName(resource)}/${name} ${done}\n`);
-    } catch (error) {
-      if (io.signal.aborted) throw error;
-      context.report(error);
-    }
-  }
+    const patch = patchOf({ ...(await cluster.get(targetPath(target))), kind: resource.kind });
+    const group = resource.group && `.${resource.group}`;
+    if (typeof patch === 'string') throw new Error(`${resource.plural}${group} "${name}" ${patch}`);
+    const query = writeQuery('none', undefined, fieldManagerOf(context.flags));
+    const after = await cluster.send('PATCH', targetPath(target) + query, patch, patchTypes.merge);
+    io.out(format?.(after) ?? `${kindName(resource)}/${name} ${done}\n`);
+  });
 }
 
 const changing = { ...common, ...printFlags, ...managerFlag } as const satisfies FlagTable;
@@ -199,7 +197,7 @@ const history: Verb = {
     const { flags, io } = context;
     const wanted = revisionOf(flags, 'revision');
     const format = printedFormat(flags);
-    for (const target of await targetsOf(context)) {
+    await forEachReported(context, await targetsOf(context), async (target) => {
       const cluster = context.cluster();
       const object = await cluster.get(targetPath(target));
       const all = await revisionsOf(cluster, target, object);
@@ -208,7 +206,7 @@ const history: Verb = {
       const shown = one ? [one] : all;
       if (format) for (const revision of shown) io.out(format(revisionAsObject(whose, revision)));
       else io.out(`${kindName(target.resource)}/${target.name} ${historyText(context, all, one)}\n`);
-    }
+    });
   },
 };
 
@@ -251,11 +249,11 @@ const undo: Verb = {
     const wanted = revisionOf(context.flags, 'to-revision');
     const dryRun = dryRunOf(context.flags);
     const format = printedFormat(context.flags);
-    for (const target of await targetsOf(context)) {
+    await forEachReported(context, await targetsOf(context), async (target) => {
       const done = await rollBack(context.cluster(), target, wanted, dryRun);
       const line = `${kindName(target.resource)}/${target.name} ${done}${dryRunSuffix[dryRun]}\n`;
       context.io.out(format ? format(await context.cluster().get(targetPath(target))) : line);
-    }
+    });
   },
 };
 

@@ -3,6 +3,7 @@ import { humanDuration } from '../../../apimachinery/age.ts';
 import { isNotFound } from '../../../apimachinery/status-error.ts';
 import { UsageError } from '../../../base/usage-error.ts';
 import { type FlagTable, outputFlag } from '../../../cli/flags/flags.ts';
+import { forEachReported } from '../../../cli/for-each-reported.ts';
 import { recordsAt } from '../../../cli/objects/objects.ts';
 import { printedFormat } from '../../../cli/printers/object-format.ts';
 import { TableWriter } from '../../../cli/printers/table-writer.ts';
@@ -51,13 +52,7 @@ const rm: Verb = {
   async run(context) {
     const { words } = context.flags;
     if (words.length === 0) throw new UsageError('ctl image rm: say which image: NAME');
-    for (const word of words) {
-      try {
-        await remove(context, word);
-      } catch (error) {
-        context.report(error);
-      }
-    }
+    await forEachReported(context, words, (word) => remove(context, word));
   },
 };
 

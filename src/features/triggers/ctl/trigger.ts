@@ -16,6 +16,7 @@ import {
   outputFlag,
 } from '../../../cli/flags/flags.ts';
 import { writeQuery } from '../../../cli/flags/write-options.ts';
+import { forEachReported } from '../../../cli/for-each-reported.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
 import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
 import { metadataOf, recordsAt, textAt } from '../../../cli/objects/objects.ts';
@@ -156,15 +157,6 @@ const replayFlags = {
   all: { type: 'boolean', about: 'all dead letters of the trigger' },
 } as const satisfies FlagTable;
 
-async function replayOne(context: VerbContext, event: JsonObject): Promise<void> {
-  try {
-    await setGoing(context, event);
-    context.io.out(`triggerevent/${metadataOf(event).name} is delivered again\n`);
-  } catch (error) {
-    context.report(error);
-  }
-}
-
 const replay: Verb = {
   about: 'deliver dead letters again',
   words: 'TRIGGER (EVENT... | --all)',
@@ -180,7 +172,10 @@ const replay: Verb = {
     for (const name of names)
       if (!wanted.some((event) => metadataOf(event).name === name))
         report(new Error(`trigger/${trigger} has no dead letter ${JSON.stringify(name)}`));
-    for (const event of wanted) await replayOne(context, event);
+    await forEachReported(context, wanted, async (event) => {
+      await setGoing(context, event);
+      io.out(`triggerevent/${metadataOf(event).name} is delivered again\n`);
+    });
     if (flags.on('all') && wanted.length === 0) io.out(`trigger/${trigger} has no dead letters\n`);
   },
 };

@@ -77,7 +77,8 @@ const update: Verb = {
   async run(context) {
     const { io, flags } = context;
     const target = await targetOf(context, 'workflows', oneWord(context, 'update'));
-    const spec = await specOf(context, await context.cluster().get(targetPath(target)));
+    const before = await context.cluster().get(targetPath(target));
+    const spec = await specOf(context, before);
     const dryRun = dryRunOf(flags);
     const path = targetPath(target) + writeQuery(dryRun);
     const patch = Object.entries(spec).map(([field, value]) => ({
@@ -87,7 +88,7 @@ const update: Verb = {
     }));
     const written =
       dryRun === 'client'
-        ? { ...(await context.cluster().get(targetPath(target))), spec }
+        ? { ...before, spec: { ...recordAt(before, 'spec'), ...spec } }
         : await context.cluster().send('PATCH', path, patch, patchTypes.json);
     const format = printedFormat(flags);
     const line = `workflow/${target.name} updated${dryRunSuffix[dryRun]}\n`;
