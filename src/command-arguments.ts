@@ -1,6 +1,7 @@
 /** Arguments of a command: their forms, and their check against the command's definition. */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { ArgDef, ArgsDef } from 'citty';
+import { booleanOf } from './base/go-boolean.ts';
 import { errorMessage } from './base/log.ts';
 import { UsageError } from './base/usage-error.ts';
 import { nearest } from './terminal/nearest.ts';
@@ -10,7 +11,21 @@ type Elsewhere = (name: string) => string | undefined;
 
 /** Returns the arguments in the forms that parseArgs and citty read. */
 export const plainFlags = (args: ArgsDef, argv: readonly string[]) =>
-  plainBooleans(args, withNegativeNumbers(args, argv));
+  plainBooleans(args, withNegativeNumbers(args, withBareValues(args, argv)));
+
+/**
+ * Gives a flag that may be written without a value its value: `--dry-run -o yaml` becomes
+ * `--dry-run=client -o yaml`. Of a flag that may be, the next word is its value only if it is a known one.
+ */
+function withBareValues(args: ArgsDef, argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((word, index) => {
+    const name = /^--([^=]+)$/.exec(word)?.[1];
+    if (name === undefined || !Object.hasOwn(args, name) || (end >= 0 && index > end)) return word;
+    const { bare, values = [] } = args[name] as { bare?: string; values?: readonly string[] };
+    return bare === undefined || values.includes(argv[index + 1] ?? '') ? word : `${word}=${bare}`;
+  });
+}
 
 /** Turns `--replicas -1` into `--replicas=-1`: parseArgs reads any word with a leading dash as a flag. */
 function withNegativeNumbers(args: ArgsDef, argv: readonly string[]): string[] {
@@ -26,15 +41,26 @@ function withNegativeNumbers(args: ArgsDef, argv: readonly string[]): string[] {
   return joined;
 }
 
-/** Turns `--wait=false` into `--no-wait`, and `--wait=true` into `--wait`. */
+/** Turns `--wait=false` and `-w=0` into `--no-wait`, and `--wait=true` into `--wait`. */
 function plainBooleans(args: ArgsDef, argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
-  return argv.map((word, index) => {
-    const [, name = '', value] = /^--([^=]+)=(true|false)$/.exec(word) ?? [];
-    const isBoolean = Object.hasOwn(args, name) && args[name]?.type === 'boolean';
-    if (!isBoolean || (end >= 0 && index > end)) return word;
-    return value === 'true' ? `--${name}` : `--no-${name}`;
+  const longNames = longNamesOf(args);
+  return argv.flatMap((word, index) => {
+    const [, dashes, names = '', text = ''] = /^(--?)([^=-][^=]*)=(\w+)$/.exec(word) ?? [];
+    const value = booleanOf(text);
+    if (value === undefined || (end >= 0 && index > end)) return [word];
+    const given = dashes === '--' ? [names] : [...names].map((letter) => longNames[letter] ?? '');
+    if (!given.every((name) => Object.hasOwn(args, name) && args[name]?.type === 'boolean')) return [word];
+    return given.map((name, at) => (value || at < given.length - 1 ? `--${name}` : `--no-${name}`));
   });
+}
+
+/** Returns the long name of each flag by its letter. */
+function longNamesOf(args: ArgsDef): Readonly<Record<string, string>> {
+  const letters = Object.entries(args).flatMap(([name, definition]) =>
+    aliasesOf(definition).flatMap((alias) => (alias.length === 1 ? [[alias, name] as const] : [])),
+  );
+  return Object.fromEntries(letters);
 }
 
 /** Moves flags before the name of a sub-command behind it: `ctl -n web get` becomes `ctl get -n web`. */

@@ -1,10 +1,9 @@
 /** `ctl autoscale`: creates a HorizontalPodAutoscaler for a resource with a scale. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { goJson } from '../../apimachinery/go-json.ts';
-import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
+import { withConfig } from '../create/write-made.ts';
 import { type DryRun, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
 import {
   fieldManagerOf,
@@ -16,9 +15,8 @@ import {
 import { forEachReported } from '../for-each-reported.ts';
 import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
-import { metadataOf, recordAt } from '../objects/objects.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { type objectFormat, printedFormat } from '../printers/object-format.ts';
+import { madeFormat, type objectFormat, printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flags = {
@@ -79,33 +77,17 @@ async function autoscaleOne(
   // An autoscaler for an object that does not exist is most likely a typing error.
   if (!target.manifest) await cluster.get(targetPath(target));
   const name = flags.text('name') || target.name;
-  const plain = autoscalerOf(target, name, limits);
-  const object = flags.on('save-config') ? withConfig(plain) : plain;
+  const object = withConfig(
+    autoscalerOf(target, name, limits),
+    flags.on('save-config') && dryRun !== 'client',
+  );
   const path =
     collectionPath(autoscalers, target.namespace) + writeQuery(dryRun, undefined, fieldManagerOf(flags));
-  const made = dryRun === 'client' ? object : await cluster.send('POST', path, object);
   const done = dryRun === 'client' ? 'created' : 'autoscaled';
   const message = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
+  if (dryRun === 'client') return io.out(madeFormat(flags)?.(object) ?? message);
+  const made = await cluster.send('POST', path, object);
   io.out(format?.(made) ?? message);
-}
-
-/** Returns the object with its configuration in kubectl's annotation: in Go's order, with an empty status. */
-function withConfig(object: JsonObject): JsonObject {
-  const { apiVersion, kind, spec } = object;
-  const { name } = metadataOf(object);
-  const { kind: targetKind, name: targetName, apiVersion: targetVersion } = recordAt(spec, 'scaleTargetRef');
-  const text = goJson({
-    kind,
-    apiVersion,
-    metadata: { name, creationTimestamp: null },
-    spec: {
-      ...recordAt({ spec }, 'spec'),
-      scaleTargetRef: { kind: targetKind, name: targetName, apiVersion: targetVersion },
-    },
-    status: { currentReplicas: 0, desiredReplicas: 0 },
-  });
-  const annotations = { [lastAppliedAnnotation]: `${text}\n` };
-  return { ...object, metadata: { ...recordAt(object, 'metadata'), annotations } };
 }
 
 interface Limits {
@@ -130,18 +112,20 @@ function limitsOf(given: Flags): Limits {
   return { min: min > 0 ? min : undefined, max, cpuPercent: percent >= 0 ? percent : undefined };
 }
 
+/** Returns the autoscaler in kubectl's form: fields in the order of Go's types, also empty ones. */
 const autoscalerOf = (
-  { resource, name: target, namespace }: ObjectTarget,
+  { resource, name: target }: ObjectTarget,
   name: string,
   { min, max, cpuPercent }: Limits,
 ): JsonObject => ({
-  apiVersion: 'autoscaling/v1',
   kind: 'HorizontalPodAutoscaler',
-  metadata: { name, namespace },
+  apiVersion: 'autoscaling/v1',
+  metadata: { name, creationTimestamp: null },
   spec: {
-    scaleTargetRef: { apiVersion: apiVersionOf(resource), kind: resource.kind, name: target },
+    scaleTargetRef: { kind: resource.kind, name: target, apiVersion: apiVersionOf(resource) },
     ...(min !== undefined && { minReplicas: min }),
     maxReplicas: max,
     ...(cpuPercent !== undefined && { targetCPUUtilizationPercentage: cpuPercent }),
   },
+  status: { currentReplicas: 0, desiredReplicas: 0 },
 });

@@ -23,7 +23,7 @@ const createVerb = (generator: Generator): Verb => ({
   ...(generator.examples && { examples: generator.examples.map((words) => `ctl create ${words}`) }),
   async run(context) {
     const { io, flags } = context;
-    const [name, command] = nameAndCommand(flags.words, generator.takesCommand === true);
+    const [name, command] = nameAndCommand(flags, generator.takesCommand === true);
     const made = generator.make({
       name,
       flags,

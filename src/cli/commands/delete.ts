@@ -82,6 +82,7 @@ export const remove: Verb = {
     }
     const cluster = context.cluster();
     const options = readOptions(flags);
+    requireFittingFlags(flags);
     requireSelection(flags);
     let failed = false;
     const report = (error: unknown) => {
@@ -138,13 +139,21 @@ function graceOf(flags: Flags): number | undefined {
   const forced = flags.on('force');
   if (flags.on('now') && grace !== undefined)
     throw new UsageError('--now and --grace-period cannot be specified together');
-  if (grace === 0 && !forced)
-    throw new UsageError('--grace-period=0 also needs --force: the pod may go on running');
   if (forced && grace !== undefined && grace > 0)
     throw new UsageError('--force and --grace-period greater than 0 cannot be specified together');
   if (forced) return 0;
-  if (flags.on('now')) return 1;
+  // Without --force, the pod ends before its object is gone: 0 counts as one second, as in kubectl.
+  if (flags.on('now') || grace === 0) return 1;
   return grace !== undefined && grace >= 0 ? grace : undefined;
+}
+
+/** Throws UsageError for flags that contradict each other, and for a format that delete does not print. */
+function requireFittingFlags(flags: Flags): void {
+  const output = flags.text('output');
+  if (output && output !== 'name')
+    throw new UsageError(`unexpected -o output mode: ${output}. We only support '-o name'`);
+  if (flags.on('all') && (flags.text('selector') || flags.text('field-selector')))
+    throw new UsageError("setting 'all' parameter but found a non empty selector.");
 }
 
 function readOptions(flags: Flags): DeleteSettings {

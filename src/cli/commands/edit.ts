@@ -17,7 +17,7 @@ import {
 import { kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
-import { requireSelection, resolveObjects } from '../objects/targets.ts';
+import { requireType, resolveObjects } from '../objects/targets.ts';
 import { printedFormat, withoutManagedFields } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
@@ -56,7 +56,7 @@ export const edit: Verb = {
   ],
   async run(context) {
     const { flags } = context;
-    requireSelection(flags);
+    requireType(flags);
     const cluster = context.cluster();
     const targets = await resolveObjects(context);
     if (targets.length === 0) throw new Error('edit cancelled, no objects found');

@@ -5,6 +5,7 @@ import { isExpired } from '../../apimachinery/status-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster, WatchedEvent } from '../connection/cluster.ts';
+import { RequestTimeoutError } from '../connection/connection.ts';
 import {
   type CollectionTarget,
   collectionOf,
@@ -49,16 +50,31 @@ export async function watchTargets(
   const accept = view.format ? undefined : tableAccept;
   let take = flags.on('watch-only') ? learn : list;
   await using _pulls = isPod(target) ? showPulls(context, collection) : undefined;
-  while (!io.signal.aborted) {
+  let isOn = !io.signal.aborted;
+  while (isOn) {
     const answer = await cluster.get(listPath(collection), accept);
     // An object that does not exist is an error, as it is without --watch.
     if (target.name !== undefined && isEmpty(answer)) await cluster.get(targetPath(target));
     take(printer, answer);
     take = list;
     const version = textAt(answer, 'metadata', 'resourceVersion');
-    await followChanges(cluster, collection, { accept, version, signal: io.signal }, (object, type) =>
-      printer.change(object, type),
-    );
+    const position = { accept, version, signal: io.signal };
+    const show = (object: JsonObject, type: WatchedEvent['type']) => printer.change(object, type);
+    isOn = await mayContinue(() => followChanges(cluster, collection, position, show), io.signal);
+  }
+}
+
+/**
+ * Resolves to false if the user or --request-timeout ended the work: the timeout of a watch is no failure, as
+ * in kubectl.
+ */
+async function mayContinue(work: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
+  try {
+    await work();
+    return !signal.aborted;
+  } catch (error) {
+    if (error instanceof RequestTimeoutError) return false;
+    throw error;
   }
 }
 

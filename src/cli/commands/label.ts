@@ -27,10 +27,12 @@ const flagTable = {
 
 type Field = 'labels' | 'annotations';
 
-export const label = entriesVerb('labels', 'label', 'labeled');
-export const annotate = entriesVerb('annotations', 'annotate', 'annotated');
+const oneOf = { labels: 'a label', annotations: 'an annotation' } as const;
 
-function entriesVerb(field: Field, verb: string, done: string): Verb {
+export const label = entriesVerb('labels', 'label');
+export const annotate = entriesVerb('annotations', 'annotate');
+
+function entriesVerb(field: Field, verb: string): Verb {
   return {
     about: `set or remove ${field} of objects`,
     group: 'Settings Commands',
@@ -43,12 +45,12 @@ function entriesVerb(field: Field, verb: string, done: string): Verb {
     ],
     async run(context) {
       const { flags } = context;
-      const { words, changes } = splitChanges(flags.words);
+      const { words, changes } = splitChanges(flags.words, oneOf[field]);
       const lists = flags.on('list');
       if (Object.keys(changes).length === 0 && !lists)
         throw new UsageError(`ctl ${verb}: at least one KEY=VALUE or KEY- is required`);
       const change: Change = { field, changes, overwrite: flags.on('overwrite') };
-      const print = printer(context, change, done);
+      const print = printer(context, change);
       if (flags.on('local')) return changeFiles(context, words, change, print);
       requireSelection(flags, words);
       const dryRun = dryRunOf(flags);
@@ -71,19 +73,27 @@ function entriesVerb(field: Field, verb: string, done: string): Verb {
 
 type Changes = Readonly<Record<string, string | null>>;
 
+const isChange = (word: string) => word.includes('=') || (word.endsWith('-') && word.length > 1);
+
+/** Returns the key and its value; null to remove it. */
+function readChange(word: string): [key: string, value: string | null] {
+  const equals = word.indexOf('=');
+  return equals < 0 ? [word.slice(0, -1), null] : [word.slice(0, equals), word.slice(equals + 1)];
+}
+
 /** Splits the words into names and changes. The changes come last: `a=b`, or `a-` to remove a key. */
-function splitChanges(all: readonly string[]): { words: string[]; changes: Changes } {
-  const isChange = (word: string) => word.includes('=') || (word.endsWith('-') && word.length > 1);
+function splitChanges(all: readonly string[], one: string): { words: string[]; changes: Changes } {
   const first = all.findIndex(isChange);
   const words = all.slice(0, first < 0 ? all.length : first);
-  const changes: Record<string, string | null> = {};
+  const changes = new Map<string, string | null>();
   for (const word of all.slice(words.length)) {
     if (!isChange(word)) throw new UsageError(`all resources must be named before changes: ${word}`);
-    const equals = word.indexOf('=');
-    const key = equals < 0 ? word.slice(0, -1) : word.slice(0, equals);
-    changes[key] = equals < 0 ? null : word.slice(equals + 1);
+    const [key, value] = readChange(word);
+    if (changes.has(key) && (changes.get(key) === null) !== (value === null))
+      throw new UsageError(`can not both modify and remove ${one} in the same command`);
+    changes.set(key, value);
   }
-  return { words: [...words], changes };
+  return { words: [...words], changes: Object.fromEntries(changes) };
 }
 
 function differences(
@@ -111,16 +121,20 @@ interface Writing {
   readonly isDry: boolean;
 }
 
-/** A changed object, and the changes that made a difference. */
+/** A changed object, the changes that made a difference, and the keys to remove that it did not have. */
 interface Changed {
   readonly object: JsonObject;
   readonly differing: Changes;
+  readonly absent: readonly string[];
 }
 
 /** Returns the changed object as it would be sent. Throws for a value that may not be changed. */
 function changedHere(before: JsonObject, { field, changes, overwrite }: Change): Changed {
-  const differing = differences(metadataOf(before)[field], changes, overwrite);
-  return { object: applyMergePatch(before, { metadata: { [field]: differing } }) as JsonObject, differing };
+  const entries = metadataOf(before)[field];
+  const differing = differences(entries, changes, overwrite);
+  const object = applyMergePatch(before, { metadata: { [field]: differing } }) as JsonObject;
+  const removed = Object.keys(changes).filter((key) => changes[key] === null);
+  return { object, differing, absent: removed.filter((key) => !Object.hasOwn(entries, key)) };
 }
 
 /** Sends what differs. */
@@ -135,17 +149,20 @@ async function changed(
   if (isDry || hasNothing) return here;
   const body: JsonObject = { metadata: { [change.field]: here.differing, resourceVersion } };
   const object = await cluster.send('PATCH', targetPath(target) + query, body, patchTypes.merge);
-  return { object, differing: here.differing };
+  return { ...here, object };
 }
 
 type Print = (kind: string, changed: Changed, count: number) => void;
 
 /** Returns the printer of changed objects: as -o says, with --list their entries, else a line for each. */
-function printer({ flags, io }: VerbContext, { field }: Change, done: string): Print {
+function printer({ flags, io }: VerbContext, { field }: Change): Print {
   const format = printedFormat(flags);
   const suffix = dryRunSuffix[dryRunOf(flags)];
-  return (kind, { object, differing }, count) => {
-    const line = `${kind}/${metadataOf(object).name} ${outcomeOf(differing, done)}${suffix}\n`;
+  const isSent = dryRunOf(flags) !== 'client' && !flags.on('local') && !flags.on('list');
+  return (kind, { object, differing, absent }, count) => {
+    const line = `${kind}/${metadataOf(object).name} ${outcomeOf(field, differing)}${suffix}\n`;
+    if (field === 'labels' && isSent)
+      io.out(absent.map((key) => `label ${JSON.stringify(key)} not found.\n`).join(''));
     if (flags.on('list')) io.out(listing(field, object, count > 1));
     else io.out(format?.(object) ?? line);
   };
@@ -178,8 +195,10 @@ function listing(field: Field, object: JsonObject, hasTitle: boolean): string {
   return title + keys.map((key) => `${hasTitle ? ' ' : ''}${key}=${entries[key]}\n`).join('');
 }
 
-function outcomeOf(changes: Changes, done: string): string {
+/** Returns what was done, in kubectl's words: only `label` has words for no change and for a removal. */
+function outcomeOf(field: Field, changes: Changes): string {
+  if (field === 'annotations') return 'annotated';
   const values = Object.values(changes);
-  if (values.length === 0) return `not ${done}`;
-  return values.every((value) => value === null) && done === 'labeled' ? 'unlabeled' : done;
+  if (values.length === 0) return 'not labeled';
+  return values.every((value) => value === null) ? 'unlabeled' : 'labeled';
 }

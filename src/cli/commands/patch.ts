@@ -14,7 +14,7 @@ import { forEachReported } from '../for-each-reported.ts';
 import { typeOfObject } from '../local/kind-types.ts';
 import { localFlag, localObjects, requireLocal } from '../local/local-objects.ts';
 import { kindName } from '../objects/discovery.ts';
-import { targetPath } from '../objects/object-target.ts';
+import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
 import { printedFormat, qualifiedName } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
@@ -68,17 +68,20 @@ export const patch: Verb = {
     }
     const options = writeQuery(dryRun, undefined, fieldManagerOf(flags));
     const cluster = context.cluster();
+    const subresource = flags.text('subresource');
     await forEachReported(context, await resolveObjects(context), async (target) => {
       const before = await cluster.get(targetPath(target));
-      const path = targetPath(target, flags.text('subresource'));
+      const path = targetPath(target, subresource);
       const after =
         dryRun === 'client'
           ? patchedHere(before, body, type, await context.io.kubernetesFields())
           : await cluster.send('PATCH', path + options, body, patchTypes[type]);
-      print(context, `${kindName(target.resource)}/${target.name}`, before, after);
+      print(context, subresource ? qualifiedName(after) : nameOf(target), before, after);
     });
   },
 };
+
+const nameOf = ({ resource, name }: ObjectTarget) => `${kindName(resource)}/${name}`;
 
 const types = ['strategic', 'merge', 'json'] as const;
 
@@ -117,6 +120,8 @@ function recordOf(value: unknown): JsonObject {
 
 async function readPatch(flags: Flags, signal: AbortSignal): Promise<unknown> {
   const file = flags.text('patch-file');
+  if (file !== undefined && flags.given('patch'))
+    throw new UsageError('cannot specify --patch and --patch-file together');
   const text =
     file === undefined ? flags.text('patch') : (await readBounded(file, { signal })).toString('utf8');
   if (!text) throw new UsageError('ctl patch: a patch is required: -p \'{"spec": …}\' or --patch-file FILE');

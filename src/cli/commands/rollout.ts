@@ -34,8 +34,9 @@ import { fieldManagerOf, managerFlag, writeQuery } from '../flags/write-options.
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
+import { reportNothingIn } from '../objects/nothing-found.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
-import { requireSelection, resolveObjects } from '../objects/targets.ts';
+import { requireType, resolveObjects } from '../objects/targets.ts';
 import { printedFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import { showPods } from '../progress/pod-progress.ts';
@@ -45,14 +46,17 @@ import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 
 const common = { ...selectorFlag, ...fileFlags } as const satisfies FlagTable;
 
+/** Resolves to the workloads; a type alone means all of them. None is no error, but is reported. */
 async function targetsOf(context: VerbContext): Promise<ObjectTarget[]> {
-  requireSelection(context.flags);
-  return resolveObjects(context);
+  requireType(context.flags);
+  const targets = await resolveObjects(context);
+  if (targets.length === 0) await reportNothingIn(context.cluster(), context.io);
+  return targets;
 }
 
 const status: Verb = {
   about: 'wait until a rollout is complete',
-  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
+  words: ['TYPE [NAME]', 'TYPE/NAME', '-f FILE'],
   examples: [
     'ctl rollout status deployment/web # wait until all pods have the new version',
     'ctl rollout status deployment/web --timeout=2m # give up after two minutes',
@@ -131,7 +135,7 @@ const changing = { ...common, ...printFlags, ...managerFlag } as const satisfies
 
 const restart: Verb = {
   about: 'restart the pods of workloads, a few at a time',
-  words: ['TYPE NAME', 'TYPE/NAME', 'TYPE -l SELECTOR', '-f FILE'],
+  words: ['TYPE [NAME]', 'TYPE/NAME', 'TYPE -l SELECTOR', '-f FILE'],
   flags: changing,
   examples: [
     'ctl rollout restart deployment/web # replace all pods of a Deployment',
@@ -146,7 +150,7 @@ const restart: Verb = {
 
 const pause: Verb = {
   about: 'pause the rollouts of Deployments: changes have no effect until resume',
-  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
+  words: ['TYPE [NAME]', 'TYPE/NAME', '-f FILE'],
   flags: changing,
   examples: ['ctl rollout pause deployment/web # collect several changes'],
   run: (context) =>
@@ -158,7 +162,7 @@ const pause: Verb = {
 
 const resume: Verb = {
   about: 'resume the rollouts of paused Deployments',
-  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
+  words: ['TYPE [NAME]', 'TYPE/NAME', '-f FILE'],
   flags: changing,
   examples: ['ctl rollout resume deployment/web # roll out the changes'],
   run: (context) =>
@@ -178,7 +182,7 @@ function revisionOf(flags: Flags, name: string): bigint {
 
 const history: Verb = {
   about: 'list the revisions of workloads, or show one',
-  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
+  words: ['TYPE [NAME]', 'TYPE/NAME', '-f FILE'],
   examples: [
     'ctl rollout history deployment/web # list the revisions',
     'ctl rollout history deployment/web --revision=2 # show the pod template of one',
@@ -229,7 +233,7 @@ const templateText = ({ template }: Revision) => `${alignTabs(podTemplateLines(t
 
 const undo: Verb = {
   about: 'roll workloads back to an earlier revision',
-  words: ['TYPE NAME', 'TYPE/NAME', '-f FILE'],
+  words: ['TYPE [NAME]', 'TYPE/NAME', '-f FILE'],
   examples: [
     'ctl rollout undo deployment/web # roll back to the revision before',
     'ctl rollout undo deployment/web --to-revision=2 # choose the revision',

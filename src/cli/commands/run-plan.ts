@@ -1,6 +1,7 @@
 /** The pod that `ctl run` creates, and the interpretation of its end. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { isImageReference } from '../debug/image-reference.ts';
 import { metadataOf, numberAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
 
 export type RestartPolicy = 'Always' | 'OnFailure' | 'Never';
@@ -27,10 +28,12 @@ export interface RunRequest {
 
 /**
  * Returns the pod in kubectl's form: fields in the order of Go's types, also those without a value. Throws
- * UsageError for entries that are not `KEY=VALUE`.
+ * UsageError for entries that are not `KEY=VALUE`, and for an image that no registry could have.
  */
 export function podOf(request: RunRequest): JsonObject {
-  const { name, annotations } = request;
+  const { name, annotations, image } = request;
+  if (!isImageReference(image))
+    throw new UsageError(`Invalid image name ${JSON.stringify(image)}: invalid reference format`);
   const labels = request.labels === undefined ? [`run=${name}`] : request.labels.split(',');
   const container = containerOf(request);
   return {
@@ -76,7 +79,7 @@ function containerOf(request: RunRequest): JsonObject {
     image,
     ...(args.length > 0 && { [request.isCommand ? 'command' : 'args']: args }),
     ...(port !== undefined && { ports: [{ containerPort: port }] }),
-    ...(env.length > 0 && { env: env.map(([key, value]) => ({ name: key, value })) }),
+    ...(env.length > 0 && { env: env.map(([key, value]) => ({ name: key, ...(value && { value }) })) }),
     resources: {},
     ...(imagePullPolicy !== undefined && { imagePullPolicy }),
     ...(request.privileged && { securityContext: { privileged: true } }),

@@ -59,6 +59,7 @@ export const scale: Verb = {
     const timeoutMs = flags.duration('timeout');
     const query = writeQuery(dryRun, undefined, fieldManagerOf(flags));
     const targets = await resolveObjects(context);
+    if (targets.length === 0) throw new Error('no objects passed to scale');
     if (required.resourceVersion && targets.length > 1)
       throw new UsageError('cannot use --resource-version with multiple resources');
     await forEachReported(context, targets, async (target) => {

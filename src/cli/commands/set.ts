@@ -9,7 +9,7 @@ import { changeFlags, resourceVersionFlag } from '../flags/write-options.ts';
 import { localFlag, localNamespace } from '../local/local-objects.ts';
 import { labelSelectorOf } from '../objects/label-selector.ts';
 import { recordsAt } from '../objects/objects.ts';
-import { changeObjects } from '../set/change.ts';
+import { changeObjects, type ObjectChange } from '../set/change.ts';
 import { podSpecOf, withImages, withPodSpec, withResources } from '../set/pod-spec-plan.ts';
 import type { Verb, VerbGroup } from '../verb.ts';
 import { setEnv } from './set-env.ts';
@@ -98,7 +98,7 @@ const setSelector: Verb = {
     const [words, text] = splitLast(context.flags.words, 'one selector is required');
     const { matchLabels = {}, matchExpressions } = labelSelectorOf(text);
     if (matchExpressions) throw new UsageError('match expressions are not supported on this object');
-    await changeObjects(context, words, 'selector', (object) => {
+    const withSelector: ObjectChange = (object) => {
       if (object.kind !== 'Service') throw new Error('setting a selector is only supported for Services');
       const required = context.flags.text('resource-version');
       const { metadata, spec } = object as Readonly<Record<string, JsonObject>>;
@@ -108,7 +108,8 @@ const setSelector: Verb = {
         ...(required !== undefined && { metadata: { ...metadata, resourceVersion: required } }),
         spec: { ...spec, selector: matchLabels },
       };
-    });
+    };
+    await changeObjects(context, words, 'selector', withSelector, { saysUnchanged: true });
   },
 };
 
@@ -119,9 +120,9 @@ const setServiceAccount: Verb = {
   examples: ['ctl set serviceaccount deployment web robot # let the pods act as a service account'],
   async run(context) {
     const [words, account] = splitLast(context.flags.words, 'serviceaccount is required');
-    await changeObjects(context, words, 'serviceaccount', (object) =>
-      withPodSpec(object, { ...podSpecOf(object), serviceAccountName: account }),
-    );
+    const withAccount: ObjectChange = (object) =>
+      withPodSpec(object, { ...podSpecOf(object), serviceAccountName: account });
+    await changeObjects(context, words, 'serviceaccount', withAccount, { saysUnchanged: true });
   },
 };
 

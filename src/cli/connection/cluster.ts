@@ -11,7 +11,13 @@ import type { Flags } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
 import { type ApiResources, discover } from '../objects/discovery.ts';
 import { traceHeaders } from '../tracing.ts';
-import { impersonation, requestTimeout, resolveConnection, withTimeout } from './connection.ts';
+import {
+  givenNamespace,
+  impersonation,
+  requestTimeout,
+  resolveConnection,
+  withTimeout,
+} from './connection.ts';
 import { credentialsProblem } from './credentials-problem.ts';
 import { type DiscoveryCache, discoveryCache } from './discovery-cache.ts';
 
@@ -76,8 +82,8 @@ export function connect(io: Io, flags: Flags): Cluster {
   const transport = tracedTransport(interruptible(bounded, io.signal), 'all');
   return clusterOver(transport, io, {
     server: context.server,
-    namespace: flags.text('namespace') ?? context.namespace,
-    namespaceGiven: flags.given('namespace'),
+    namespace: givenNamespace(flags) ?? context.namespace,
+    namespaceGiven: givenNamespace(flags) !== undefined,
     requestId,
     dial: (path) => dialing(options, path),
     credentialsProblem: () => credentialsProblem(context, io.clock.now()),

@@ -34,6 +34,20 @@ function kubeconfigOf(
   }
 }
 
+/**
+ * Returns the namespace of --namespace; undefined without the flag, or if its value is empty, as it is in a
+ * script whose variable is not set. Throws UsageError if the value cannot be part of a path.
+ */
+export function givenNamespace(flags: Flags): string | undefined {
+  const name = flags.text('namespace');
+  if (!name) return undefined;
+  if (name === '.' || name === '..')
+    throw new UsageError(`invalid namespace "${name}": [may not be '${name}']`);
+  const wrong = ['/', '%'].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
+  if (wrong.length > 0) throw new UsageError(`invalid namespace "${name}": [${wrong.join(' ')}]`);
+  return name;
+}
+
 const texts = {
   cluster: 'cluster',
   user: 'user',
@@ -79,13 +93,18 @@ function headerText(flag: string, text: string): string {
 export const requestTimeout = (flags: Flags): number | undefined =>
   flags.duration('request-timeout') || undefined;
 
+/** A request that took longer than --request-timeout. */
+export class RequestTimeoutError extends Error {
+  override readonly name = 'RequestTimeoutError';
+}
+
 /** Ends each request, including the reading of its answer, after `ms` milliseconds. */
 export function withTimeout(transport: Transport, ms: number, clock: Clock): Transport {
   return {
     async request(request) {
       const late = new AbortController();
       const why = `${request.method} ${request.path.split('?', 1)[0]}: no whole answer within ${ms / 1000} s (--request-timeout)`;
-      const timer = clock.after(ms, () => late.abort(new Error(why)));
+      const timer = clock.after(ms, () => late.abort(new RequestTimeoutError(why)));
       try {
         return whole(await transport.request(until(request, late.signal)), () => timer.cancel());
       } catch (error) {

@@ -5,7 +5,15 @@ import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import type { Cluster } from '../connection/cluster.ts';
-import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, printFlags } from '../flags/flags.ts';
+import { givenNamespace } from '../connection/connection.ts';
+import {
+  dryRunFlag,
+  dryRunOf,
+  dryRunSuffix,
+  type Flags,
+  type FlagTable,
+  printFlags,
+} from '../flags/flags.ts';
 import {
   fieldManagerOf,
   fieldValidationOf,
@@ -42,7 +50,7 @@ export async function writeMade(
   const [format, formatMade] = [printedFormat(flags), madeFormat(flags)];
   const dryRun = dryRunOf(flags);
   const validation = fieldValidationOf(flags);
-  const given = flags.text('namespace');
+  const given = givenNamespace(flags);
   const object = withConfig(given && !clusterWide ? inNamespace(made, given) : made, flags.on('save-config'));
   const line = `${qualifiedName(object)} ${done}${dryRunSuffix[dryRun]}\n`;
   if (dryRun === 'client') return io.out(formatMade?.(object) ?? line);
@@ -76,10 +84,13 @@ export function withConfig(object: JsonObject, saves: boolean): JsonObject {
   return { ...object, metadata: { ...metadata, annotations } };
 }
 
-/** Throws UsageError unless the first of the words is the one NAME; returns it and the words behind it. */
-export function nameAndCommand(words: readonly string[], takesCommand: boolean): readonly [string, string[]] {
-  const [name, ...command] = words;
-  if (!name || (command.length > 0 && !takesCommand))
-    throw new UsageError(`exactly one NAME is required, got ${words.length}`);
-  return [name, command];
+/** Throws UsageError unless one NAME is given; returns it and the command, which stands behind `--`. */
+export function nameAndCommand(
+  { words, behindDashes = [] }: Pick<Flags, 'words' | 'behindDashes'>,
+  takesCommand: boolean,
+): readonly [string, readonly string[]] {
+  const names = takesCommand ? words.slice(0, words.length - behindDashes.length) : words;
+  const [name] = names;
+  if (!name || names.length > 1) throw new UsageError(`exactly one NAME is required, got ${names.length}`);
+  return [name, behindDashes];
 }

@@ -4,6 +4,7 @@
  */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { ArgDef, ArgsDef } from 'citty';
+import { booleanOf } from '../../base/go-boolean.ts';
 import { parseDuration } from '../../base/time.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { byHeading } from './flag-groups.ts';
@@ -21,6 +22,8 @@ export interface FlagDefinition {
   readonly usual?: string;
   /** Values that completion offers; others are accepted too. */
   readonly values?: readonly string[];
+  /** Value of a flag that is written without one; a word that is none of `values` is then no value of it. */
+  readonly bare?: string;
   /** Heading under which --help lists the flag, if flag-groups.ts has none for its name or another one. */
   readonly subject?: string;
 }
@@ -159,6 +162,8 @@ export const dryRunFlag = {
     hint: 'none|client|server',
     about: 'client: print the object without sending it; server: send it without storing it',
     usual: 'none',
+    values: ['none', 'client', 'server'],
+    bare: 'client',
   },
 } as const satisfies FlagTable;
 
@@ -237,7 +242,7 @@ const isCommon = (name: string, definition: FlagDefinition) =>
   connectionFlags[name as keyof typeof connectionFlags] === definition;
 
 function toArg(
-  { type, about, short, hint, on, usual, values }: FlagDefinition,
+  { type, about, short, hint, on, usual, values, bare }: FlagDefinition,
   group: string,
   common: boolean,
 ): ArgDef {
@@ -248,7 +253,7 @@ function toArg(
     ...(common && { common }),
   };
   return type === 'string'
-    ? { type, ...shared, ...(hint && { valueHint: hint }), ...(values && { values }) }
+    ? { type, ...shared, ...(hint && { valueHint: hint }), ...(values && { values }), ...(bare && { bare }) }
     : { type, ...shared, ...(on && { default: true }) };
 }
 
@@ -358,8 +363,12 @@ function readDuration(name: string, text: string): number {
 
 export type DryRun = 'none' | 'client' | 'server';
 
-export const dryRunOf = (flags: Flags): DryRun =>
-  flags.oneOf('dry-run', ['none', 'client', 'server'] as const) ?? 'none';
+/** Returns the value of --dry-run; the booleans of old scripts are accepted. Throws UsageError. */
+export function dryRunOf(flags: Flags): DryRun {
+  const old = booleanOf(flags.text('dry-run'));
+  if (old !== undefined) return old ? 'client' : 'none';
+  return flags.oneOf('dry-run', ['none', 'client', 'server'] as const) ?? 'none';
+}
 
 /** kubectl's suffix of a message about a dry run. */
 export const dryRunSuffix: Readonly<Record<DryRun, string>> = {

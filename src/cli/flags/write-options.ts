@@ -1,4 +1,5 @@
 /** Shared options of commands that write. */
+import { booleanOf } from '../../base/go-boolean.ts';
 import { query } from '../../client/resource-path.ts';
 import {
   type DryRun,
@@ -19,6 +20,8 @@ export const validateFlag = {
     hint: 'strict|warn|ignore',
     about: 'validation of unknown and duplicate fields',
     usual: 'strict',
+    values: ['strict', 'warn', 'ignore'],
+    bare: 'strict',
   },
 } as const satisfies FlagTable;
 
@@ -70,16 +73,11 @@ export const changeFlags = {
 export const writeQuery = (dryRun: DryRun, fieldValidation?: string, fieldManager = writer): string =>
   query({ fieldManager, fieldValidation, dryRun: dryRun === 'server' ? 'All' : undefined });
 
-const validations = {
-  strict: 'Strict',
-  true: 'Strict',
-  warn: 'Warn',
-  ignore: 'Ignore',
-  false: 'Ignore',
-} as const;
+const validations = { strict: 'Strict', warn: 'Warn', ignore: 'Ignore' } as const;
 
-/** Returns the `fieldValidation` of a request. */
+/** Returns the `fieldValidation` of a request. A boolean is accepted, as by kubectl. Throws UsageError. */
 export function fieldValidationOf(flags: Flags): string {
-  const choice = flags.oneOf('validate', ['strict', 'true', 'warn', 'ignore', 'false'] as const) ?? 'strict';
-  return validations[choice];
+  const isStrict = booleanOf(flags.text('validate'));
+  if (isStrict !== undefined) return isStrict ? validations.strict : validations.ignore;
+  return validations[flags.oneOf('validate', ['strict', 'warn', 'ignore'] as const) ?? 'strict'];
 }

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { matches } from '../../apimachinery/labels.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { resolveConnection } from '../connection/connection.ts';
+import { givenNamespace, resolveConnection } from '../connection/connection.ts';
 import { type Flags, type FlagTable, namesManifests } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
 import { readManifests } from '../manifests/manifests.ts';
@@ -40,7 +40,7 @@ export async function* localObjects({ io, flags, report }: VerbContext): AsyncGe
 
 /** Returns the namespace of the context, or `default` where no kubeconfig names a server. */
 export function localNamespace(io: Pick<Io, 'env' | 'homeDirectory'>, flags: Flags): string {
-  const given = flags.text('namespace');
+  const given = givenNamespace(flags);
   if (given !== undefined) return given;
   try {
     return resolveConnection(io, flags).namespace;

@@ -1,5 +1,6 @@
 /** Deletions: their options from flags, and waiting until the objects are gone. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { booleanOf } from '../../base/go-boolean.ts';
 import { type Activity, beginWork } from '../../terminal/live-lines.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
@@ -17,13 +18,22 @@ export const cascadeFlag = {
     hint: 'background|foreground|orphan',
     about: 'deletion of dependent objects: after the object, before it, or not at all',
     usual: 'background',
+    values: ['background', 'foreground', 'orphan'],
+    bare: 'background',
   },
 } as const satisfies FlagTable;
 
 /** Returns the propagation policy of a deletion. Throws UsageError. */
 export function propagationOf(flags: Flags): JsonObject {
-  const policy = flags.oneOf('cascade', ['background', 'foreground', 'orphan'] as const) ?? 'background';
+  const policy = policyOf(flags);
   return { propagationPolicy: policy.charAt(0).toUpperCase() + policy.slice(1) };
+}
+
+/** Returns the value of --cascade; the booleans of old scripts are accepted. */
+function policyOf(flags: Flags): string {
+  const old = booleanOf(flags.text('cascade'));
+  if (old !== undefined) return old ? 'background' : 'orphan';
+  return flags.oneOf('cascade', ['background', 'foreground', 'orphan'] as const) ?? 'background';
 }
 
 export interface Deleted {

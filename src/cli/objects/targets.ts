@@ -67,13 +67,18 @@ async function membersOf(cluster: Cluster, target: CollectionTarget): Promise<Ob
 
 /** Rejects a type without names: all objects of a type require --all. */
 export function requireSelection(flags: Flags, words: readonly string[] = flags.words): void {
-  if (words.length === 0 && !namesManifests(flags))
-    throw new UsageError('say which objects: TYPE NAME, TYPE/NAME, or -f FILE');
+  requireType(flags, words);
   const named = namesManifests(flags) || words.length > 1 || words[0]?.includes('/');
   if (!named && !flags.on('all') && !flags.given('selector') && !flags.given('field-selector'))
     throw new UsageError(
       'resource(s) were provided, but no name was specified: name them, or use -l or --all',
     );
+}
+
+/** Throws UsageError if the command line has neither words nor manifests. A type alone is enough. */
+export function requireType(flags: Flags, words: readonly string[] = flags.words): void {
+  if (words.length === 0 && !namesManifests(flags))
+    throw new UsageError('say which objects: TYPE NAME, TYPE/NAME, or -f FILE');
 }
 
 function wordTargets(flags: Flags, words: readonly string[], cluster: Cluster, all: ApiResources): Target[] {

@@ -34,9 +34,16 @@ export interface FormatOptions {
  * of Go's types.
  */
 export function madeFormat(flags: Flags): ObjectFormat | undefined {
-  if (flags.text('output') === 'json') return (object) => `${goJson(object, 4)}\n`;
+  if (outputOf(flags) === 'json') return (object) => `${goJson(object, 4)}\n`;
   const format = printedFormat(flags);
   return format && ((object) => format(sortKeys(object) as JsonObject));
+}
+
+/** Returns the value of -o; as in kubectl, json, yaml and name may be in capitals. */
+function outputOf(flags: Flags): string | undefined {
+  const text = flags.text('output');
+  const lower = text?.toLowerCase() ?? '';
+  return Object.hasOwn(plainFormats, lower) ? lower : text;
 }
 
 /**
@@ -44,7 +51,7 @@ export function madeFormat(flags: Flags): ObjectFormat | undefined {
  * `metadata.managedFields`, unless --show-managed-fields is given. Throws UsageError as `objectFormat` does.
  */
 export function printedFormat(flags: Flags): ObjectFormat | undefined {
-  const output = flags.text('output');
+  const output = outputOf(flags);
   const missingKeyIsError =
     flags.given('allow-missing-template-keys') && !flags.on('allow-missing-template-keys');
   const options = { noHeaders: flags.on('no-headers'), template: flags.text('template'), missingKeyIsError };

@@ -17,13 +17,14 @@ export type ObjectChange = (object: JsonObject) => JsonObject;
 
 /**
  * Changes all objects that the words, a selector or files name. `what` is the changed part, such as `image`.
- * An object that needs no change is skipped without a message, as in kubectl.
+ * An object that needs no change is skipped without a message unless `saysUnchanged`, as in kubectl.
  */
 export async function changeObjects(
   context: VerbContext,
   words: readonly string[],
   what: string,
   change: ObjectChange,
+  { saysUnchanged = false }: { readonly saysUnchanged?: boolean } = {},
 ): Promise<void> {
   const { flags, io } = context;
   if (flags.on('local')) return changeLocally(context, words, what, change);
@@ -34,7 +35,8 @@ export async function changeObjects(
     const before = await context.cluster().get(targetPath(target));
     const states = { original: before, current: before, modified: change(before) };
     const query = dryRun === 'client' ? undefined : writeQuery(dryRun, undefined, fieldManagerOf(flags));
-    const after = await sendPatch(context.cluster(), target, states, query);
+    const sent = await sendPatch(context.cluster(), target, states, query);
+    const after = sent ?? (saysUnchanged ? before : undefined);
     if (!after) return;
     const line = `${kindName(target.resource)}/${target.name} ${what} updated${dryRunSuffix[dryRun]}\n`;
     io.out(format?.(after) ?? line);

@@ -10,6 +10,7 @@ import type { Ctl } from '../../fixtures/ctl.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
+import { outputs } from './output-parity-cases.ts';
 import { configMap, deployment, reads, sequences, service } from './parity-cases.ts';
 
 describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => {
@@ -94,6 +95,13 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
       else assert.equal(ours.out, theirs.out);
       assert.equal(ours.status, theirs.status, ours.err);
       assert.equal(ours.err, theirs.err);
+    });
+  }
+
+  for (const args of outputs) {
+    it(`${args.join(' ')} ends and prints as kubectl does`, async () => {
+      const { ours, theirs } = await both(args);
+      assert.deepEqual([ours.status, ours.out], [theirs.status, theirs.out], ours.err + theirs.err);
     });
   }
 
