@@ -6,6 +6,7 @@ import { secondsText } from '../../../../views/function-calls.ts';
 import { fieldsOf } from '../../actions/patch-object.ts';
 import { request } from '../../cluster/request.ts';
 import type { TabProps } from '../../object/tab.ts';
+import { ButtonRow } from '../../shell/button-row.tsx';
 import { CallNumbers } from './call-numbers.tsx';
 import { functionState, prettyJson } from './plan/function-state.ts';
 
@@ -70,12 +71,12 @@ export function CallTab({ kind, object }: TabProps) {
               event.currentTarget.form?.requestSubmit();
           }}
         />
-        <div class="dialog-buttons">
+        <ButtonRow>
           <span class="faint">Ctrl Enter calls it too</span>
           <button type="submit" class="primary" disabled={isCalling.value}>
             {isCalling.value ? 'Calling…' : 'Call'}
           </button>
-        </div>
+        </ButtonRow>
       </form>
       {answer.value && (
         <section class="panel" aria-label="Answer" aria-live="polite">
