@@ -1,4 +1,4 @@
-/** What an open dashboard costs the master while nothing changes but the Leases of the nodes. */
+/** Cost of an open dashboard for the master while nothing changes but the Leases of the nodes. */
 import type { BrowserRig } from '../../e2e/harness/browser.ts';
 import { median, type Row } from '../report.ts';
 import { usageOf } from '../usage.ts';

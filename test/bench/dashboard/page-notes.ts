@@ -1,4 +1,4 @@
-/** What a page notes about itself: its long tasks, and how long keys wait until they are handled. */
+/** Notes of a page about itself: its long tasks, and how long keys wait until they are handled. */
 import type { Page } from 'playwright-core';
 
 export interface Noted {

@@ -1,7 +1,7 @@
 /**
- * The pages of the dashboard with 10,000 pods in Chromium: the first view, the whole list, the longest task of
- * the page, how long keys wait while everything is loaded, and a filter. The floor is a page of some letters
- * of the same server.
+ * The pages of the dashboard with 10,000 pods in Chromium: the first view, the whole list, the longest task
+ * of the page, how long keys wait while everything is loaded, and a filter. The floor is a page of some
+ * letters of the same server.
  */
 import type { Page } from 'playwright-core';
 import type { BrowserRig } from '../../e2e/harness/browser.ts';
@@ -51,13 +51,12 @@ interface Opened extends Noted {
 }
 
 /** Resolves to the time of the page, since its navigation began, at which an expression is true. */
-async function reached(page: Page, expression: string): Promise<number> {
-  const handle = await page.waitForFunction(`(${expression}) ? performance.now() : 0`, undefined, {
-    polling: 'raf',
-    timeout: 120_000,
-  });
-  return (await handle.jsonValue()) as number;
-}
+const reached = (page: Page, expression: string): Promise<number> =>
+  page.evaluate<number>(`new Promise((resolve, reject) => {
+    const look = () => ((${expression}) ? resolve(performance.now()) : requestAnimationFrame(look));
+    setTimeout(() => reject(new Error(${JSON.stringify(`never true: ${expression}`)})), 120_000);
+    look();
+  })`);
 
 async function opened(page: Page, { path, first, whole }: View): Promise<Opened> {
   await forgetFiles(page);
@@ -86,8 +85,8 @@ async function filtered(page: Page): Promise<number> {
   await filter.fill('');
   await reached(page, `document.querySelector('.count')?.textContent === '${count}'`);
   await filter.focus();
-  const painted = page.evaluate<number>(
-    `new Promise((resolve) => {
+  await page.evaluate(
+    `globalThis.painted = new Promise((resolve) => {
       let pressed = 0;
       addEventListener('keydown', ({ timeStamp }) => { pressed = timeStamp; }, { capture: true, once: true });
       const seen = new MutationObserver(() => {
@@ -95,10 +94,10 @@ async function filtered(page: Page): Promise<number> {
         requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - pressed), 0));
       });
       seen.observe(document.querySelector('.count'), { childList: true, characterData: true, subtree: true });
-    })`,
+    }); undefined`,
   );
-  await page.keyboard.press('7');
-  return painted;
+  await page.keyboard.press('3');
+  return page.evaluate<number>('painted');
 }
 
 /** A browser keeps the files of the app for a year; a first view loads them. */

@@ -47,8 +47,12 @@ describe('the pieces of a list', () => {
     assert.deepEqual(head, { ...table, rows: [] });
   });
 
-  for (const items of [undefined, null, []])
-    it(`are none when the field is ${items === undefined ? 'absent' : JSON.stringify(items)}`, () => {
+  for (const [what, items] of [
+    ['is absent', undefined],
+    ['has the value null', null],
+    ['has no objects', []],
+  ] as const)
+    it(`do not exist in an answer whose field ${what}`, () => {
       const answer = { metadata: {}, items };
       const { objects, envelope } = read(JSON.stringify(answer), 4);
       assert.deepEqual([objects, envelope], [[], JSON.parse(JSON.stringify(answer))]);

@@ -7,6 +7,7 @@ import { fieldsOf } from '../../actions/patch-object.ts';
 import { request } from '../../cluster/request.ts';
 import type { TabProps } from '../../object/tab.ts';
 import { ButtonRow } from '../../shell/button-row.tsx';
+import { scrollable } from '../../shell/scrollable.ts';
 import { CallNumbers } from './call-numbers.tsx';
 import { functionState, prettyJson } from './plan/function-state.ts';
 
@@ -86,7 +87,9 @@ export function CallTab({ kind, object }: TabProps) {
             </span>{' '}
             <span class="faint">after {secondsText(answer.value.seconds)}</span>
           </h2>
-          <pre class="data">{answer.value.text}</pre>
+          <pre class="data" {...scrollable}>
+            {answer.value.text}
+          </pre>
         </section>
       )}
     </div>

@@ -18,6 +18,8 @@ import { type Topology, topologyOf } from './plan/topology.ts';
 
 /** Sizes of boxes and gaps in pixels, on a wide screen and on a narrow one. */
 const wide = { boxWidth: 196, boxHeight: 54, gaps: { between: 12, layers: 92 } };
+/** Five columns fit beside the navigation on a screen of 1280 pixels. */
+const wideWithGateways = { boxWidth: 164, boxHeight: 54, gaps: { between: 12, layers: 42 } };
 const narrow = { boxWidth: 140, boxHeight: 54, gaps: { between: 10, layers: 34 } };
 const titles = ['Gateways', 'Routes', 'Services', 'Pods', 'Nodes'] as const;
 /** Maximum number of boxes; more of them cannot be read. */
@@ -92,7 +94,8 @@ const isOwn = (service: ReturnType<typeof seen>['items'][number]): boolean => {
 const countText = ({ nodes }: Topology): string => {
   const bad = nodes.filter(({ health }) => health === 'bad').length;
   const services = nodes.filter(({ column }) => column === 2).length;
-  return `${services} Services${bad > 0 ? `, ${bad} parts do not work` : ''}`;
+  const broken = bad === 1 ? '1 part does not work' : `${bad} parts do not work`;
+  return `${services} ${services === 1 ? 'Service' : 'Services'}${bad > 0 ? `, ${broken}` : ''}`;
 };
 
 const Legend = () => (
@@ -104,10 +107,10 @@ const Legend = () => (
 );
 
 function Picture({ graph }: { readonly graph: Topology }) {
-  const { boxWidth, boxHeight, gaps } = isNarrow.value ? narrow : wide;
-  const active = useSignal('');
   // A cluster without Gateways has no column of them.
   const first = graph.nodes.some(({ column }) => column === 0) ? 0 : 1;
+  const { boxWidth, boxHeight, gaps } = isNarrow.value ? narrow : first === 0 ? wideWithGateways : wide;
+  const active = useSignal('');
   const layout = useMemo(() => {
     const nodes = graph.nodes.map(({ id, column }) => ({
       id,
