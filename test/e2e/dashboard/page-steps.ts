@@ -157,6 +157,8 @@ export const pageSteps: readonly Step[] = [
       await field.fill(text('made'));
       await page.getByRole('button', { name: 'Check' }).click();
       await answers.getByText('later').waitFor();
+      // Chromium gives a text that replaces another one an inline style, which the policy forbids.
+      await page.reload();
       await field.fill(text('shop'));
       assert.equal(await create.isDisabled(), true);
       await page.getByRole('button', { name: 'Check' }).click();
