@@ -1,17 +1,21 @@
 /** The dashboard in a real browser, on one cluster. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeRuntimeImage } from '../../fixtures/runtime-images.ts';
 import { BrowserRig } from '../harness/browser.ts';
 import { Cluster } from '../harness/cluster.ts';
+import { docker } from '../harness/docker.ts';
 import { Host } from '../harness/host.ts';
 import { helloImage } from '../harness/images.ts';
 import { accessSteps } from './access-steps.ts';
 import { editorSteps } from './editor-steps.ts';
 import { interruptionSteps } from './interruption-steps.ts';
 import { objectSteps } from './object-steps.ts';
+import { pageSteps } from './page-steps.ts';
 import { searchSteps } from './search-steps.ts';
 import type { Step } from './step.ts';
 import { tableSteps } from './table-steps.ts';
+import { workSteps } from './work-steps.ts';
 import { populate, type World } from './world.ts';
 
 /** In order: later steps delete what earlier ones look at, and the last one restarts the master. */
@@ -19,14 +23,20 @@ const steps: readonly Step[] = [
   ...accessSteps,
   ...tableSteps,
   ...searchSteps,
+  ...pageSteps,
+  ...workSteps,
   ...objectSteps,
   ...editorSteps,
   ...interruptionSteps,
 ];
 
+const python = `minik8s-test/dashboard-python:${process.pid}`;
+
 test('the dashboard in a browser', async (context) => {
-  const host = await Host.start(context, { images: [helloImage] });
-  const cluster = await Cluster.start(context, { host });
+  await makeRuntimeImage('python', python);
+  context.after(() => docker('image', 'rm', '-f', python).then(() => undefined));
+  const host = await Host.start(context, { images: [helloImage, python] });
+  const cluster = await Cluster.start(context, { host, flags: ['--python-image', python] });
   const [browser, tokens] = await Promise.all([BrowserRig.start(context, cluster.url), populate(cluster)]);
   const world: World = { cluster, browser, tokens };
   for (const { name, run } of steps) await context.test(name, () => run(world));

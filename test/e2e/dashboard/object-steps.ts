@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { waitFor } from '../harness/wait-for.ts';
 import { barriers } from './accessibility.ts';
+import { hostile } from './hostile.ts';
 import type { Step } from './step.ts';
-import { apply, hostile, isHacked } from './world.ts';
+import { apply, isHacked } from './world.ts';
 
 export const objectSteps: readonly Step[] = [
   {

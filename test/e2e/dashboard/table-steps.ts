@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { waitFor } from '../harness/wait-for.ts';
 import { barriers } from './accessibility.ts';
+import { hostile } from './hostile.ts';
 import type { Step } from './step.ts';
-import { hostile, isHacked } from './world.ts';
+import { isHacked } from './world.ts';
 
 /** Returns the texts of a column of the rows that are drawn. */
 async function column(page: Page, name: string): Promise<string[]> {

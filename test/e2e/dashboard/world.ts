@@ -7,9 +7,8 @@ import { makeDirectory } from '../harness/belongings.ts';
 import type { BrowserRig } from '../harness/browser.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { helloImage } from '../harness/images.ts';
-
-/** A text that would run if a page took it for HTML. */
-export const hostile = `<img src=x onerror="window.hacked=true"><script>window.hacked=true</script>`;
+import { featureObjects } from './feature-objects.ts';
+import { hostile } from './hostile.ts';
 
 export interface World {
   readonly cluster: Cluster;
@@ -151,6 +150,7 @@ export async function populate(cluster: Pick<Cluster, 'kubectl'>): Promise<World
     boat('argo', 3),
     boat('dove', 12),
     boat('skiff', 1),
+    ...featureObjects,
   ]);
   const token = async (name: string, namespace: string) =>
     (await kubectl('create', 'token', name, '-n', namespace)).trim();

@@ -11,6 +11,7 @@ import type { ApiKind } from '../cluster/plan/discovery.ts';
 import { sendJson } from '../cluster/request.ts';
 import { seen } from '../cluster/seen.ts';
 import { type DrainedPod, drainView } from '../pages/nodes/plan/drain-view.ts';
+import { DialogEnd } from '../shell/dialog.tsx';
 import { scrollable } from '../shell/scrollable.ts';
 import { mergePatch } from './patch-object.ts';
 
@@ -80,21 +81,17 @@ export function DrainDialog({ kind, object, close }: Props) {
       {view.refusals.length > 0 && !isRunning.value && (
         <p class="notice">The other pods stay. The node is empty only with the choices above.</p>
       )}
-      {failure.value !== '' && (
-        <p class="notice bad" role="alert">
-          {failure}
-        </p>
-      )}
-      <div class="dialog-buttons">
-        <button type="button" onClick={close}>
-          {isDone ? 'Close' : isRunning.value ? 'Stop' : 'Cancel'}
-        </button>
+      <DialogEnd
+        failure={failure.value}
+        close={close}
+        closeWord={isDone ? 'Close' : isRunning.value ? 'Stop' : 'Cancel'}
+      >
         {!isRunning.value && (
           <button type="submit" class="danger" disabled={!pods.synced}>
             Drain
           </button>
         )}
-      </div>
+      </DialogEnd>
     </form>
   );
 }

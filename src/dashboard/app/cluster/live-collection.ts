@@ -11,6 +11,7 @@ import { browserClock, browserRandom } from './ambient.ts';
 import type { Followed } from './resources.ts';
 
 export interface Collection<T> {
+  /** While the first list is read, the objects that have arrived so far. */
   readonly items: readonly T[];
   /** True once the objects were listed; it stays true while a cut watch is taken up again. */
   readonly synced: boolean;
@@ -24,6 +25,8 @@ export interface Collection<T> {
 
 /** Time for which changes are gathered, so that many of them are shown at once. */
 const gatherMs = 100;
+/** Time after which more of a long list is shown that is still arriving. */
+const partMs = 250;
 /** Time for which a failure is not shown: most watches that are cut go on at once. */
 const briefMs = 2_500;
 /** Time for which a watch without subscribers goes on: a page that is left is often returned to. */
@@ -45,6 +48,7 @@ class LiveCollection<T extends KubeObject> implements ReflectorSink<T> {
   readonly #scope: InformerScope;
   readonly #onEnd: () => void;
   readonly #objects = new Map<string, T>();
+  #nextPart = 0;
   #abort: AbortController | undefined;
   #publishing: Timer | undefined;
   #ending: Timer | undefined;
@@ -70,6 +74,13 @@ class LiveCollection<T extends KubeObject> implements ReflectorSink<T> {
     if (event.type === 'DELETED') this.#objects.delete(key);
     else this.#objects.set(key, event.object);
     this.#publishing ??= browserClock.after(gatherMs, () => this.#publish());
+  }
+
+  /** Shows the beginning of the first list while the rest of it arrives. */
+  #preview(objects: readonly T[]): void {
+    if (this.state.peek().synced || performance.now() < this.#nextPart) return;
+    this.#nextPart = performance.now() + partMs;
+    this.state.value = { ...this.state.peek(), items: [...objects] };
   }
 
   #publish(): void {
@@ -101,7 +112,7 @@ class LiveCollection<T extends KubeObject> implements ReflectorSink<T> {
   /** Ends the watch when the list is refused: no later attempt of the same page would succeed. */
   async #list(options?: ClientListOptions): Promise<KubeList<T>> {
     try {
-      return await this.#resource.list(options);
+      return await this.#resource.list({ ...options, onPart: (objects) => this.#preview(objects) });
     } catch (error) {
       if (isForbidden(error) || isNotFound(error)) {
         this.#objects.clear();

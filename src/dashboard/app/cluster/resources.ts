@@ -1,16 +1,18 @@
 /** Lists and watches of one kind by fetch, in the form that the reflector reads. */
 import type { KubeList, KubeObject } from '../../../apimachinery/meta.ts';
 import { apiVersionOf } from '../../../apimachinery/resource-definition.ts';
-import type {
-  ClientListOptions,
-  ClientWatchOptions,
-  ResourceClient,
-  WatchEvent,
-} from '../../../client/client.ts';
+import type { ClientListOptions, ClientWatchOptions, WatchEvent } from '../../../client/client.ts';
 import { collectionPath, listQuery, query } from '../../../client/resource-path.ts';
+import { requestList } from './list-request.ts';
 import type { ApiKind } from './plan/discovery.ts';
-import { rowEvent, rowsOf, type Table, type TableColumn, type TableRow } from './plan/table-rows.ts';
-import { requestJson } from './request.ts';
+import {
+  rowEvent,
+  rowOf,
+  type ServedRow,
+  type Table,
+  type TableColumn,
+  type TableRow,
+} from './plan/table-rows.ts';
 import { watchLines } from './watch-lines.ts';
 import { watchSocket } from './watch-socket.ts';
 
@@ -19,7 +21,13 @@ export interface FollowOptions extends ClientWatchOptions {
   readonly onOpen?: () => void;
 }
 
-export interface Followed<T extends KubeObject> extends Pick<ResourceClient<T>, 'list'> {
+export interface FollowedList<T> extends ClientListOptions {
+  /** Called with the objects that have arrived so far, in an array that grows. */
+  readonly onPart?: (objects: readonly T[]) => void;
+}
+
+export interface Followed<T extends KubeObject> {
+  list(options?: FollowedList<T>): Promise<KubeList<T>>;
   watch(options: FollowOptions): AsyncIterable<WatchEvent<T>>;
 }
 
@@ -63,9 +71,14 @@ export function objectsOf<T extends KubeObject>(kind: ApiKind, isMetadataOnly: b
   return {
     async list(options = {}) {
       const accept = isMetadataOnly ? metadataList : acceptObjects;
-      const list = await requestJson<KubeList<T>>(listPath(kind, options), initOf(accept, options));
-      for (const item of list.items) complete(kind, item);
-      return list;
+      const { objects, envelope } = await requestList<T, T>({
+        path: listPath(kind, options),
+        init: initOf(accept, options),
+        member: 'items',
+        read: (object) => complete(kind, object),
+        onPart: options.onPart,
+      });
+      return { apiVersion: 'v1', kind: 'List', metadata: envelope.metadata, items: objects };
     },
     async *watch(options) {
       const accept = isMetadataOnly ? metadata : acceptObjects;
@@ -78,12 +91,13 @@ export function objectsOf<T extends KubeObject>(kind: ApiKind, isMetadataOnly: b
 }
 
 /** Servers that do not support the parameter of the media type send managed fields all the same. */
-function complete(kind: ApiKind, object: KubeObject): void {
+function complete<T extends KubeObject>(kind: ApiKind, object: T): T {
   if (object.kind === '' || object.kind === undefined || object.kind === 'PartialObjectMetadata') {
     object.apiVersion = apiVersionOf(kind);
     object.kind = kind.kind;
   }
   delete object.metadata.managedFields;
+  return object;
 }
 
 /** Lists and watches the rows of the server's table; `onColumns` gets the columns of each list. */
@@ -93,9 +107,21 @@ export function tableRowsOf(
 ): Followed<TableRow> {
   return {
     async list(options = {}) {
-      const found = await requestJson<Table>(listPath(kind, options), initOf(acceptTable, options));
-      onColumns(found.columnDefinitions ?? []);
-      return { apiVersion: 'v1', kind: 'List', metadata: found.metadata, items: rowsOf(found) };
+      // Columns stand before the rows, which are shown while the others arrive.
+      let known: readonly TableColumn[] | undefined;
+      const { objects, envelope } = await requestList<ServedRow, TableRow, Table>({
+        path: listPath(kind, options),
+        init: initOf(acceptTable, options),
+        member: 'rows',
+        read: rowOf,
+        onHead: ({ columnDefinitions }) => {
+          known = columnDefinitions;
+          if (known) onColumns(known);
+        },
+        onPart: options.onPart,
+      });
+      if (!known) onColumns(envelope.columnDefinitions ?? []);
+      return { apiVersion: 'v1', kind: 'List', metadata: envelope.metadata, items: objects };
     },
     async *watch(options) {
       const events = watchOf<KubeObject>(kind, acceptTable, options);

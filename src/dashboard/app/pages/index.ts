@@ -1,4 +1,5 @@
 /** The one list of the app's pages. */
+import { createPage } from './create/create.tsx';
 import { functionsPage } from './functions/functions.tsx';
 import { kindPage } from './kind.tsx';
 import { logsPage } from './logs/logs.tsx';
@@ -12,7 +13,7 @@ import { triggersPage } from './triggers/triggers.tsx';
 import { workflowsPage } from './workflows/workflows.tsx';
 
 export const pages: readonly Page[] = [
-  ...[overviewPage, topologyPage, nodesPage, rolloutsPage, logsPage],
+  ...[overviewPage, topologyPage, nodesPage, rolloutsPage, logsPage, createPage],
   ...[functionsPage, workflowsPage, triggersPage, slurmPage, kindPage],
 ];
 

@@ -6,6 +6,7 @@ import { kinds } from '../cluster/kinds.ts';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
 import { objectsOf } from '../cluster/resources.ts';
 import { surveyed } from '../cluster/survey.ts';
+import { eachInTurns } from '../cluster/turns.ts';
 import { watchAll } from '../cluster/watch.ts';
 import { namespace } from '../shell/scope.ts';
 import { type SearchItem, searchItem } from './plan/search-item.ts';
@@ -60,16 +61,13 @@ const prepared = signal<{ readonly items: readonly SearchItem[]; readonly isComp
   isComplete: false,
 });
 
-/** Time for which texts are made before the page may react to something else, in milliseconds. */
-const sliceMs = 8;
-
 /** Keeps the prepared objects equal to the live ones; returns how to end that. */
 export function followObjects(): () => void {
   let current: object | undefined;
   const end = effect(() => {
     const wanted = live.value;
     current = wanted;
-    void prepare(wanted.items, () => current === wanted).then((isDone) => {
+    void eachInTurns(wanted.items, prepareOne, () => current === wanted).then((isDone) => {
       if (isDone) prepared.value = wanted;
     });
   });
@@ -77,19 +75,6 @@ export function followObjects(): () => void {
     current = undefined;
     end();
   };
-}
-
-/** Makes the texts of objects in slices; returns false if they are no longer wanted. */
-async function prepare(items: readonly SearchItem[], isWanted: () => boolean): Promise<boolean> {
-  let sliceEnd = performance.now() + sliceMs;
-  for (const item of items) {
-    prepareOne(item);
-    if (performance.now() < sliceEnd) continue;
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    if (!isWanted()) return false;
-    sliceEnd = performance.now() + sliceMs;
-  }
-  return isWanted();
 }
 
 /** Reads what a search reads, which makes it. */

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren, FunctionComponent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { errorMessage } from '../../../base/log.ts';
+import { ButtonRow } from './button-row.tsx';
 
 export interface Dialog {
   readonly title: string;
@@ -41,24 +42,26 @@ interface EndProps {
   /** Why the action has failed; empty while it has not. */
   readonly failure: string;
   readonly close: () => void;
-  /** The button that acts. */
-  readonly children: ComponentChildren;
+  /** The word on the button that closes the dialog; `Cancel` if it is absent. */
+  readonly closeWord?: string | undefined;
+  /** The button that acts; absent once there is nothing more to do. */
+  readonly children?: ComponentChildren;
 }
 
 /** The end of a dialog's form: the failure, if there is one, and the buttons. */
-export const DialogEnd = ({ failure, close, children }: EndProps) => (
+export const DialogEnd = ({ failure, close, closeWord = 'Cancel', children }: EndProps) => (
   <>
     {failure !== '' && (
       <p class="notice bad" role="alert">
         {failure}
       </p>
     )}
-    <div class="dialog-buttons">
+    <ButtonRow>
       <button type="button" onClick={close}>
-        Cancel
+        {closeWord}
       </button>
       {children}
-    </div>
+    </ButtonRow>
   </>
 );
 

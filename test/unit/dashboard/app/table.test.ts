@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { rowEvent, rowsOf } from '../../../../src/dashboard/app/cluster/plan/table-rows.ts';
+import { rowEvent, rowOf } from '../../../../src/dashboard/app/cluster/plan/table-rows.ts';
 import { shownColumns, widthsOf } from '../../../../src/dashboard/app/table/plan/columns.ts';
 import { countHealth, healthOf } from '../../../../src/dashboard/app/table/plan/health.ts';
 import { RowCache, selectedRows } from '../../../../src/dashboard/app/table/plan/selected-rows.ts';
@@ -33,6 +33,8 @@ const table = (...rows: readonly (readonly string[])[]) => ({
   columnDefinitions: columns,
   rows: rows.map((cells) => ({ cells, object: { metadata: metadata(cells[0] ?? '') } })),
 });
+
+const rowsOf = ({ rows = [] }: ReturnType<typeof table>) => rows.map(rowOf);
 
 describe('the order of cells', () => {
   const cases: readonly [smaller: unknown, greater: unknown][] = [

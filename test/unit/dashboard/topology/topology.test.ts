@@ -30,7 +30,7 @@ const ingress = (name: string, ...services: string[]) =>
     },
   });
 const graph = (source: Partial<Parameters<typeof topologyOf>[0]>) =>
-  topologyOf({ ingresses: [], services: [], pods: [], nodes: [], ...source });
+  topologyOf({ ingresses: [], httpRoutes: [], gateways: [], services: [], pods: [], nodes: [], ...source });
 
 describe('the topology', () => {
   const found = graph({
@@ -44,7 +44,7 @@ describe('the topology', () => {
     assert.deepEqual(
       found.edges.map(({ from, to }) => `${from} -> ${to}`),
       [
-        'ingresses default/shop -> services default/web',
+        'ingresses.networking.k8s.io default/shop -> services default/web',
         'services default/web -> deployments.apps default/web',
         'deployments.apps default/web -> nodes n1',
         'deployments.apps default/web -> nodes n2',
@@ -55,13 +55,13 @@ describe('the topology', () => {
   it('leaves out pods without a Service, and nodes without such pods', () => {
     assert.deepEqual(
       found.nodes.map(({ column, name }) => `${column} ${name}`),
-      ['0 shop', '1 web', '2 web', '3 n1', '3 n2'],
+      ['1 shop', '2 web', '3 web', '4 n1', '4 n2'],
     );
   });
 
   it('shows the parts that do not answer requests', () => {
     const health = new Map(found.nodes.map(({ id, health: of }) => [id, of]));
-    assert.equal(health.get('ingresses default/shop'), 'bad', 'a Service does not exist');
+    assert.equal(health.get('ingresses.networking.k8s.io default/shop'), 'bad', 'a Service does not exist');
     assert.equal(health.get('services default/web'), 'waiting');
     const [, , first, second] = found.edges;
     assert.deepEqual([first?.health, second?.health], ['good', 'waiting']);
@@ -81,7 +81,70 @@ describe('the topology', () => {
   });
 
   it('counts the pods of a workload that are ready', () => {
-    const box = found.nodes.find(({ column }) => column === 2);
+    const box = found.nodes.find(({ column }) => column === 3);
     assert.deepEqual([box?.detail, box?.pods], ['1 of 2 ready', ['good', 'waiting']]);
+  });
+});
+
+const gateway = (name: string, status: object) =>
+  object('Gateway', name, { spec: { listeners: [{ protocol: 'HTTP', port: 80 }] }, status });
+const httpRoute = (name: string, spec: object, status: object = {}) =>
+  object('HTTPRoute', name, { spec, status });
+
+describe('the topology of Gateways', () => {
+  const programmed = { conditions: [condition('Programmed', 'True')] };
+  const found = graph({
+    gateways: [gateway('edge', programmed), gateway('unused', {})],
+    httpRoutes: [
+      httpRoute('shop', {
+        ...{ parentRefs: [{ name: 'edge' }, { name: 'web', kind: 'Service' }], hostnames: ['shop.example'] },
+        rules: [
+          { backendRefs: [{ name: 'web', port: 80 }] },
+          {
+            backendRefs: [
+              { name: 'web', port: 80 },
+              { name: 'far', namespace: 'other', port: 80 },
+            ],
+          },
+        ],
+      }),
+      httpRoute(
+        'lost',
+        { parentRefs: [{ name: 'edge' }], rules: [{ backendRefs: [{ name: 'web' }] }] },
+        { parents: [{ conditions: [condition('Accepted', 'False')] }] },
+      ),
+    ],
+    services: [service('web', { app: 'web' })],
+    pods: [web('web-abc-1', ready)],
+    nodes: [node('n1')],
+  });
+  const health = new Map(found.nodes.map(({ name, column, health: of }) => [`${column} ${name}`, of]));
+
+  it('leads from a Gateway over its HTTPRoutes to their Services, each once', () => {
+    const names = new Map(found.nodes.map(({ id, name, column }) => [id, `${column} ${name}`]));
+    assert.deepEqual(
+      found.edges.map(({ from, to, health: of }) => `${names.get(from)} -> ${names.get(to)} ${of}`),
+      [
+        '0 edge -> 1 shop good',
+        '0 edge -> 1 lost bad',
+        '1 shop -> 2 web good',
+        '1 lost -> 2 web good',
+        '2 web -> 3 web good',
+        '3 web -> 4 n1 good',
+      ],
+    );
+  });
+
+  it('shows a route as bad that is refused, or of which a Service does not exist', () => {
+    assert.deepEqual([health.get('1 shop'), health.get('1 lost')], ['bad', 'bad']);
+  });
+
+  it('shows a Gateway as waiting until it is programmed', () => {
+    assert.deepEqual([health.get('0 edge'), health.get('0 unused')], ['good', 'waiting']);
+  });
+
+  it('shows the hosts of a route and the listeners of a Gateway', () => {
+    const details = found.nodes.filter(({ column }) => column < 2).map(({ detail }) => detail);
+    assert.deepEqual(details, ['HTTP :80', 'HTTP :80', 'shop.example', '*']);
   });
 });

@@ -17,23 +17,26 @@ export interface Table {
   readonly metadata: ListMeta;
   /** Absent in the events of a watch after the first one. */
   readonly columnDefinitions?: readonly TableColumn[];
-  readonly rows?: readonly {
-    readonly cells: readonly unknown[];
-    readonly object: { metadata: ObjectMeta };
-  }[];
+  readonly rows?: readonly ServedRow[];
+}
+
+export interface ServedRow {
+  readonly cells: readonly unknown[];
+  readonly object: { metadata: ObjectMeta };
 }
 
 export interface TableRow extends KubeObject {
   readonly cells: readonly unknown[];
 }
 
-export const rowsOf = (table: Table): TableRow[] =>
-  (table.rows ?? []).map(({ cells, object }) => ({
-    apiVersion: '',
-    kind: '',
-    metadata: object.metadata,
-    cells,
-  }));
+export const rowOf = ({ cells, object }: ServedRow): TableRow => ({
+  apiVersion: '',
+  kind: '',
+  metadata: object.metadata,
+  cells,
+});
+
+const rowsOf = (table: Table): TableRow[] => (table.rows ?? []).map(rowOf);
 
 /** Returns the events of the rows of a watch's event; a bookmark stays one, whatever form it has. */
 export function rowEvent(event: WatchEvent<KubeObject>): WatchEvent<TableRow>[] {

@@ -7,6 +7,7 @@ import { RuleBook } from '../../../../why/rule-book.ts';
 import { rules } from '../../../../why/rules/index.ts';
 import { Snapshot } from '../../../../why/snapshot.ts';
 import { seen } from '../../cluster/seen.ts';
+import { inTurns } from '../../cluster/turns.ts';
 import { namespace } from '../../shell/scope.ts';
 import { type Card, cardsOf, metadataKinds, type Reading, readingOf } from './plan/attention.ts';
 
@@ -33,8 +34,6 @@ const reading = computed(() =>
 
 /** Time without a change after which the rules run, and the longest time that they wait for one. */
 const [quietMs, latestMs] = [250, 1500];
-/** Time after which a turn ends, so that the page stays smooth. */
-const turnMs = 8;
 
 /** Explains the objects while the component that calls it is shown. */
 export function useAttention(): void {
@@ -80,18 +79,7 @@ class Runner {
     const steps = explainAll(new Snapshot(source), book, namespace.peek() || undefined);
     const problems = await inTurns(steps);
     this.#isRunning = false;
-    attention.value = { cards: cardsOf(problems), unread: read.unread, isComplete: true };
+    attention.value = { cards: cardsOf(problems ?? []), unread: read.unread, isComplete: true };
     if (this.#wanted) this.changed(this.#wanted);
-  }
-}
-
-async function inTurns<T>(steps: Generator<void, T, void>): Promise<T> {
-  let begun = performance.now();
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    if (performance.now() - begun < turnMs) continue;
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    begun = performance.now();
   }
 }

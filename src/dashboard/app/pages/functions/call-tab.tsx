@@ -6,6 +6,8 @@ import { secondsText } from '../../../../views/function-calls.ts';
 import { fieldsOf } from '../../actions/patch-object.ts';
 import { request } from '../../cluster/request.ts';
 import type { TabProps } from '../../object/tab.ts';
+import { ButtonRow } from '../../shell/button-row.tsx';
+import { scrollable } from '../../shell/scrollable.ts';
 import { CallNumbers } from './call-numbers.tsx';
 import { functionState, prettyJson } from './plan/function-state.ts';
 
@@ -70,12 +72,12 @@ export function CallTab({ kind, object }: TabProps) {
               event.currentTarget.form?.requestSubmit();
           }}
         />
-        <div class="dialog-buttons">
+        <ButtonRow>
           <span class="faint">Ctrl Enter calls it too</span>
           <button type="submit" class="primary" disabled={isCalling.value}>
             {isCalling.value ? 'Calling…' : 'Call'}
           </button>
-        </div>
+        </ButtonRow>
       </form>
       {answer.value && (
         <section class="panel" aria-label="Answer" aria-live="polite">
@@ -85,7 +87,9 @@ export function CallTab({ kind, object }: TabProps) {
             </span>{' '}
             <span class="faint">after {secondsText(answer.value.seconds)}</span>
           </h2>
-          <pre class="data">{answer.value.text}</pre>
+          <pre class="data" {...scrollable}>
+            {answer.value.text}
+          </pre>
         </section>
       )}
     </div>

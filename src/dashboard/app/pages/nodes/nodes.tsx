@@ -1,8 +1,9 @@
 /** The map of the nodes: how much of each is in use, and by which pods. */
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { bytesText, percentText, processorsText } from '../../charts/plan/amount-text.ts';
 import { nodeMetrics, podMetrics } from '../../charts/sampler.ts';
 import { seen } from '../../cluster/seen.ts';
+import { usePrepared, useSeen } from '../../shell/in-turns.ts';
 import { objectHref } from '../../shell/plan/addresses.ts';
 import { place, replaceQuery } from '../../shell/router.ts';
 import type { Page } from '../page.ts';
@@ -11,6 +12,7 @@ import {
   type MappedPod,
   type Measure,
   nodeMap,
+  podFacts,
   shareOf,
   weightOf,
 } from './plan/node-map.ts';
@@ -30,14 +32,15 @@ function Nodes() {
   }, []);
   const measure: Measure = place.value.query.get('by') === 'memory' ? 'memory' : 'cpu';
   const [nodes, pods] = [seen('nodes'), seen('pods')];
+  const prepared = usePrepared(pods.items, podFacts);
   const [nodeUse, podUse] = [nodeMetrics.value, podMetrics.value];
   const map = useMemo(
     () =>
       nodeMap(
-        { nodes: nodes.items, pods: pods.items, nodeMetrics: nodeUse.items, podMetrics: podUse.items },
+        { nodes: nodes.items, pods: prepared, nodeMetrics: nodeUse.items, podMetrics: podUse.items },
         measure,
       ),
-    [nodes.items, pods.items, nodeUse, podUse, measure],
+    [nodes.items, prepared, nodeUse, podUse, measure],
   );
   const lost = map.filter(({ isReady }) => !isReady).length;
   return (
@@ -135,14 +138,17 @@ function Meter({ node: { use, requests, allocatable }, measure, title }: MeterPr
 }
 
 /** Maximum number of blocks of a node: those that take most are drawn. */
-const maxBlocks = 150;
+const maxBlocks = 80;
 
 /** Blocks as large as what the pods take; the smallest ones stay large enough to be clicked. */
 function PodBlocks({ node, measure }: { readonly node: MappedNode; readonly measure: Measure }) {
   const whole = Math.max(1, node.allocatable[measure]);
+  const place = useRef<HTMLUListElement>(null);
+  // With hundreds of nodes, most of them are below the screen.
+  const drawn = useSeen(place) ? node.pods.slice(0, maxBlocks) : [];
   return (
-    <ul class="pod-blocks">
-      {node.pods.slice(0, maxBlocks).map((pod) => (
+    <ul class="pod-blocks" ref={place}>
+      {drawn.map((pod) => (
         <PodBlock
           key={`${pod.namespace}/${pod.name}`}
           pod={pod}

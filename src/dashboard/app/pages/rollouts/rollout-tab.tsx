@@ -1,13 +1,15 @@
 /** A rollout as it happens: the pods of each revision, and the way back. */
+import { useSignal } from '@preact/signals';
 import type { JsonObject } from '../../../../apimachinery/equality.ts';
 import { patchTypes } from '../../../../apimachinery/patch.ts';
+import { errorMessage } from '../../../../base/log.ts';
 import { objectPath } from '../../../../client/resource-path.ts';
 import { isTemplateOf, patchTo, revisionKeeper } from '../../../../views/revisions.ts';
 import { fieldsOf, mayPatch } from '../../actions/patch-object.ts';
 import { sendJson } from '../../cluster/request.ts';
 import { seen } from '../../cluster/seen.ts';
 import type { TabProps } from '../../object/tab.ts';
-import { notify, openDialog, orNotify } from '../../shell/dialog.tsx';
+import { DialogEnd, notify, openDialog } from '../../shell/dialog.tsx';
 import { objectHref } from '../../shell/plan/addresses.ts';
 import { type PodTile, type RevisionView, rolloutView } from './plan/rollout-view.ts';
 import { Progress } from './progress.tsx';
@@ -100,37 +102,49 @@ export const Tiles = ({
   </ul>
 );
 
-function askBack({ kind, object }: TabProps, workload: JsonObject, { revision, images }: RevisionView): void {
+function askBack(tab: TabProps, workload: JsonObject, view: RevisionView): void {
+  openDialog({
+    title: `Roll ${tab.object.metadata.name} back to revision ${view.revision.number}`,
+    content: ({ close }) => <BackDialog tab={tab} workload={workload} view={view} close={close} />,
+  });
+}
+
+interface BackProps {
+  readonly tab: TabProps;
+  readonly workload: JsonObject;
+  readonly view: RevisionView;
+  readonly close: () => void;
+}
+
+function BackDialog({ tab: { kind, object }, workload, view: { revision, images }, close }: BackProps) {
+  const failure = useSignal('');
   const { name, namespace } = object.metadata;
   const send = async () => {
-    const path = objectPath(kind, name, namespace);
-    await sendJson('PATCH', path, patchTo(workload, revision), patchTypes.json);
-    notify(`${kind.kind} ${name} is rolled back to revision ${revision.number}.`);
+    try {
+      const path = objectPath(kind, name, namespace);
+      await sendJson('PATCH', path, patchTo(workload, revision), patchTypes.json);
+      notify(`${kind.kind} ${name} is rolled back to revision ${revision.number}.`);
+      close();
+    } catch (error) {
+      failure.value = errorMessage(error);
+    }
   };
-  openDialog({
-    title: `Roll ${name} back to revision ${revision.number}`,
-    content: ({ close }) => (
-      <form
-        method="dialog"
-        onSubmit={(event) => {
-          event.preventDefault();
-          close();
-          void orNotify(send);
-        }}
-      >
-        <p>
-          New pods with <code>{images.join(', ')}</code> replace those of the present revision, a few at a
-          time.
-        </p>
-        <div class="dialog-buttons">
-          <button type="button" onClick={close}>
-            Cancel
-          </button>
-          <button type="submit" class="primary">
-            Roll back
-          </button>
-        </div>
-      </form>
-    ),
-  });
+  return (
+    <form
+      method="dialog"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <p>
+        New pods with <code>{images.join(', ')}</code> replace those of the present revision, a few at a time.
+      </p>
+      <DialogEnd failure={failure.value} close={close}>
+        <button type="submit" class="primary">
+          Roll back
+        </button>
+      </DialogEnd>
+    </form>
+  );
 }

@@ -11,13 +11,17 @@ import { ScopeChoice } from '../../shell/scope-choice.tsx';
 import { isNarrow } from '../../shell/screen.ts';
 import { scrollable } from '../../shell/scrollable.ts';
 import type { Page } from '../page.ts';
+import type { TopologyNode } from './plan/graph-parts.ts';
 import { related } from './plan/related.ts';
-import { type Topology, type TopologyNode, topologyOf } from './plan/topology.ts';
+import { gatewaysKey, httpRoutesKey, ingressesKey } from './plan/routes.ts';
+import { type Topology, topologyOf } from './plan/topology.ts';
 
 /** Sizes of boxes and gaps in pixels, on a wide screen and on a narrow one. */
 const wide = { boxWidth: 196, boxHeight: 54, gaps: { between: 12, layers: 92 } };
+/** Five columns fit beside the navigation on a screen of 1280 pixels. */
+const wideWithGateways = { boxWidth: 164, boxHeight: 54, gaps: { between: 12, layers: 42 } };
 const narrow = { boxWidth: 140, boxHeight: 54, gaps: { between: 10, layers: 34 } };
-const titles = ['Routes', 'Services', 'Pods', 'Nodes'] as const;
+const titles = ['Gateways', 'Routes', 'Services', 'Pods', 'Nodes'] as const;
 /** Maximum number of boxes; more of them cannot be read. */
 const maxBoxes = 240;
 
@@ -26,8 +30,11 @@ function TopologyPage() {
     document.title = 'Topology · minik8s';
   }, []);
   const scope = { namespace: namespace.value };
-  const [ingresses, services, pods, nodes] = [
-    seen('ingresses.networking.k8s.io', scope),
+  const [ingresses, httpRoutes, gateways, services, pods, nodes] = [
+    seen(ingressesKey, scope),
+    seen(httpRoutesKey, scope),
+    // Routes of one namespace may belong to a Gateway of another.
+    seen(gatewaysKey),
     seen('services', scope),
     seen('pods', scope),
     seen('nodes'),
@@ -35,9 +42,14 @@ function TopologyPage() {
   const hasSystem = useSignal(false);
   const graph = useMemo(() => {
     const shown = (one: (typeof services.items)[number]) => hasSystem.value || !isOwn(one);
-    const all = { ingresses: ingresses.items, services: services.items.filter(shown) };
-    return topologyOf({ ...all, pods: pods.items, nodes: nodes.items });
-  }, [ingresses.items, services.items, pods.items, nodes.items, hasSystem.value]);
+    return topologyOf({
+      ...{ ingresses: ingresses.items, httpRoutes: httpRoutes.items, gateways: gateways.items },
+      ...{ services: services.items.filter(shown), pods: pods.items, nodes: nodes.items },
+    });
+  }, [
+    ...[ingresses.items, httpRoutes.items, gateways.items],
+    ...[services.items, pods.items, nodes.items, hasSystem.value],
+  ]);
   const isSynced = services.synced && pods.synced;
   return (
     <div class="page filled">
@@ -81,8 +93,9 @@ const isOwn = (service: ReturnType<typeof seen>['items'][number]): boolean => {
 
 const countText = ({ nodes }: Topology): string => {
   const bad = nodes.filter(({ health }) => health === 'bad').length;
-  const services = nodes.filter(({ column }) => column === 1).length;
-  return `${services} Services${bad > 0 ? `, ${bad} parts do not work` : ''}`;
+  const services = nodes.filter(({ column }) => column === 2).length;
+  const broken = bad === 1 ? '1 part does not work' : `${bad} parts do not work`;
+  return `${services} ${services === 1 ? 'Service' : 'Services'}${bad > 0 ? `, ${broken}` : ''}`;
 };
 
 const Legend = () => (
@@ -94,25 +107,28 @@ const Legend = () => (
 );
 
 function Picture({ graph }: { readonly graph: Topology }) {
-  const { boxWidth, boxHeight, gaps } = isNarrow.value ? narrow : wide;
+  // A cluster without Gateways has no column of them.
+  const first = graph.nodes.some(({ column }) => column === 0) ? 0 : 1;
+  const { boxWidth, boxHeight, gaps } = isNarrow.value ? narrow : first === 0 ? wideWithGateways : wide;
   const active = useSignal('');
   const layout = useMemo(() => {
     const nodes = graph.nodes.map(({ id, column }) => ({
       id,
-      layer: column,
+      layer: column - first,
       breadth: boxHeight,
       depth: boxWidth,
     }));
     return layered(nodes, graph.edges, gaps);
   }, [graph, gaps]);
   const lit = active.value === '' ? undefined : related(graph.edges, active.value);
-  const width = 4 * boxWidth + 3 * gaps.layers;
-  const left = (column: number) => column * (boxWidth + gaps.layers);
+  const columns = titles.slice(first);
+  const width = columns.length * boxWidth + (columns.length - 1) * gaps.layers;
+  const left = (column: number) => (column - first) * (boxWidth + gaps.layers);
   return (
     <section class="picture" {...scrollable} aria-label="Topology">
       <div class="picture-titles" style={{ width: `${width}px` }}>
-        {titles.map((title, i) => (
-          <h2 key={title} style={{ left: `${left(i)}px`, width: `${boxWidth}px` }}>
+        {columns.map((title, i) => (
+          <h2 key={title} style={{ left: `${left(first + i)}px`, width: `${boxWidth}px` }}>
             {title}
           </h2>
         ))}

@@ -18,6 +18,7 @@ import { objectHref } from '../../shell/plan/addresses.ts';
 import { namespace } from '../../shell/scope.ts';
 import { ScopeChoice } from '../../shell/scope-choice.tsx';
 import { now } from '../../shell/screen.ts';
+import { scrollable } from '../../shell/scrollable.ts';
 import type { Page } from '../page.ts';
 
 const triggersKey = 'triggers.minik8s.io';
@@ -193,7 +194,9 @@ function Letter({ event, mayReplay }: { readonly event: JsonObject; readonly may
         {textAt(event, 'spec', 'type')} from {textAt(event, 'spec', 'source')}{' '}
         {textAt(event, 'spec', 'subject')}
       </p>
-      <pre class="data">{JSON.stringify(valueAt(event, 'spec', 'data') ?? null, null, 2)}</pre>
+      <pre class="data" {...scrollable}>
+        {JSON.stringify(valueAt(event, 'spec', 'data') ?? null, null, 2)}
+      </pre>
       {mayReplay && (
         <button type="button" onClick={() => void orNotify(again)}>
           Deliver again

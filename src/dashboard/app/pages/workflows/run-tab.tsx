@@ -9,6 +9,7 @@ import { requestJson } from '../../cluster/request.ts';
 import { seen } from '../../cluster/seen.ts';
 import type { TabProps } from '../../object/tab.ts';
 import { objectHref } from '../../shell/plan/addresses.ts';
+import { scrollable } from '../../shell/scrollable.ts';
 import { prettyJson } from '../functions/plan/function-state.ts';
 import { WorkflowPicture } from './picture.tsx';
 import { type RunState, runStates } from './plan/run-states.ts';
@@ -139,7 +140,9 @@ const Data = ({ title, text }: { readonly title: string; readonly text: string }
   text === '' ? null : (
     <>
       <h3>{title}</h3>
-      <pre class="data">{text}</pre>
+      <pre class="data" {...scrollable}>
+        {text}
+      </pre>
     </>
   );
 

@@ -68,11 +68,8 @@ function mapped(
 ): MappedNode {
   const { name } = metadataOf(node);
   const pods = own
-    .map((pod) => ({
-      ...{ namespace: metadataOf(pod).namespace, name: metadataOf(pod).name },
-      ...{ phase: podPhase(pod), health: podHealth(pod) },
-      ...{ requests: requestsOf(pod), use: podUse.get(placeOf(pod)) },
-    }))
+    .map(podFacts)
+    .map((pod) => ({ ...pod, use: podUse.get(`${pod.namespace}/${pod.name}`) }))
     .sort((a, b) => weightOf(b, measure) - weightOf(a, measure) || (a.name < b.name ? -1 : 1));
   return {
     name,
@@ -89,8 +86,14 @@ function mapped(
   };
 }
 
-/** Returns the requests of a pod; they are kept, because sums of quantities take time. */
-const requestsOf: (pod: JsonObject) => Use = remembered(sumOfRequests);
+type PodFacts = Omit<MappedPod, 'use'>;
+
+/** Returns what the map shows of a pod besides its use; it is kept, because thousands take time. */
+export const podFacts: (pod: JsonObject) => PodFacts = remembered((pod) => ({
+  ...{ namespace: metadataOf(pod).namespace, name: metadataOf(pod).name },
+  ...{ phase: podPhase(pod), health: podHealth(pod) },
+  requests: sumOfRequests(pod),
+}));
 
 function sumOfRequests(pod: JsonObject): Use {
   const amounts = podAmounts(pod, 'requests');

@@ -1,35 +1,13 @@
-/** The way of requests through a cluster: route, Service, pods by workload, nodes. Pure. */
+/** The way of requests through a cluster: Gateway, route, Service, pods by workload, nodes. Pure. */
 import type { JsonObject } from '../../../../../apimachinery/equality.ts';
 import { metadataOf, recordsAt, textAt } from '../../../../../apimachinery/fields.ts';
 import type { Labels } from '../../../../../apimachinery/labels.ts';
-import { backendsOf } from '../../../../../why/ingress-facts.ts';
 import { conditionOf } from '../../../../../why/pod-facts.ts';
 import { selectorOf } from '../../../../../why/service-facts.ts';
-import { type PodHealth, podHealth } from '../../../pods/plan/pod-phase.ts';
+import { podHealth } from '../../../pods/plan/pod-phase.ts';
 import { workloadOf } from '../../../pods/plan/workload.ts';
-
-export type Health = 'good' | 'waiting' | 'bad' | 'idle';
-
-export interface TopologyNode {
-  readonly id: string;
-  /** 0 for routes, 1 for Services, 2 for pods, 3 for nodes. */
-  readonly column: 0 | 1 | 2 | 3;
-  readonly title: string;
-  readonly detail: string;
-  readonly health: Health;
-  /** Key of the kind, and the place of the object that the box stands for. */
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  /** States of the pods of a group. */
-  readonly pods?: readonly PodHealth[];
-}
-
-export interface TopologyEdge {
-  readonly from: string;
-  readonly to: string;
-  readonly health: Health;
-}
+import type { Health, TopologyEdge, TopologyNode } from './graph-parts.ts';
+import { routeParts } from './routes.ts';
 
 export interface Topology {
   readonly nodes: readonly TopologyNode[];
@@ -38,6 +16,8 @@ export interface Topology {
 
 export interface TopologySource {
   readonly ingresses: readonly JsonObject[];
+  readonly httpRoutes: readonly JsonObject[];
+  readonly gateways: readonly JsonObject[];
   readonly services: readonly JsonObject[];
   readonly pods: readonly JsonObject[];
   readonly nodes: readonly JsonObject[];
@@ -63,17 +43,17 @@ export function topologyOf(source: TopologySource): Topology {
   const shown = groups.filter((group) => used.has(group));
   const serviceBoxes = services.map(({ service, groups: own }) => serviceBox(service, own));
   const boxes = new Map(serviceBoxes.map((box) => [box.id, box]));
-  const routes = source.ingresses.map((ingress) => routeOf(ingress, boxes));
+  const routes = routeParts(source, boxes);
   const nodesInUse = new Set(shown.flatMap(({ pods }) => pods.map((pod) => textAt(pod, 'spec', 'nodeName'))));
   return {
     nodes: [
-      ...routes.map(({ box }) => box),
+      ...routes.nodes,
       ...serviceBoxes,
       ...shown.map(groupBox),
       ...source.nodes.filter((node) => nodesInUse.has(metadataOf(node).name)).map(nodeBox),
     ],
     edges: [
-      ...routes.flatMap(({ edges }) => edges),
+      ...routes.edges,
       ...services.flatMap(({ service, groups: own }) =>
         own.map((group) => ({ from: serviceId(service), to: group.id, health: healthOfPods(group.pods) })),
       ),
@@ -117,7 +97,7 @@ function serviceBox(service: JsonObject, groups: readonly Group[]): TopologyNode
   const type = textAt(service, 'spec', 'type') || 'ClusterIP';
   const pods = groups.flatMap((group) => group.pods);
   return {
-    ...{ id: serviceId(service), column: 1, kind: 'services', namespace, name, title: name },
+    ...{ id: serviceId(service), column: 2, kind: 'services', namespace, name, title: name },
     detail: [type === 'ClusterIP' ? '' : type, ports.length > 0 ? `:${ports.join(', :')}` : '']
       .filter(Boolean)
       .join(' '),
@@ -137,7 +117,7 @@ function groupBox({ id, kind, namespace, name, pods }: Group): TopologyNode {
   const states = pods.map(podHealth);
   const ready = states.filter((state) => state === 'good').length;
   return {
-    ...{ id, column: 2, kind, namespace, name, title: name },
+    ...{ id, column: 3, kind, namespace, name, title: name },
     detail: `${ready} of ${pods.length} ready`,
     health: healthOfPods(pods),
     pods: states,
@@ -156,32 +136,8 @@ function nodeBox(node: JsonObject): TopologyNode {
   const isReady = conditionOf(node, 'Ready')?.status === 'True';
   const address = recordsAt(node, 'status', 'addresses').find(({ type }) => type === 'InternalIP');
   return {
-    ...{ id: `nodes ${name}`, column: 3, kind: 'nodes', namespace: '', name, title: name },
+    ...{ id: `nodes ${name}`, column: 4, kind: 'nodes', namespace: '', name, title: name },
     detail: isReady ? textAt(address, 'address') : 'not ready',
     health: isReady ? 'good' : 'bad',
   };
 }
-
-function routeOf(
-  ingress: JsonObject,
-  services: ReadonlyMap<string, TopologyNode>,
-): { readonly box: TopologyNode; readonly edges: readonly TopologyEdge[] } {
-  const { namespace, name } = metadataOf(ingress);
-  const id = `ingresses ${namespace}/${name}`;
-  const targets = [...new Set(backendsOf(ingress).map(({ service }) => `services ${namespace}/${service}`))];
-  const healths = targets.map((target) => services.get(target)?.health ?? 'bad');
-  const hosts = recordsAt(ingress, 'spec', 'rules').map((rule) => textAt(rule, 'host') || '*');
-  return {
-    box: {
-      ...{ id, column: 0, kind: 'ingresses.networking.k8s.io', namespace, name, title: name },
-      detail: [...new Set(hosts)].join(', '),
-      health: worst(healths),
-    },
-    edges: targets
-      .filter((target) => services.has(target))
-      .map((to) => ({ from: id, to, health: services.get(to)?.health ?? 'bad' })),
-  };
-}
-
-const worst = (healths: readonly Health[]): Health =>
-  (['bad', 'waiting', 'good'] as const).find((one) => healths.includes(one)) ?? 'idle';
