@@ -83,9 +83,10 @@ export class DamagedAuthorityError extends Error {
   /** Description of the damage, without the advice. */
   readonly what: string;
 
-  constructor(what: string, remedy = 'restore both files from a backup, or remove both') {
+  constructor(what: string, remedy?: string) {
+    const advice = remedy ? `: ${remedy}` : ': restore both files from a backup, or remove both';
     super(
-      `${what}: ${remedy}; masters that share an etcd then take the authority from etcd, otherwise every node and user needs a new certificate`,
+      `${what}${advice}; masters that share an etcd then take the authority from etcd, otherwise every node and user needs a new certificate`,
     );
     this.what = what;
   }

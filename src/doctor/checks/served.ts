@@ -1,6 +1,6 @@
 /**
  * Checks of what a node serves at its own addresses: Ingresses, Gateways, load balancers, and whether other
- * programs interfere. Only the agent knows these facts. Pure.
+ * programs interfere. Only the agent has these facts. Pure.
  */
 import type { Listener } from '../../os/listeners.ts';
 import { type Check, fault, type Observation, ok, warning } from '../finding.ts';

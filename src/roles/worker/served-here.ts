@@ -1,4 +1,4 @@
-/** What the parts of a node serve, for the doctor. */
+/** Collects, for the doctor, what the parts of a node serve. */
 import type { Node } from '../../api/core/v1/node/node.ts';
 import type { Current } from '../../base/current.ts';
 import type {

@@ -39,7 +39,10 @@ describe('bindings of users', () => {
     const again = await within((cluster) => grant(cluster, { ...ben, role: 'view' }));
     assert.match(again.out, /unchanged/);
     const missing = await within((cluster) => grant(cluster, { ...ben, role: 'no' }));
-    assert.deepEqual([missing.status, missing.err], [1, 'error: there is no ClusterRole "no"\n']);
+    assert.deepEqual(
+      [missing.status, missing.err],
+      [1, 'error: there is no ClusterRole "no"; minik8s ctl get clusterroles lists them\n'],
+    );
   });
 
   it('of other tools are not listed', async () => {

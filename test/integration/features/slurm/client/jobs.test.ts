@@ -68,7 +68,7 @@ describe('jobs on Slurm', { skip: unlessSlurm, timeout: 300_000 }, () => {
       [],
     );
     assert.equal(await cluster.sh('ls .minik8s/default'), '', 'the work folder is gone');
-    // Slurm's accounting learns of a job later than its controller.
+    // A job is in the accounting later than in the controller.
     await eventually(systemClock, 'the job is accounted for', async () => (await submissions(uid)) > 0);
     assert.equal(await submissions(uid), 1);
   });
