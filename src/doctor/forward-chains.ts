@@ -13,7 +13,7 @@ export interface ForwardChain {
 /** Tables of minik8s, such as `ip minik8s-proxy`. */
 const isOwn = (table: string) => / minik8s-/.test(table);
 
-/** Returns the chains in the output of `nft -a list ruleset`. Accept rules name the links or range of pods. */
+/** Returns chains in the output of `nft -a list ruleset`. Accept rules name links or the range of pods. */
 export function forwardChains(ruleset: string, clusterCIDR: string): readonly ForwardChain[] {
   return ruleset.split(/^(?=table )/m).flatMap((part) => {
     const [, table = ''] = /^table (\S+ \S+) \{/.exec(part) ?? [];
