@@ -318,9 +318,15 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       assert.equal(alone.status, 1);
     });
 
-    it('end a request at its timeout', async () => {
-      const { status, err } = await tools[0](['get', 'namespaces', '-w', '--request-timeout', '1s']);
-      assert.equal(status, 1);
+    it('end a watch at the timeout without an error, and any other request with one', async () => {
+      const limit = ['--request-timeout', '1s'];
+      for (const tool of tools) {
+        const watched = await tool(['get', 'namespaces', '-w', ...limit]);
+        assert.deepEqual([watched.status, watched.err], [0, '']);
+        const raw = await tool(['get', '--raw', '/api/v1/namespaces?watch=true', ...limit]);
+        assert.equal(raw.status, 1);
+      }
+      const { err } = await tools[0](['get', '--raw', '/api/v1/namespaces?watch=true', ...limit]);
       assert.match(err, /no whole answer within 1 s \(--request-timeout\)/);
     });
   });

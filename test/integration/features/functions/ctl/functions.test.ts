@@ -131,7 +131,7 @@ describe('ctl function create', () => {
     ['an image and a folder', ['x', '--from', '.', '--image', 'a'], /only one of --from and --image/],
     ['a variable without a value', ['x', '--image', 'a', '-e', 'A'], /--env takes NAME=VALUE/],
     ['no number', ['x', '--image', 'a', '--timeout', 'soon'], /--timeout: expected a whole number/],
-    ['nothing to run', ['x'], /spec.runtime: Required/],
+    ['nothing to run', ['x'], /give the program, --from DIRECTORY or --from FILE.zip, or --image IMAGE/],
     [
       'a handler that does not exist',
       ['x', '--from', 'FOLDER', '--handler', 'other.f'],
