@@ -101,11 +101,15 @@ function withGoQuotes(tag: Tags[number]): Tags[number] {
     ...tag,
     stringify: (item, ...rest) => {
       const text = String(item.value);
+      if (onlyPoint.test(text)) return text;
       if (!needsQuotes.test(text) || isOtherScalar(text)) return write(item, ...rest);
       return write({ ...item, type: 'QUOTE_SINGLE' } as typeof item, ...rest);
     },
   } as ScalarTag;
 }
+
+/** A point without digits, as in managedFields: the package quotes it as a number, and Go does not. */
+const onlyPoint = /^[-+]?\._*$/;
 
 /** A text of one line, printable, that begins, ends or goes on like marks of YAML. */
 const needsQuotes = /^(?!.*[^ -~\u00a0-\uffff])(?:[ ,[\]{}#&*!|>'"%@`]|[?-](?: |$)|.*(?:: | #|[ :]$))/;

@@ -84,7 +84,7 @@ function writerOf({ flags, cluster }: VerbContext): Write {
     const whole = flags.on('save-config') ? withLastApplied(object) : object;
     const path = collectionPath(resource, namespace) + parameters;
     const result = dryRun === 'client' ? whole : await cluster().send('POST', path, whole);
-    const line = `${kindName(resource)}/${metadataOf(result).name} created${dryRunSuffix[dryRun]}\n`;
+    const line = `${kindName(resource)}/${metadataOf(result).name || '<unknown>'} created${dryRunSuffix[dryRun]}\n`;
     return format?.(result) ?? line;
   };
 }

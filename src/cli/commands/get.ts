@@ -95,6 +95,11 @@ export const get: Verb = {
 async function printRaw({ flags, io, cluster }: VerbContext, path: string): Promise<void> {
   if (flags.words.length > 0 || namesManifests(flags))
     throw new UsageError('arguments may not be passed when --raw is specified');
+  if (['watch', 'watch-only', 'selector', 'field-selector', 'sort-by'].some((flag) => flags.given(flag)))
+    throw new UsageError(
+      '--raw may not be specified with other flags that filter the server request or alter the output',
+    );
+  if (flags.given('output')) throw new UsageError('--raw and --output are mutually exclusive');
   if (!path.startsWith('/'))
     throw new UsageError(
       `--raw must be a path of the API such as /api/v1/nodes, got ${JSON.stringify(path)}`,

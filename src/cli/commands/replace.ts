@@ -70,7 +70,7 @@ export const replace: Verb = {
     'ctl replace --raw /api/v1/namespaces/default/configmaps/settings -f settings.json # send a file as it is',
   ],
   async run(context) {
-    const { io, flags } = context;
+    const { flags } = context;
     requireFittingFlags(flags);
     // A wrong format or validation is an error before anything is replaced.
     printedFormat(flags);
@@ -79,27 +79,49 @@ export const replace: Verb = {
       await callRaw(context, 'PUT', rawPath(flags, []));
       return;
     }
-    for await (const target of manifestTargets(context, context.cluster(), 'replace')) {
-      try {
-        io.out(await replaceOne(context, target));
-      } catch (error) {
-        await reportInFile(context, target, error, 'error when replacing');
-      }
+    const targets = manifestTargets(context, context.cluster(), 'replace');
+    if (!flags.on('force')) {
+      await forEachTarget(context, targets, (target) => replaceOne(context, target));
+      return;
     }
+    // All objects are deleted before the first is created, as in kubectl; after a failure none is created.
+    const all = await Array.fromAsync(targets);
+    if (await forEachTarget(context, all, (target) => removed(context, target)))
+      await forEachTarget(context, all, (target) => replaceOne(context, target));
   },
 };
+
+/**
+ * Calls `change` for each object and prints the text that it resolves to; errors are reported. Resolves to
+ * true if there was none.
+ */
+async function forEachTarget(
+  context: VerbContext,
+  targets: AsyncIterable<ManifestTarget> | Iterable<ManifestTarget>,
+  change: (target: ManifestTarget) => Promise<string>,
+): Promise<boolean> {
+  let isWhole = true;
+  for await (const target of targets) {
+    try {
+      if (!target.name) throw new Error('metadata.name is missing');
+      context.io.out(await change(target));
+    } catch (error) {
+      isWhole = false;
+      await reportInFile(context, target, error, 'error when replacing');
+    }
+  }
+  return isWhole;
+}
 
 /** Replaces one object and resolves to the text to print. */
 async function replaceOne(context: VerbContext, target: ManifestTarget): Promise<string> {
   const { flags } = context;
   const { resource, namespace, name } = target;
-  if (!name) throw new Error('metadata.name is missing');
   const cluster = context.cluster();
   const dryRun = dryRunOf(flags);
   const format = printedFormat(flags);
   const query = writeQuery(dryRun, fieldValidationOf(flags), fieldManagerOf(flags));
   const force = flags.on('force');
-  if (force) await removed(context, cluster, target);
   const object = flags.on('save-config') ? withLastApplied(target.object) : target.object;
   const after = force
     ? await cluster.send('POST', collectionPath(resource, namespace) + query, object)
@@ -134,9 +156,11 @@ async function put(
   return cluster.send('PUT', path + query, { ...object, metadata: { ...metadata, resourceVersion } });
 }
 
-/** Resolves when the deleted object is gone. */
-async function removed({ io, flags }: VerbContext, cluster: Cluster, target: ManifestTarget): Promise<void> {
+/** Deletes the object. Resolves when it is gone, to no text: the deletion is printed before. */
+async function removed(context: VerbContext, target: ManifestTarget): Promise<string> {
+  const { io, flags } = context;
   const { resource, name } = target;
+  const cluster = context.cluster();
   const seconds = flags.whole('grace-period');
   const body = {
     kind: 'DeleteOptions',
@@ -151,9 +175,10 @@ async function removed({ io, flags }: VerbContext, cluster: Cluster, target: Man
     io.out(`${kindName(resource)} "${name}" deleted\n`);
     const timeoutMs = flags.duration('timeout') || undefined;
     using work = beginWork(io.progress, `${kindName(resource)}/${name}`);
-    if (await isGone(follow(cluster, target, { clock: io.clock, timeoutMs }), uid, work)) return;
+    if (await isGone(follow(cluster, target, { clock: io.clock, timeoutMs }), uid, work)) return '';
     throw new Error(`timed out waiting for ${resource.plural}/${name} to be deleted`);
   } catch (error) {
     if (!isNotFound(error)) throw error;
+    return '';
   }
 }

@@ -1,5 +1,6 @@
 /** `ctl top`: shows the current usage of nodes and pods. */
 
+import { goExactDuration } from '../../base/time.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { sumOf } from '../../views/usage.ts';
 import type { FlagTable } from '../flags/flags.ts';
@@ -90,8 +91,34 @@ const pod: Verb = {
     'ctl top pod -A --sort-by=cpu # show the pods of all namespaces, the busiest first',
     'ctl top pod web --containers # show each container',
   ],
-  run: (context) => printTop(context, () => readPods(context)),
+  run: (context) =>
+    printTop(
+      context,
+      () => readPods(context),
+      () => requireNoPods(context),
+    ),
 };
+
+/** Age in milliseconds after which a pod has metrics, as in kubectl. */
+const measuredAfterMs = 120_000;
+
+/** Throws if there are pods although none has metrics (upstream: verifyEmptyMetrics). */
+async function requireNoPods(context: VerbContext): Promise<void> {
+  const { flags, io, cluster } = context;
+  const { namespace } = cluster();
+  const path = flags.on('all-namespaces')
+    ? '/api/v1/pods'
+    : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+  const pods = await read(context, path);
+  for (const { metadata } of pods.map((object) => ({ metadata: metadataOf(object) }))) {
+    const age = io.clock.now() - Date.parse(metadata.creationTimestamp ?? '');
+    if (age > measuredAfterMs)
+      throw new Error(
+        `Metrics not available for pod ${metadata.namespace}/${metadata.name}, age: ${goExactDuration(age)}`,
+      );
+  }
+  if (pods.length > 0) throw new Error('metrics not available yet');
+}
 
 async function readPods(context: VerbContext): Promise<TopReading> {
   const { flags } = context;
@@ -122,11 +149,19 @@ async function readPods(context: VerbContext): Promise<TopReading> {
   return { header, lines: flags.on('sum') && found.length > 0 ? [...lines, rule, total] : lines };
 }
 
-/** Prints a reading, or readings until the user stops the command. */
-async function printTop(context: VerbContext, reading: () => Promise<TopReading>): Promise<void> {
+/**
+ * Prints a reading, or readings until the user stops the command. `verifyEmpty` throws if a reading without
+ * rows is an error.
+ */
+async function printTop(
+  context: VerbContext,
+  reading: () => Promise<TopReading>,
+  verifyEmpty?: () => Promise<void>,
+): Promise<void> {
   const { flags, io, palette } = context;
   if (flags.on('watch')) return showLive(context, reading);
   const { header, lines } = await reading();
+  if (lines.length === 0) await verifyEmpty?.();
   if (lines.length > 0)
     io.out(
       new TableWriter(palette).format(

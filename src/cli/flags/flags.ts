@@ -257,6 +257,16 @@ function toArg(
     : { type, ...shared, ...(on && { default: true }) };
 }
 
+type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
+
+/** Returns the values of a flag in the order of the command line. pflag also accepts `-o=json`. */
+const textsOf = (name: string, tokens: readonly Token[]): readonly string[] =>
+  tokens.flatMap((token) => {
+    if (token.kind !== 'option' || token.name !== name || token.value === undefined) return [];
+    const isShort = token.inlineValue && !token.rawName.startsWith('--');
+    return [isShort ? token.value.replace(/^=/, '') : token.value];
+  });
+
 export class Flags {
   /** All words except the flags and the words after `--`. */
   readonly words: readonly string[];
@@ -284,7 +294,8 @@ export class Flags {
     this.behindDashes = end && argv.slice(end.index + 1);
     this.#values = new Map(
       Object.entries(values).map(([name, found]) => {
-        const list = Array.isArray(found) ? found : [found ?? false];
+        const isText = table[name]?.type === 'string';
+        const list = isText ? textsOf(name, tokens) : [found ?? false].flat();
         // The parser reads `--no-headers` as the negation of a flag `--headers`, which does not exist.
         return Object.hasOwn(table, name) ? [name, list] : [`no-${name}`, list.map((value) => !value)];
       }),
@@ -311,9 +322,7 @@ export class Flags {
   }
 
   texts(name: string): string[] {
-    const values = (this.#values.get(name) ?? []).filter((value) => typeof value === 'string');
-    // pflag also accepts `-o=json`.
-    return this.#table[name]?.short ? values.map((value) => value.replace(/^=/, '')) : values;
+    return (this.#values.get(name) ?? []).filter((value) => typeof value === 'string');
   }
 
   on(name: string): boolean {

@@ -166,7 +166,7 @@ export function qualifiedName(object: JsonObject): string {
   const { apiVersion, kind } = object;
   const version = typeof apiVersion === 'string' ? apiVersion : '';
   const group = version.includes('/') ? `.${version.slice(0, version.indexOf('/'))}` : '';
-  return `${String(kind).toLowerCase()}${group}/${metadataOf(object).name}`;
+  return `${String(kind).toLowerCase()}${group}/${metadataOf(object).name || '<unknown>'}`;
 }
 
 /** Removes `metadata.managedFields`, which is not meant for readers, of an object and of a list's items. */

@@ -107,6 +107,8 @@ test('a stream is read as its documents, and YAML is written so that older parse
     [{ a: 1 }, { b: 2 }],
   );
   assert.equal(formatYaml({ a: 'on', b: ['x'], c: '0644' }), 'a: "on"\nb:\n- x\nc: "0644"\n');
+  // The keys of managedFields have no quotes in kubectl's output.
+  assert.equal(formatYaml({ '.': {}, 'f:a': { '.': '-.' } }), '.: {}\nf:a:\n  .: -.\n');
 });
 
 test('an alias in a merge refers to the last earlier node with its name', () => {

@@ -1,6 +1,7 @@
-/** `ctl create token` and `ctl create job`: what they request, and what they create. */
+/** `ctl create`: what it requests, creates and prints. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { create } from '../../../../src/cli/commands/create.ts';
 import { createJob } from '../../../../src/cli/commands/create-job.ts';
 import { createToken } from '../../../../src/cli/commands/create-token.ts';
 import type { ApiRequest } from '../../../../src/client/transport.ts';
@@ -14,6 +15,14 @@ describe('ctl create', () => {
     await world.send('POST', '/api/v1/namespaces/shop/serviceaccounts', { metadata: { name: 'robot' } });
   });
   after(() => world.stop());
+
+  it('prints an object without a name as <unknown> in a dry run, as kubectl does', async () => {
+    const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'a-' } });
+    const run = (...argv: readonly string[]) =>
+      world.run(create, ['-f', '-', '--dry-run=client', ...argv], { stdin });
+    assert.equal((await run()).out, 'configmap/<unknown> created (dry run)\n');
+    assert.equal((await run('-o', 'name')).out, 'configmap/<unknown>\n');
+  });
 
   it('token requests a token in the namespace, for the seconds of --duration', async () => {
     let sent: ApiRequest | undefined;

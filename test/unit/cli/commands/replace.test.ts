@@ -50,6 +50,27 @@ describe('ctl replace', () => {
     assert.notEqual((after.metadata as { uid: string }).uid, (metadata as { uid: string }).uid);
   });
 
+  it('deletes all objects with --force before it creates the first, and none if one is not deleted', async () => {
+    for (const name of ['p', 'q']) await world.send('POST', configMaps, { metadata: { name } });
+    const both = `${manifest('p')}\n---\n${manifest('q')}`;
+    const { out } = await run(both, '--force');
+    assert.equal(
+      out,
+      [
+        'configmap "p" deleted',
+        'configmap "q" deleted',
+        'configmap/p replaced',
+        'configmap/q replaced',
+        '',
+      ].join('\n'),
+    );
+    await world.send('PATCH', `${configMaps}/q`, { metadata: { finalizers: ['example.com/hold'] } }, merge);
+    const { status, requests } = await run(both, '--force', '--timeout=2s');
+    assert.equal(status, 1);
+    assert.ok(!requests.some((one) => one.startsWith('POST')));
+    await world.send('PATCH', `${configMaps}/q`, { metadata: { finalizers: null } }, merge);
+  });
+
   it('creates nothing with --force if the old object is not gone within --timeout', async () => {
     await world.send('POST', configMaps, { metadata: { name: 'stuck', finalizers: ['example.com/hold'] } });
     const { status, err, requests } = await run(manifest('stuck'), '--force', '--timeout=2s');

@@ -26,6 +26,9 @@ test('flags may be anywhere, may be repeated, and take their values in every for
   assert.equal(flags.text('output'), 'wide');
   assert.equal(flags.on('all-namespaces'), true);
   assert.equal(parse('-Ao', 'name').text('output'), 'name');
+  assert.equal(parse('-Ao=name').text('output'), 'name');
+  // An equals sign belongs to the value, except after the letter of a flag.
+  assert.deepEqual(parse('-o', '=', '--output==', '-o==').texts('output'), ['=', '=', '=']);
 });
 
 test('a flag that is on by default can be turned off; of a repeated flag the last value is used', () => {
