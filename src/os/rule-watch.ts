@@ -43,11 +43,15 @@ export interface Deletions {
 }
 
 const retry = { initialMs: 1_000, maxMs: 60_000 };
+/** Delay in milliseconds of a restoration that is not reported. */
+const laterMs = 300;
 
 export class RuleWatch implements RuleKeeper {
   readonly #options: RuleWatchOptions;
   readonly #kept: KeptRules[] = [];
   readonly #deletions = new Map<string, Deletions>();
+  /** Restorations that are scheduled. */
+  readonly #later = new Set<() => void>();
 
   constructor(options: RuleWatchOptions) {
     this.#options = options;
@@ -84,14 +88,29 @@ export class RuleWatch implements RuleKeeper {
     for (const { what, owns, restore } of this.#kept) {
       const lost = chains.filter(owns);
       if (lost.length === 0) continue;
-      if (what !== undefined) {
-        const message = `Another program deleted the nft rules of ${what}; they are written again`;
-        log.warn(message, { chains: lost.join(', ') });
-        const count = (this.#deletions.get(what)?.count ?? 0) + 1;
-        this.#deletions.set(what, { what, count, lastAt: clock.now() });
-        onDeleted(what, message);
+      if (what === undefined) {
+        this.#restoreLater(restore);
+        continue;
       }
+      const message = `Another program deleted the nft rules of ${what}; they are written again`;
+      log.warn(message, { chains: lost.join(', ') });
+      const count = (this.#deletions.get(what)?.count ?? 0) + 1;
+      this.#deletions.set(what, { what, count, lastAt: clock.now() });
+      onDeleted(what, message);
       restore();
     }
+  }
+
+  /**
+   * Restores rules that are not reported. The rest of a large deletion may arrive later: written at once, the
+   * other rules of the part would seem to have been replaced, and their deletion would not be reported.
+   */
+  #restoreLater(restore: () => void): void {
+    if (this.#later.has(restore)) return;
+    this.#later.add(restore);
+    this.#options.clock.after(laterMs, () => {
+      this.#later.delete(restore);
+      restore();
+    });
   }
 }

@@ -56,9 +56,17 @@ test('ctl why names the cause of each fault first, and the named change mends th
     slowly,
   );
   for (const { namespace, subject, says, log, mend, words } of faults) {
-    const [problem] = (await ask(subject, '-n', namespace)).problems;
-    const first = problem?.chain.at(-1);
-    assert.match(first?.says ?? '', says);
+    // A container that fails again and again runs for a moment in between.
+    const first = await waitFor(
+      `the cause in ${namespace}`,
+      async () => {
+        const [problem] = (await ask(subject, '-n', namespace)).problems;
+        const cause = problem?.chain.at(-1);
+        if (!says.test(cause?.says ?? '')) throw new Error(JSON.stringify(problem));
+        return cause;
+      },
+      slowly,
+    );
     if (log) assert.match((first?.log ?? []).join('\n'), log);
     const command = first?.mend[0]?.command ?? '';
     if (mend) for (const line of mend) await ctl(...line, '-n', namespace);

@@ -40,10 +40,12 @@ export interface KubeletOptions {
   readonly runtime: ContainerRuntime;
   readonly network: PodNetwork;
   /** Network policies; undefined where there are none. */
-  readonly policies?: {
-    /** Resolves when the policies that select the pod are in force for its address. */
-    protect(pod: Pod, ip: string): Promise<void>;
-  };
+  readonly policies:
+    | {
+        /** Resolves when the policies that select the pod are in force for its address. */
+        protect(pod: Pod, ip: string): Promise<void>;
+      }
+    | undefined;
   readonly exec: Exec;
   readonly clock: Clock;
   readonly random: Random;

@@ -183,7 +183,7 @@ function wireKubelet(
   const { settings, clock, random, log, loopMeter, exec, nodeName, nodeIP } = options;
   return createKubelet({
     ...own,
-    ...{ client, events, conditions, exec, clock, random, loopMeter, nodeName, nodeIP },
+    ...{ client, events, conditions, exec, clock, random, loopMeter, nodeName, nodeIP, policies },
     informers: agentInformers,
     services: proxyInformers.informerFor(serviceResource),
     runtime: workerRuntime(settings, options, logRotationOf(settings)),

@@ -122,6 +122,7 @@ export async function startNodeHarness({
       const stop = new AbortController();
       const informers = createInformerFactory({ client, clock: systemClock, random, log });
       const kubelet = createKubelet({
+        policies: undefined,
         client,
         informers,
         services: informers.informerFor(serviceResource),

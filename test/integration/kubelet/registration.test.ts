@@ -55,6 +55,7 @@ describe('node agent', () => {
     const client = more.client ?? createClient(inProcessTransport(server.handlerFor(admin)));
     const stop = new AbortController();
     const kubelet = createKubelet({
+      policies: undefined,
       client,
       informers: createInformerFactory({ client, clock: systemClock, random, log: silentLogger }),
       services: new ScriptedInformers().informerFor(serviceResource),

@@ -214,6 +214,7 @@ export async function startSimulatedNode(
       assert.equal(agent, undefined);
       const stop = new AbortController();
       const kubelet = createKubelet({
+        policies: undefined,
         client,
         informers: createInformerFactory({
           client,

@@ -55,11 +55,16 @@ test('a part whose chains have lost their rules writes them again, once, and thi
   assert.deepEqual(watch.deletions(), [{ what: 'Services', count: 2, lastAt: clock.now() }]);
 });
 
-test('rules without a subject are written again without a report, and rules of others do not matter', () => {
+test('rules without a subject are written again after a while without a report, and those of others never', async () => {
   monitor?.onEmptied(['ip filter FORWARD']);
-  assert.deepEqual([restored, reports], [['pods'], []]);
+  // The rest of a large deletion is reported before.
+  monitor?.onEmptied(['ip filter FORWARD', 'ip a first']);
+  assert.deepEqual(restored, ['Services']);
+  await clock.advance(300);
+  assert.deepEqual([restored, reports.length], [['Services', 'pods'], 1]);
   monitor?.onEmptied(['ip other chain']);
-  assert.deepEqual([restored, reports], [['pods'], []]);
+  await clock.advance(300);
+  assert.deepEqual([restored, reports.length], [['Services', 'pods'], 1]);
 });
 
 test('each part writes its rules again once a monitor that had ended runs again', async () => {
