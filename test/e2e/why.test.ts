@@ -4,7 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeNginxImage } from '../fixtures/nginx-image.ts';
 import { Cluster } from './harness/cluster.ts';
+import { docker } from './harness/docker.ts';
 import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';
 import { waitFor } from './harness/wait-for.ts';
@@ -22,11 +24,15 @@ interface Answer {
   }[];
 }
 
+const nginxImage = `minik8s-test/nginx-why:${process.pid}`;
 const slowly = { intervalMs: 2000, timeoutMs: 150_000 };
 
 test('ctl why names the cause of each fault first, and the named change mends the object', async (context) => {
-  const host = await Host.start(context);
-  const cluster = await Cluster.start(context, { host });
+  // An Ingress is as wished only if a node serves it.
+  context.after(() => docker('image', 'rm', '-f', nginxImage).then(() => undefined));
+  await makeNginxImage(nginxImage);
+  const host = await Host.start(context, { images: [helloImage, nginxImage] });
+  const cluster = await Cluster.start(context, { host, flags: [`--nginx-image=${nginxImage}`] });
   const ctl = (...words: string[]) => cluster.run('ctl', ...words, '--kubeconfig', cluster.kubeconfig);
   const ask = async (...words: string[]) => JSON.parse(await ctl('why', ...words, '-o', 'json')) as Answer;
   const make = async ({ namespace, objects }: Fault) => {
