@@ -148,8 +148,8 @@ describe('HTTPRoutes under nginx', () => {
     );
     assert.deepEqual(result, { refused: [], portProblems: [] });
     // Workers of the configuration before this one accept connections for a moment.
-    for (let inRow = 0; inRow < 20; )
-      inRow = (await stand.ask('match.test', '/')).status === 200 ? inRow + 1 : 0;
+    for (let since = performance.now(); performance.now() - since < 1000; )
+      if ((await stand.ask('match.test', '/')).status !== 200) since = performance.now();
   });
   after(() => stand.stop());
 
