@@ -40,8 +40,8 @@ export interface ClusterDnsOptions {
   readonly networks: readonly string[];
   /** Pattern of the names of pods' links, as nft matches it: `mk8s*`. */
   readonly podLinks: string;
-  /** Reports rules that another program has deleted; absent where they are not watched. */
-  readonly rules?: RuleKeeper;
+  /** Reports rules that another program has deleted; undefined where they are not watched. */
+  readonly rules: RuleKeeper | undefined;
   /** The file that lists this machine's own servers, and servers that are used instead. */
   readonly resolvConf: string;
   readonly upstream: readonly Server[];

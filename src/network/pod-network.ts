@@ -46,8 +46,8 @@ export interface PodNetworkOptions {
    */
   readonly overlay?: { readonly mode: OverlayMode; readonly nodeIP: string };
   readonly names?: NetworkNames;
-  /** Reports rules that another program has deleted; absent where they are not watched. */
-  readonly rules?: RuleKeeper;
+  /** Reports rules that another program has deleted; undefined where they are not watched. */
+  readonly rules: RuleKeeper | undefined;
   /** Called when nothing uses an address any more. */
   readonly onRelease?: (ip: string) => void;
 }

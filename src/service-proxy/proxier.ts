@@ -48,8 +48,8 @@ export interface ProxierOptions extends Required<ClusterPlaces> {
    */
   readonly nodeInformers: InformerFactory;
   readonly exec: Exec;
-  /** Reports rules that another program has deleted; absent where they are not watched. */
-  readonly rules?: RuleKeeper;
+  /** Reports rules that another program has deleted; undefined where they are not watched. */
+  readonly rules: RuleKeeper | undefined;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly nodeName: string;
   readonly clock: Clock;

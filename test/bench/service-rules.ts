@@ -110,6 +110,7 @@ async function measure(signal: AbortSignal): Promise<readonly Row[]> {
     return result;
   };
   const proxier = createProxier({
+    rules: undefined,
     informers,
     nodeInformers: informers,
     exec,

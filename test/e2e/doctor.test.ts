@@ -3,40 +3,12 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Finding } from '../../src/doctor/finding.ts';
-import { ExecError, systemExec } from '../../src/os/exec.ts';
+import { systemExec } from '../../src/os/exec.ts';
 import { executable } from './harness/cluster.ts';
+import { attempt, examine, faultsIn, findingsOf, found, type Report, type } from './harness/doctor-report.ts';
 import type { Host } from './harness/host.ts';
 import { MultiCluster } from './harness/multi-cluster.ts';
 import { waitFor } from './harness/wait-for.ts';
-
-interface Report {
-  readonly version: number;
-  readonly severity: string;
-  readonly exitStatus: number;
-  readonly fixed: readonly { readonly command: string; readonly problem?: string }[];
-  readonly findings: readonly (Finding & { readonly isFixable: boolean })[];
-}
-
-interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs a program on the host, whichever its exit status is. */
-async function attempt(host: Host, program: string, ...args: readonly string[]): Promise<Run> {
-  try {
-    return { code: 0, ...(await systemExec(...host.command(program, args), { timeoutMs: 120_000 })) };
-  } catch (error) {
-    if (!(error instanceof ExecError) || error.failure.code === undefined) throw error;
-    const { code, stdout, stderr } = error.failure;
-    return { code, stdout, stderr };
-  }
-}
-
-/** Runs a printed command as a user would type it on the host. */
-const type = (host: Host, command: string) => host.run('bash', '-euo', 'pipefail', '-c', command);
 
 test('doctor finds faults on two machines, and prints the commands that mend them', {
   timeout: 600_000,
@@ -50,17 +22,6 @@ test('doctor finds faults on two machines, and prints the commands that mend the
     '--data-dir',
     cluster.node(node).dataDir,
   ];
-
-  async function examine(host: Host, args: readonly string[]): Promise<Report> {
-    const { code, stdout, stderr } = await attempt(host, executable, 'doctor', '--json', ...args);
-    assert.equal(stderr, '');
-    const report: Report = JSON.parse(stdout);
-    assert.equal(report.version, 1);
-    assert.equal(report.exitStatus, code);
-    return report;
-  }
-  const faultsIn = ({ findings }: Report) => findings.filter(({ severity }) => severity === 'fault');
-  const found = (report: Report, check: string) => findingsOf(report, check).map(({ found: text }) => text);
 
   await context.test(
     'finds no fault in a cluster that works, and reads the findings of every node',
@@ -424,5 +385,3 @@ test('doctor finds faults on two machines, and prints the commands that mend the
     assert.deepEqual(notes.map(({ check }) => check).sort(), ['certificates', 'docker', 'files', 'firewall']);
   });
 });
-
-const findingsOf = ({ findings }: Report, name: string) => findings.filter(({ check }) => check === name);

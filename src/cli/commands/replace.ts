@@ -86,25 +86,22 @@ export const replace: Verb = {
     }
     // All objects are deleted before the first is created, as in kubectl; after a failure none is created.
     const all = await Array.fromAsync(targets);
-    if (await forEachTarget(context, all, (target) => removed(context, target)))
+    if (await forEachTarget(context, all, (target) => remove(context, target)))
       await forEachTarget(context, all, (target) => replaceOne(context, target));
   },
 };
 
-/**
- * Calls `change` for each object and prints the text that it resolves to; errors are reported. Resolves to
- * true if there was none.
- */
+/** Calls `change` for each object; errors are reported. Resolves to true if there was none. */
 async function forEachTarget(
   context: VerbContext,
   targets: AsyncIterable<ManifestTarget> | Iterable<ManifestTarget>,
-  change: (target: ManifestTarget) => Promise<string>,
+  change: (target: ManifestTarget) => Promise<void>,
 ): Promise<boolean> {
   let isWhole = true;
   for await (const target of targets) {
     try {
       if (!target.name) throw new Error('metadata.name is missing');
-      context.io.out(await change(target));
+      await change(target);
     } catch (error) {
       isWhole = false;
       await reportInFile(context, target, error, 'error when replacing');
@@ -113,9 +110,9 @@ async function forEachTarget(
   return isWhole;
 }
 
-/** Replaces one object and resolves to the text to print. */
-async function replaceOne(context: VerbContext, target: ManifestTarget): Promise<string> {
-  const { flags } = context;
+/** Replaces one object, or creates it after its removal, and prints it. */
+async function replaceOne(context: VerbContext, target: ManifestTarget): Promise<void> {
+  const { io, flags } = context;
   const { resource, namespace, name } = target;
   const cluster = context.cluster();
   const dryRun = dryRunOf(flags);
@@ -126,7 +123,7 @@ async function replaceOne(context: VerbContext, target: ManifestTarget): Promise
   const after = force
     ? await cluster.send('POST', collectionPath(resource, namespace) + query, object)
     : await put(cluster, targetPath(target, flags.text('subresource')), object, { dryRun, query });
-  return format?.(after) ?? `${kindName(resource)}/${name} replaced${dryRunSuffix[dryRun]}\n`;
+  io.out(format?.(after) ?? `${kindName(resource)}/${name} replaced${dryRunSuffix[dryRun]}\n`);
 }
 
 /** Throws UsageError without a file, and for flags that exclude each other. */
@@ -156,8 +153,8 @@ async function put(
   return cluster.send('PUT', path + query, { ...object, metadata: { ...metadata, resourceVersion } });
 }
 
-/** Deletes the object. Resolves when it is gone, to no text: the deletion is printed before. */
-async function removed(context: VerbContext, target: ManifestTarget): Promise<string> {
+/** Deletes the object and prints that. Resolves when it is gone. */
+async function remove(context: VerbContext, target: ManifestTarget): Promise<void> {
   const { io, flags } = context;
   const { resource, name } = target;
   const cluster = context.cluster();
@@ -175,10 +172,9 @@ async function removed(context: VerbContext, target: ManifestTarget): Promise<st
     io.out(`${kindName(resource)} "${name}" deleted\n`);
     const timeoutMs = flags.duration('timeout') || undefined;
     using work = beginWork(io.progress, `${kindName(resource)}/${name}`);
-    if (await isGone(follow(cluster, target, { clock: io.clock, timeoutMs }), uid, work)) return '';
+    if (await isGone(follow(cluster, target, { clock: io.clock, timeoutMs }), uid, work)) return;
     throw new Error(`timed out waiting for ${resource.plural}/${name} to be deleted`);
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    return '';
   }
 }

@@ -110,12 +110,11 @@ async function requireNoPods(context: VerbContext): Promise<void> {
     ? '/api/v1/pods'
     : `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
   const pods = await read(context, path);
-  for (const { metadata } of pods.map((object) => ({ metadata: metadataOf(object) }))) {
-    const age = io.clock.now() - Date.parse(metadata.creationTimestamp ?? '');
+  for (const pod of pods) {
+    const { namespace: own, name, creationTimestamp = '' } = metadataOf(pod);
+    const age = io.clock.now() - Date.parse(creationTimestamp);
     if (age > measuredAfterMs)
-      throw new Error(
-        `Metrics not available for pod ${metadata.namespace}/${metadata.name}, age: ${goExactDuration(age)}`,
-      );
+      throw new Error(`Metrics not available for pod ${own}/${name}, age: ${goExactDuration(age)}`);
   }
   if (pods.length > 0) throw new Error('metrics not available yet');
 }

@@ -362,6 +362,17 @@ export class Flags {
       throw new UsageError(`--${name}: expected ${choices.join(', ')}, got ${JSON.stringify(text)}`);
     return found;
   }
+
+  /** Like `oneOf`, for a flag that was a boolean once: `yes` and `no` are what Go's booleans stand for. */
+  oneOfOrBoolean<T extends string>(
+    name: string,
+    choices: readonly T[],
+    { yes, no }: { readonly yes: T; readonly no: T },
+  ): T | undefined {
+    const old = booleanOf(this.text(name));
+    if (old === undefined) return this.oneOf(name, choices);
+    return old ? yes : no;
+  }
 }
 
 function readDuration(name: string, text: string): number {
@@ -373,11 +384,8 @@ function readDuration(name: string, text: string): number {
 export type DryRun = 'none' | 'client' | 'server';
 
 /** Returns the value of --dry-run; the booleans of old scripts are accepted. Throws UsageError. */
-export function dryRunOf(flags: Flags): DryRun {
-  const old = booleanOf(flags.text('dry-run'));
-  if (old !== undefined) return old ? 'client' : 'none';
-  return flags.oneOf('dry-run', ['none', 'client', 'server'] as const) ?? 'none';
-}
+export const dryRunOf = (flags: Flags): DryRun =>
+  flags.oneOfOrBoolean('dry-run', ['none', 'client', 'server'], { yes: 'client', no: 'none' }) ?? 'none';
 
 /** kubectl's suffix of a message about a dry run. */
 export const dryRunSuffix: Readonly<Record<DryRun, string>> = {

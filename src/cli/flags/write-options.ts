@@ -1,5 +1,4 @@
 /** Shared options of commands that write. */
-import { booleanOf } from '../../base/go-boolean.ts';
 import { query } from '../../client/resource-path.ts';
 import {
   type DryRun,
@@ -77,7 +76,7 @@ const validations = { strict: 'Strict', warn: 'Warn', ignore: 'Ignore' } as cons
 
 /** Returns the `fieldValidation` of a request. A boolean is accepted, as by kubectl. Throws UsageError. */
 export function fieldValidationOf(flags: Flags): string {
-  const isStrict = booleanOf(flags.text('validate'));
-  if (isStrict !== undefined) return isStrict ? validations.strict : validations.ignore;
-  return validations[flags.oneOf('validate', ['strict', 'warn', 'ignore'] as const) ?? 'strict'];
+  const meanings = { yes: 'strict', no: 'ignore' } as const;
+  const choice = flags.oneOfOrBoolean('validate', ['strict', 'warn', 'ignore'] as const, meanings);
+  return validations[choice ?? 'strict'];
 }

@@ -1,6 +1,5 @@
 /** Deletions: their options from flags, and waiting until the objects are gone. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { booleanOf } from '../../base/go-boolean.ts';
 import { type Activity, beginWork } from '../../terminal/live-lines.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
@@ -25,15 +24,10 @@ export const cascadeFlag = {
 
 /** Returns the propagation policy of a deletion. Throws UsageError. */
 export function propagationOf(flags: Flags): JsonObject {
-  const policy = policyOf(flags);
+  const meanings = { yes: 'background', no: 'orphan' } as const;
+  const choices = ['background', 'foreground', 'orphan'] as const;
+  const policy = flags.oneOfOrBoolean('cascade', choices, meanings) ?? 'background';
   return { propagationPolicy: policy.charAt(0).toUpperCase() + policy.slice(1) };
-}
-
-/** Returns the value of --cascade; the booleans of old scripts are accepted. */
-function policyOf(flags: Flags): string {
-  const old = booleanOf(flags.text('cascade'));
-  if (old !== undefined) return old ? 'background' : 'orphan';
-  return flags.oneOf('cascade', ['background', 'foreground', 'orphan'] as const) ?? 'background';
 }
 
 export interface Deleted {

@@ -35,8 +35,8 @@ export interface OverlayOptions {
   /** Informers that are not started yet; the overlay starts them. */
   readonly informers: InformerFactory;
   readonly exec: Exec;
-  /** Reports rules that another program has deleted; absent where they are not watched. */
-  readonly rules?: RuleKeeper;
+  /** Reports rules that another program has deleted; undefined where they are not watched. */
+  readonly rules: RuleKeeper | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly nodeName: string;

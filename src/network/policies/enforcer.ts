@@ -24,8 +24,8 @@ import { PolicyObjects, type PolicyObjectsOptions } from './policy-objects.ts';
 export interface PolicyEnforcerOptions
   extends Pick<PolicyObjectsOptions, 'informers' | 'peerInformers' | 'ownPods'> {
   readonly exec: Exec;
-  /** Reports rules that another program has deleted; absent where they are not watched. */
-  readonly rules?: RuleKeeper;
+  /** Reports rules that another program has deleted; undefined where they are not watched. */
+  readonly rules: RuleKeeper | undefined;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;

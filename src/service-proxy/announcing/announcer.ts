@@ -40,8 +40,8 @@ export interface AnnouncerOptions extends AnnouncementsOptions {
   /** Informers of the Leases of addresses: an older master does not let nodes read them. */
   readonly leaseInformers: InformerFactory;
   readonly events: Pick<EventRecorder, 'event'>;
-  /** Reports rules that another program has deleted; absent where they are not watched. */
-  readonly rules?: RuleKeeper;
+  /** Reports rules that another program has deleted; undefined where they are not watched. */
+  readonly rules: RuleKeeper | undefined;
   readonly nodeName: string;
   readonly log: Logger;
 }

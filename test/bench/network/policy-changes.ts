@@ -23,6 +23,7 @@ class Enforced {
 
   constructor(directory: string) {
     this.enforcer = new PolicyEnforcer({
+      rules: undefined,
       informers: this.informers,
       peerInformers: this.informers,
       ownPods: this.informers.informerFor(podResource),

@@ -73,6 +73,7 @@ export class OverlayNode {
     this.#stop = new AbortController();
     this.#running = runOverlay(
       {
+        rules: undefined,
         client,
         informers: createInformerFactory({ client, clock, random, log }),
         exec: this.exec,

@@ -101,12 +101,13 @@ function startAgent(name: NodeName): Agent {
     clock: systemClock,
   };
   const proxier = createProxier({
+    rules: undefined,
     ...options,
     serviceCIDR: '10.96.0.0/16',
     clusterCIDR: '10.244.0.0/16',
     log,
   });
-  const announcer = new Announcer({ ...options, client: api, leaseInformers, log });
+  const announcer = new Announcer({ rules: undefined, ...options, client: api, leaseInformers, log });
   const running = (async () => {
     await Promise.all([informers.start(stop.signal), nodeInformers.start(stop.signal)]);
     await Promise.all([proxier.run(stop.signal), announcer.run(stop.signal)]);

@@ -82,6 +82,7 @@ beforeEach(() => {
   stop = new AbortController();
   events = [];
   const proxier = createProxier({
+    rules: undefined,
     informers,
     nodeInformers: informers,
     exec: inside,

@@ -64,6 +64,7 @@ beforeEach(() => {
   informers = new ScriptedInformers();
   stop = new AbortController();
   const proxier = createProxier({
+    rules: undefined,
     informers,
     nodeInformers: informers,
     exec: inside,

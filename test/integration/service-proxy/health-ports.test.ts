@@ -26,6 +26,7 @@ beforeEach(async () => {
   ({ port } = probe.address() as AddressInfo);
   probe.close();
   const proxier = createProxier({
+    rules: undefined,
     informers,
     nodeInformers: informers,
     exec: () => Promise.resolve({ stdout: '', stderr: '' }),

@@ -127,6 +127,7 @@ for (const [from, address, port] of [
   test(`a flow to ${address}:${port} ends with its endpoint, and a flow that began without an endpoint reaches the first one`, async () => {
     const informers = new ScriptedInformers();
     const proxier = createProxier({
+      rules: undefined,
       informers,
       nodeInformers: informers,
       exec: inside,
@@ -167,7 +168,7 @@ for (const [from, address, hostIP] of [
   test(`a flow to ${address} and a host port of ${where} reaches the pod that has the port now`, async () => {
     const log = new RecordingLogger();
     const node = { exec: inside, nodeIP: '192.0.2.1', clusterCIDR: '10.244.0.0/16' };
-    const network = new RoutedPodNetwork({ ...node, log });
+    const network = new RoutedPodNetwork({ rules: undefined, ...node, log });
     await network.setUp('10.244.0.0/24');
     const [one, two] = endpoints.map((podIP) => [
       { protocol: 'UDP', hostIP, hostPort: 29999, podIP, containerPort: 5353 } as const,
@@ -185,7 +186,7 @@ for (const [from, address, hostIP] of [
     await network.setHostPorts(two ?? []);
     await reached(endpoints[1] as string);
     // An agent that ended between the two calls: the next agent has no record of earlier ports.
-    const next = new RoutedPodNetwork({ ...node, log });
+    const next = new RoutedPodNetwork({ rules: undefined, ...node, log });
     await next.setUp('10.244.0.0/24');
     await next.setHostPorts(one ?? []);
     await reached(endpoints[0] as string);

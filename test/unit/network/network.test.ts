@@ -130,7 +130,8 @@ test('a range of another cluster’s is refused before anything is made', async 
     ran.push(file);
     return { stdout: '', stderr: '' };
   };
-  const options = { exec, log: silentLogger, nodeIP: undefined, clusterCIDR: '10.100.0.0/16' };
+  const node = { nodeIP: undefined, clusterCIDR: '10.100.0.0/16', rules: undefined };
+  const options = { exec, log: silentLogger, ...node };
   await assert.rejects(new RoutedPodNetwork(options).setUp('10.244.1.0/24'), {
     message:
       /^the pod range 10\.244\.1\.0\/24 of this node is not in its cluster-cidr 10\.100\.0\.0\/16: give this node /,

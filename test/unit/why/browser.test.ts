@@ -14,6 +14,7 @@ import { imageCases } from './cases-of-images.ts';
 import { otherCases } from './cases-of-others.ts';
 import { placeCases } from './cases-of-places.ts';
 import { podCases } from './cases-of-pods.ts';
+import { serviceCases } from './cases-of-services.ts';
 import { now } from './why-objects.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -27,7 +28,7 @@ const entry = `
   export { pastOf } from './src/why/timeline.ts';`;
 
 const book = new RuleBook({ ...rules, ...featureRules });
-const allCases = [...podCases, ...otherCases, ...imageCases, ...placeCases, ...featureCases];
+const allCases = [...podCases, ...otherCases, ...serviceCases, ...imageCases, ...placeCases, ...featureCases];
 const cases = allCases.map(({ about, objects }) => ({
   about: about ?? { key: 'pods' as const, namespace: 'default', name: 'web' },
   objects,

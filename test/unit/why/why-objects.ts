@@ -1,6 +1,10 @@
 /** Objects of a snapshot, with the fields that rules read. */
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import { recordAt } from '../../../src/apimachinery/fields.ts';
+import type { KindKey, ObjectRef } from '../../../src/why/kinds.ts';
+
+/** Returns a reference to an object of the namespace default. */
+export const about = (key: KindKey, name: string): ObjectRef => ({ key, namespace: 'default', name });
 
 /** Time of every snapshot. */
 export const now = '2026-01-02T00:00:00Z';
