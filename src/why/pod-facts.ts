@@ -61,6 +61,24 @@ export function lastEnd({ status }: ContainerFacts):
   return undefined;
 }
 
+/** Seconds after which a restarted container is no longer seen as one that ends again and again. */
+const longestTrialSeconds = 60;
+
+/**
+ * Returns whether a container ends again and again: it waits for its next start, or it runs and has not run
+ * longer than the time before it ended. Such a container is ready for a moment, but not for good.
+ */
+export function isLooping(container: ContainerFacts, nowMs: number): boolean {
+  const { status } = container;
+  if (textAt(status, 'state', 'waiting', 'reason') === 'CrashLoopBackOff') return true;
+  const startedMs = Date.parse(textAt(status, 'state', 'running', 'startedAt'));
+  const ended = recordAt(status, 'lastState', 'terminated');
+  const ranMs = Date.parse(textAt(ended, 'finishedAt')) - Date.parse(textAt(ended, 'startedAt'));
+  // Times of a status are whole seconds: a container that ends at once can seem to have run for one.
+  const trialSeconds = Math.min(ranMs / 1000 + 2, longestTrialSeconds);
+  return nowMs - startedMs <= trialSeconds * 1000;
+}
+
 export const isDeleted = (object: JsonObject): boolean => metadataOf(object).deletionTimestamp !== undefined;
 
 /** Returns whether a pod has ended by itself, or is being deleted. */

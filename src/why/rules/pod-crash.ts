@@ -3,7 +3,7 @@ import { metadataOf } from '../../apimachinery/fields.ts';
 import { command, Words } from '../command.ts';
 import { exitCodeInWords } from '../exit-codes.ts';
 import { inNamespace } from '../kinds.ts';
-import { type ContainerFacts, containersOf, isDeleted, lastEnd, waitingFor } from '../pod-facts.ts';
+import { type ContainerFacts, containersOf, isDeleted, isLooping, lastEnd } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 import { refOf } from '../snapshot.ts';
 
@@ -12,8 +12,8 @@ export const podCrash: Rule = {
   symptom: 'CrashLoopBackOff, Error, or a pod that has Failed.',
   cause: 'The program of a container ends with an error.',
   advice: 'Read the last lines of its log, and correct its command, its configuration or the program.',
-  find(pod) {
-    const container = isDeleted(pod) ? undefined : failedContainer(pod);
+  find(pod, { nowMs }) {
+    const container = isDeleted(pod) ? undefined : failedContainer(pod, nowMs);
     const end = container && lastEnd(container);
     if (!container || !end) return undefined;
     const { namespace, name } = metadataOf(pod);
@@ -38,11 +38,11 @@ export const podCrash: Rule = {
   },
 };
 
-function failedContainer(pod: JsonObject): ContainerFacts | undefined {
-  const [looping] = waitingFor(pod, ['CrashLoopBackOff']);
-  const hasFailed = (one: ContainerFacts) => {
-    const end = lastEnd(one);
-    return end !== undefined && !end.isPrevious && end.exitCode !== 0;
-  };
-  return looping ?? containersOf(pod).find(hasFailed);
+function failedContainer(pod: JsonObject, nowMs: number): ContainerFacts | undefined {
+  const containers = containersOf(pod);
+  const hasFailed = (one: ContainerFacts) => (lastEnd(one)?.exitCode ?? 0) !== 0;
+  return (
+    containers.find((one) => isLooping(one, nowMs) && hasFailed(one)) ??
+    containers.find((one) => hasFailed(one) && lastEnd(one)?.isPrevious === false)
+  );
 }

@@ -1,4 +1,4 @@
-import { containersOf, isDeleted, lastEnd } from '../pod-facts.ts';
+import { containersOf, isDeleted, isLooping, lastEnd } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 import { refOf } from '../snapshot.ts';
 
@@ -7,12 +7,9 @@ export const podExits: Rule = {
   symptom: 'CrashLoopBackOff with exit code 0.',
   cause: 'The program ends without an error, and restartPolicy Always starts it again.',
   advice: 'Run it as a Job, or let the program stay.',
-  find(pod) {
+  find(pod, { nowMs }) {
     if (isDeleted(pod)) return undefined;
-    const container = containersOf(pod).find((one) => {
-      const waits = one.status.state as { readonly waiting?: { readonly reason?: unknown } } | undefined;
-      return waits?.waiting?.reason === 'CrashLoopBackOff' && lastEnd(one)?.exitCode === 0;
-    });
+    const container = containersOf(pod).find((one) => isLooping(one, nowMs) && lastEnd(one)?.exitCode === 0);
     if (!container) return undefined;
     return {
       severity: 'broken',

@@ -1,6 +1,7 @@
+import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
 import type { ObjectRef } from '../kinds.ts';
-import { conditionOf, isReady } from '../pod-facts.ts';
+import { conditionOf, containersOf, isLooping, isReady } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { replicasOf } from '../workload-facts.ts';
@@ -28,12 +29,14 @@ export const workloadPods: Rule = {
 };
 
 /**
- * Returns the pods that are not ready and the workloads below, the newest first, because a rollout waits for
- * the newest pods.
+ * Returns the pods that are not ready or not for good, and the workloads below, the newest first, because a
+ * rollout waits for the newest pods.
  */
 function newestFirst(seen: Snapshot, refs: readonly ObjectRef[]): readonly ObjectRef[] {
   const created = (ref: ObjectRef) => metadataOf(seen.get(ref) ?? {}).creationTimestamp ?? '';
+  const isFine = (pod: JsonObject) =>
+    isReady(pod) && !containersOf(pod).some((one) => isLooping(one, seen.nowMs));
   return refs
-    .filter((ref) => ref.key !== 'pods' || !isReady(seen.get(ref) ?? {}))
+    .filter((ref) => ref.key !== 'pods' || !isFine(seen.get(ref) ?? {}))
     .toSorted((a, b) => (created(a) === created(b) ? 0 : created(a) < created(b) ? 1 : -1));
 }

@@ -1,6 +1,7 @@
 /** States of pods, each with the rule that must recognize it. */
+import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import type { Case } from './why-cases.ts';
-import { condition, event, node, object, pod, waiting } from './why-objects.ts';
+import { about, condition, event, node, object, pod, waiting } from './why-objects.ts';
 
 const report = (reasons: readonly object[]) => ({
   'scheduler.minik8s.io/rejections': JSON.stringify({ total: 1, nodes: [{ node: 'n1', reasons }] }),
@@ -12,6 +13,28 @@ const unscheduled = (message: string, reasons: readonly object[], spec: object =
     status: { phase: 'Pending', conditions: [condition('PodScheduled', 'False', 'Unschedulable', message)] },
   });
 const ended = (exitCode: number, reason = 'Error') => ({ terminated: { exitCode, reason } });
+
+/** A ready pod whose container ended within a second and runs again since a time. */
+const restarted = (name: string, exitCode: number, startedAt: string, metadata: JsonObject = {}) =>
+  pod(name, {
+    metadata,
+    spec: { nodeName: 'n1' },
+    status: {
+      phase: 'Running',
+      conditions: [condition('Ready', 'True')],
+      containerStatuses: [
+        {
+          ...{ name: 'main', restartCount: 3, state: { running: { startedAt } } },
+          lastState: {
+            terminated: {
+              ...{ exitCode, reason: 'Error' },
+              ...{ startedAt: '2026-01-01T23:59:40Z', finishedAt: '2026-01-01T23:59:40Z' },
+            },
+          },
+        },
+      ],
+    },
+  });
 
 export const podCases: readonly Case[] = [
   {
@@ -251,6 +274,35 @@ export const podCases: readonly Case[] = [
     },
     says: /exit code 127 \(the command was not found\)/,
     mend: /^logs web -n default -c main --previous$/,
+  },
+  {
+    rule: 'pod-crash',
+    objects: { pods: [restarted('web', 1, '2026-01-01T23:59:58Z')] },
+    says: /^container main ends with exit code 1 /,
+    mend: /^logs web -n default -c main --previous$/,
+  },
+  {
+    rule: 'pod-exits',
+    objects: { pods: [restarted('web', 0, '2026-01-01T23:59:58Z')] },
+    says: /ends without an error/,
+  },
+  {
+    rule: 'workload-pods',
+    about: about('replicasets.apps', 'web'),
+    objects: {
+      'replicasets.apps': [
+        object('ReplicaSet', 'web', { spec: { replicas: 1 }, status: { replicas: 1, readyReplicas: 0 } }),
+      ],
+      pods: [
+        restarted('web-1', 1, '2026-01-01T23:59:58Z', {
+          ownerReferences: [
+            { kind: 'ReplicaSet', name: 'web', uid: 'uid-of-ReplicaSet-web', controller: true },
+          ],
+        }),
+      ],
+    },
+    says: /^0 of 1 pods are ready$/,
+    first: 'pod-crash',
   },
   {
     rule: 'pod-mount',

@@ -67,6 +67,29 @@ test('an object without a fault has no chain', () => {
   assert.deepEqual(explain(snapshotOf({ pods: [running], nodes: [node('n1')] }), web, book), []);
 });
 
+test('a container that has run longer than before its last end is no fault', () => {
+  const status = (startedAt: string) => ({
+    phase: 'Running',
+    conditions: [condition('Ready', 'True')],
+    containerStatuses: [
+      {
+        ...{ name: 'main', restartCount: 1, state: { running: { startedAt } } },
+        lastState: {
+          terminated: {
+            ...{ exitCode: 1, startedAt: '2026-01-01T23:59:30Z', finishedAt: '2026-01-01T23:59:35Z' },
+          },
+        },
+      },
+    ],
+  });
+  const rulesFor = (startedAt: string) => {
+    const restarted = pod('web', { spec: { nodeName: 'n1' }, status: status(startedAt) });
+    return explain(snapshotOf({ pods: [restarted], nodes: [node('n1')] }), web, book).map(({ rule }) => rule);
+  };
+  assert.deepEqual(rulesFor('2026-01-01T23:59:54Z'), ['pod-crash']);
+  assert.deepEqual(rulesFor('2026-01-01T23:59:52Z'), []);
+});
+
 test('a cycle of causes ends', () => {
   const owner = (kind: string, name: string) => ({
     ownerReferences: [{ kind, name, uid: `uid-of-${kind}-${name}`, controller: true }],
