@@ -87,6 +87,10 @@ export const isOver = (pod: JsonObject): boolean =>
 
 export const isReady = (pod: JsonObject): boolean => conditionOf(pod, 'Ready')?.status === 'True';
 
+/** Returns whether a pod is ready, and none of its containers only runs for a moment. */
+export const isReadyForGood = (pod: JsonObject, nowMs: number): boolean =>
+  isReady(pod) && !containersOf(pod).some((one) => isLooping(one, nowMs));
+
 /** Returns the message of the last event of a reason, in one line; undefined without one. */
 export function lastEvent(events: readonly JsonObject[], reason: string, begins = ''): string | undefined {
   const found = events.findLast(

@@ -1,7 +1,7 @@
 import { metadataOf, recordAt } from '../../apimachinery/fields.ts';
 import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
-import { containersOf, isReady, lastEvent } from '../pod-facts.ts';
+import { containersOf, isReadyForGood, lastEvent } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 import { refOf } from '../snapshot.ts';
 
@@ -12,7 +12,7 @@ export const podLiveness: Rule = {
   advice:
     'Correct the probe, or give the program more time (initialDelaySeconds, failureThreshold, a startupProbe).',
   find(pod, seen) {
-    if (isReady(pod)) return undefined;
+    if (isReadyForGood(pod, seen.nowMs)) return undefined;
     const events = seen.eventsOf(pod);
     for (const kind of ['Startup', 'Liveness'] as const) {
       const failed = lastEvent(events, 'Unhealthy', `${kind} probe`);

@@ -1,7 +1,7 @@
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
 import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
-import { containersOf, isLooping, isReady, lastEnd } from '../pod-facts.ts';
+import { containersOf, isReadyForGood, lastEnd } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 import { workloadOf } from '../workload.ts';
 
@@ -11,9 +11,8 @@ export const podOutOfMemory: Rule = {
   cause: 'It used more memory than its limit, and the kernel ended it.',
   advice: 'Raise the limit, or make the program use less.',
   find(pod, seen) {
-    const container = containersOf(pod).find(
-      (one) => lastEnd(one)?.reason === 'OOMKilled' && (!isReady(pod) || isLooping(one, seen.nowMs)),
-    );
+    if (isReadyForGood(pod, seen.nowMs)) return undefined;
+    const container = containersOf(pod).find((one) => lastEnd(one)?.reason === 'OOMKilled');
     if (!container) return undefined;
     const limit = textAt(container.spec, 'resources', 'limits', 'memory');
     const workload = workloadOf(seen, pod);

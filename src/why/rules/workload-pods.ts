@@ -1,7 +1,6 @@
-import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, textAt } from '../../apimachinery/fields.ts';
 import type { ObjectRef } from '../kinds.ts';
-import { conditionOf, containersOf, isLooping, isReady } from '../pod-facts.ts';
+import { conditionOf, isReadyForGood } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { replicasOf } from '../workload-facts.ts';
@@ -34,9 +33,7 @@ export const workloadPods: Rule = {
  */
 function newestFirst(seen: Snapshot, refs: readonly ObjectRef[]): readonly ObjectRef[] {
   const created = (ref: ObjectRef) => metadataOf(seen.get(ref) ?? {}).creationTimestamp ?? '';
-  const isFine = (pod: JsonObject) =>
-    isReady(pod) && !containersOf(pod).some((one) => isLooping(one, seen.nowMs));
   return refs
-    .filter((ref) => ref.key !== 'pods' || !isFine(seen.get(ref) ?? {}))
+    .filter((ref) => ref.key !== 'pods' || !isReadyForGood(seen.get(ref) ?? {}, seen.nowMs))
     .toSorted((a, b) => (created(a) === created(b) ? 0 : created(a) < created(b) ? 1 : -1));
 }

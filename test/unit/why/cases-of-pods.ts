@@ -15,10 +15,16 @@ const unscheduled = (message: string, reasons: readonly object[], spec: object =
 const ended = (exitCode: number, reason = 'Error') => ({ terminated: { exitCode, reason } });
 
 /** A ready pod whose container ended within a second and runs again since a time. */
-const restarted = (name: string, exitCode: number, startedAt: string, metadata: JsonObject = {}) =>
+const restarted = (
+  name: string,
+  exitCode: number,
+  startedAt: string,
+  metadata: JsonObject = {},
+  container: JsonObject = {},
+) =>
   pod(name, {
     metadata,
-    spec: { nodeName: 'n1' },
+    spec: { nodeName: 'n1', containers: [{ name: 'main', ...container }] },
     status: {
       phase: 'Running',
       conditions: [condition('Ready', 'True')],
@@ -274,6 +280,14 @@ export const podCases: readonly Case[] = [
     },
     says: /exit code 127 \(the command was not found\)/,
     mend: /^logs web -n default -c main --previous$/,
+  },
+  {
+    rule: 'pod-liveness',
+    objects: {
+      pods: [restarted('web', 137, '2026-01-01T23:59:58Z', {}, { livenessProbe: { httpGet: { port: 1 } } })],
+      events: [event('pods', 'web', 'Unhealthy', 'Liveness probe failed: connection refused')],
+    },
+    says: /the liveness probe of container main fails/,
   },
   {
     rule: 'pod-crash',
