@@ -27,6 +27,8 @@ export interface DockerFacts {
   readonly hasSystemd: boolean;
   /** Text of /etc/docker/daemon.json; empty if there is none. */
   readonly daemonJson: string;
+  /** True if the kernel has chains of Docker, or rules of the older iptables, which are not looked into. */
+  readonly hasFirewallRules: boolean;
 }
 
 /** Builds a check that examines an engine which answers. */
@@ -97,7 +99,16 @@ export const dockerChecks: readonly Check<DockerFacts, Situation>[] = [
   }),
   ofEngine('docker-iptables', ({ firewallBackend }, facts) => {
     const { iptables } = settingsIn(facts.daemonJson) ?? {};
-    if (iptables !== false) return [ok(`Docker sets up its firewall rules by ${firewallBackend}`)];
+    if (iptables !== false && facts.hasFirewallRules)
+      return [ok(`Docker sets up its firewall rules by ${firewallBackend}`)];
+    if (iptables !== false)
+      return [
+        warning(
+          'another program deleted the firewall rules of Docker',
+          "containers on Docker's own network, such as builds of functions, have no published ports and do not reach the internet",
+          engineCommand('restart', facts.hasSystemd),
+        ),
+      ];
     return [
       note(
         'Docker sets up no firewall rules ("iptables": false)',

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
 import { dockerClient } from '../../docker/client.ts';
 import { isProgram } from '../../installation/machine-facts.ts';
+import type { Exec } from '../../os/exec.ts';
 import type { DockerFacts, EngineFacts } from '../checks/docker.ts';
 import type { Sources } from './sources.ts';
 import { textOf } from './text-file.ts';
@@ -13,15 +14,24 @@ const answerTimeoutMs = 10_000;
 
 export async function readDocker({ exec, clock, situation }: Sources): Promise<DockerFacts | undefined> {
   if (!situation.hasNode) return undefined;
-  const [engine, isInstalled, daemonJson] = await Promise.all([
+  const [engine, isInstalled, daemonJson, hasFirewallRules] = await Promise.all([
     readEngine(clock, situation.dockerSocket).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EACCES') throw error;
       return { problem: errorMessage(error) };
     }),
     isProgram(exec, 'dockerd'),
     textOf('/etc/docker/daemon.json'),
+    hasChains(exec),
   ]);
-  return { engine, isInstalled, daemonJson, hasSystemd: existsSync('/run/systemd/system') };
+  return { engine, isInstalled, daemonJson, hasFirewallRules, hasSystemd: existsSync('/run/systemd/system') };
+}
+
+/** Resolves to whether a chain of nftables has a name of Docker's, or the older iptables is in use. */
+async function hasChains(exec: Exec): Promise<boolean> {
+  if (/^nat$/m.test(await textOf('/proc/net/ip_tables_names'))) return true;
+  // Another subject reports that nft does not run.
+  const chains = await exec('nft', ['list', 'chains']).catch(() => undefined);
+  return chains === undefined || /docker/i.test(chains.stdout);
 }
 
 interface Info {

@@ -14,7 +14,10 @@ const engine: EngineFacts = {
   ...{ logDriver: 'json-file', storageDriver: 'overlay2', securityOptions: ['name=seccomp,profile=builtin'] },
   firewallBackend: 'iptables',
 };
-const facts: DockerFacts = { engine, isInstalled: true, hasSystemd: true, daemonJson: '' };
+const facts: DockerFacts = {
+  ...{ engine, isInstalled: true, hasSystemd: true, daemonJson: '' },
+  hasFirewallRules: true,
+};
 
 const at = (name: string, change: Partial<EngineFacts> = {}, more: Partial<DockerFacts> = {}) =>
   linesOf(observe(dockerChecks, name, { ...facts, ...more, engine: { ...engine, ...change } }));
@@ -28,6 +31,15 @@ describe('checks of Docker', () => {
     assert.deepEqual(at('docker-iptables', { firewallBackend: 'nftables' }), [
       'ok: Docker sets up its firewall rules by nftables',
     ]));
+
+  it('name the restart of an engine whose rules were deleted, unless its settings want none', () => {
+    const deleted = { hasFirewallRules: false };
+    assert.deepEqual(at('docker-iptables', {}, deleted), [
+      'warning: another program deleted the firewall rules of Docker # systemctl restart docker',
+    ]);
+    const [unwanted] = at('docker-iptables', {}, { ...deleted, daemonJson: '{"iptables":false}' });
+    assert.match(unwanted ?? '', /^note: /);
+  });
 
   it('start or install an engine that does not answer', () => {
     const problem = { problem: 'ENOENT' };
