@@ -178,7 +178,7 @@ function checkedConfig({ spec }: Image, bytes: Buffer): { readonly architecture:
   try {
     config = JSON.parse(bytes.toString('utf8')) as typeof config;
   } catch {
-    throw newBadRequest('the configuration of the image is no JSON');
+    throw newBadRequest('the configuration of the image is not JSON');
   }
   const diffIds: unknown = config?.rootfs?.diff_ids;
   const expected = spec.layers.map(({ digest }) => digest);
