@@ -50,8 +50,8 @@ export interface KubeApiServerOptions
   /** Kinds that exist from the start; those of CustomResourceDefinitions are added to them. */
   readonly kinds: KindSet;
   /**
-   * Authorization rules besides the built-in ones: system:masters may do everything, kubelets what their pods
-   * need.
+   * Authorization rules besides the built-in ones: system:masters may do everything, kubelets what their
+   * nodes and pods need.
    */
   readonly authorize?: Authorizer;
   readonly readCertificateRequest: ReadCertificateRequest;
