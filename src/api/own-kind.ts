@@ -20,8 +20,8 @@ export const headRules = (kind: string): TypeRules => ({
 export const conditionFields: Fields = {
   'type!:string': 'The type of the condition, such as Ready.',
   'status!:string': 'The status of the condition: True, False or Unknown.',
-  'reason:string': 'Why, in one word for programs.',
-  'message:string': 'Why, in a sentence for people.',
+  'reason:string': 'Reason of the status, in one word for programs.',
+  'message:string': 'Reason of the status, in a sentence for people.',
   'lastTransitionTime:string': 'When the status last changed.',
   'lastUpdateTime:string': 'When the condition was last written.',
   'lastProbeTime:string': 'When the condition was last probed.',

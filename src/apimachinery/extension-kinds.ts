@@ -11,7 +11,7 @@ export interface ExtensionKind extends ResourceRef {
 export interface ExtensionKinds {
   /** The kinds, each once, in the preferred version of its group. Another list after every change. */
   readonly current: readonly ExtensionKind[];
-  /** Returns the versions, such as `wardle.example.com/v1`, of which it is not known now what they have. */
+  /** Returns the versions, such as `wardle.example.com/v1`, whose kinds are currently unknown. */
   unknownVersions(): readonly string[];
   /** Calls `listener` after each change of the kinds. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void;

@@ -63,9 +63,9 @@ function showValue(value: unknown): string {
 }
 
 /**
- * Returns a beginning of the value that gives more JSON characters than are left, or the whole value. A cause
- * for each item of a list may show the whole list, which must not be serialized as often. The count never
- * exceeds the characters that the JSON has.
+ * Returns the whole value, or a beginning of it whose JSON has more characters than are left. Each item of a
+ * list may have a cause that shows the whole list, which would take too long to serialize each time. The
+ * count never exceeds the characters that the JSON has.
  */
 function beginningOf(value: unknown, room: Room): unknown {
   if (typeof value === 'string') {

@@ -85,7 +85,7 @@ export const checkQualifiedName: NameCheck = (value) => {
   const parts = value.split('/', 3);
   if (parts.length > 2)
     return [
-      `a qualified name ${badNamePart}; before it may stand one prefix, a DNS subdomain and '/', such as 'example.com/tier'`,
+      `a qualified name ${badNamePart}; an optional prefix may precede it: a DNS subdomain and '/', such as 'example.com/tier'`,
     ];
   const name = parts.at(-1) ?? '';
   const reasons = parts.length === 2 ? prefixReasons(parts[0] ?? '') : [];

@@ -184,7 +184,7 @@ function relationTo(rule: PolicyRule): (holder: Holder) => boolean {
     !wantedResources.isDisjointFrom(holder.resources);
 }
 
-/** Returns the subresource of any resource, such as `*` and its `/scale`; empty without a subresource. */
+/** Returns the subresource with `*` in place of the plural, as the only item; empty without a subresource. */
 function ofAny(resource: string): string[] {
   const slash = resource.indexOf('/');
   return slash < 0 ? [] : [`*${resource.slice(slash)}`];

@@ -39,7 +39,7 @@ export type CauseReason =
   | 'FieldValueTypeInvalid';
 
 export interface StatusCause {
-  /** Undefined for a refusal in words alone. */
+  /** Undefined for a cause that has only a message. */
   reason?: string;
   message: string;
   field?: string;

@@ -11,8 +11,8 @@ import * as types from './types/type.ts';
 export interface Environment {
   readonly variables: Readonly<Record<string, Type>>;
   /**
-   * Returns the type of the objects that `name{…}` makes; undefined for another name. Without it an
-   * expression makes no objects.
+   * Returns the type of the objects that `name{…}` makes; undefined for another name. If absent, expressions
+   * cannot make objects.
    */
   readonly madeType?: (name: string) => ObjectType | undefined;
 }

@@ -167,7 +167,7 @@ function usableContext({ ca, cert, key, identity }: HttpsTransportOptions): Secu
     try {
       return createSecureContext({ ca, cert, key });
     } catch {
-      // Below, or by the first connection, the cause is found.
+      // The check below, or the first connection, finds the cause.
     }
   }
   try {

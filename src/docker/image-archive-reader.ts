@@ -44,7 +44,7 @@ interface Index {
 export async function readImageArchive(bytes: AsyncIterable<Uint8Array>): Promise<readonly ArchivedImage[]> {
   const index = await indexOf(bytes);
   const manifest = jsonOf(index, 'manifest.json');
-  if (!Array.isArray(manifest)) throw new Error('its manifest.json is no list of images');
+  if (!Array.isArray(manifest)) throw new Error('its manifest.json is not a list of images');
   return manifest.map((entry) => imageOf(index, entry as ManifestEntry));
 }
 
@@ -136,10 +136,10 @@ function partOf({ parts, links }: Index, name: unknown): ArchivePart {
 function jsonOf(index: Index, name: unknown): unknown {
   const { offset } = partOf(index, name);
   const text = index.texts.get(offset);
-  if (!text) throw new Error(`its ${String(name)} is too large or is no JSON`);
+  if (!text) throw new Error(`its ${String(name)} is too large or is not JSON`);
   try {
     return JSON.parse(text.toString('utf8')) as unknown;
   } catch {
-    throw new Error(`its ${String(name)} is no JSON`);
+    throw new Error(`its ${String(name)} is not JSON`);
   }
 }

@@ -59,7 +59,8 @@ export class FrameReader {
   }
 
   #length(bytes: Buffer, at: number): number {
-    if (bytes[at] !== 0) throw new GrpcError('INTERNAL', 'the answer is compressed, which nobody asked for');
+    if (bytes[at] !== 0)
+      throw new GrpcError('INTERNAL', 'the answer is compressed, although the request does not allow that');
     const length = bytes.readUInt32BE(at + 1);
     if (length > this.#maxBytes)
       throw new GrpcError(

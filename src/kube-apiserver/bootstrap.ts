@@ -44,8 +44,8 @@ export const defaultPlaces = (serviceCIDR: string, apiPort: number): SystemPlace
 });
 
 /**
- * Rejects with the StatusError of the first object that cannot be created. An object for which the store has
- * no room is left to the controllers: an administrator makes room through the server that starts here.
+ * Rejects with the StatusError of the first object that cannot be created. If the store is full, controllers
+ * create the object later: the server must start, so that an administrator can make room through it.
  */
 export async function bootstrapObjects(
   server: BootstrapTarget,

@@ -55,7 +55,7 @@ export interface KubeApiServer extends ApiServer {
   /** The owner of the server opens the keys before the first request, and keeps them current. */
   readonly accountKeys: AccountKeys;
   readonly signSecretToken: SignSecretToken;
-  /** The owner of the server starts them once the cache is filled, before the first request. */
+  /** The owner of the server calls their `start` once the cache is filled, before the first request. */
   readonly definitions: ServedDefinitions;
   /** Keeps the discovery of extension servers. Resolves when the signal aborts. */
   followExtensionServers(signal: AbortSignal): Promise<void>;

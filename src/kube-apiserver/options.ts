@@ -50,7 +50,8 @@ export interface KubeApiServerOptions
   /** Kinds that exist from the start; those of CustomResourceDefinitions are added to them. */
   readonly kinds: KindSet;
   /**
-   * Authorization rules besides the built-in ones: system:masters may do everything, kubelets what they need.
+   * Authorization rules besides the built-in ones: system:masters may do everything, kubelets what their
+   * nodes and pods need.
    */
   readonly authorize?: Authorizer;
   readonly readCertificateRequest: ReadCertificateRequest;
@@ -76,7 +77,10 @@ export interface KubeApiServerOptions
   readonly podSecurity?: PodSecurityConfiguration;
   /** Connects to kubelets for logs and streams; if absent, such requests are answered with 503. */
   readonly nodeConnection?: NodeConnection;
-  /** Certificate with which this server calls extension servers; without it, they know no users. */
+  /**
+   * Certificate with which this server calls extension servers; without it, they cannot trust the names of
+   * users.
+   */
   readonly frontProxy?: { readonly client: Current<ProxyIdentity> };
   /** Issuer of the tokens of service accounts. */
   readonly issuer?: IssuerOptions;

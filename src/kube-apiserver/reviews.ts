@@ -36,7 +36,7 @@ type Answer<T extends KubeObject> = (
 
 interface Row {
   readonly kind: string;
-  /** Rejects metadata, except for a namespace, as upstream's validation of the kind does. */
+  /** True if metadata other than a namespace is rejected, as upstream's validation of the kind does. */
   readonly bare: boolean;
   readonly answer: Answer<KubeObject>;
 }

@@ -74,9 +74,7 @@ export async function joinCluster(options: JoinOptions, signal: AbortSignal): Pr
   return { authority: trusted, client };
 }
 
-/**
- * Returns the authorities that the servers serve beside the known one, or only that from an earlier version.
- */
+/** Returns the authorities that the servers serve; the known one if the servers are of an earlier version. */
 async function trustedBy(transport: Transport, authority: string, signal: AbortSignal): Promise<string> {
   return (await readServedAuthorities(transport, signal))?.trusted ?? authority;
 }

@@ -27,8 +27,8 @@ export interface LeafRequest
   /** File name without extension. */
   readonly file: string;
   /**
-   * True for a certificate that clients must trust which know the former authority alone: it changes when the
-   * rotation of the authority ends.
+   * True for a certificate that must be trusted by clients that know only the former authority: it is
+   * replaced when the rotation of the authority ends.
    */
   readonly changesLast?: boolean;
 }

@@ -1,8 +1,9 @@
+/** Identifiers of queries. */
+import { hash } from 'node:crypto';
+
 /**
  * Maximum length of a plain identifier. A pod may have thousands of queries, each with a long description.
  */
-import { hash } from 'node:crypto';
-
 const maxPlainLength = 200;
 
 /** Returns an identifier of a JSON value: its text if it is short, otherwise a digest. */

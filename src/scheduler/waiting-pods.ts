@@ -29,7 +29,7 @@ export interface WaitingPod {
 const delays = { initialMs: 1_000, maxMs: 10_000 };
 
 /**
- * Returns the delay before the next attempt. The second attempt is immediate, because one is usually enough;
+ * Returns the delay before the next attempt. The second attempt is immediate, because it usually succeeds;
  * then the delay is one second, doubled up to ten.
  */
 export const delayAfter = (looks: number): number => backoffMs(delays, looks - 1);

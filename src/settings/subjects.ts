@@ -22,7 +22,7 @@ export const settingSubjects = [
 
 export type SettingSubject = (typeof settingSubjects)[number];
 
-/** Headings of flags of the roles that are no settings. */
+/** Headings of the roles' flags that are not settings. */
 export const flagHeadings = {
   config: 'This machine',
   join: 'Joining a cluster',

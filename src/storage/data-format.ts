@@ -100,7 +100,10 @@ function parseMark(text: string): DataMark {
   );
 }
 
-/** Replaces the mark; another master that was faster has taken the same step, and its mark is returned. */
+/**
+ * Replaces the mark and returns it. If another master was faster, it has taken the same step, and its mark is
+ * returned.
+ */
 async function writeMark(store: Store, { revision }: Marked, mark: DataMark): Promise<Marked> {
   try {
     if (mark.format === 0) {

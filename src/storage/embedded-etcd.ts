@@ -224,7 +224,7 @@ async function advise(end: EtcdEnd, options: RunOptions, run: Run): Promise<void
   run.advice = advice;
 }
 
-/** Resolves to the end of the last run. One that waited is explained by its data, once. */
+/** Resolves to the end of the last run. If etcd waited in it, its data explain the end, once. */
 async function endOf({ binary, dataDir }: RunOptions, run: Run): Promise<EtcdEnd> {
   const end = await lastOutput(dataDir);
   if (end.trouble === 'waiting') run.isLogChecked = true;

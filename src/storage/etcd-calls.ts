@@ -1,4 +1,7 @@
-/** Calls of etcd for the store: retried while they have no effect, with errors of the Store contract. */
+/**
+ * Calls of etcd for the store. Those without side effects are retried; errors are those of the Store
+ * contract.
+ */
 import { type Clock, sleep } from '../base/clock.ts';
 import {
   type EtcdRpc,

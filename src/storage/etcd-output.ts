@@ -37,7 +37,7 @@ export const isLasting = ({ trouble }: EtcdEnd): boolean => lasting.includes(tro
 /** Warning of an etcd that cannot make its first write, which it repeats for ever. */
 const waits = /"msg":"failed to publish local member to cluster through raft"/;
 
-/** Frame of a stack of Go, below which etcd reads its data: garbage in them ends it by a runtime error. */
+/** Frame of a Go stack trace in which etcd reads its data: damaged data can end etcd by a runtime error. */
 const readsData = /^go\.etcd\.io\/etcd\/server\/v\d+\/etcdserver\.bootstrap\(/;
 
 const maxLineLength = 500;
@@ -106,9 +106,9 @@ const advice: Readonly<
   full: (line, directory) =>
     `the disk of ${directory} is full (${line}): make room there (etcd allocates 64 MB at once), and etcd goes on by itself`,
   'read-only': (line, directory) =>
-    `the disk of ${directory} is read-only (${line}): the kernel mounts a disk with errors so (dmesg shows them); mount it writable again, and etcd goes on by itself`,
+    `the disk of ${directory} is read-only (${line}): the kernel does this to a disk with errors, which dmesg shows; mount it writable again, and etcd goes on by itself`,
   denied: (line, directory) =>
-    `the user of minik8s must not write in ${directory} (${line}): run minik8s as the owner of all its files, or give them to this user (chown -R)`,
+    `the user of minik8s may not write in ${directory} (${line}): run minik8s as the owner of all its files, or give them to this user (chown -R)`,
   failing: (line, directory) =>
     `the disk of ${directory} fails (${line}): dmesg shows its errors; replace it, and restore a backup of the cluster on another one`,
   newer: (line, directory) =>

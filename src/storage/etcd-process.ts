@@ -75,8 +75,8 @@ export async function runEtcd(
     // A process group of its own: Ctrl-C reaches the master alone, which then ends etcd after its last write.
     detached: true,
     // The garbage collector of etcd runs when the heap has grown by half, instead of doubled: 1,000 nodes
-    // renew 100 Leases a second. The second is a flag of etcd 3.6 and later, which earlier ones would reject
-    // as a flag: the number of writes that stay in memory after a snapshot, for members that lag.
+    // renew 100 Leases a second. The second variable is the number of writes that stay in memory after a
+    // snapshot, for members that lag. It is not given as a flag, which etcd before 3.6 would reject.
     env: { GOGC: '50', ...(command.peers === undefined && { ETCD_SNAPSHOT_CATCHUP_ENTRIES: '100' }) },
   });
   const exited = new Promise<string>((resolve) => {

@@ -118,7 +118,7 @@ export async function takeOverData(options: TakeOverOptions): Promise<void> {
   log.info('taking over the data of an earlier etcd', { version });
   await copyOrRemove(options, version);
   const kept = [await changePlaces(options), options.earlierBinary].filter(Boolean).join(' and ');
-  log.info('the data are those of this etcd now; delete what was kept when you like', { kept });
+  log.info('took over the data of the earlier etcd; its own copy is kept, and may be deleted', { kept });
 }
 
 /** Copies the data; removes the copy if that fails. */

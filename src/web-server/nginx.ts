@@ -57,9 +57,9 @@ const imageLabel = 'minik8s.io/nginx-image';
 const startMs = 15_000;
 const reloadMs = 30_000;
 const lookMs = 20;
-/** Time before a reload in which the server asks clients to open new connections. */
 /** Time after a reload in which workers of the configuration before it may still accept connections. */
 const settleMs = 10_000;
+/** Shortest and longest time before a reload in which the server asks clients to open new connections. */
 const minDrainMs = 250;
 const maxDrainMs = 1000;
 const withTls = '-tls';

@@ -33,7 +33,7 @@ const requestHeaders: readonly (readonly [string, string])[] = [
   ['x-request-id', '$request_id'],
 ];
 
-/** A location with headers of its own inherits none, so that the one of a reload is repeated. */
+/** Header of a reload. It is repeated, because a location with headers of its own inherits none. */
 const drainHeader = 'add_header Connection $minik8s_close always;';
 
 export function statusBody(status: number): readonly string[] {
@@ -88,7 +88,7 @@ function skippedPart(fraction: number, variables: Variables): string {
 
 function timeoutLines(timeoutMs: number | undefined): readonly string[] {
   if (timeoutMs === undefined) return [];
-  // nginx has no switch for a timeout: a day is none.
+  // nginx cannot switch a timeout off: a day stands for no limit.
   const ms = timeoutMs === 0 ? 86_400_000 : Math.max(1, Math.round(timeoutMs));
   return ['read', 'send'].map((name) => `proxy_${name}_timeout ${ms}ms;`);
 }

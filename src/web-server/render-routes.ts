@@ -63,7 +63,10 @@ function bodyOf({ match, action, policy = {} }: Route, { upstreams, httpsPort }:
   ].join('\n      ');
 }
 
-/** A location with headers of its own inherits none, so that the one of a reload is repeated. */
+/**
+ * Returns the lines of headers. A location with headers of its own inherits none, so the header of a reload
+ * is repeated.
+ */
 function headerLines({ affinity }: ProxyAction, cors: readonly string[]): readonly string[] {
   if (!affinity && cors.length === 0) return [];
   const again = 'add_header Connection $minik8s_close always;';

@@ -8,7 +8,7 @@ import { conditionVariables } from './render-conditions.ts';
 import type { Answer, ForwardAnswer, Rule } from './rule.ts';
 import { isPlainPath, type Site } from './site.ts';
 
-/** Location of a site that answers what no rule matches. */
+/** Location that answers requests that no rule matches. */
 const notFoundName = '@minik8s_none';
 
 export function renderRules(site: Site, rules: readonly Rule[], facts: AnswerFacts): string {

@@ -51,5 +51,5 @@ export class Variables {
   }
 }
 
-/** nginx reads two decimals; a part that is not nothing never becomes nothing. */
+/** Returns a percentage with two decimals, as nginx reads it. A part above 0 never becomes 0. */
 const percent = (part: number) => `${Math.max(0.01, Math.min(99.99, part * 100)).toFixed(2)}%`;

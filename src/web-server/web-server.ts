@@ -1,6 +1,6 @@
 /**
- * Keeps the node's web server at what its fronts ask for. A front turns one kind of object into sites; all
- * fronts share one server, because only one can listen on a port. The server runs only while a front has
+ * Keeps the node's web server serving the sites of its fronts. A front turns one kind of object into sites;
+ * all fronts share one server, because only one can listen on a port. The server runs only while a front has
  * something to serve.
  */
 import { Backoff } from '../base/backoff.ts';

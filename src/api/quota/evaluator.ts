@@ -9,7 +9,7 @@ export interface Evaluator {
   /** Returns true if such a write may increase the usage. */
   handles(operation: 'create' | 'update', subresource: string): boolean;
   /**
-   * Returns the fields that the object lacks for being counted under these names, as text; undefined for
+   * Returns the fields that the object lacks to be counted under these names, as text; undefined if it lacks
    * none.
    */
   missing(names: readonly string[], object: KubeObject): string | undefined;

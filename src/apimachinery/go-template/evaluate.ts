@@ -144,7 +144,7 @@ class Run {
     return found;
   }
 
-  /** `last` holds the value of the call in front in the pipeline. */
+  /** Evaluates one call. `last` holds the value of the previous call in the pipeline. */
   #call(call: Call, dot: Value, variables: Variables, last: readonly Value[]): Value {
     const [first, ...rest] = call;
     if (!first) throw new TemplateError('missing value for command');

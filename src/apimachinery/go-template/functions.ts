@@ -134,7 +134,7 @@ const asQuery = (text: string) =>
     .replaceAll(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll('%20', '+');
 
-/** Returns whether all keys exist, one below the other. */
+/** Returns whether all keys exist, each in the value of the previous one. */
 function exists([value, ...keys]: readonly Value[]): boolean {
   let found: Value = value;
   for (const key of keys) {

@@ -7,7 +7,7 @@ export type Token =
       readonly text: string;
       readonly value: string | number | bigint | boolean | null;
     }
-  /** `joined`: without a blank in front, so that it belongs to the operand before. */
+  /** `joined` is true without a blank in front: the field then belongs to the operand before it. */
   | { readonly kind: 'field'; readonly text: string; readonly joined: boolean }
   | { readonly kind: 'dot' | 'variable' | 'function' | 'keyword' | 'mark'; readonly text: string };
 

@@ -115,14 +115,16 @@ class Order {
     if (!this.#inRight.has(element)) this.items.push({ element, at });
   }
 
-  /** Returns true if the item of the live list is appended already, or is the wanted one. */
+  /**
+   * Returns true if the item of the live list is already appended, or is the next item of the applied list.
+   */
   isDone(element: PathElement, wanted: PathElement | undefined): boolean {
     return element === wanted || this.#done.has(element);
   }
 
   /**
-   * Returns true if the live list goes on before the applied one: after an item that it alone has, and after
-   * a shared item that comes later and is placed where the applied list has it.
+   * Returns true if the live list advances next: past an item that only it has, and past a shared item that
+   * comes later in the applied order and is appended there.
    */
   goesOn(element: PathElement, wanted: PathElement | undefined): boolean {
     if (element === wanted) return false;

@@ -20,7 +20,7 @@ export function* defaultCauses(schema: StructuralSchema, path: string): Steps<St
 
 interface Around {
   readonly isRoot: boolean;
-  /** Inside of apiVersion, kind or metadata: makes the object that has only this value. */
+  /** Makes an object that has only this value; present inside of apiVersion, kind and metadata. */
   readonly head: Head | undefined;
 }
 

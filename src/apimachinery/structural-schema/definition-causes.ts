@@ -14,7 +14,10 @@ import { structureCauses } from './structure-causes.ts';
 import { additionalOf, alternatives, itemsOf, keywordCauses, unreadable } from './written-schema.ts';
 
 export interface DefinitionOptions {
-  /** True if the status is a subresource: the schema's root then may say little besides its properties. */
+  /**
+   * True if the status is a subresource: the root of the schema may then have few keywords besides
+   * properties.
+   */
   readonly hasStatus?: boolean;
   /**
    * Checks the rules in CEL of a schema without other problems. Default: rejects rules, because a rule that

@@ -8,7 +8,7 @@ import { additionalOf } from './written-schema.ts';
 
 export type FoundField =
   | { readonly path: string; readonly schema: WrittenSchema }
-  /** The reason why the path is none. */
+  /** Reason why the path is invalid. */
   | { readonly error: string };
 
 /**

@@ -16,7 +16,10 @@ export interface Named {
   readonly field: string;
 }
 
-/** A cause that is not made yet: of several alternatives, only the causes of the nearest one are shown. */
+/**
+ * Creates a cause. It is created late, because only the causes of the nearest of several alternatives are
+ * reported.
+ */
 export type LateCause = () => StatusCause;
 
 const wrong =

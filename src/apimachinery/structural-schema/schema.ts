@@ -60,7 +60,7 @@ export interface StructuralSchema {
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[] | undefined;
 }
 
-/** A schema as an author wrote it, in which also the keywords may stand that are rejected. */
+/** Schema as its author wrote it, which may also have keywords that are rejected. */
 export interface WrittenSchema
   extends Omit<
     StructuralSchema,

@@ -1,7 +1,9 @@
 /** Results of the patterns of a schema for the texts of one object, which take time for long texts. */
 import type { Pattern } from '../re2.ts';
 
-/** Thrown when a slice of matching is used up: the validation is repeated, and long texts are not. */
+/**
+ * Thrown when a slice of matching is used up: the validation is repeated, without matching long texts again.
+ */
 export const pausedMatching: unique symbol = Symbol('paused matching');
 
 /** Characters that are matched in one slice: some milliseconds. */
@@ -18,7 +20,10 @@ export class Matches {
     this.#characters = 0;
   }
 
-  /** Throws pausedMatching; then the same call after `beginSlice` gets on. */
+  /**
+   * Returns whether the pattern matches. Throws pausedMatching; the same call after the next `beginSlice`
+   * continues.
+   */
   test(pattern: Pattern, text: string): boolean {
     if (text.length <= maxShort) return pattern.matches(text);
     const known = this.#known.get(pattern) ?? new Map<string, boolean>();

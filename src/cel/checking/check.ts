@@ -81,8 +81,8 @@ class Checker {
   }
 
   /**
-   * Returns the type of a variable, or of the type that has this name. A leading dot skips the loops'
-   * variables.
+   * Returns the type of a variable, or of the type that has this name. A leading dot skips the variables of
+   * loops.
    */
   private named(name: string): Type | undefined {
     const isRoot = name.startsWith('.');
@@ -270,7 +270,7 @@ class Checker {
     return this.report(offset, `expected type '${showType(expected)}' but found '${showType(found)}'`);
   }
 
-  /** Joins the types of the elements of one literal. Those of several types are refused by the validation. */
+  /** Joins the types of the elements of one literal. The validation refuses elements of several types. */
   private join(previous: Type | undefined, current: Type): Type {
     if (previous === undefined) return current;
     return assignable(this.substitution, previous, current) ? moreGeneral(previous, current) : types.dyn;

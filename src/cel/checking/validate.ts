@@ -24,7 +24,9 @@ class Validator {
     this.issues = issues;
   }
 
-  /** `mixed` says whether lists may have elements of several types, as the arguments of `format` do. */
+  /**
+   * Checks a node. `mixed` is true if lists may have elements of several types, as arguments of `format` do.
+   */
   visit(node: Expression, mixed: boolean): void {
     if (this.seen.has(node)) return;
     this.seen.add(node);

@@ -39,7 +39,7 @@ export function fixed(cost: number): Cost {
   return { actual: () => cost, estimate: () => ({ cost: exactly(cost) }) };
 }
 
-/** Reads the argument `factor` times; `sized` results are at most as long as the argument. */
+/** Cost of reading the argument `factor` times. A `sized` result is at most as long as the argument. */
 export function traversal(at: number, options: { factor?: number; sized?: boolean } = {}): Cost {
   const each = perCharacter * (options.factor ?? 1);
   return {
@@ -51,13 +51,13 @@ export function traversal(at: number, options: { factor?: number; sized?: boolea
   };
 }
 
-/** Looks for the second argument at one end of the first. */
+/** Cost of looking for the second argument at one end of the first. */
 export const affix: Cost = {
   actual: (args) => Math.ceil(sizeOf(args[0]) * perCharacter),
   estimate: (args) => ({ cost: scaled(sizeAt(args, 1), perCharacter) }),
 };
 
-/** Reads both arguments until one ends. */
+/** Cost of reading both arguments until one of them ends. */
 export const comparison: Cost = {
   actual: ([left, right]) => Math.ceil(smallerSize(left, right) * perCharacter),
   estimate: (args) => {
@@ -66,7 +66,10 @@ export const comparison: Cost = {
   },
 };
 
-/** The longer of two texts is not measured: its length may be out of proportion to the cost. */
+/**
+ * Returns the smaller size. The longer of two texts is not measured: that may take longer than the cost
+ * allows.
+ */
 function smallerSize(left: Result | undefined, right: Result | undefined): number {
   if (typeof left === 'string' && typeof right === 'string') {
     if (left.length >= 2 * right.length) return sizeOf(right);
@@ -76,7 +79,7 @@ function smallerSize(left: Result | undefined, right: Result | undefined): numbe
   return Math.min(sizeOf(left), sizeOf(right));
 }
 
-/** Copies both arguments into a longer one. */
+/** Cost of copying both arguments into one value. */
 export const concatenation: Cost = {
   actual: (args) => Math.ceil((sizeOf(args[0]) + sizeOf(args[1])) * perCharacter),
   estimate: (args) => {
@@ -90,13 +93,13 @@ export const listConcatenation: Cost = {
   estimate: (args) => ({ cost: one, size: plus(sizeAt(args, 0), sizeAt(args, 1)) }),
 };
 
-/** Looks at every element of the second argument. */
+/** Cost of looking at every element of the second argument. */
 export const membership: Cost = {
   actual: (args) => sizeOf(args[1]),
   estimate: (args) => ({ cost: sizeAt(args, 1) }),
 };
 
-/** Searches the second argument in the first one. */
+/** Cost of searching for the second argument in the first one. */
 export const search: Cost = {
   actual: (args) => Math.ceil(sizeOf(args[0]) * perCharacter) * Math.ceil(sizeOf(args[1]) * perCharacter),
   estimate: (args) => ({
@@ -108,7 +111,7 @@ export function patternCost(text: number, pattern: number): number {
   return Math.ceil((1 + text) * perCharacter) * Math.ceil(pattern * perPatternCharacter);
 }
 
-/** Matches the first argument with the pattern that the second one is. */
+/** Cost of matching the first argument with the second one, a pattern. */
 export function matching(sized: boolean): Cost {
   return {
     actual: (args) => patternCost(sizeOf(args[0]), sizeOf(args[1])),
@@ -120,7 +123,7 @@ export function matching(sized: boolean): Cost {
   };
 }
 
-/** Reads the whole of a list with all that is inside of it. */
+/** Cost of reading a list with everything in it. */
 export const deepTraversal: Cost = {
   actual: (args) => traversalCost(args[0]),
   estimate: (args) => {

@@ -29,7 +29,7 @@ class Estimator {
     this.environment = environment;
   }
 
-  /** A node that stands in two places is evaluated at both, and estimated once. */
+  /** Estimates a node once, even if it stands in two places, where it is evaluated twice. */
   estimate(node: Expression): Known {
     const known = this.known.get(node);
     if (known) return known;
@@ -103,7 +103,7 @@ class Estimator {
     return { ...called, cost: plus(called.cost, ...costs), ...(declared && { declared }) };
   }
 
-  /** The range that covers all overloads that may be called. */
+  /** Returns the range that covers all overloads that may be called. */
   private overloads(node: CallNode, operands: readonly Expression[]): CallEstimate {
     const args = operands.map((operand) => this.argument(operand));
     const estimates = (node.overloads ?? []).map((overload: Overload) => overload.cost.estimate(args));

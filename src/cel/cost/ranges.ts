@@ -1,4 +1,4 @@
-/** Arithmetic of estimates. Numbers above 2^64 - 1 count as that. */
+/** Arithmetic of estimates. Numbers above 2^64 - 1 count as 2^64 - 1. */
 import type { Range } from '../functions/overload.ts';
 
 export const unbounded = 2 ** 64;

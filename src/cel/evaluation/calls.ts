@@ -9,7 +9,7 @@ import { dispatch } from './dispatch.ts';
 import { planIndex, planOptionalSelect } from './fields.ts';
 import type { Plans, Step } from './step.ts';
 
-/** `constantList` says whether the second argument is a list of one value, for `in`. */
+/** Plans a call. `constantList` is true if the second argument of `in` is a constant list. */
 export function planCall(plans: Plans, node: CallNode, charged: boolean, constantList: boolean): Step {
   if (node.name === '_[_]' || node.name === '_[?_]') return planIndex(plans, node, charged);
   if (node.name === '_?._') return planOptionalSelect(plans, node, charged);
@@ -20,7 +20,7 @@ export function planCall(plans: Plans, node: CallNode, charged: boolean, constan
   return special(node, steps, constantList) ?? strict(node, operands, steps);
 }
 
-/** Compiles the pattern of find and findAll, if it is a literal, so that a bad one is no expression. */
+/** Throws a CelError for an invalid pattern of find or findAll that is a literal. */
 function checkPattern({ name, args: [pattern] }: CallNode): void {
   if ((name !== 'find' && name !== 'findAll') || pattern?.kind !== 'const') return;
   const compiled = typeof pattern.value === 'string' ? compilePattern(pattern.value) : undefined;
@@ -48,7 +48,7 @@ function special(node: CallNode, steps: readonly Step[], constantList: boolean):
   }
 }
 
-/** A fault of one operand does not matter if the other one is `decisive`. */
+/** Plans a logical operator. A fault of one operand does not matter if the other one is `decisive`. */
 function logical(first: Step, second: Step, decisive: boolean): Step {
   return (frame) => {
     const left = first(frame);
@@ -83,7 +83,7 @@ function notStrictlyFalse(operand: Step): Step {
   };
 }
 
-/** Membership in a list of literals costs nothing, because upstream makes a set of them. */
+/** Plans `in` with a list of literals, which costs nothing, because upstream makes a set of them. */
 function inConstants(value: Step, list: Step): Step {
   return (frame) => {
     const found = value(frame);
@@ -103,7 +103,7 @@ function alternative(name: 'or' | 'orValue', first: Step, second: Step): Step {
   };
 }
 
-/** A function that needs all of its arguments. */
+/** Plans a function that needs all of its arguments. */
 function strict(node: CallNode, operands: readonly Expression[], steps: readonly Step[]): Step {
   const overloads = node.overloads ?? [];
   const [only] = overloads;

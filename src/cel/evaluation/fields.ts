@@ -19,7 +19,7 @@ function isPath(node: Expression): boolean {
 }
 
 /**
- * Returns the start of a path, and what a selection from it costs: what is no path has to become one first.
+ * Returns the start of a path, and the cost of a selection from it. A node that is not a path costs one more.
  */
 function startOf(plans: Plans, node: Expression, charged: boolean): { from: Step; cost: number } {
   if (isPath(node)) return { from: plans.plan(node, charged), cost: 1 };
@@ -78,7 +78,7 @@ export function planIndex(plans: Plans, node: CallNode, charged: boolean): Step 
   };
 }
 
-/** A selection that finds nothing, and is no fault, is not counted. */
+/** Returns false for a selection that finds nothing without a fault; its cost is not counted. */
 function isThere(found: Result): boolean {
   return !(found instanceof Optional && found.value === undefined);
 }

@@ -77,9 +77,7 @@ function overMap(frame: Frame, loop: Loop, map: MapValue, state: LoopState | und
   }
 }
 
-/**
- * Takes one step. Returns false when the loop ends. A step counts, also one that upstream has for nothing.
- */
+/** Takes one step. Returns false when the loop ends. Every step counts as work, even one without cost. */
 function advance(
   frame: Frame,
   { condition, step, accumulator }: Loop,

@@ -28,7 +28,7 @@ export class Planner implements Plans {
     this.environment = environment;
   }
 
-  /** Plans a node. One that stands in two places has one plan. */
+  /** Plans a node. A node that stands in two places has one plan. */
   plan(node: Expression, charged = true): Step {
     const planned = charged ? this.charged : this.free;
     const known = planned.get(node);
@@ -68,7 +68,7 @@ export class Planner implements Plans {
     return name === '@in' && list?.kind === 'list' && this.constants.of(list) !== undefined;
   }
 
-  /** Makes a slot for the variable of a loop, which the name stands for until the slot is closed. */
+  /** Makes a slot for a variable of a loop. The name refers to it until the slot is closed. */
   open(name: string): number {
     const slot = this.slots++;
     const slots = this.locals.get(name);
@@ -96,7 +96,7 @@ export class Planner implements Plans {
     return charged ? counted(known) : known;
   }
 
-  /** A variable is converted when the first expression reads it. */
+  /** Plans a declared variable, which is converted when it is first read. */
   private declared(name: string, type: Type): Step {
     const slot = this.slots++;
     return (frame) => {

@@ -7,10 +7,10 @@
 import type { Result } from '../values/value.ts';
 import type { Run } from './run.ts';
 
-/** Thrown by a loop to pause the evaluation. Not an error: nobody reads a stack of it. */
+/** Thrown by a loop to pause the evaluation. Not an Error, because its stack would never be read. */
 export const paused: unique symbol = Symbol('paused');
 
-/** Loops that one part of an expression reaches, in their order: a round of a loop, or the whole. */
+/** Loops that a round of a loop, or the whole expression, reaches, in their order. */
 export class Rounds {
   private readonly loops: LoopState[] = [];
   private at = 0;

@@ -1,7 +1,7 @@
 /** Cost of an evaluation, as Kubernetes counts it, and a bound for the work that this cost does not cover. */
 import { CostError } from '../error.ts';
 
-/** Maximum cost of one evaluation, and what is left for the others of the same request. */
+/** Maximum cost of one evaluation, and the cost that is left for all evaluations of a request. */
 export class Budget {
   /** Maximum cost of one evaluation. */
   readonly perCall: number;

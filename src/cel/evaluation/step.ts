@@ -4,9 +4,7 @@ import type { Result } from '../values/value.ts';
 import type { Rounds } from './rounds.ts';
 import type { Run } from './run.ts';
 
-/**
- * One evaluation: its cost, its variables as they were given, and those that were converted or are loops'.
- */
+/** One evaluation: its cost, its variables as given, and slots for converted variables and those of loops. */
 export interface Frame {
   readonly run: Run;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -24,7 +22,7 @@ export interface Plans {
    * conditional: such a node is planned with `charged` false.
    */
   plan(node: Expression, charged?: boolean): Step;
-  /** Makes a slot for the variable of a loop, which the name stands for until the slot is closed. */
+  /** Makes a slot for a variable of a loop. The name refers to it until the slot is closed. */
   open(name: string): number;
   close(name: string): void;
 }

@@ -1,6 +1,6 @@
 /**
- * Operators. The logical ones and the conditional are evaluated apart, because they need not have all
- * operands.
+ * Operators, except the logical ones and the conditional, which do not need all operands
+ * (evaluation/calls.ts).
  */
 import { comparison, concatenation, fixed, listConcatenation, membership } from '../cost/costs.ts';
 import type { Run } from '../evaluation/run.ts';
@@ -66,7 +66,7 @@ function doubles(work: (left: number, right: number) => Result): Apply {
     typeof left === 'number' && typeof right === 'number' ? work(left, right) : noSuchOverload;
 }
 
-/** Times and durations by their nanoseconds. */
+/** Returns an operator that works on the nanoseconds of times and durations. */
 function nanos(work: (left: bigint, right: bigint) => Result): Apply {
   return ([left, right]) =>
     hasNanos(left) && hasNanos(right) ? work(left.nanos, right.nanos) : noSuchOverload;
@@ -126,7 +126,7 @@ function addLists([left, right]: readonly Value[], run: Run): Result {
   return isUnordered(left) ? merge(left, right, run) : concatenate(left, right, run);
 }
 
-/** Equality costs one for values of a library, whatever their size. */
+/** Cost of equality: one for values of a library, whatever their size. */
 const equality: Cost = {
   actual: (args, result) => (args[0] instanceof Opaque ? 1 : comparison.actual(args, result)),
   estimate: (args) => (args[0]?.isOpaque && args[1]?.isOpaque ? fixed(1) : comparison).estimate(args),
@@ -186,7 +186,7 @@ function entry([map, key = null]: readonly Value[]): Result {
   return found === undefined ? new Fault(`no such key: ${showKey(key)}`) : found;
 }
 
-/** Returns a key as upstream's message about a missing one has it. */
+/** Returns a key as upstream's message about a missing key shows it. */
 function showKey(key: Value): string {
   if (key instanceof Uint) return String(key.value);
   return typeof key === 'object' ? 'null' : String(key);
@@ -198,7 +198,7 @@ export function elementAt(from: Value, key: Value): Result {
   return from instanceof MapValue ? entry([from, key]) : noSuchOverload;
 }
 
-/** Reads an element or an entry, and returns an optional: a missing one is no fault. */
+/** Reads an element or an entry, and returns an optional, which is empty if it is missing. */
 export function optionalAt(args: readonly Value[]): Result {
   const [from, key = null] = args;
   if (from instanceof Optional) return from.value === undefined ? from : optionalAt([from.value, key]);

@@ -1,4 +1,7 @@
-/** Functions of optional values. `or` and `orValue` are evaluated apart: their argument may not be needed. */
+/**
+ * Functions of optional values. `or` and `orValue`, which may not need their argument, are in
+ * evaluation/calls.ts.
+ */
 import { MadeObject } from '../values/made-object.ts';
 import {
   Duration,

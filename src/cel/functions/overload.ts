@@ -4,8 +4,8 @@ import { type Signature, signature } from '../types/signature.ts';
 import type { Result, Value } from '../values/value.ts';
 
 /**
- * A function for one list of types. The arguments of a call have them: the receiver is the first. The cost is
- * 1 unless `cost` says otherwise.
+ * A function for one list of argument types; a receiver is the first argument. The cost is 1 unless `cost`
+ * says otherwise.
  */
 export interface Overload extends Signature {
   readonly apply: (args: readonly Value[], run: Run) => Result;
@@ -16,7 +16,7 @@ export interface Overload extends Signature {
   readonly isLibrary: boolean;
 }
 
-/** Rule of a call's cost, for what it did and for what it may do. */
+/** Rule for the cost of a call: its actual cost, and an estimate. */
 export interface Cost {
   readonly actual: (args: readonly Value[], result: Result) => number;
   readonly estimate: Estimate;
@@ -50,7 +50,7 @@ export interface CallEstimate {
 
 export type Estimate = (args: readonly Argument[]) => CallEstimate;
 
-/** A function as its library declares it: signature, what it does, and its cost if that is not 1. */
+/** A function as its library declares it: signature, implementation, and cost if that is not 1. */
 export type Declaration = readonly [
   signature: string,
   apply: (args: readonly Value[], run: Run) => Result,

@@ -36,7 +36,7 @@ function strings(work: (text: string, other: string, run: Run) => Result): Decla
     typeof text === 'string' && typeof other === 'string' ? work(text, other, run) : noSuchOverload;
 }
 
-/** Searching is quick where characters are rare, and else costs both lengths. */
+/** Counts the worst case of a search as work: the product of both lengths. */
 const contains = strings((text, part, run) => {
   run.work((text.length * (1 + Math.min(part.length, 64))) / 256);
   return text.includes(part);

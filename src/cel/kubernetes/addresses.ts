@@ -131,7 +131,7 @@ const containsCidr = ofCidr((cidr, other) => {
   return cidr.prefix <= inner.prefix && cidr.contains(inner.address);
 });
 
-/** Compares the bytes of the CIDR; a text is parsed before. */
+/** Cost of comparing the bytes of the CIDR, and of parsing a text before. */
 function containing(isText: boolean, isCidr: boolean): Cost {
   const text = isText ? perCharacter : 0;
   return {

@@ -78,7 +78,7 @@ class GroupCheck extends Step {
   }
 }
 
-/** The variable `authorizer.requestResource`, and what an expression makes from a group. */
+/** The variable `authorizer.requestResource`, and the resources that an expression makes from a group. */
 export class ResourceCheck extends Step {
   readonly typeName = `${prefix}ResourceCheck`;
   readonly asker: Asker;
@@ -99,7 +99,7 @@ class Decision extends Step {
   }
 }
 
-/** A function of a receiver of one class, and of strings. */
+/** Returns a function of a receiver of one class, and of strings. */
 function on<T extends Step>(
   receiver: abstract new (...parameters: never[]) => T,
   work: (receiver: T, ...texts: string[]) => Result,
@@ -145,7 +145,7 @@ function check(
   return new Decision(ask({ verb, serviceAccount: account, about }));
 }
 
-/** Upstream allows for two checks in one expression. */
+/** Cost of a check: as upstream, one expression may make two. */
 const checking = fixed(350_000);
 
 function selectorRange(length: Range): Range {

@@ -78,7 +78,7 @@ function validate([format, text]: readonly Value[]): Result {
   return faults.length === 0 ? none : new Optional(new ValueList(faults));
 }
 
-/** Length of the longest pattern that the estimate reckons with. */
+/** Maximum length of a pattern, for the estimate. */
 const maxPattern = 128;
 
 const validation: Cost = {

@@ -29,7 +29,7 @@ const malformed = new Fault(
   "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
 );
 
-/** White space around a quantity is a fault here. */
+/** Returns undefined for a text that is not a quantity, or that has white space. */
 function read(text: string): Quantity | undefined {
   return /\s/.test(text.slice(0, 128)) ? undefined : tryParseQuantity(text);
 }

@@ -35,7 +35,7 @@ export interface Sized {
 }
 
 /**
- * Returns the type, or undefined for a schema without one, on which no rule may stand. `name` is that of the
+ * Returns the type, or undefined for a schema without one, which cannot have rules. `name` is that of the
  * outermost object; `isRoot` adds apiVersion, kind, metadata.name and metadata.generateName, which every
  * resource has.
  */

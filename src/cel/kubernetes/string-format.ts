@@ -19,7 +19,7 @@ import {
 
 const clause = /%(?:%|(?:\.(\d{1,3}))?([a-zA-Z]))?/g;
 
-/** Digits of a fraction where the clause does not say how many. */
+/** Default number of digits of a fraction. */
 const defaultPrecision = 6;
 
 class FormatError extends Error {}
@@ -129,7 +129,10 @@ function fixed(value: Value, precision: number): string {
 
 const fixedFormats = new Map<number, Intl.NumberFormat>();
 
-/** Returns the format with so many digits. Ties are rounded to the even digit, as Go does. */
+/**
+ * Returns the format with this number of digits of the fraction. Ties are rounded to the even digit, as Go
+ * does.
+ */
 function fixedFormat(digits: number): Intl.NumberFormat {
   const known = fixedFormats.get(digits);
   if (known) return known;

@@ -155,7 +155,7 @@ const findAll = texts(2, ([text = '', pattern = ''], [count], run) => {
   return new ValueList(found);
 });
 
-/** Replaces the smallest texts by the largest ones as often as possible, or the other way about. */
+/** Returns the range of sizes: the maximum replaces the shortest texts, the minimum the longest ones. */
 function replacedSize(args: readonly Argument[]): Range {
   const [text, old, by] = [argument(args, 0).size, argument(args, 1).size, argument(args, 2).size];
   const max = replacements(text.max, old.min, by.max <= old.min);

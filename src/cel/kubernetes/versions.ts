@@ -42,7 +42,7 @@ function compare(left: Version, right: Version): number {
   return comparePrereleases(left.prerelease, right.prerelease);
 }
 
-/** A version without a prerelease is the higher one. */
+/** Compares prereleases. A version without one is higher. */
 function comparePrereleases(left: Version['prerelease'], right: Version['prerelease']): number {
   if (left.length === 0 || right.length === 0) return Math.sign(right.length - left.length);
   for (let at = 0; at < Math.min(left.length, right.length); at++) {
@@ -52,7 +52,7 @@ function comparePrereleases(left: Version['prerelease'], right: Version['prerele
   return Math.sign(left.length - right.length);
 }
 
-/** Numbers are below words. */
+/** Compares identifiers. A number is lower than a word. */
 function comparePart(left: bigint | string, right: bigint | string): number {
   if (typeof left === 'bigint') return typeof right === 'bigint' ? order(left, right) : -1;
   return typeof right === 'bigint' ? 1 : order(left, right);

@@ -146,7 +146,7 @@ const toEntries: Body = (offset, args) => {
   return { init: map(offset, []), step: filtered(offset, filter, step) };
 };
 
-/** Gives a name to a value, for one expression: a fold over nothing. */
+/** Gives a name to a value, for one expression, by a fold over an empty list. */
 function named(offset: number, name: string, value: Expression, result: Expression): FoldNode {
   const condition = constant(offset, false);
   const step = ident(offset, name);

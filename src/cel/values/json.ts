@@ -93,7 +93,10 @@ function isValue(
 
 const classes = [Opaque, List, MapValue, ObjectValue, Optional, Uint, Uint8Array] as const;
 
-/** A fault in the middle of a list or a map stands for null; upstream fails only where it is used, too. */
+/**
+ * Returns a value in a list or a map; null in place of a fault. Upstream fails only where the value is used,
+ * too.
+ */
 function element(json: unknown, type: Type): Value {
   const value = json === undefined ? null : fromJson(json, type);
   return value instanceof Fault ? null : value;

@@ -64,7 +64,7 @@ class JsonWriter {
     if (value instanceof Uint8Array) return this.#counted(value.toBase64());
     if (value instanceof Timestamp) return showTimestamp(value);
     if (value instanceof Duration) return showDuration(value);
-    throw new CelError(`a value of type ${typeNameOf(value)} is no value of JSON`);
+    throw new CelError(`a value of type ${typeNameOf(value)} cannot be represented in JSON`);
   }
 
   #object(entries: Iterable<readonly [string, Value]>, depth: number): object {
@@ -89,7 +89,7 @@ class JsonWriter {
 
 function finite(value: number): number {
   if (Number.isFinite(value)) return value;
-  throw new CelError(`${value} is no value of JSON`);
+  throw new CelError(`${value} cannot be represented in JSON`);
 }
 
 function* entriesOf(map: MapValue): Iterable<readonly [string, Value]> {

@@ -109,7 +109,7 @@ export const isLabelName = (name: string) => /^[a-zA-Z_][a-zA-Z0-9_]*$/.test(nam
 
 function labelName(name: string): string {
   if (isLabelName(name)) return name;
-  throw new MetricFailure(`${JSON.stringify(name)} is no name of a label in Prometheus`);
+  throw new MetricFailure(`${JSON.stringify(name)} is not the name of a label in Prometheus`);
 }
 
 /** Prometheus accepts the escapes of JSON. */

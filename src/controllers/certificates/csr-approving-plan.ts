@@ -166,7 +166,10 @@ function decideRenewal(name: string, { approval, node }: Situation): Decision {
 function decideReturn(name: string, { spec }: CertificateSigningRequest, situation: Situation): Decision {
   const { node } = situation;
   if (spec.signerName !== kubeletClientSigner)
-    return deny('InvalidRequest', 'an expired certificate is good for a client certificate only');
+    return deny(
+      'InvalidRequest',
+      'an expired certificate can be used only to request the next client certificate',
+    );
   if (!node || isPending(node))
     return deny('NodeDeleted', `there is no node ${JSON.stringify(name)}, or it waits for approval`);
   const shown = spec.extra?.[expiredCertificateKey]?.[0];

@@ -10,7 +10,7 @@ const rootCaKey = 'ca.crt';
 
 const descriptionAnnotation = 'kubernetes.io/description';
 const description =
-  'The certificate authority of this cluster (PEM). Programs in pods check by it that they speak to the API server.';
+  'The certificate authority of this cluster (PEM). Programs in pods verify the API server with it.';
 
 export type RootCaPlan =
   | { readonly type: 'none' }

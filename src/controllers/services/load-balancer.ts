@@ -218,7 +218,7 @@ class LoadBalancerController {
     const key = objectKey(service);
     const reserved = this.#reserved();
     const serving = this.#nodesWithEndpoint(key);
-    // Without its addresses of the pool, the Service is as one that nodes serve.
+    // Without its addresses of the pool, the Service is treated as one that nodes serve.
     const bare = { ...service, status: { ...service.status, loadBalancer: { ingress } } } as Service;
     const outcome = isClassOfNodes
       ? planNodeBalancer(bare, {
@@ -267,7 +267,10 @@ class LoadBalancerController {
   }
 }
 
-/** Returns what each address of a node's status is; nodes announce only one of theirs to the others. */
+/**
+ * Returns the owner of each address in a node's status, as a text; a node announces only one of its
+ * addresses.
+ */
 const addressesOfNodes = (nodes: readonly Node[]): ReadonlyMap<string, string> =>
   new Map(
     nodes.flatMap(({ metadata, status }) =>

@@ -62,7 +62,7 @@ async function admitRequest(server: Parts, admission: Admission): Promise<void> 
 
 /**
  * Maximum size of the JSON in bytes. The holder of a token or of an expired certificate may create many
- * requests, and a few keys of any algorithm need less.
+ * requests. A certificate request with a key of any usual algorithm is smaller.
  */
 const maxTokenBytes = 16 * 1024;
 
@@ -94,7 +94,10 @@ async function read(
   }
 }
 
-/** Returns what the user is who has no valid certificate yet, or no more; undefined for all others. */
+/**
+ * Describes a user without a valid certificate: it has none yet, or its own has expired. Returns undefined
+ * for any other user.
+ */
 function outsiderOf(user: UserInfo): string | undefined {
   if (isBootstrapper(user)) return 'a bootstrap token';
   return expiredNodeNameOf(user) === undefined ? undefined : 'a node with an expired certificate';

@@ -1,6 +1,7 @@
 /**
- * Adds default tolerations for unhealthy nodes (upstream's DefaultTolerationSeconds): a pod without its own
- * stays on such a node long enough for a restart of the node, and is then moved by taint eviction.
+ * Adds default tolerations for unhealthy nodes (upstream's DefaultTolerationSeconds): a pod without
+ * tolerations of its own stays on such a node long enough for a restart of the node, and is then deleted by
+ * taint eviction.
  */
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Toleration } from '../../api/core/v1/types.gen.ts';
@@ -25,7 +26,7 @@ export const defaultTolerationSeconds = (defaults: DefaultTolerations): Admissio
   },
 });
 
-/** Mutates the pod. A toleration of its own, for any time, replaces the default. */
+/** Mutates the pod. A toleration that the pod has already, for any time, replaces the default. */
 export function addDefaultTolerations({ spec }: Pod, defaults: DefaultTolerations): void {
   const missing = [
     { key: 'node.kubernetes.io/not-ready', tolerationSeconds: defaults.notReadySeconds },

@@ -1,4 +1,7 @@
-/** Restricts the events of a kubelet: its own, about its node, its pods and load balancers; limits sizes. */
+/**
+ * Restricts the events that a kubelet writes: it must be their source, they must be about its node, its pods
+ * or a load balancer, and their size is limited.
+ */
 import { type Event, eventResource } from '../../api/core/v1/event/event.ts';
 import { podResource } from '../../api/core/v1/pod/pod.ts';
 import { balancerReasons } from '../../api/core/v1/service/node-load-balancer.ts';
@@ -49,7 +52,7 @@ function isItsOwn(server: Reader, node: string, event: Event): boolean | Promise
   return kind === 'Pod' && isOwnPod(server, node, event);
 }
 
-/** Returns whether the event is one that a node has about a load balancer, which every node may serve. */
+/** Returns whether the event is one that nodes report about a load balancer. Any node may serve it. */
 async function isAboutBalancer(server: Reader, { involvedObject, reason = '' }: Event): Promise<boolean> {
   const { namespace = '', name = '', uid } = involvedObject;
   if (namespace === '' || name === '' || !balancerReasons.has(reason)) return false;
@@ -80,7 +83,8 @@ async function belongs(
 }
 
 /**
- * Searches the events named after the pod (by client-go's recorder and minik8s'), so few have to be examined.
+ * Returns whether the node has reported about the pod. Only events named after the pod are examined:
+ * client-go's recorder and minik8s' name them so.
  */
 function hasReported({ cache }: Reader, node: string, about: Event['involvedObject']): boolean {
   const { namespace = '', name, uid } = about;

@@ -1,7 +1,7 @@
 /**
- * Restricts the bodies of a kubelet's writes (upstream's plugin NodeRestriction, and more restrictive); the
- * authorizer decides which objects the kubelet may address. No rule here relies on anything that the node can
- * write itself (docs/decisions/0020-what-nodes-may-say.md).
+ * Restricts the bodies of a kubelet's writes (like upstream's plugin NodeRestriction, but more restrictive);
+ * the authorizer decides which objects the kubelet may address. No rule here relies on anything that the node
+ * can write itself (docs/decisions/0020-what-nodes-may-say.md).
  */
 
 import type { TokenRequest } from '../../api/authentication/v1/token-request.ts';
@@ -52,7 +52,7 @@ export type NodeRestrictionParts = Pick<
   'cache' | 'clock' | 'latest' | 'mayRegister' | 'podRangeProblem' | 'store'
 >;
 
-/** `features`: access of nodes besides that to the objects of Kubernetes' own kinds. */
+/** Restricts nodes. `features` is the access of nodes to objects of other kinds than Kubernetes' own. */
 export function nodeRestriction(
   server: NodeRestrictionParts,
   features: readonly NodeAccess[],
@@ -99,8 +99,8 @@ function firstOf<T, U>(list: readonly T[], find: (one: T) => U | undefined): U |
 }
 
 /**
- * Maximum size of the JSON in bytes. A Lease has some hundreds, a Node with the fifty images that it reports
- * twenty thousand.
+ * Maximum size of the JSON in bytes. A Lease has a few hundred bytes. A Node, with the fifty images that it
+ * reports, has about twenty thousand.
  */
 const maxBytes = new Map([
   [kindOf(leaseResource), 4 * 1024],
@@ -108,8 +108,8 @@ const maxBytes = new Map([
 ]);
 
 /**
- * Limits the size of a write. Every version is kept in the history for minutes, and the total is limited, so
- * a node gets no more of it than it needs.
+ * Limits the size of a write. The store keeps every version for minutes, and its total size is limited, so a
+ * node may use no more of it than it needs.
  */
 function tooLarge(definition: ResourceRef, object: KubeObject | undefined): string | undefined {
   const most = maxBytes.get(kindOf(definition));
@@ -121,7 +121,7 @@ function tooLarge(definition: ResourceRef, object: KubeObject | undefined): stri
 /** Compares two lists. An absent list equals an empty one. */
 const same = (a: object | undefined, b: object | undefined) => deepEqual(a ?? [], b ?? []);
 
-/** Rejects changes of finalizers and owners; but the Lease of a node may be owned by its Node. */
+/** Rejects changes of finalizers and owners, except that the Lease of a node may be owned by its Node. */
 function changedMetadata(
   node: string,
   { definition, object, old }: Admission,
@@ -276,8 +276,8 @@ function unclaimed({ spec: { podCIDR: _, podCIDRs: __, taints: ___, ...rest } }:
 }
 
 /**
- * Checks that the pod that is written or deleted is the node's: the pod that was authorized may have been
- * deleted since, and another may have its name.
+ * Checks that the written or deleted pod is bound to the node: the pod that was authorized may have been
+ * deleted since, and another one may have its name.
  */
 async function restrictPod(
   server: NodeRestrictionParts,
@@ -285,7 +285,7 @@ async function restrictPod(
   node: string,
   { subresource, object, old }: Admission,
 ): Promise<string | undefined> {
-  // Evictions and tokens are no pods.
+  // `object` is a pod only if there is no subresource: it may also be an Eviction or a TokenRequest.
   if (!old)
     return subresource === '' && object
       ? restrictMirror(server, node, object as Pod, reservedImage)

@@ -26,7 +26,7 @@ export const nodeUpgrades = (server: Pick<KubeContext, 'authorize'>): AdmissionP
   },
 });
 
-/** Kinds of which an object stands for a machine. */
+/** Kinds whose objects represent machines. */
 const ordered = [nodeResource, leaseResource];
 
 interface OrderedObject {
@@ -47,7 +47,7 @@ async function mayOrder(
 
 const orderProblem = (order: string | undefined): string | undefined =>
   order !== undefined && parseUpgradeOrder(order) === undefined
-    ? 'is no order: expected what minik8s upgrade --nodes writes'
+    ? 'is not an upgrade order: expected the value that minik8s upgrade --nodes writes'
     : undefined;
 
 const orderOf = (object: Admission['object']): string | undefined =>

@@ -1,7 +1,7 @@
 /**
  * Pod Security: restricts pods according to the labels of their namespace (upstream:
- * plugin/pkg/admission/security/podsecurity). Pods are rejected; for workloads that create pods the writer
- * only gets a warning.
+ * plugin/pkg/admission/security/podsecurity). A pod that violates the policy is rejected; the writer of a
+ * workload that creates such pods only gets a warning.
  */
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
@@ -35,7 +35,7 @@ import { PodSecurityAudit } from './pod-security-audit.ts';
 /** The minor version that the policy `latest` stands for. */
 const servedMinor = Number(kubernetesLevel.minor);
 
-/** Milliseconds for checking the pods of a namespace whose policy changes, as upstream. */
+/** Maximum time in milliseconds for checking the pods of a namespace whose policy changes, as upstream. */
 export const maxNamespaceCheck = 1_000;
 
 /** Subresources that do not change what a pod runs. All others are checked, including future ones. */

@@ -61,7 +61,7 @@ async function setPriority(server: Reader, { definition, name }: Admission, { sp
 const computed = (what: string, given: string | number, right: string | number) =>
   `the ${what} (${given}) must not be provided in pod spec; priority admission controller computed ${right} from the given PriorityClass name`;
 
-/** Restores the fields that an update leaves out, which is no change. */
+/** Restores the fields that an update leaves out: it does not change them. */
 function keepPriority(spec: Pod['spec'], old: Pod['spec']): void {
   if (spec.priority === undefined && old.priority !== undefined) spec.priority = old.priority;
   if (spec.preemptionPolicy === undefined && old.preemptionPolicy !== undefined)

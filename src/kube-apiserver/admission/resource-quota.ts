@@ -11,8 +11,8 @@ import type { KubeContext } from '../context.ts';
 import { type ChargedWrite, QuotaCharges } from './quota-charges.ts';
 
 /**
- * Milliseconds after which controllers/quotas/resource-quota.ts gives back a charge instead: it may have done
- * so by then.
+ * Maximum age in milliseconds of a charge that this plugin gives back. The controller
+ * (controllers/quotas/resource-quota.ts) may already have given back an older one.
  */
 const giveBackWithin = 15_000;
 

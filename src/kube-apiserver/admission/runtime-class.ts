@@ -1,6 +1,7 @@
 /**
- * Copies overhead and scheduling from the RuntimeClass that a pod names: what the runtime needs besides its
- * containers, and the nodes that have the runtime (upstream: plugin/pkg/admission/runtimeclass).
+ * Copies overhead and scheduling from the RuntimeClass that a pod names: the resources that the runtime needs
+ * in addition to the containers, and the nodes that have the runtime (upstream:
+ * plugin/pkg/admission/runtimeclass).
  */
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { mergeTolerations } from '../../api/core/v1/pod/tolerations.ts';

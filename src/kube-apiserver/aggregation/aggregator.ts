@@ -1,7 +1,7 @@
 /**
  * Forwards requests to extension servers (upstream: kube-aggregator). Which server has a group and version is
- * read from the APIServices in the cache. A server that hangs costs its callers their timeout, and nobody
- * else anything: it has a limit of its own for requests at once.
+ * read from the APIServices in the cache. A server that hangs delays only its own callers, until their
+ * timeout: each server has a limit of concurrent requests of its own.
  */
 import type { IncomingMessage } from 'node:http';
 import {
@@ -41,14 +41,14 @@ import { areSendable } from './identity-headers.ts';
 import { discoveredResources, type FetchedDocument, failureOf, fetchedDocument } from './probe.ts';
 import { answeredFields, hasBody, headersFor, isRedirect } from './proxy-plan.ts';
 
-/** Milliseconds after which a request ends that is no watch or stream (--request-timeout). */
+/** Timeout in milliseconds of requests other than watches and streams (--request-timeout). */
 const timeoutMs = 60_000;
 /** Maximum number of requests, besides watches and streams, that wait for one server at once. */
 export const maxWaiting = 100;
 
 type Context = Pick<KubeContext, 'cache' | 'kinds' | 'clock' | 'random' | 'nodeConnection'>;
 
-/** The connections of one extension server, as long as its APIService says the same of it. */
+/** Connections of one extension server. They are replaced when its APIService describes another server. */
 interface Kept {
   readonly server: ExtensionServer;
   readonly connections: Connections;
@@ -146,7 +146,7 @@ export class Aggregator implements Delegation {
     try {
       return await fetchedDocument(kept.connections, this.#server.clock, { path, former }, signal);
     } catch {
-      // A server without such a document is as good as one that does not answer: the former one stays.
+      // A server without such a document counts as one that does not answer: the former document stays.
       return former;
     }
   }
@@ -217,7 +217,10 @@ export class Aggregator implements Delegation {
     return new StreamedAnswer(status, answer, answeredFields(rawHeaders, asked.headers));
   }
 
-  /** Returns the signal that ends a request: its client has gone, it takes too long, or the server stops. */
+  /**
+   * Returns a signal that aborts when the client has disconnected, the request takes too long, or this server
+   * stops.
+   */
   #limitOf(request: Request, shutdown: AbortSignal | undefined, isLongRunning: boolean) {
     const late = new AbortController();
     const timer = isLongRunning ? undefined : this.#server.clock.after(timeoutMs, () => late.abort());
@@ -238,7 +241,7 @@ export class Aggregator implements Delegation {
     const known = this.#builtIn.known.get(name);
     if (known !== undefined) return known;
     const found = isBuiltIn(kinds, group, version);
-    // Names of requests are of any number; those of kinds are few.
+    // Clients may ask for any number of names; those of built-in kinds are few.
     if (found) this.#builtIn.known.set(name, found);
     return found;
   }
@@ -271,7 +274,9 @@ export class Aggregator implements Delegation {
   }
 }
 
-/** Returns why the extension server did not answer. Throws errors that are answers of this server. */
+/**
+ * Returns why the extension server did not answer. Rethrows an error with which this server answers itself.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof StatusError)) return unreachable(errorMessage(error)).message;
   if (error.status.code !== 503) throw error;

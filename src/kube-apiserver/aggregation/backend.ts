@@ -42,7 +42,10 @@ export function backendOf(
   return undefined;
 }
 
-/** An address may stand in the place of a name; no lookup of it would show what it is. */
+/**
+ * Returns the backend of an external name. An address in its place is checked here, because it is never
+ * looked up.
+ */
 function named(host: string | undefined, port: number): Backend | undefined {
   if (!host) return undefined;
   const address = canonicalAddress(host);

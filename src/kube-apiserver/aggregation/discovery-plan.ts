@@ -8,8 +8,8 @@ import type { DelegatedVersion } from '../../apiserver/delegation.ts';
 const maxResources = 1000;
 
 /**
- * Converts an APIResourceList to the resources of aggregated discovery. Throws an Error for a document that
- * is none.
+ * Converts an APIResourceList to the resources of aggregated discovery. Throws an Error for any other
+ * document.
  */
 export function resourcesOf(document: unknown): readonly JsonObject[] {
   const { resources, groupVersion } = document as { resources?: unknown; groupVersion?: unknown };
@@ -56,8 +56,8 @@ const textOf = (value: unknown, otherwise: string): string =>
   typeof value === 'string' && value !== '' ? value : otherwise;
 
 /**
- * Returns the entry of a version. Without resources, because the server did not answer, the former ones stay,
- * marked as stale.
+ * Returns the entry of a version. If `resources` is undefined, because the server did not answer, the former
+ * ones stay, marked as stale.
  */
 export function entryAfter(
   { spec }: APIService,

@@ -1,6 +1,6 @@
 /**
- * Keeps the discovery of extension servers. It is read in the background, so that one that hangs delays no
- * client: its former resources stay, marked as stale.
+ * Keeps the discovery of extension servers. It is read in the background, so that a server that hangs delays
+ * no client: its former resources stay, marked as stale.
  */
 import { type APIService, apiServiceResource } from '../../api/apiregistration/v1/api-service.ts';
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';

@@ -7,9 +7,7 @@ import type { DelegatedDescription } from '../../apiserver/delegation.ts';
 import { documentPathIn, isDocumentV3, partOfV2 } from './openapi-plan.ts';
 import type { FetchedDocument } from './probe.ts';
 
-/**
- * Resolves to a document of an extension server; to `former` if it has not changed or cannot be had.
- */
+/** Resolves to a document of an extension server; to `former` if it has not changed or cannot be read. */
 export type FetchDocument = (
   name: string,
   path: string,

@@ -1,4 +1,4 @@
-/** Decides what of the OpenAPI documents of an extension server describes one of its versions. Pure. */
+/** Selects the parts of an extension server's OpenAPI documents that describe one of its versions. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { DelegatedV2 } from '../../apiserver/delegation.ts';
 

@@ -29,8 +29,8 @@ export function headersFor(
 }
 
 /**
- * Returns whether the request has a body. A client of HTTP/1.1 announces the body of a read (RFC 9112 §6.3):
- * its stream always exists.
+ * Returns whether the request has a body. The body of a GET or HEAD exists only if headers announce it (RFC
+ * 9112 §6.3); its stream always exists.
  */
 export function hasBody({ method, headers, body }: Pick<Request, 'method' | 'headers' | 'body'>): boolean {
   if (body === null) return false;

@@ -49,7 +49,7 @@ export const masterUsage = 'usage-minik8s-master';
 
 /**
  * Returns the id of a valid token for masters in a header Authorization; undefined for anything else. A token
- * that never expires is not valid: it gives the keys of the cluster.
+ * that never expires is not valid here, because its holder receives the keys of the cluster.
  */
 export function masterTokenId(
   authorization: string | undefined,

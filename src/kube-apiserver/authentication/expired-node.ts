@@ -7,7 +7,9 @@ import { expiredCertificateKey } from '../../api/certificates/v1/conditions.ts';
 import type { Authenticator } from '../../apiserver/authentication/authenticator.ts';
 import { expiredNodesGroup, expiredNodeUserName, nodeNameOf } from '../../apiserver/request/user.ts';
 
-/** Time after its end for which a certificate is accepted: as long as it was valid by default. */
+/**
+ * Milliseconds for which a certificate is accepted after it has expired: as long as it is valid by default.
+ */
 const acceptedMs = 365 * 24 * 3600 * 1000;
 
 export const expiredNodeAuthenticator =

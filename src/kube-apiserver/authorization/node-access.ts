@@ -60,11 +60,11 @@ export interface NodeAccess {
 }
 
 export const always: NodeCondition = () => true;
-/** Lists and watches of the objects whose `spec.nodeName` is the node. */
+/** Returns whether a list or watch selects the objects whose `spec.nodeName` is the node. */
 export const isOfItsName: NodeCondition = ({ fieldSelector = [] }, node) =>
   requiredFieldValue(fieldSelector, 'spec.nodeName') === node;
 export const isNeededHere: NodeCondition = (request, node, { isNeeded }) => isNeeded(request, node);
 
-/** Words of a rejection. */
+/** Returns the message of a rejection. */
 export const notAllowed = (node: string, what: string) =>
   `node ${JSON.stringify(node)} is not allowed to modify ${what}`;

@@ -99,7 +99,7 @@ const memberRules: readonly Rule[] = [
     verbs: ['create'],
     when: always,
   },
-  // One by one: a list or a watch has the name that its field selector requires, or none.
+  // Read by name only: a list or a watch has the name that its field selector requires, or none.
   {
     group: '',
     resources: ['secrets', 'configmaps', 'persistentvolumeclaims'],
@@ -107,7 +107,7 @@ const memberRules: readonly Rule[] = [
     when: isNeededHere,
   },
   { group: '', resources: ['persistentvolumes'], verbs: ['get'], when: isVolumeNeeded },
-  // Some volumes are the node's to remove or to clean up; it reports the result in their status.
+  // The node has to remove or clean up some volumes, and reports the result in their status.
   { group: '', resources: ['persistentvolumes'], verbs: ['list', 'watch'], when: areOwnVolumes },
   { group: '', resources: ['persistentvolumes'], verbs: ['get'], when: isOwnVolume },
   { group: '', resources: ['persistentvolumes/status'], verbs: ['update'], when: isOwnVolume },
@@ -154,7 +154,7 @@ function needsOf(pod: Pod): readonly PodNeed[] {
   ];
 }
 
-/** `features`: access of nodes besides that to the objects of Kubernetes' own kinds. */
+/** Authorizes nodes. `features` is the access of nodes to objects of other kinds than Kubernetes' own. */
 export function nodeAuthorizer(engine: EngineContext, features: readonly NodeAccess[]): Authorizer {
   const needs = engine.cache.index(podsByNeed(features));
   const server: Reader = {

@@ -14,7 +14,7 @@ import {
 /** Returns the user who created a CertificateSigningRequest; undefined if it does not exist. */
 export type RequesterLookup = (name: string) => Promise<string | undefined>;
 
-/** Applies to bootstrap tokens, and to nodes that renew their certificates, also after they have expired. */
+/** Applies to bootstrap tokens, and to nodes that renew their certificates, even expired ones. */
 export function bootstrapperAuthorizer(requesterOf: RequesterLookup): Authorizer {
   return async (request) =>
     request.type === 'resource' && asks(request.user) && mayRequest(request, requesterOf);

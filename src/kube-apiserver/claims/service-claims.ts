@@ -131,8 +131,9 @@ function nodePortCauses(
 type IsBusy = (claim: string) => boolean;
 
 /**
- * Returns whether to skip a candidate: claims in `taken`, and after a first failure claims that Services in
- * the cache hold. Usually the first candidate is free; the cache is only an estimate.
+ * Returns a function that returns whether to skip a candidate: a claim in `taken`, and after a first failure
+ * also a claim that a Service in the cache holds. The first candidate is usually free, and the cache may be
+ * behind the store.
  */
 const busyOf =
   ({ holders }: Parts, taken: ReadonlySet<string>): IsBusy =>

@@ -1,6 +1,6 @@
 /**
  * The kinds that a CustomResourceDefinition defines, one for each served version. Objects are stored in one
- * of them; the others differ in their apiVersion, their schema and their columns. Pure.
+ * of the versions; the others differ in their apiVersion, their schema and their columns. Pure.
  */
 import type {
   CustomResourceDefinition,
@@ -17,9 +17,9 @@ import { scaleOf, selectableFieldsOf } from './field-paths.ts';
 import { printerColumns } from './printer-columns.ts';
 
 /**
- * Returns whether the kinds of a definition are served: no other kind has their names. The status may be
- * written by clients; an accepted plural that is not the definition's own belongs to another kind, and
- * without a kind there is nothing to serve.
+ * Returns whether the kinds of a definition are served: no other kind has their names. Clients may write the
+ * status, so its names are checked: an accepted plural that is not the definition's own belongs to another
+ * kind, and an empty kind cannot be served.
  */
 export const isServed = (definition: CustomResourceDefinition): boolean =>
   (isDefinitionTrue(definition, 'NamesAccepted') || isDefinitionTrue(definition, 'Established')) &&
@@ -119,8 +119,8 @@ function deprecationOf(
 }
 
 /**
- * Returns whether the definition is as it was created: then all stored objects are in the version in which
- * they are served, and complete.
+ * Returns whether the definition has not changed since it was created: then all stored objects are complete,
+ * and in the version in which they are served.
  */
 function isAsCreated(
   { metadata, status }: CustomResourceDefinition,
@@ -153,8 +153,8 @@ const completing = (schema: StructuralSchema) => (object: KubeObject) => {
 };
 
 /**
- * Returns a version whose objects are stored in another one, with the fields of its schema. Apart from that
- * the two have the same fields.
+ * Returns a version whose objects are stored in another version. A write stores the fields and defaults of
+ * `schema`; nothing else is converted.
  */
 function inOtherVersion(
   kind: ResourceDefinition,

@@ -1,7 +1,7 @@
 /**
  * Schemas of custom kinds as the OpenAPI documents show them (upstream:
  * apiextensions-apiserver/pkg/controller/openapi). Version 2 has no alternatives and no null, and kubectl
- * reads a field with a type as one whose other fields are unknown. Pure.
+ * rejects a field that the schema of its object does not list. Pure.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { ObjectType, PublishedSchema } from '../../apimachinery/field-types.ts';

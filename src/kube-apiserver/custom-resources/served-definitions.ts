@@ -1,6 +1,6 @@
 /**
  * Serves the kinds of the CustomResourceDefinitions that the watch cache contains. Each server of a cluster
- * does so by itself; the names of a definition have been accepted by a controller before.
+ * does this by itself. A controller has accepted the names of a definition before.
  */
 import {
   type CustomResourceDefinition,
@@ -24,7 +24,7 @@ export interface ServedDefinitionsOptions
 
 interface Entry {
   readonly revision: number;
-  /** Undefined while the kinds are not served. */
+  /** Everything on which the kinds depend; undefined while they are not served. */
   readonly basis: object | undefined;
   readonly kinds: readonly ResourceDefinition[];
 }
@@ -57,7 +57,7 @@ export class ServedDefinitions {
     this.#update();
     this.#end = cache.watch(prefix, from, {
       onEvents: () => this.#update(),
-      // The cache itself is current: only the events in between are lost.
+      // The cache itself is current; only events were lost.
       onExpired: () => this.start(),
     });
   }
@@ -106,7 +106,9 @@ export class ServedDefinitions {
     log.debug('the served custom resources have changed', { removed: removed.length, added: added.length });
   }
 
-  /** Serves the definitions that can be served, after a failure: the others keep the kinds that they had. */
+  /**
+   * Called after a failure. Serves the definitions that can be served; the others keep their former kinds.
+   */
   #serveOneByOne(next: ReadonlyMap<string, Entry>): void {
     for (const key of new Set([...this.#known.keys(), ...next.keys()])) {
       const entries = new Map(this.#known);
@@ -124,7 +126,10 @@ export class ServedDefinitions {
     }
   }
 
-  /** Returns the entry of a definition; one whose kinds are unchanged keeps them, and so their watches. */
+  /**
+   * Returns the entry of a definition. If the kinds have not changed, they stay the same objects, which keeps
+   * their watches.
+   */
   #entryOf(cached: CachedObject): Entry {
     const { fields, log } = this.#options;
     const { key, revision } = cached;

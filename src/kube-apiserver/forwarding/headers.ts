@@ -30,7 +30,7 @@ const credentials =
  */
 const crossOrigin = /^access-control-allow-(credentials|headers|methods|origin)$/;
 
-/** Names are in lower case. Headers is one implementation. */
+/** Headers of a request, with names in lower case. The class Headers is an implementation. */
 export type RequestHeaders = Pick<Headers, 'get' | 'has'> & Iterable<readonly [string, string]>;
 
 export interface ForwardedRequest {

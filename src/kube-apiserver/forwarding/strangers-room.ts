@@ -44,7 +44,7 @@ export function checkRoom(
     if (found.length < count && bytes() < mebibytes * mebibyte) continue;
     throw newStatusError(
       'TooManyRequests',
-      `${what} of ${of} are ${count} or ${mebibytes} MiB already: nobody unknown may add to them before some are over`,
+      `${what} of ${of} are ${count} or ${mebibytes} MiB already: anonymous users can add more only after some have finished`,
       { retryAfterSeconds },
     );
   }

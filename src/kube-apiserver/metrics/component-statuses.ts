@@ -1,6 +1,6 @@
 /**
- * The current ComponentStatuses: of the scheduler and the controllers, from the Lease of the leading master,
- * and of etcd.
+ * Computes the ComponentStatuses: those of the scheduler and the controllers from the Lease of the leading
+ * master, and the one of etcd.
  */
 import { controllersLease, type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { componentStatusResource } from '../../api/core/v1/component-status.ts';
@@ -44,8 +44,8 @@ export async function componentStatuses(
 }
 
 /**
- * Returns the fault of scheduler and controllers. A single master has no Lease: its scheduler and controllers
- * run in the process that answers, which otherwise ends.
+ * Returns the fault of scheduler and controllers. A single master has no Lease: the process that answers also
+ * runs the scheduler and the controllers, so they have no fault.
  */
 function controllersFault({ cache, clock }: Reader): Fault | undefined {
   const { namespace, name } = controllersLease;

@@ -1,6 +1,6 @@
 /**
- * Reads resource usage from kubelets on demand: a kubelet measures while it is asked and for a while after,
- * so nothing is polled without a client. Requests within two seconds share a result.
+ * Reads resource usage from kubelets on demand: a kubelet measures only while requests arrive and for a while
+ * after, so nothing is measured without a client. Requests within two seconds share a result.
  */
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/clock.ts';
@@ -88,7 +88,7 @@ export class NodeSamples {
       await sleep(clock, rateMs);
       return await this.#read(name);
     } catch (error) {
-      log.debug('a node does not tell what it uses', { node: name, error: errorMessage(error) });
+      log.debug('cannot read the resource usage of a node', { node: name, error: errorMessage(error) });
       return undefined;
     }
   }

@@ -91,7 +91,7 @@ export function targetLists(
     if (text !== undefined) return text;
     const { uid } = object.metadata;
     if (!reported.get(uid)) {
-      const wrong = 'an object has too many ports and labels to be a target of metrics: it is left out';
+      const wrong = 'an object is not a target of metrics, because it has too many ports and labels';
       log.warn(wrong, { object: key.replace('/registry/', ''), maxBytes: maxOfOne });
     }
     reported.set(uid, true);

@@ -1,6 +1,6 @@
 /**
- * Selects the updates of a pod that are checked again: an admitted pod can otherwise be updated under any
- * policy.
+ * Selects the updates of a pod that are checked again. All other updates of an admitted pod are allowed under
+ * any policy.
  */
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { Container, EphemeralContainer } from '../../api/core/v1/types.gen.ts';

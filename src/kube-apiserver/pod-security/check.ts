@@ -14,7 +14,7 @@ export interface PodLike {
 }
 
 export interface Violation {
-  /** The same for all pods that violate this rule in any way. */
+  /** Text that is the same for all pods that violate the rule, in whatever way. */
   readonly reason: string;
   /** The violating part of this pod, and what to do; may be ''. */
   readonly detail: string;
@@ -23,7 +23,7 @@ export interface Violation {
 /** Returns undefined for a pod that is allowed. */
 export type Check = (pod: PodLike) => Violation | undefined;
 
-/** The rule as it is since this minor version of Kubernetes 1. */
+/** Form of the rule since the minor version `since` of Kubernetes 1. */
 export interface VersionedCheck {
   readonly since: number;
   readonly check: Check;

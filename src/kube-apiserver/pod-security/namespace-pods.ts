@@ -30,7 +30,10 @@ interface Alike {
   readonly count: number;
 }
 
-/** Returns the warnings: how many pods were checked, that there are violations, and by which pods. */
+/**
+ * Returns the warnings: how many pods were checked if not all, whether there are violations, and of which
+ * pods.
+ */
 export function* namespaceWarnings(check: NamespaceCheck): Steps<string[]> {
   const { namespace, enforce, latest } = check;
   const found = new Map<string, Alike>();
@@ -60,8 +63,8 @@ function uncheckedWarnings(checked: number, total: number): string[] {
 }
 
 /**
- * Yields one pod of each controller first, since its other pods are most likely the same. Yields undefined
- * for a pod whose turn is later.
+ * Yields one pod of each controller first, since the other pods of the controller most likely have the same
+ * violations. Yields undefined for a pod whose turn is later.
  */
 function* inOrder(
   { pods, isExempt }: NamespaceCheck,

@@ -16,7 +16,7 @@ interface Binding extends KubeObject {
 
 /**
  * Returns a function for the policies that have bindings, sorted by name. The cache is listed once at each
- * call, and bindings only if there are policies; the result is made anew only if one of them has changed.
+ * call, and bindings only if there are policies; the result is the same object until one of them changes.
  */
 export function boundPolicies<P extends KubeObject, B extends Binding>(
   server: Pick<KubeContext, 'cache'>,

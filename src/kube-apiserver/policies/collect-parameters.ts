@@ -14,10 +14,13 @@ export interface ParameterReader {
   list(kind: ResourceDefinition, namespace: string): readonly KubeObject[];
 }
 
-/** Parameters, each of which is a run of the policy; null is a run without any. Or why there are none. */
+/**
+ * Parameters: the policy runs once for each, and null means a run without parameters. Otherwise the reason
+ * why there are none.
+ */
 export type Parameters = { readonly found: readonly (KubeObject | null)[] } | { readonly problem: string };
 
-/** `namespace` is that of the request. */
+/** Returns the parameters of a binding. `namespace` is the namespace of the request. */
 export function collectParameters(
   paramKind: ParamKind | undefined,
   reference: ParamRef | undefined,
@@ -66,6 +69,6 @@ function select(
   return reader.list(kind, namespace).filter(({ metadata }) => matches(parsed, metadata.labels));
 }
 
-/** Returns whether the kind is that of the parameters. */
+/** Returns whether the definition is the kind of the parameters. */
 export const isParamKind = ({ apiVersion, kind }: ParamKind, definition: ResourceDefinition) =>
   definition.kind === kind && apiVersionOf(definition) === apiVersion;

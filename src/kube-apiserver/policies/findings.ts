@@ -1,6 +1,4 @@
-/**
- * Findings of the policies of one request: refusals, warnings for its client, and audited ones for the log.
- */
+/** Findings of the policies of one request: refusals, warnings for the client, and lines for the log. */
 import type { ValidatingAdmissionPolicy } from '../../api/admissionregistration/v1/validating-admission-policy.ts';
 import type { ValidatingAdmissionPolicyBinding } from '../../api/admissionregistration/v1/validating-admission-policy-binding.ts';
 import {

@@ -31,14 +31,14 @@ export function withJsonPatch(shown: JsonObject, made: Value, type: ObjectType):
 function checkNames(made: List): void {
   for (let at = 0; at < made.length; at++) {
     const item = made.at(at);
-    if (!(item instanceof MadeObject)) throw new Error(`type mismatch: item ${at} is no JSONPatch`);
+    if (!(item instanceof MadeObject)) throw new Error(`type mismatch: item ${at} is not a JSONPatch`);
     const value = item.get('value');
     const misnamed = value instanceof MadeObject ? misnamedTypes(value, value.typeName) : [];
     if (misnamed.length > 0) throw new Error(`type mismatch: ${misnamed.join('\n')}`);
   }
 }
 
-/** Returns the operation without an empty `from`, as it would be sent. */
+/** Returns the operation as a client would send it, without an empty `from`. */
 function operation(made: unknown): JsonObject {
   const sent: JsonObject = {};
   for (const [field, value] of Object.entries(made as JsonObject))

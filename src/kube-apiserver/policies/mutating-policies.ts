@@ -1,6 +1,7 @@
 /**
- * Admission by MutatingAdmissionPolicies (upstream: policy/mutating, dispatcher.go). Policies are called in
- * the order of their names, their bindings too; each gets the object as the ones before have left it.
+ * Admission by MutatingAdmissionPolicies (upstream: policy/mutating, dispatcher.go). Policies, and the
+ * bindings of each, are called in the order of their names; each call gets the object that the previous call
+ * has left.
  */
 import {
   type CompiledMutatingPolicy,
@@ -112,7 +113,10 @@ class Mutator {
     }
   }
 
-  /** Resolves to true if the mutation has changed the object. A problem of one does not stop the others. */
+  /**
+   * Resolves to true if the mutation has changed the object. A problem of one mutation does not stop the
+   * others.
+   */
   async #mutateBy(
     { request, subject, problems }: About,
     policy: MutatingAdmissionPolicy,

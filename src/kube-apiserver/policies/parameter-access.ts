@@ -101,7 +101,7 @@ async function mayReadChosen(
   return (await server.authorize({ type: 'resource', user, verb: verbFor(paramRef), ...access })).allowed;
 }
 
-/** Returns the resource of a kind; what is unknown about it may be anything. */
+/** Returns the resource of a kind, with `*` for the parts that are unknown. */
 function resourceOf({ kinds }: Parts, paramKind: ParamKind | undefined) {
   if (!paramKind) return { group: '*', resource: '*' };
   const found = kinds.all.find((definition) => isParamKind(paramKind, definition));

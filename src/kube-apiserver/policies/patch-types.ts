@@ -8,14 +8,14 @@ import type { JsonLimits } from '../../cel/values/to-json.ts';
 import { List, MapValue, type Value } from '../../cel/values/value.ts';
 import type { Address } from '../admission-requests/plan/request.ts';
 
-/** Bounds of one patch: more would be refused as a body, too. */
+/** Bounds of one patch, as for the body of a request. */
 export const patchLimits: JsonLimits = {
   maxValues: maxGrownValues,
   maxText: 3 * 1024 * 1024,
   maxDepth,
 };
 
-/** Returns the type of the objects of a kind, also of one without resources such as Scale. */
+/** Returns the type of the objects of a kind, even of a kind without a resource of its own, such as Scale. */
 export function typeOfKind(
   { kinds, fields }: { readonly kinds: Kinds; readonly fields: FieldTable },
   { kind: { group, version, kind } }: Pick<Address, 'kind'>,
@@ -27,8 +27,8 @@ export function typeOfKind(
 }
 
 /**
- * Returns what is wrong with the names of the types of objects: the object in the field `a.b` of an Object is
- * an `Object.a.b`. Items of lists and values of maps have the name of their list or map.
+ * Returns the wrong names of the types of objects, as messages. The object in the field `a.b` of an Object
+ * must be an `Object.a.b`. Items of lists and values of maps have the name of their list or map.
  */
 export function misnamedTypes(value: Value, name: string): readonly string[] {
   if (value instanceof MadeObject) return misnamedObject(value, name);

@@ -31,7 +31,7 @@ interface Policy {
   };
 }
 
-/** The same part of their bindings. */
+/** The part of their bindings that selects requests and parameters. */
 interface Binding {
   readonly spec: {
     readonly paramRef?: ParamRef | undefined;
@@ -39,7 +39,7 @@ interface Binding {
   };
 }
 
-/** One run of a policy: with one binding, and one object of parameters or none. */
+/** One run of a policy, with one binding and at most one object of parameters. */
 export interface PolicyCall<B> {
   readonly binding: B;
   /** Version in which the policy sees the objects. */

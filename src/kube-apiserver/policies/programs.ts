@@ -12,8 +12,8 @@ export class Programs<P extends object, C extends object> {
   }
 
   /**
-   * Returns the program. Throws for a policy that does not compile: another version of the server has stored
-   * it.
+   * Returns the program. Throws for a policy that does not compile, which only another version of the server
+   * can have stored.
    */
   of(policy: P): C {
     const known = this.#known.get(policy);

@@ -1,6 +1,6 @@
 /**
- * Connections for /proxy. A master may have no route to pods: the kubelet of the pod's node connects to the
- * pod.
+ * Connections for /proxy. The kubelet of a pod's node connects to the pod, because a master may have no route
+ * to it.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';

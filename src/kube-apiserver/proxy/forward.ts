@@ -40,7 +40,7 @@ export async function forward(
     return respond(301, null, { ...scope.headers, location: `${url.pathname}/${url.search}` });
   }
   if (reads && hasBody(request)) {
-    throw newBadRequest(`a body of ${request.method} is not passed on: send it with POST`);
+    throw newBadRequest(`the body of a ${request.method} request is not forwarded: send it with POST`);
   }
   const signal = shutdown ? AbortSignal.any([scope.signal, shutdown]) : scope.signal;
   const connection = await dial(signal);
@@ -63,10 +63,7 @@ export async function forward(
   return new Response(null);
 }
 
-/**
- * Returns whether the request has a body, by the rules of HTTP/1.1 (RFC 9112 §6.3): the body's stream always
- * exists.
- */
+/** Returns whether headers announce a body (RFC 9112 §6.3); the stream of the body always exists. */
 const hasBody = ({ headers }: Request) =>
   headers.has('transfer-encoding') || Number(headers.get('content-length')) > 0;
 
@@ -98,7 +95,7 @@ function send(
     sent.on('error', (error) => reject(unreachable(errorMessage(error))));
     // Closes without an error if the backend upgrades a connection that did not ask for it.
     sent.on('close', () => reject(closed()));
-    // The answer is read from the start: an end that arrives together with the head would be missed later.
+    // The answer is read at once: its end may arrive together with its head, and would be missed later.
     sent.on('response', (answer) => resolve(Promise.try(answerOf, scope, answer, page)));
     if (upgrade) {
       sent.on('upgrade', (answer, socket, head) => resolve(upgradedOf(answer, socket as Socket, head)));

@@ -129,7 +129,7 @@ async function whyNotHis(
   const { missing, tooMany } = await new RequestWork(server).through(coverageOf(held, rules));
   const who = `user ${JSON.stringify(user.name)} (groups=${listInWords(user.groups)})`;
   if (tooMany)
-    return `${who} cannot be shown to hold these permissions: the rules multiply to more than ${maxComparisons} comparisons; use several roles with fewer rules and words, or the verb escalate`;
+    return `${who} cannot be shown to hold these permissions, which would take more than ${maxComparisons} comparisons of rules: split them into several roles, or grant the user the verb escalate`;
   if (missing.length === 0) return undefined;
   const missingRules = compactRules(missing).map(ruleInWords).sort().join('\n');
   const broken = problems.size > 0 ? `; resolution errors: ${inWords([...problems])}` : '';

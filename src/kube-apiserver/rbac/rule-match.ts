@@ -11,7 +11,7 @@ export interface ResourceQuestion {
   readonly group: string;
   /** Plural name, with the subresource if there is one. */
   readonly resource: string;
-  /** The same with `*` in place of the resource; undefined without a subresource. */
+  /** The subresource of any resource: `*` in place of the plural. Undefined without a subresource. */
   readonly ofAny: string | undefined;
   readonly name: string;
 }

@@ -14,7 +14,8 @@ export interface Bounds {
   readonly pod?: ObjectRef;
   readonly secret?: ObjectRef;
   /**
-   * Node of the token. Beside a pod it is only informative, and its uid is empty if the Node does not exist.
+   * Node of the token. In the token of a pod it is only informative, and its uid is empty if the Node does
+   * not exist.
    */
   readonly node?: ObjectRef;
 }

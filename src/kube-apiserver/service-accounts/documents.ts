@@ -1,6 +1,6 @@
 /**
- * Documents with which others verify tokens of this cluster: the issuer's configuration and its public keys
- * (OpenID Connect Discovery 1.0; upstream: pkg/serviceaccount/openidmetadata.go).
+ * Documents with which other programs verify tokens of this cluster: the issuer's configuration and its
+ * public keys (OpenID Connect Discovery 1.0; upstream: pkg/serviceaccount/openidmetadata.go).
  */
 import type { Document } from '../../apiserver/options.ts';
 import { respond, respondJson } from '../../apiserver/respond.ts';

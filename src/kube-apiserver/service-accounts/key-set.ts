@@ -35,7 +35,7 @@ export const announcedMs = hour;
  */
 const handoverMs = hour;
 
-/** Time by which a limit is set ahead, so that it is not written for each token. */
+/** Time by which `signedUntil` is set ahead, so that it is not written for each token. */
 const aheadMs = year;
 
 export const firstKey = (pair: KeyPair, now: number, ageMs: number): KeySet => [

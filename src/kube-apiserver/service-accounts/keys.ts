@@ -134,7 +134,7 @@ export class AccountKeys {
     const keys = readKeys(value);
     if (!keys)
       throw new Error(
-        `${accountKeysKey} in etcd does not hold the keys of service accounts: delete it, and new ones are made; no token that there is counts any more then`,
+        `${accountKeysKey} in etcd does not hold the keys of service accounts: delete it, and new keys are created; all existing tokens become invalid then`,
       );
     this.#keys = keys;
     this.#revision = revision;
@@ -204,7 +204,8 @@ export class AccountKeys {
     const known = new Set(this.#keys.map((key: TokenKey) => key.publicKey));
     await this.#write(keys);
     const isNew = keys.some(({ publicKey }) => !known.has(publicKey));
-    if (isNew) this.#log.info('made a new key for the tokens of service accounts; it signs in an hour');
+    if (isNew)
+      this.#log.info('made a new key for the tokens of service accounts; it begins to sign in an hour');
   }
 
   /** Returns whether `work` succeeded; a failure is logged, and the previous keys stay valid. */

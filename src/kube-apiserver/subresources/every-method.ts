@@ -2,7 +2,10 @@
 import type { Handler } from '../../apiserver/request/request-scope.ts';
 import type { LongRunning, Subresource } from '../../apiserver/subresources/subresources.ts';
 
-/** `kind`: the kind of the subresource in discovery, in the version v1 of the core group. */
+/**
+ * Serves all methods. `kind` is the kind of the subresource in discovery, in the version v1 of the core
+ * group.
+ */
 export const serveEveryMethod = (handler: Handler, kind: string, longRunning: LongRunning): Subresource => ({
   methods: {
     GET: handler,

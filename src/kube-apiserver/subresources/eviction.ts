@@ -151,8 +151,8 @@ const budgetsOf = ({ server, info }: RequestScope, pod: Pod) =>
     .filter(({ spec }) => matches(selectorFromLabelSelector(spec.selector), pod.metadata.labels));
 
 /**
- * Returns whether an unready pod may be evicted without a charge: it only counts if there are too few healthy
- * pods.
+ * Returns whether an unready pod may be evicted without a charge: always by the policy AlwaysAllow, and
+ * otherwise while enough pods are healthy.
  */
 function mayGoUnready({ spec, status }: PodDisruptionBudget): boolean {
   if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true;

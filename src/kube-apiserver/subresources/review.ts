@@ -1,4 +1,4 @@
-/** Admission of requests for subresources that change no object under their own name. */
+/** Admission of requests for subresources that store no object, such as an Eviction or a connection. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import type { Handler, RequestScope } from '../../apiserver/request/request-scope.ts';
 import { type WriteOptions, warner } from '../../apiserver/write-options.ts';

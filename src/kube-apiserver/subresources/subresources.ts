@@ -58,8 +58,8 @@ const specialOf = ({ nodeConnection, ...server }: Parts): Readonly<Record<string
 });
 
 /**
- * Returns the subresources of a kind besides `/status` and `/scale`; created once for a server. `ofFeatures`:
- * those of the kinds of features, by `GROUP/PLURAL`.
+ * Returns the subresources of a kind besides `/status` and `/scale`; created once for a server. `ofFeatures`
+ * has the subresources of features' kinds, by `GROUP/PLURAL`.
  */
 export function kubeSubresources(
   server: Parts,

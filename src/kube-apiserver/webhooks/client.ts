@@ -12,8 +12,8 @@ import type { Dial } from '../proxy/dial.ts';
 import { connectionFailure, statusFailure } from './plan/failures.ts';
 
 /**
- * Maximum number of calls of one webhook at a time; more wait for a connection, and for no longer than the
- * timeout of the webhook. A webhook that sends requests to this server in a circle stops at it.
+ * Maximum number of concurrent calls of one webhook; further calls wait for a connection, at most for the
+ * webhook's timeout. The limit also ends a loop of a webhook whose own requests call it again.
  */
 const maxConnections = 64;
 const maxIdleConnections = 8;

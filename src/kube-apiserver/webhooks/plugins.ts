@@ -29,7 +29,7 @@ export function webhookPlugins(server: KubeContext) {
   return { mutating: mutatingWebhooks(server, caller), validating: validatingWebhooks(server, caller) };
 }
 
-/** Calls the webhooks one after another: each gets the object as the ones before have left it. */
+/** Calls the webhooks one after another: each gets the object as the previous one has left it. */
 function mutatingWebhooks(server: KubeContext, caller: HookCaller): AdmissionPlugin {
   const hooks = hookList(server, mutatingWebhookConfigurationResource);
   const rounds = new WeakMap<Admission, Reinvocation>();

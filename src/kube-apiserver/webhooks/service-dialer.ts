@@ -1,6 +1,6 @@
 /**
- * Connects to the Service of a webhook. A master may be no node and have no route to cluster IPs: the
- * connection goes to one of the Service's endpoints, through the kubelet of its node, as for services/proxy.
+ * Connects to the Service of a webhook. A master may have no route to cluster IPs, so the connection goes to
+ * one of the Service's endpoints, through the kubelet of its node, as for services/proxy.
  */
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';

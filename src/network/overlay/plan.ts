@@ -2,7 +2,7 @@
  * Routes for packets to other nodes' pods: from the metadata of Nodes to the wanted state of the kernel. All
  * of the metadata except the creation time is written by the node itself, so it is validated before it
  * reaches the kernel. The API server has checked that the range in the annotation is the node's own
- * (apiserver/admission/node-restriction.ts).
+ * (kube-apiserver/admission/node-restriction.ts).
  */
 import {
   macAnnotation,

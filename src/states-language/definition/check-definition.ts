@@ -178,7 +178,7 @@ function checkWays(start: unknown, states: Value, path: string, place: Place): v
   const { reached, ends } = waysFrom(start, states, place.names);
   for (const name of place.names)
     if (!reached.has(name))
-      place.report.invalid(keyPath(`${path}.States`, name), name, 'no way leads to this state');
+      place.report.invalid(keyPath(`${path}.States`, name), name, 'this state cannot be reached');
   if (!ends)
     place.report.invalid(`${path}.States`, start, 'no end is reached: a state with End, a Succeed or a Fail');
 }

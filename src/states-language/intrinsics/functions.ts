@@ -133,7 +133,7 @@ function stringToJson(value: string): Json {
   try {
     parsed = JSON.parse(value);
   } catch {
-    throw new Mismatch(`the text is no JSON: ${show(value)}`);
+    throw new Mismatch(`the text is not JSON: ${show(value)}`);
   }
   const excess = excessOf(parsed, maxData);
   if (excess !== undefined) throw new Mismatch(`the JSON ${excess}`);
@@ -176,7 +176,7 @@ function unique(items: readonly Json[]): Json {
 }
 
 function decode(value: string): string {
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(value)) throw new Mismatch(`the text is no Base64: ${show(value)}`);
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(value)) throw new Mismatch(`the text is not Base64: ${show(value)}`);
   return Buffer.from(value, 'base64').toString();
 }
 

@@ -95,7 +95,7 @@ function plain(value: unknown): Json {
       throw new Error('the value is a function');
     return inner;
   });
-  if (text === undefined) throw new Error('the value is no JSON');
+  if (text === undefined) throw new Error('the value is not JSON');
   return JSON.parse(text);
 }
 

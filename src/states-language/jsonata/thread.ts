@@ -86,12 +86,12 @@ export function createExpressionThread(clock: Clock): ExpressionThread {
   return {
     async evaluate(question, asker = '') {
       const answer = await inTurn(question, asker);
-      if (!('json' in answer)) throw new Error('the thread has read it');
+      if (!('json' in answer)) throw new Error('the thread answered an evaluation with problems');
       return JSON.parse(answer.json);
     },
     async problemsOf(expressions, asker = '') {
       const answer = await inTurn({ expressions }, asker);
-      if (!('problems' in answer)) throw new Error('the thread has evaluated it');
+      if (!('problems' in answer)) throw new Error('the thread answered a check with a value');
       return answer.problems;
     },
     async stop() {

@@ -75,7 +75,7 @@ function endOf({ status, output = null, failure }: RunState): Command {
 function startOf(id: string, { state, input }: Branch, wait: TaskWait): Command {
   const resource = parseResource(wait.resource);
   if (resource === undefined)
-    throw new Error(`the task ${id} has the resource ${wait.resource}, which is none`);
+    throw new Error(`the resource of the task ${id} is not valid: ${wait.resource}`);
   return {
     type: 'startTask',
     id,

@@ -114,7 +114,7 @@ describe('the proxy of the API server', () => {
       const asked = { method: 'GET', body: 'x', headers: { 'content-length': '1' } };
       assert.equal(
         await refused(proxied.toPod('/'), asked),
-        '400 BadRequest: a body of GET is not passed on: send it with POST',
+        '400 BadRequest: the body of a GET request is not forwarded: send it with POST',
       );
     });
 

@@ -83,8 +83,8 @@ test('an object of an unknown type, or with a field of the wrong type, is refuse
 
 const unwritable: readonly (readonly [expression: string, message: RegExp])[] = [
   ['Object{a: {1: "x"}}', /map key 1 is of type int, not string/],
-  ['Object{a: type(1)}', /a value of type type is no value of JSON/],
-  ['Object{a: 1.0 / 0.0}', /Infinity is no value of JSON/],
+  ['Object{a: type(1)}', /a value of type type cannot be represented in JSON/],
+  ['Object{a: 1.0 / 0.0}', /Infinity cannot be represented in JSON/],
   ['Object{a: list, b: list}', /the value has more than 1000 parts/],
   [`Object{a: "${'x'.repeat(10_000)}"}`, /the value has more than 10000 characters/],
   [`Object{a: ${'['.repeat(60)}${']'.repeat(60)}}`, /the value is nested deeper than 50 levels/],

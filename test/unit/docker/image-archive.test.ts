@@ -104,8 +104,8 @@ for (const [what, files, message] of [
     /it has no c\.json/,
   ],
   ['no manifest', [['a', 'b']], /it has no manifest\.json/],
-  ['a manifest that is not a list', [['manifest.json', '{}']], /is no list of images/],
-  ['a damaged manifest', [['manifest.json', '[{']], /manifest\.json is no JSON/],
+  ['a manifest that is not a list', [['manifest.json', '{}']], /is not a list of images/],
+  ['a damaged manifest', [['manifest.json', '[{']], /manifest\.json is not JSON/],
   [
     'fewer layers than its configuration',
     [

@@ -49,7 +49,7 @@ const refused: [expression: string, why: RegExp][] = [
   ['{"a": $sum}', /the value is a function/],
   ['$range(1, 2000, 1)', /2000 items, and may have 1000/],
   ['$hash("a", "SHA")', /the algorithm is one of/],
-  ['$parse("{")', /the text is no JSON/],
+  ['$parse("{")', /the text is not JSON/],
   ['$error("mine")', /mine/],
   ['($f := function() { $f() + 1 }; $f())', /stack|depth/i],
 ];

@@ -148,7 +148,7 @@ const advised = [
   ['full', /^the disk of \/d is full \(L\): make room/, false],
   ['read-only', /^the disk of \/d is read-only \(L\): .*mount it writable again/, false],
   ['failing', /^the disk of \/d fails \(L\): dmesg/, false],
-  ['denied', /^the user of minik8s must not write in \/d \(L\): .*chown/, true],
+  ['denied', /^the user of minik8s may not write in \/d \(L\): .*chown/, true],
   ['newer', /^the data of etcd in \/d were written by a newer minik8s \(L\): start that version again/, true],
   [
     'removed',

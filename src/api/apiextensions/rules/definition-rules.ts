@@ -18,7 +18,7 @@ import { defaultRuleCauses } from './rule-causes.ts';
 const maxRuleCost = 10_000_000;
 const maxSchemaCost = 100_000_000;
 
-/** Costs above 2^64 - 1 count as that. */
+/** Cost that stands for every cost above 2^64 - 1. */
 const unlimited = 2 ** 64;
 
 /** Returns the causes of all rules in the schema of an object; `path` is the field of the schema. */

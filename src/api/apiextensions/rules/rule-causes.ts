@@ -64,8 +64,8 @@ const blocking: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the causes of rules after those of the schema. An object whose types are wrong is not evaluated,
- * which a cause says.
+ * Returns the causes of rules after those of the schema. The rules of an object with wrong types are not
+ * evaluated; a cause reports that.
  */
 export function* ruleCausesAfter(
   causes: readonly StatusCause[],
@@ -96,7 +96,7 @@ interface Place {
   readonly path: string;
   /** The value to compare with in transition rules; undefined if there is none. */
   readonly old: unknown;
-  /** The value and the nearest value around it that have an old one: what did not change is let through. */
+  /** The value with its old one, if it has one. An unchanged value may break a rule. */
   readonly current: Pair | undefined;
   readonly nearest: Pair | undefined;
 }

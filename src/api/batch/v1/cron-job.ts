@@ -124,7 +124,7 @@ export const cronJobResource: ResourceDefinition<CronJob> = {
     {
       name: 'Suspend',
       type: 'boolean',
-      description: 'Whether no more Jobs are created.',
+      description: 'Whether the creation of Jobs is suspended.',
       cell: ({ spec }) => (spec.suspend ? 'True' : 'False'),
     },
     {

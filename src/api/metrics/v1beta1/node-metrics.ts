@@ -8,9 +8,9 @@ export type { NodeMetrics } from './types.gen.ts';
 
 const types: DescribedTypes = {
   NodeMetrics: {
-    '': 'What a node uses now: its pods and everything else on the machine.',
+    '': 'Current usage of a node: of its pods and everything else on the machine.',
     ...measuredFields('NodeMetrics'),
-    'usage!:NodeMetricsUsage': 'What was used.',
+    'usage!:NodeMetricsUsage': 'Usage of the node.',
   },
   NodeMetricsUsage: usageFields,
 };
@@ -26,7 +26,7 @@ export const nodeMetricsResource: ResourceDefinition<NodeMetrics> = {
   rules: { NodeMetrics: measuredRules('NodeMetrics') },
   columns: [
     nameColumn,
-    { name: 'CPU', type: 'string', description: 'Processors in use.', cell: ({ usage }) => usage.cpu },
+    { name: 'CPU', type: 'string', description: 'CPU in use.', cell: ({ usage }) => usage.cpu },
     { name: 'Memory', type: 'string', description: 'Memory in use.', cell: ({ usage }) => usage.memory },
     windowColumn,
     ageColumn,

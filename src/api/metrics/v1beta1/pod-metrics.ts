@@ -8,13 +8,13 @@ export type { PodMetrics } from './types.gen.ts';
 
 const types: DescribedTypes = {
   PodMetrics: {
-    '': 'What the containers of a pod use now.',
+    '': 'Current usage of the containers of a pod.',
     ...measuredFields('PodMetrics'),
     'containers!:[]PodMetricsContainers': 'The running containers with the usage of each.',
   },
   PodMetricsContainers: {
     'name!:string': 'Name of the container.',
-    'usage!:PodMetricsContainersUsage': 'What was used.',
+    'usage!:PodMetricsContainersUsage': 'Usage of the container.',
   },
   PodMetricsContainersUsage: usageFields,
 };

@@ -5,10 +5,10 @@ import type { NodeMetricsUsage } from './types.gen.ts';
 
 type Fields = DescribedTypes[string];
 
-/** Fields of what was used. */
+/** Fields of a usage. */
 export const usageFields: Fields = {
-  'cpu!:string': 'Processors, over the window, such as 250000000n for a quarter of one.',
-  'memory!:string': 'Bytes of the working set: what could not be had back at once.',
+  'cpu!:string': 'CPU over the window, such as 250000000n for a quarter of a CPU.',
+  'memory!:string': 'Bytes of the working set: memory that cannot be reclaimed at once.',
 };
 
 export type Usage = NodeMetricsUsage;
@@ -17,8 +17,8 @@ export const measuredFields = (kind: string): Fields => ({
   'apiVersion:string': 'metrics.k8s.io/v1beta1.',
   'kind:string': `The kind of the object: ${kind}.`,
   'metadata:meta.v1.ObjectMeta': '',
-  'timestamp!:string': 'When it was read.',
-  'window!:string': 'The time before it over which the use of processors was measured.',
+  'timestamp!:string': 'Time of the measurement.',
+  'window!:string': 'Time before the timestamp over which the use of CPU was measured.',
 });
 
 export const measuredRules = (kind: string): TypeRules => ({
@@ -40,7 +40,7 @@ export const measured = {
 export const windowColumn = {
   name: 'Window',
   type: 'string',
-  description: 'Measured over it.',
+  description: 'Window of the measurement.',
   cell: ({ window }: { readonly window: string }) => window,
 } as const;
 

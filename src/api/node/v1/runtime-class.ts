@@ -66,7 +66,7 @@ export const runtimeClassResource: ResourceDefinition<RuntimeClass> = {
     {
       name: 'Handler',
       type: 'string',
-      description: 'What the node agent calls the runtime.',
+      description: 'Name of the runtime on the node agents.',
       cell: ({ handler }) => handler,
     },
     ageColumn,

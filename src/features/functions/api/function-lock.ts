@@ -33,7 +33,7 @@ function nodeFault(lock: string): string | undefined {
   try {
     value = JSON.parse(lock);
   } catch {
-    return 'it is no JSON';
+    return 'it is not JSON';
   }
   if (!isRecord(value) || value.lockfileVersion !== 3 || !isRecord(value.packages))
     return 'it is no package-lock.json of lockfileVersion 3';

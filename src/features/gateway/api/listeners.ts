@@ -99,7 +99,7 @@ function refusalOf(
     return problem('UnsupportedProtocol', `protocol ${protocol} is not served: use HTTP or HTTPS`);
   if (protocol === 'HTTPS' && tls?.mode === 'Passthrough')
     return problem('UnsupportedProtocol', 'HTTPS is served with the TLS mode Terminate only');
-  if (hostname && !isHostname(hostname)) return problem('UnsupportedValue', 'hostname is no host name');
+  if (hostname && !isHostname(hostname)) return problem('UnsupportedValue', 'hostname is not a host name');
   // Without the check of clients' certificates the listener would be open to everybody.
   if (protocol === 'HTTPS' && gateway.spec.tls?.frontend)
     return problem(
@@ -138,7 +138,7 @@ function certificateOf(gateway: Gateway, { tls }: Listener, facts: ListenerFacts
   const all = (tls?.certificateRefs ?? []).map((ref): CertificateChoice => {
     const { group = '', kind = 'Secret', name, namespace = gateway.metadata.namespace ?? '' } = ref;
     if (group !== '' || kind !== 'Secret')
-      return { unresolved: problem('InvalidCertificateRef', `${kind} ${name} is no Secret`) };
+      return { unresolved: problem('InvalidCertificateRef', `${kind} ${name} is not a Secret`) };
     const from = { group: gatewayGroup, kind: 'Gateway', namespace: gateway.metadata.namespace ?? '' };
     if (!isPermitted({ from, to: { group, kind, namespace, name } }, facts.grants))
       return {

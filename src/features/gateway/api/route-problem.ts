@@ -20,7 +20,7 @@ import type {
 /** Returns the first problem, with its reason as in the condition Accepted; undefined if there is none. */
 export function routeProblem({ spec }: HttpRoute): ListenerProblem | undefined {
   const host = spec.hostnames?.find((name) => !isHostname(name));
-  if (host !== undefined) return unsupported(`spec.hostnames: ${JSON.stringify(host)} is no host name`);
+  if (host !== undefined) return unsupported(`spec.hostnames: ${JSON.stringify(host)} is not a host name`);
   for (const [index, rule] of (spec.rules ?? []).entries()) {
     const problem = ruleProblem(rule);
     if (problem) return { reason: problem.reason, message: `spec.rules[${index}]${problem.message}` };
@@ -35,7 +35,7 @@ function ruleProblem(rule: HttpRouteRule): ListenerProblem | undefined {
   for (const name of ['request', 'backendRequest'] as const) {
     const value = timeouts[name];
     if (value !== undefined && parseDuration(value) === undefined)
-      return unsupported(`.timeouts.${name}: ${JSON.stringify(value)} is no duration such as 500ms`);
+      return unsupported(`.timeouts.${name}: ${JSON.stringify(value)} is not a duration such as 500ms`);
   }
   return (
     first(matches, (match, index) => within(`.matches[${index}]`, matchProblem(match))) ??
@@ -67,7 +67,7 @@ const unsupported = (message: string): ListenerProblem => ({ reason: 'Unsupporte
 
 function matchProblem(match: HttpRouteMatch): ListenerProblem | undefined {
   const { path, headers = [], queryParams = [], method = 'GET' } = match;
-  if (!/^[A-Z]{1,16}$/.test(method)) return unsupported(`.method: ${JSON.stringify(method)} is no method`);
+  if (!/^[A-Z]{1,16}$/.test(method)) return unsupported(`.method: ${JSON.stringify(method)} is not a method`);
   const { type = 'PathPrefix', value = '/' } = path ?? {};
   const why = typeof value !== 'string' ? 'must be text' : pathValueProblem(type, value);
   if (why !== undefined) return unsupported(`.path: ${JSON.stringify(value)} ${why}`);
@@ -156,7 +156,7 @@ function redirectProblem(
   if (scheme !== 'http' && scheme !== 'https') return unsupported(`.scheme: ${scheme} is not supported`);
   return redirects.has(statusCode)
     ? targetProblem(redirect, matches)
-    : unsupported(`.statusCode: ${statusCode} is no redirect`);
+    : unsupported(`.statusCode: ${statusCode} is not a redirect`);
 }
 
 function targetProblem(
@@ -164,7 +164,7 @@ function targetProblem(
   matches: readonly HttpRouteMatch[],
 ): ListenerProblem | undefined {
   if (hostname && (hostname.startsWith('*') || !isHostname(hostname)))
-    return unsupported(`.hostname: ${JSON.stringify(hostname)} is no host name`);
+    return unsupported(`.hostname: ${JSON.stringify(hostname)} is not a host name`);
   return within('.path', modifierProblem(path, matches));
 }
 

@@ -23,7 +23,7 @@ export function validateImage({ metadata, spec }: Image): StatusCause[] {
 
 /** Returns why a name cannot be that of an image that the cluster holds; undefined if it can. */
 export function imageNameProblem(name: string): string | undefined {
-  if (!isImageName(name)) return 'is no name of an image';
+  if (!isImageName(name)) return 'is not the name of an image';
   const full = fullImageName(name);
   if (full === undefined) return 'has a digest: load the image under a name with a tag';
   // Images of functions may be used in their own namespace only; the program makes its own image.

@@ -84,7 +84,7 @@ function noRoom(message: string): StatusError {
 async function take({ store, objects }: UploadParts, scope: RequestScope): Promise<number> {
   const { info, query, request } = scope;
   const hex = /^\/([0-9a-f]{64})$/.exec(info.rest)?.[1];
-  if (hex === undefined) throw newBadRequest('the path ends with the 64 hexadecimal digits of a blob');
+  if (hex === undefined) throw newBadRequest('the path must end with the 64 hexadecimal digits of a blob');
   const offset = Number(query.get('offset') ?? Number.NaN);
   if (!Number.isSafeInteger(offset) || offset < 0)
     throw newBadRequest('offset must be the position of the piece in its blob, in bytes');
@@ -178,7 +178,7 @@ function checkedConfig({ spec }: Image, bytes: Buffer): { readonly architecture:
   try {
     config = JSON.parse(bytes.toString('utf8')) as typeof config;
   } catch {
-    throw newBadRequest('the configuration of the image is no JSON');
+    throw newBadRequest('the configuration of the image is not JSON');
   }
   const diffIds: unknown = config?.rootfs?.diff_ids;
   const expected = spec.layers.map(({ digest }) => digest);

@@ -93,14 +93,14 @@ function preamble({ modules = [], environment = {} }: SlurmJobSpec): string[] {
 
 function variable(name: string): string {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-    throw new UnusableSpec(`environment: ${JSON.stringify(name)} is no name of a shell variable`);
+    throw new UnusableSpec(`environment: ${JSON.stringify(name)} is not the name of a shell variable`);
   return name;
 }
 
 function gresOf({ gpus, gpuType }: SlurmJobSpec): string | undefined {
   if (gpus === undefined || gpus === 0) return undefined;
   if (gpuType !== undefined && !/^[A-Za-z0-9][A-Za-z0-9_.-]*$/.test(gpuType))
-    throw new UnusableSpec(`gpuType: ${JSON.stringify(gpuType)} is no type of a GPU`);
+    throw new UnusableSpec(`gpuType: ${JSON.stringify(gpuType)} is not the type of a GPU`);
   return gpuType === undefined ? `gpu:${gpus}` : `gpu:${gpuType}:${gpus}`;
 }
 
@@ -110,7 +110,7 @@ const nanoPerMebibyte = 1_000_000_000n * 1024n * 1024n;
 function mebibytes(memory: string): bigint {
   const quantity = tryParseQuantity(memory);
   if (quantity === undefined || quantity.nano <= 0n)
-    throw new UnusableSpec(`memory: ${JSON.stringify(memory)} is no quantity above zero`);
+    throw new UnusableSpec(`memory: ${JSON.stringify(memory)} is not a quantity above zero`);
   return (quantity.nano + nanoPerMebibyte - 1n) / nanoPerMebibyte;
 }
 
@@ -122,7 +122,7 @@ function timeOf(time: string | number): string {
     return `${Math.floor(time / 60)}:${String(Math.trunc(time) % 60).padStart(2, '0')}`;
   if (!/^(?:\d+-)?\d+(?::\d+){0,2}$/.test(time) && time !== 'UNLIMITED')
     throw new UnusableSpec(
-      `time: ${JSON.stringify(time)} is no time limit of sbatch, such as 1:30:00 or 2-12`,
+      `time: ${JSON.stringify(time)} is not a time limit of sbatch, such as 1:30:00 or 2-12`,
     );
   return time;
 }
@@ -140,7 +140,7 @@ export function arrayTasks(array: string | undefined): readonly number[] | undef
   if (array === undefined) return undefined;
   const [list = '', limit] = array.split('%', 2);
   const wrong = () =>
-    new UnusableSpec(`array: ${JSON.stringify(array)} is no list of tasks, such as 0-9 or 1,3,5-7%2`);
+    new UnusableSpec(`array: ${JSON.stringify(array)} is not a list of tasks, such as 0-9 or 1,3,5-7%2`);
   if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) throw wrong();
   const tasks = new Set<number>();
   for (const part of list.split(',')) {

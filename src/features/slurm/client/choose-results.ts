@@ -16,7 +16,7 @@ const maxNames = 128 * 1024;
  * no further description.
  */
 const nameFault = (path: string): string | undefined =>
-  /[\p{Cc}\ufffd]/u.test(path) ? 'its name is no UTF-8, or has control characters' : undefined;
+  /[\p{Cc}\ufffd]/u.test(path) ? 'its name is not UTF-8, or has control characters' : undefined;
 
 /**
  * Returns the files that match a glob, the smallest first, as long as their total size is at most `limit`

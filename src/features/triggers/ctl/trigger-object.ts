@@ -186,6 +186,6 @@ function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`ctl trigger create: --input is no JSON: ${(error as Error).message}`);
+    throw new UsageError(`ctl trigger create: --input is not JSON: ${(error as Error).message}`);
   }
 }

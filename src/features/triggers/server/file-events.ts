@@ -94,21 +94,22 @@ async function restrictTriggerEvent(
 
 function faultOf({ metadata, spec }: TriggerEvent, watch: FolderWatch, node: string): string | undefined {
   if (!id.test(spec.id) || metadata.name !== eventName(spec.trigger, spec.id))
-    return 'its id has 32 hexadecimal digits, and its name begins as the trigger and ends in sixteen of them';
+    return "its id must have 32 hexadecimal digits, and its name must end with the first sixteen of them, after the trigger's name";
   if (!deepEqual(metadata.labels, { [triggerLabel]: spec.trigger }))
-    return 'its label is that of the trigger';
+    return 'its label must be that of the trigger';
   if (metadata.annotations !== undefined || metadata.finalizers !== undefined)
-    return 'it has no annotations and finalizers';
-  if (!deepEqual(metadata.ownerReferences, watch.metadata.ownerReferences)) return 'its owner is the trigger';
+    return 'it must not have annotations or finalizers';
+  if (!deepEqual(metadata.ownerReferences, watch.metadata.ownerReferences))
+    return 'its owner must be the trigger';
   const types = watch.spec.types.map((type) => `minik8s.io/file.${type.toLowerCase()}`);
-  if (!types.includes(spec.type)) return `its type is one of ${types.join(', ')}`;
+  if (!types.includes(spec.type)) return `its type must be one of ${types.join(', ')}`;
   return faultOfSpec(spec, node);
 }
 
 function faultOfSpec({ depth, replays, chain, data }: TriggerEvent['spec'], node: string) {
   if (depth !== 0 || replays !== 0 || chain !== undefined)
-    return 'its depth and its replays are 0, and it has no chain';
-  return !isRecord(data) || data.node !== node ? 'data.node is the name of the node' : undefined;
+    return 'its depth and its replays must be 0, and it must not have a chain';
+  return !isRecord(data) || data.node !== node ? 'data.node must be the name of the node' : undefined;
 }
 
 /**

@@ -79,7 +79,7 @@ function keyOf({ request }: RequestScope): string | undefined {
   const key = request.headers.get(keyHeader);
   if (key === null) return undefined;
   if (key === '' || key.length > maxKeyLength)
-    throw newBadRequest(`the header Idempotency-Key has 1 to ${maxKeyLength} characters`);
+    throw newBadRequest(`the header Idempotency-Key must have 1 to ${maxKeyLength} characters`);
   return key;
 }
 

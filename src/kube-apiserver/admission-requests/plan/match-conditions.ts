@@ -8,8 +8,8 @@ import { evaluateExpression, type Variables } from './evaluate-expression.ts';
 export type Match = { readonly matches: boolean } | { readonly failed: string };
 
 /**
- * Returns whether all conditions hold. One that does not hold decides, also if one before it failed. Throws
- * Unanswered if an expression asks the authorizer for an answer that is not there yet.
+ * Returns whether all conditions hold. A condition that does not hold decides, even if one before it failed.
+ * Throws Unanswered if an expression asks the authorizer for an answer that is not there yet.
  */
 export function matchAll(
   conditions: readonly CompiledCondition[],

@@ -1,7 +1,7 @@
 /**
- * Second round of the mutating webhooks, and of the mutating policies: one with the reinvocation policy
- * IfNeeded is called again if the object has changed after its call (upstream: webhook/mutating and
- * policy/mutating, reinvocationcontext.go).
+ * Second round of the mutating webhooks, and of the mutating policies: a webhook or policy with the
+ * reinvocation policy IfNeeded is called again if the object has changed since its call (upstream:
+ * webhook/mutating and policy/mutating, reinvocationcontext.go).
  */
 import { deepCopy, deepEqual } from '../../../apimachinery/equality.ts';
 
@@ -12,7 +12,7 @@ export class Reinvocation {
   readonly #due = new Set<string>();
   #needed = false;
 
-  /** Called before each round, with the object as the plugins before have left it. */
+  /** Called before each round, with the object as the previous plugins have left it. */
   begin(object: unknown): void {
     if (this.#round > 0 && !deepEqual(this.#output, object)) this.#requireAgain();
   }

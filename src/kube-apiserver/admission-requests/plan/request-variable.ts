@@ -4,7 +4,7 @@
  */
 import type { Address, HookedRequest } from './request.ts';
 
-/** `address` is that of the kind in the rule which matches. */
+/** Returns the variable. `address` is the address of the kind in the matching rule. */
 export function requestVariable(request: HookedRequest, address: Address): object {
   const { subresource, name, namespace, operation, user, dryRun, options } = request;
   return {

@@ -23,7 +23,7 @@ export interface HookedRequest {
   /** Other addresses of the same stored objects. */
   readonly equivalents: readonly Address[];
   readonly name: string;
-  /** For a Namespace its own name. Empty for other objects outside namespaces. */
+  /** Namespace of the object. A Namespace has its own name here, any other object outside namespaces ''. */
   readonly namespace: string;
   readonly user: UserInfo;
   readonly dryRun: boolean;

@@ -1,4 +1,4 @@
-/** EndpointSlices, and Endpoints, the older form. */
+/** EndpointSlices and Endpoints. */
 import { type Endpoints, endpointsResource } from '../../../api/core/v1/service/endpoints.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../api/discovery/v1/endpoint-slice.ts';
 import { fact, gauges, info, objectMetrics } from '../family.ts';

@@ -6,7 +6,7 @@ import type { Labels } from '../../../base/metrics/exposition.ts';
 import { fact, gauge, gauges, info, objectMetrics } from '../family.ts';
 import { created, namespaced, resourceVersion } from '../metadata-families.ts';
 
-/** Annotation from before the field existed. */
+/** Annotation that had the class before the field existed. */
 const classAnnotation = 'kubernetes.io/ingress.class';
 
 function backendLabels({ backend: { service, resource } }: HTTPIngressPath): Labels {

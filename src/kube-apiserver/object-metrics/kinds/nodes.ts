@@ -19,7 +19,7 @@ export const nodes = objectMetrics<Node>({
       os_image: status?.nodeInfo?.osImage ?? '',
       container_runtime_version: status?.nodeInfo?.containerRuntimeVersion ?? '',
       kubelet_version: status?.nodeInfo?.kubeletVersion ?? '',
-      // Same value as upstream, where nothing reports the version any more.
+      // Same value as upstream, where no component reports this version any more.
       kubeproxy_version: 'deprecated',
       provider_id: spec?.providerID ?? '',
       pod_cidr: spec?.podCIDR ?? '',

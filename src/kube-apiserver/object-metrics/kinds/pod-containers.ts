@@ -48,7 +48,7 @@ const perStatus =
 function specFamilies(group: Group): readonly ObjectFamily<Pod>[] {
   const { prefix, noun } = group;
   return [
-    gauges(`${prefix}_info`, `The image of the ${noun}, and by which ids it is known.`, (pod) =>
+    gauges(`${prefix}_info`, `Image and ids of the ${noun}.`, (pod) =>
       group.containersOf(pod).flatMap((container) =>
         group
           .statusesOf(pod)
@@ -66,7 +66,7 @@ function specFamilies(group: Group): readonly ObjectFamily<Pod>[] {
       ),
     ),
     ...(['limits', 'requests'] as const).map((bound) =>
-      gauges(`${prefix}_resource_${bound}`, `What stands in the ${bound} of the ${noun}.`, (pod: Pod) =>
+      gauges(`${prefix}_resource_${bound}`, `Amounts in the ${bound} of the ${noun}.`, (pod: Pod) =>
         group.containersOf(pod).flatMap(({ name, resources }) =>
           containerAmounts(resources?.[bound]).map(({ resource, unit, value }) => ({
             labels: { container: name, node: pod.spec.nodeName ?? '', resource, unit },

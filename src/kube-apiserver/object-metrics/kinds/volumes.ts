@@ -8,7 +8,7 @@ import { fact, gauge, gauges, info, objectMetrics, states } from '../family.ts';
 import { created, deletionTimestamp, named, namespaced } from '../metadata-families.ts';
 import { wholeUnitsOf } from '../resource-units.ts';
 
-/** Annotation from before the field existed. */
+/** Annotation that had the class before the field existed. */
 const classAnnotation = 'volume.beta.kubernetes.io/storage-class';
 
 /** Returns the labels of the volume's source; empty values for all other sources. */

@@ -1,6 +1,6 @@
 import { type Check, containers, exceptWindows, namesWhere, type PolicyCheck } from '../check.ts';
 
-/** The field must be set: a container without it may gain privileges. */
+/** Requires the field to be false: a container without it may gain privileges. */
 const check: Check = (pod) => {
   const bad = namesWhere(pod, ({ securityContext }) => securityContext?.allowPrivilegeEscalation !== false);
   if (bad.length === 0) return undefined;

@@ -20,7 +20,7 @@ const containerAnnotation = 'container.seccomp.security.alpha.kubernetes.io/';
 const isForbiddenValue = (value: string) =>
   value !== 'runtime/default' && value !== 'docker/default' && !value.startsWith('localhost/');
 
-/** A profile was an annotation before 1.19, and the fields were not checked. */
+/** Checks the annotations, which had the profile before 1.19; the fields were not checked then. */
 const checkAnnotations: Check = (pod) => {
   const { annotations = {} } = pod.metadata ?? {};
   const keys = [podAnnotation, ...containersOf(pod).map(({ name }) => `${containerAnnotation}${name}`)];

@@ -1,6 +1,6 @@
 /**
- * Rights of upstream's controllers that minik8s does not have (facts of Kubernetes 1.32), so that ones that
- * are added find their roles. The other controllers declare their rights in their own files.
+ * Rights of controllers of Kubernetes 1.32 that minik8s does not have: when an administrator adds such a
+ * controller, its role exists. The other controllers declare their rights in their own files.
  */
 import { type AccountRights, read, writeEvents } from '../../../api/rbac/v1/rule-rows.ts';
 

@@ -3,7 +3,7 @@
  */
 import { isRecord } from '../../../apimachinery/equality.ts';
 
-/** Certificates that no authority of the webhook's caBundle has signed. */
+/** Error codes for a certificate that no authority of the webhook's caBundle has signed. */
 const unknownAuthority = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

@@ -240,7 +240,7 @@ describe('an autoscaler with metrics of Prometheus', () => {
     });
     await look();
     assert.deepEqual(queries, []);
-    assert.match(active()?.message ?? '', /"a\/b" is no name of a label in Prometheus/);
+    assert.match(active()?.message ?? '', /"a\/b" is not the name of a label in Prometheus/);
   });
 });
 

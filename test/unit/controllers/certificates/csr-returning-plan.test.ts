@@ -102,7 +102,7 @@ decide([
     returning('AB:CD', { signerName: servingSigner, usages: server }),
     { ...known, content: content({ dnsNames: ['a'] }) },
     'deny',
-    'InvalidRequest: an expired certificate is good for a client certificate only',
+    'InvalidRequest: an expired certificate can be used only to request the next client certificate',
   ],
   ['a user who only has the name of such a node', returning('AB:CD', { groups: ['people'] }), known, 'leave'],
 ]);

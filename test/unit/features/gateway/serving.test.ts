@@ -292,7 +292,7 @@ describe('parts of a route that cannot be served', () => {
       /whole rules/,
     ],
     ['retries', { retry: { attempts: 3 } }, /retries are not supported/],
-    ['a timeout that is no duration', { timeouts: { request: 'soon' } }, /"soon" is no duration/],
+    ['a timeout that is no duration', { timeouts: { request: 'soon' } }, /"soon" is not a duration/],
   ] as const)
     it(`cause the rejection of the whole route: ${what}`, () => {
       assert.match(problemOf(rule), pattern);

@@ -100,7 +100,7 @@ describe('a request', () => {
         assert.equal(answer.status, 400);
         if (method === 'HEAD') continue;
         const { message } = (await answer.json()) as { message: string };
-        assert.equal(message, 'a body of GET is not passed on: send it with POST');
+        assert.equal(message, 'the body of a GET request is not forwarded: send it with POST');
       }
     assert.equal((await echoed('/', { headers: { 'content-length': '0' } })).url, '/');
   });

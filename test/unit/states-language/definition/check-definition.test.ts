@@ -41,7 +41,7 @@ const whole: [name: string, definition: unknown, expected: string[]][] = [
   [
     'an unreachable state',
     { StartAt: 'A', States: { A: end, B: end } },
-    ['d.States.B: Invalid value: "B": no way leads to this state'],
+    ['d.States.B: Invalid value: "B": this state cannot be reached'],
   ],
   [
     'no end',

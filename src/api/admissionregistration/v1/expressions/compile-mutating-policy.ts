@@ -1,4 +1,4 @@
-/** Compiles the expressions of a mutating policy: for its validation all faults, for requests a program. */
+/** Compiles the expressions of a mutating policy: its validation needs all faults, its requests a program. */
 import type { Compiled } from '../../../../cel/compile.ts';
 import type { Environment } from '../../../../cel/environment.ts';
 import { dyn, listOf } from '../../../../cel/types/type.ts';

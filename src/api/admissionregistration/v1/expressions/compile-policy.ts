@@ -1,4 +1,4 @@
-/** Compiles the expressions of a policy: in its validation with all faults, for requests as a program. */
+/** Compiles the expressions of a policy: its validation needs all faults, its requests a program. */
 
 import type { Compiled } from '../../../../cel/compile.ts';
 import type { Environment } from '../../../../cel/environment.ts';

@@ -26,7 +26,7 @@ export const eventColumns: readonly Column<Event>[] = [
   {
     name: 'Last Seen',
     type: 'string',
-    description: 'Time since it happened last.',
+    description: 'Time since the last occurrence.',
     cell: lastSeen,
   },
   {
@@ -71,7 +71,7 @@ export const eventColumns: readonly Column<Event>[] = [
     name: 'First Seen',
     type: 'string',
     priority: 1,
-    description: 'Time since it happened first.',
+    description: 'Time since the first occurrence.',
     cell: firstSeen,
   },
   {

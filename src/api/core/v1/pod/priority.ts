@@ -1,7 +1,7 @@
 /** The priority of pods. */
-
-/** Priority from which on the system itself requires a pod. */
 import type { Pod } from '../types.gen.ts';
+
+/** Minimum priority of pods that the system itself requires. */
 export const criticalPriority = 2_000_000_000;
 
 export const nodeCriticalClass = 'system-node-critical';

@@ -1,4 +1,4 @@
-/** The rules of the types in pods and pod templates; pod-fields.ts lists the fields that are acted on. */
+/** The rules of the types in pods and pod templates; fields.ts lists the fields that are acted on. */
 import type { RulesByType, TypeRules } from '../../../../apimachinery/type-rules.ts';
 import { conditionStatuses } from '../../../shared-rules.ts';
 import { ordinaryValues, podFields } from './fields.ts';

@@ -1,6 +1,7 @@
 /**
- * Limit of what a pod selects nodes and other pods by. The scheduler compares each term with every node, or
- * with every pod of the namespaces it means, in one turn of the event loop. Upstream has no such limit.
+ * Limit of the terms by which a pod selects nodes and other pods. The scheduler compares each term with every
+ * node, or with every pod of the namespaces it means, in one turn of the event loop. Upstream has no such
+ * limit.
  */
 import { tooManyCause } from '../../../../apimachinery/field-error.ts';
 import type { LabelSelector } from '../../../../apimachinery/schema.ts';

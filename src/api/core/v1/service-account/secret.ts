@@ -7,6 +7,6 @@ export const serviceAccountTokenType = 'kubernetes.io/service-account-token';
 export const accountNameAnnotation = 'kubernetes.io/service-account.name';
 export const accountUidAnnotation = 'kubernetes.io/service-account.uid';
 
-/** Returns the name of the account for whose token the Secret is; undefined for any other Secret. */
+/** Returns the name of the account whose token the Secret holds; undefined for any other Secret. */
 export const accountOf = ({ type, metadata }: Secret): string | undefined =>
   type === serviceAccountTokenType ? metadata.annotations?.[accountNameAnnotation] : undefined;

@@ -13,7 +13,7 @@ export const nodeLoadBalancerClass = 'minik8s.io/nodes';
 /** Class of the addresses of the pool (address-pool.ts). */
 export const poolLoadBalancerClass = 'minik8s.io/pool';
 
-/** Reasons of the events that nodes have about Services of type LoadBalancer. */
+/** Reasons of the events that nodes report about Services of type LoadBalancer. */
 export const balancerReasons: ReadonlySet<string> = new Set([
   'AddressAnnounced',
   'AddressInUse',
@@ -23,7 +23,9 @@ export const balancerReasons: ReadonlySet<string> = new Set([
 
 type Ingress = NonNullable<NonNullable<Service['status']>['loadBalancer']['ingress']>[number];
 
-/** Returns true for an address at which a proxy answers, as nodes do: another controller assigns others. */
+/**
+ * Returns true for an address with the mode Proxy, as those of nodes have. Others are of another controller.
+ */
 const isProxied = ({ ip, ipMode }: Ingress): boolean => Boolean(ip) && ipMode === 'Proxy';
 
 /**

@@ -11,8 +11,8 @@ export const isOwnProvisioner = (name: string | undefined) =>
 export const localNeedsNode = 'a StorageClass of local volumes needs volumeBindingMode: WaitForFirstConsumer';
 
 /**
- * Returns the reason why no volume can be provisioned for the claim on any node; undefined for none, and for
- * provisioners of others.
+ * Returns the reason why no volume can be provisioned for the claim on any node; undefined if there is none,
+ * or for another provisioner.
  */
 export function provisionFault(
   { spec }: PersistentVolumeClaim,

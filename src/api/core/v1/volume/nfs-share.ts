@@ -8,9 +8,10 @@ const serverName = /^(?:[A-Za-z0-9][\w.:-]*|::[\w.:-]*|\[[0-9A-Fa-f:.]+(?:%\w+)?
 
 /** Returns the problem of a share; undefined for none. */
 export function shareFault(server: string, path: string): string | undefined {
-  if (!serverName.test(server)) return `server: ${JSON.stringify(server)} is no name or address of a server`;
+  if (!serverName.test(server))
+    return `server: ${JSON.stringify(server)} is not the name or address of a server`;
   const name = JSON.stringify(path);
   if (!path.startsWith('/')) return `path: ${name} is not absolute`;
   if (/\p{Cc}/u.test(path)) return `path: ${name} has control characters`;
-  return path.split('/').includes('..') ? `path: ${name} leads out by ".."` : undefined;
+  return path.split('/').includes('..') ? `path: ${name} must not contain ".."` : undefined;
 }

@@ -10,7 +10,7 @@ import type { FunctionVersion } from '../../api/function-version.ts';
  */
 export function useProblem({ metadata }: Pod, image: string): string | undefined {
   const named = parseFunctionImage(image);
-  if (!named) return `${JSON.stringify(image)} is no name of a function's image`;
+  if (!named) return `${JSON.stringify(image)} is not the name of a function's image`;
   const { namespace = '', labels = {} } = metadata;
   if (named.namespace !== namespace)
     return `${JSON.stringify(image)} is of a function of namespace ${named.namespace}: a pod of namespace ${namespace} may not have it`;

@@ -17,7 +17,7 @@ function parsed(text: string, file: string): Table {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new BuildError(`${file} is no JSON: ${(error as Error).message}`);
+    throw new BuildError(`${file} is not JSON: ${(error as Error).message}`);
   }
   if (!isRecord(value)) throw new BuildError(`${file} must be an object`);
   return value;
@@ -50,7 +50,7 @@ function dependencies(table: unknown, kind: string): Table {
   if (!isRecord(table)) throw new BuildError(`package.json: ${kind} must be an object`);
   for (const [name, range] of Object.entries(table)) {
     if (!isPackageName(name))
-      throw new BuildError(`package.json: ${JSON.stringify(name)} is no name of a package`);
+      throw new BuildError(`package.json: ${JSON.stringify(name)} is not the name of a package`);
     requireRange(name, range, kind);
   }
   return table;

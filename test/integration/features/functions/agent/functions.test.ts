@@ -112,7 +112,7 @@ describe('functions on a node', () => {
       ['mixed', 'other-1', image('mixed'), /has the image .*, not /],
       ['by-id', 'hello-1', id, /the image of a function/],
       ['by-short-id', 'hello-1', id.replace('sha256:', '').slice(0, 20), /the image of a function/],
-      ['odd', 'hello-1', 'minik8s.function/default', /is no name of a function/],
+      ['odd', 'hello-1', 'minik8s.function/default', /is not the name of a function/],
     ];
     for (const [name, version, uses] of cases) await createPod(name, version, uses);
     for (const [name, , , message] of cases) {

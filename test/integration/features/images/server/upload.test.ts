@@ -196,7 +196,7 @@ for (const [what, image, message] of [
   ['of a function', 'minik8s.function/default/f:abc', /is reserved: nodes make this image themselves/],
   ['of the program itself', 'minik8s.own/minik8s:node', /is reserved/],
   ['that is not given in full', 'busybox:1', /must be given in full: docker\.io\/library\/busybox:1/],
-  ['with a path that leaves its folder', 'docker.io/../../etc:1', /is no name of an image/],
+  ['with a path that leaves its folder', 'docker.io/../../etc:1', /is not the name of an image/],
   ['with a digest', `docker.io/a/b@sha256:${'0'.repeat(64)}`, /has a digest/],
 ] as const)
   test(`a name ${what} is refused`, async () => {

@@ -156,7 +156,7 @@ describe('ctl trigger create', () => {
     [
       'with input that is not JSON',
       ['--function', 'f', '--path', '/a', '--input', '{'],
-      /--input is no JSON/,
+      /--input is not JSON/,
     ],
     ['with a path that the server refuses', ['--function', 'f', '--path', 'a'], /spec\.http\.path/],
   ];

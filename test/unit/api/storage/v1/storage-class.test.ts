@@ -154,7 +154,7 @@ test('a class of a built-in provisioner that cannot provision volumes gets a war
   assert.deepEqual(warned({ ...local, volumeBindingMode: 'WaitForFirstConsumer' }), []);
   const nfs = { provisioner: 'minik8s.io/nfs' };
   assert.deepEqual(warned({ ...nfs, parameters: { path: '/a' } }), [
-    'parameters.server: "" is no name or address of a server',
+    'parameters.server: "" is not the name or address of a server',
   ]);
   assert.deepEqual(warned({ ...nfs, parameters: { server: 'files', path: '/a' } }), []);
 });

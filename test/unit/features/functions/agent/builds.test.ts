@@ -32,7 +32,7 @@ test('only labelled pods of its namespace may use the image of a function', () =
     'minik8s.function/team:1',
     `${image}@sha256:${'a'.repeat(64)}`,
   ])
-    assert.match(useProblem(pod('team', 'x'), name) ?? '', /is no name of a function/, name);
+    assert.match(useProblem(pod('team', 'x'), name) ?? '', /is not the name of a function/, name);
 });
 
 const version = (spec: object) =>

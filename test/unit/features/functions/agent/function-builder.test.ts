@@ -269,7 +269,7 @@ describe('libraries of Node', () => {
     assert.deepEqual([none.installs, none.commits[0]?.from], [[], undefined]);
     const odd = world(versionOf({ 'package.json': manifest }, { runtime: 'nodejs' }));
     odd.does.file = async () => undefined;
-    await assert.rejects(odd.build(), /package-lock\.json is no JSON/);
+    await assert.rejects(odd.build(), /package-lock\.json is not JSON/);
     assert.deepEqual(odd.commits, []);
   });
 });

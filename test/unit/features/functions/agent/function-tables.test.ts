@@ -151,7 +151,7 @@ describe('a build', () => {
       { lockfileVersion: 3, packages: [] },
     ])
       assert.throws(() => portableLock(JSON.stringify(lock)), BuildError, JSON.stringify(lock));
-    assert.throws(() => portableLock('{'), /package-lock.json is no JSON/);
+    assert.throws(() => portableLock('{'), /package-lock.json is not JSON/);
     assert.throws(() => portableLock('[]'), /package-lock.json must be an object/);
   });
   it('reports its last complete lines, if at least one fits', () => {

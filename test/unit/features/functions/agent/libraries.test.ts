@@ -197,7 +197,7 @@ test('errors about package.json name the rejected value and its place', () => {
   const given = (overrides: unknown) => JSON.stringify({ dependencies: { a: '1' }, overrides });
   const nested = (levels: number): object => (levels === 0 ? { b: '1' } : { b: nested(levels - 1) });
   for (const [text, why] of [
-    ['{', /^package\.json is no JSON: /],
+    ['{', /^package\.json is not JSON: /],
     [given({ b: 'http://x' }), /^package\.json: overrides has b as "http:\/\/x": /],
     [given({ a: { b: 'http://x' } }), /^package\.json: overrides\.a has b as /],
     [given('latest'), /^package\.json: overrides cannot be read$/],

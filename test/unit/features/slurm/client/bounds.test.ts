@@ -199,7 +199,7 @@ exit $status
   assert.equal(jobProgram({}, '#!/usr/bin/python3\n'), '#!/usr/bin/python3\n');
   assert.equal(buildScript({ build: ['make', 'make test'] }), 'set -e\nmake\nmake test\n');
   for (const name of ['1A', 'A-B', '', 'A B'])
-    assert.throws(() => buildScript({ environment: { [name]: '' } }), /no name of a shell variable/);
+    assert.throws(() => buildScript({ environment: { [name]: '' } }), /not the name of a shell variable/);
   assert.throws(
     () => buildScript({ modules: ['a\nb'] }),
     /modules: "a\\nb" is empty or holds a control character/,

@@ -149,8 +149,8 @@ describe('an event of a file', () => {
   const noWatch = (source: string, trigger: string) =>
     `node "n1" watches no folder "${source}" for trigger "${trigger}"`;
   const name =
-    'an event of a file: its id has 32 hexadecimal digits, and its name begins as the trigger and ends in sixteen of them';
-  const whole = 'an event of a file: its depth and its replays are 0, and it has no chain';
+    "an event of a file: its id must have 32 hexadecimal digits, and its name must end with the first sixteen of them, after the trigger's name";
+  const whole = 'an event of a file: its depth and its replays must be 0, and it must not have a chain';
   for (const [what, made, reason] of [
     ['of another folder', event({ source: '/folders/etc' }), noWatch('/folders/etc', 't')],
     ['of another trigger', event({ trigger: 'u' }), noWatch('/folders/in', 'u')],
@@ -161,28 +161,32 @@ describe('an event of a file', () => {
     [
       'without a label',
       event({}, { labels: undefined }),
-      'an event of a file: its label is that of the trigger',
+      'an event of a file: its label must be that of the trigger',
     ],
     [
       'with one more label',
       event({}, { labels: { 'minik8s.io/trigger': 't', a: 'b' } }),
-      'an event of a file: its label is that of the trigger',
+      'an event of a file: its label must be that of the trigger',
     ],
     [
       'with annotations',
       event({}, { annotations: {} }),
-      'an event of a file: it has no annotations and finalizers',
+      'an event of a file: it must not have annotations or finalizers',
     ],
     [
       'with finalizers',
       event({}, { finalizers: [] }),
-      'an event of a file: it has no annotations and finalizers',
+      'an event of a file: it must not have annotations or finalizers',
     ],
-    ['without an owner', event({}, { ownerReferences: [] }), 'an event of a file: its owner is the trigger'],
+    [
+      'without an owner',
+      event({}, { ownerReferences: [] }),
+      'an event of a file: its owner must be the trigger',
+    ],
     [
       'of a type that the trigger does not watch for',
       event({ type: 'minik8s.io/file.updated' }),
-      'an event of a file: its type is one of minik8s.io/file.created, minik8s.io/file.deleted',
+      'an event of a file: its type must be one of minik8s.io/file.created, minik8s.io/file.deleted',
     ],
     ['with a depth', event({ depth: 1 }), whole],
     ['with replays', event({ replays: 1 }), whole],
@@ -190,10 +194,14 @@ describe('an event of a file', () => {
     [
       'of another node',
       event({ data: { node: 'n2' } }),
-      'an event of a file: data.node is the name of the node',
+      'an event of a file: data.node must be the name of the node',
     ],
-    ['without a node', event({ data: 'n1' }), 'an event of a file: data.node is the name of the node'],
-    ['without data', event({ data: undefined }), 'an event of a file: data.node is the name of the node'],
+    ['without a node', event({ data: 'n1' }), 'an event of a file: data.node must be the name of the node'],
+    [
+      'without data',
+      event({ data: undefined }),
+      'an event of a file: data.node must be the name of the node',
+    ],
   ] as const)
     it(`${what} is refused`, async () => assert.equal((await why(own, made)).reason, reason));
   it('is refused if another node watches the folder', async () => {

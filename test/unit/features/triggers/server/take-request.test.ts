@@ -151,7 +151,7 @@ describe('a rejected request stores no event', () => {
     assert.match((await words({ isThere: false })) ?? '', /triggers.minik8s.io "t" not found/);
     assert.equal(await words({ spec: { suspend: true } }), 'the trigger is suspended: it takes no events');
     const key = { headers: { 'idempotency-key': '' } };
-    assert.equal(await words(key), 'the header Idempotency-Key has 1 to 128 characters');
+    assert.equal(await words(key), 'the header Idempotency-Key must have 1 to 128 characters');
     const body = { body: 'x'.repeat(maxEventData / 2 + 1) };
     assert.equal(await words(body), `the body of an event may not be more than ${maxEventData / 2} bytes`);
   });
