@@ -25,9 +25,13 @@ export class ConnectedClients {
     this.#authorities = authorities;
   }
 
-  /** Returns the subject of a verified certificate; undefined without one. */
+  /** Returns the subject of a verified certificate; undefined without one, and until the handshake is over. */
   peerOf(socket: TLSSocket): PeerCertificate | undefined {
-    if (!this.#certificates.has(socket)) this.#certificates.set(socket, readPeer(socket));
+    if (!this.#certificates.has(socket)) {
+      // A handshake that exceeds its time can still end well: nothing is remembered before.
+      if (socket.getPeerFinished() === undefined) return undefined;
+      this.#certificates.set(socket, readPeer(socket));
+    }
     return this.#certificates.get(socket);
   }
 

@@ -226,18 +226,28 @@ it('a first request that arrives in time is answered, even if the event loop was
   assert.deepEqual(kept.statuses(), [401]);
 });
 
-it('a connection whose handshake ends in time is kept, even if the event loop was held in the meantime', async (t) => {
+it('a connection whose handshake ends in time keeps its client, even if the event loop was held in the meantime', async (t) => {
   const server = await start(t, { listen: { patienceMs: 1000 } });
-  const socket = connect({ host: '127.0.0.1', port: server.port, rejectUnauthorized: false });
-  t.after(() => socket.destroy());
-  let said = '';
-  socket.on('data', (chunk) => (said += chunk));
-  await once(socket, 'secureConnect');
-  // The server has not yet read the client's last message of the handshake.
-  socket.write(`GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`);
-  holdLoop(1500);
-  await eventually(systemClock, 'an answer', () => said.length > 0 || socket.closed);
-  assert.match(said, /^HTTP\/1\.1 401 /);
+  for (const [own, status] of [
+    [undefined, 401],
+    [await server.clientCertificate('nobody', []), 403],
+  ] as const) {
+    const socket = connect({
+      host: '127.0.0.1',
+      port: server.port,
+      rejectUnauthorized: false,
+      ...(own && { key: own.key, cert: own.certificate }),
+    });
+    t.after(() => socket.destroy());
+    let said = '';
+    socket.on('data', (chunk) => (said += chunk));
+    await once(socket, 'secureConnect');
+    // The server has not yet read the client's last message of the handshake.
+    socket.write(`GET ${maps} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    holdLoop(1500);
+    await eventually(systemClock, 'an answer', () => said.length > 0 || socket.closed);
+    assert.match(said, new RegExp(`^HTTP/1\\.1 ${status} `));
+  }
 });
 
 it('a connection without a handshake is closed without an answer', async (t) => {
