@@ -101,7 +101,7 @@ test('a pod that is being deleted or has ended is not evicted', async () => {
   assert.deepEqual([...machine.ended], []);
 });
 
-test('a check that is requested during another is the same one, and a later request starts a new one', async () => {
+test('two checks that are requested at the same time run as one, and a later request starts another', async () => {
   const machine = new Machine([pod('a', [disk('v')])], { 'a/v': 1 });
   await Promise.all([machine.limits.enforce(), machine.limits.enforce()]);
   assert.equal(machine.looks, 1);

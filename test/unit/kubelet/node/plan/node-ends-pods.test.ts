@@ -118,7 +118,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refusalOf(podOf('new', gpu), [podOf('other', gpu)], one)?.reason, 'OutOfexample.com/gpu');
   });
 
-  it('is rejected for a host port in use, also one of another address, unless protocol or address differ', () => {
+  it('is rejected if another pod has its host port and protocol at the same address or at all addresses', () => {
     const withPort = (name: string, port: object, spec: object = {}) => {
       const pod = podOf(name);
       const ports = [{ containerPort: 80, hostPort: 8080, protocol: 'TCP', ...port }];
