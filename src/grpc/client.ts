@@ -97,7 +97,7 @@ export class GrpcStream {
       onStatus(stream, (error) => {
         if (error && !this.#canceled) events.onFailure(error);
         events.onEnd();
-        resolve(this.#canceled ? new GrpcError('CANCELLED', 'it is not wanted any more') : error);
+        resolve(this.#canceled ? new GrpcError('CANCELLED', 'the caller canceled the stream') : error);
       });
     });
   }

@@ -59,7 +59,7 @@ export class FrameReader {
   }
 
   #length(bytes: Buffer, at: number): number {
-    if (bytes[at] !== 0) throw new GrpcError('INTERNAL', 'the answer is compressed, which nobody asked for');
+    if (bytes[at] !== 0) throw new GrpcError('INTERNAL', 'the answer is compressed, which was not requested');
     const length = bytes.readUInt32BE(at + 1);
     if (length > this.#maxBytes)
       throw new GrpcError(
