@@ -88,7 +88,7 @@ function skippedPart(fraction: number, variables: Variables): string {
 
 function timeoutLines(timeoutMs: number | undefined): readonly string[] {
   if (timeoutMs === undefined) return [];
-  // nginx has no switch for a timeout: a day is none.
+  // nginx cannot disable a timeout: a day stands for none.
   const ms = timeoutMs === 0 ? 86_400_000 : Math.max(1, Math.round(timeoutMs));
   return ['read', 'send'].map((name) => `proxy_${name}_timeout ${ms}ms;`);
 }

@@ -39,7 +39,7 @@ function checkedRange(range: string): string {
   return range;
 }
 
-/** Returns the headers for requests of other origins, and the answer to a browser's question in advance. */
+/** Returns the headers for requests of other origins, and the answer to preflight requests. */
 export function corsLines({ origins, methods, headers, allowsCredentials, maxAgeSeconds }: Cors): string[] {
   const all = origins.includes('*');
   const allowed = all

@@ -127,12 +127,12 @@ class LoadBalancerController {
     const key = objectKey(service);
     const current = this.#services.get(key);
     const changed = this.#holders.replace(key, current);
-    // An external address of a Service that is gone may be what another one waits for.
+    // Another Service may wait for the external address of a deleted Service.
     const waiting = current ? [] : this.#waiting();
     return concerns(service) ? [...new Set([key, ...changed, ...waiting])] : [...changed];
   }
 
-  /** Returns the Services that have a problem, which another one may have ended. */
+  /** Returns the Services with a problem, which a change of another Service may have ended. */
   #waiting(): readonly ObjectKey[] {
     return this.#services.list().filter(hasProblem).map(objectKey);
   }
@@ -218,7 +218,7 @@ class LoadBalancerController {
     const key = objectKey(service);
     const reserved = this.#reserved();
     const serving = this.#nodesWithEndpoint(key);
-    // Without its addresses of the pool, the Service is as one that nodes serve.
+    // A Service without addresses of the pool is treated like one that nodes serve.
     const bare = { ...service, status: { ...service.status, loadBalancer: { ingress } } } as Service;
     const outcome = isClassOfNodes
       ? planNodeBalancer(bare, {
