@@ -101,12 +101,20 @@ export class AnswerCache {
       gauge('coredns_cache_entries', 'Answers of other servers that are kept.', of(entries)),
       counter(
         'coredns_cache_requests_total',
-        'Questions for which the cache was looked into.',
+        'Questions for which the cache was searched.',
         whole(success + denial + this.#misses),
       ),
       counter('coredns_cache_hits_total', 'Questions that the cache answered.', of(this.#hits)),
-      counter('coredns_cache_misses_total', 'Questions that it could not answer.', whole(this.#misses)),
-      counter('coredns_cache_evictions_total', 'Answers that had to make room.', of(this.#evictions)),
+      counter(
+        'coredns_cache_misses_total',
+        'Questions that the cache could not answer.',
+        whole(this.#misses),
+      ),
+      counter(
+        'coredns_cache_evictions_total',
+        'Answers that were removed to make room for others.',
+        of(this.#evictions),
+      ),
     ];
   }
 

@@ -62,7 +62,7 @@ export interface ClusterDns {
 export const nodeLocalAddress = '169.254.20.10';
 const dnsPort = 53;
 const retry = { initialMs: 100, maxMs: 10_000 };
-/** Interval of repairs: reloading a firewall removes our rules without any event. */
+/** Interval of repairs: reloading a firewall removes the rules without any event. */
 const mendMs = 60_000;
 
 /** Returns a wake that is called when the rules have to be written again. */

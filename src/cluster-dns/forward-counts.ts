@@ -38,7 +38,7 @@ export class ForwardCounts {
     return [
       counter(
         'coredns_forward_requests_total',
-        'Questions that other servers were asked.',
+        'Questions that were sent to other servers.',
         this.#requests.samples(),
       ),
       counter(
@@ -54,7 +54,7 @@ export class ForwardCounts {
       ),
       counter(
         'coredns_forward_max_concurrent_rejects_total',
-        'Questions that were refused because too many were under way.',
+        'Questions that were refused because too many were in progress.',
         [{ value: this.#rejected }],
       ),
     ];

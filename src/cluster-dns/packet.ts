@@ -29,7 +29,7 @@ const rcodes = {
 
 export interface Query {
   readonly id: number;
-  /** Name with the case in which it was sent: clients that check the case find theirs again. */
+  /** Name with the case in which it was sent: clients that check the case accept the answer. */
   readonly name: string;
   /** Type such as `A`, or `UNKNOWN_260`. */
   readonly type: string;
@@ -214,7 +214,7 @@ function optBytes(extendedRcode: number, dnssec: boolean): Buffer {
   return encode({ additionals: [opt] }).subarray(headerLength);
 }
 
-/** Encodes the query for an upstream server: the client's question under an id of our own. */
+/** Encodes the query for an upstream server: the client's question with a new id. */
 export function writeQuestion(
   id: number,
   query: Pick<Query, 'question' | 'checkingDisabled' | 'edns'>,

@@ -50,7 +50,7 @@ export function createResponder(options: ResponderOptions): Responder {
   async function replyTo(query: Query): Promise<Reply> {
     const verdict = answerFrom(zone, query);
     if (!verdict) return query.recursionDesired ? forwarder.resolve(query) : { ...failure, rcode: 'REFUSED' };
-    // Before everything has been read once, a missing name proves nothing.
+    // Until everything has been read once, a name that is missing here may exist.
     if (!zone.complete) return failure;
     return verdict.follow === undefined ? own(verdict, random) : followed(query, verdict, verdict.follow);
   }

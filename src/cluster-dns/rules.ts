@@ -15,7 +15,7 @@ export interface DnsLink {
 }
 
 /**
- * Returns one transaction that replaces our whole table. Only queries from pods and from this machine are
+ * Returns one transaction that replaces the whole table. Only queries from pods and from this machine are
  * accepted at these addresses. Queries and answers are exempt from connection tracking, see
  * docs/decisions/0009.
  */

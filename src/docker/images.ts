@@ -58,7 +58,7 @@ export async function pullImage(docker: Docker, name: string, options: PullOptio
     await drain(answer as AsyncIterable<Uint8Array>, doing, onProgress);
   } catch (error) {
     if (!silent.signal.aborted) throw error;
-    const engineMessage = `nothing of it came for ${silenceMs / 1000} seconds`;
+    const engineMessage = `no data arrived for ${silenceMs / 1000} seconds`;
     throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${engineMessage}`, {
       engineMessage,
       cause: error,
@@ -104,7 +104,7 @@ export async function drain(
     onProgress(line as ProgressLine);
     const { error, errorDetail } = line as ProgressLine;
     if (error === undefined && errorDetail === undefined) continue;
-    const engineMessage = error || errorDetail?.message || 'it does not say why';
+    const engineMessage = error || errorDetail?.message || 'it reports no reason';
     throw new RuntimeError('PullFailed', `Docker cannot ${doing}: ${engineMessage}`, { engineMessage });
   }
 }

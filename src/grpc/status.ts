@@ -36,7 +36,7 @@ export class GrpcError extends Error {
 
 type Headers = Readonly<Record<string, unknown>>;
 
-/** Statuses for HTTP answers without a gRPC status, which something between here and the server gave. */
+/** Statuses for HTTP answers without a gRPC status, such as those of a proxy before the server. */
 const ofHttp: Readonly<Record<number, StatusName>> = {
   400: 'INTERNAL',
   401: 'UNAUTHENTICATED',

@@ -145,7 +145,7 @@ export class RoutedPodNetwork {
 
   /**
    * The MTU of the loopback link is ignored. Loopback has a node's address if the machine has no other
-   * address, and says nothing about a link to other machines.
+   * address, and its MTU is not that of a link to other machines.
    */
   async #readMtu(): Promise<number | undefined> {
     const { exec, overlay } = this.#options;

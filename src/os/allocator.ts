@@ -45,8 +45,8 @@ export function giveBackMapped(bytes: Uint8Array): void {
 }
 
 /**
- * Releases the memory in which the executable itself is mapped. What is used again is mapped again, from the
- * file; what only the start has used is not.
+ * Releases the memory in which the executable itself is mapped. Pages that are used again are read from the
+ * file again; pages that only the start has used stay released.
  */
 export function giveBackExecutable(): void {
   const libc = openLibc();

@@ -50,7 +50,7 @@ export async function readBounded(path: string, options: ReadOptions = {}): Prom
 }
 
 /**
- * Opens a pipe to which nobody may write yet. A usual open(2) would wait for a writer in a thread that no
+ * Opens a pipe that may have no writer yet. A usual open(2) would wait for a writer in a thread that no
  * signal ends, and the process could only be killed.
  */
 function openPipe(path: string, signal: AbortSignal | undefined): Readable {

@@ -1,4 +1,4 @@
-/** Tries whether a port of this machine can be listened on. */
+/** Checks whether a program can listen on a port of this machine. */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 

@@ -36,7 +36,7 @@ const maxShells = 8;
 /** A waiting or running program. Two with the same `turn` never run at the same time. */
 export interface Turn {
   readonly turn: string;
-  /** True if the program has run longer than others wait for it. */
+  /** True if the program has run so long that others no longer wait for it. */
   slow: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Notices to the service manager that started this process (sd_notify(3)): ready, and alive. A process that
  * no service manager started sends none. Node has no datagram sockets of the Unix domain, so
- * systemd-notify(1) sends the notices. OpenRC has none: its script looks for a file with the status line.
+ * systemd-notify(1) sends the notices. OpenRC gets none: its script waits for a file with the status line.
  */
 import { rmSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';

@@ -87,7 +87,7 @@ function addClusterPort(elements: MutableElements, rule: ServicePortRules, addre
   limit(elements, ['limited-addresses', 'address-clients'], key, rule.clients);
 }
 
-/** Returns the part of a chain's name that says how it chooses an endpoint. */
+/** Returns the part of a chain's name that determines how it chooses an endpoint. */
 const drawOf = ({ affinitySeconds }: ServicePortRules) =>
   affinitySeconds === undefined ? 'random' : `sticky-${affinitySeconds}`;
 

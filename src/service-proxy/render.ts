@@ -42,7 +42,7 @@ export function chainsOf(elements: Elements): ReadonlySet<string> {
 
 const chainName = /^(node-port-)?(local-)?(?:random|sticky-(\d+))-(\d+)$/;
 
-/** Returns the rules of a chain, whose name says which endpoints it chooses from and how (elements.ts). */
+/** Returns the rules of a chain; its name has the endpoints and the way of choosing one (elements.ts). */
 function chainBody(chain: string): string {
   const [, nodePort, local, seconds, count] = chainName.exec(chain) ?? [];
   if (count === undefined) throw new Error(`the proxy has no chain of the name ${chain}`);

@@ -111,7 +111,7 @@ const protocolOf = (port: ServicePort) => port.protocol.toLowerCase() as 'tcp' |
 
 interface Targets {
   readonly all: readonly EndpointAddress[];
-  /** Endpoints for the zone of the node; all of them if the slices do not say for each. */
+  /** Endpoints for the zone of the node; all of them if one has no hint, or none has a hint for the zone. */
   readonly near: readonly EndpointAddress[];
 }
 

@@ -70,7 +70,7 @@ function controller(
     const deleted = client.resource(secretResource).delete(name, namespace, { preconditions });
     // The Secret has changed or was replaced; that arrives as an event.
     await ifPresent(tolerate(deleted, isConflict));
-    log.info('deleted the token of a service account that has gone', { secret: objectKey(secret) });
+    log.info('deleted the token of a service account that no longer exists', { secret: objectKey(secret) });
   };
 
   const fill = async (secret: Secret, account: ServiceAccount, needsToken: boolean): Promise<void> => {

@@ -54,7 +54,7 @@ export function endpointSliceController(context: ControllerContext): ControllerD
       .map(objectKey);
 
   const zoneOf = (node: string) => nodes.get(node)?.metadata.labels?.[zoneLabel] || undefined;
-  /** Zones of the nodes at the last look. */
+  /** Zones of the nodes at the last check. */
   const zones = new Map<string, string>();
   const servicesAfter = (node: string): readonly ObjectKey[] => {
     const zone = zoneOf(node) ?? '';

@@ -168,7 +168,7 @@ export class DeviceManager {
     const timer = this.#options.clock.after(awayMs, () => {
       this.#away.delete(resource);
       this.#gone.add(resource);
-      this.#options.log.info('the devices of a resource are gone for good', { resource });
+      this.#options.log.info('the devices of a resource have been removed from this node', { resource });
       this.#publish();
     });
     this.#away.set(resource, { capacity, timer });

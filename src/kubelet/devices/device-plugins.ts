@@ -115,7 +115,7 @@ async function removeIfEmpty(directory: string): Promise<void> {
 async function requireClosed(directory: string): Promise<void> {
   const { uid, mode } = await lstat(directory);
   if (uid !== process.getuid?.() || (mode & 0o022) !== 0)
-    throw new Error(`others than this user can write to ${directory}: change its owner or its mode`);
+    throw new Error(`other users can write to ${directory}: change its owner or its mode`);
 }
 
 /**

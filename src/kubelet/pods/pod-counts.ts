@@ -46,10 +46,20 @@ export class PodCounts {
 
   families(): readonly Family[] {
     return [
-      fromZero(total('started_pods_total', 'Sandboxes of pods that were to be made', this.#pods)),
-      fromZero(total('started_pods_errors_total', 'Sandboxes that could not be made', this.#podErrors)),
-      total('started_containers_total', 'Containers that were to be started', this.#containers),
-      total('started_containers_errors_total', 'Containers that could not be started', this.#containerErrors),
+      fromZero(total('started_pods_total', 'Attempts to create a sandbox of a pod', this.#pods)),
+      fromZero(
+        total(
+          'started_pods_errors_total',
+          'Attempts to create a sandbox of a pod that failed',
+          this.#podErrors,
+        ),
+      ),
+      total('started_containers_total', 'Attempts to start a container', this.#containers),
+      total(
+        'started_containers_errors_total',
+        'Attempts to start a container that failed',
+        this.#containerErrors,
+      ),
       total('evictions', 'Pods that were evicted, by the resource that was short', this.#evictions),
       total('admission_rejections_total', 'Pods that this node rejected', this.#rejections),
       histogram(

@@ -58,7 +58,7 @@ export class ProbeCounts {
 
   families(): readonly Family[] {
     const pods = [...this.#pods.values()];
-    // The older of two pods with the same name is about to go.
+    // The older of two pods with the same name is about to be removed.
     const durations = new Map<string, readonly Sample[]>();
     for (const one of pods) {
       for (const { labels, histogram } of one.durations.values())

@@ -15,6 +15,8 @@ export const imageMountApi = '1.48';
 
 /** Shortest prefix of an id's 64 digits that still identifies one image. */
 const minDigits = 24;
+/** Maximum number of mounts of one image into a container: one for each length of the prefix. */
+const maxMounts = 64 - minDigits + 1;
 
 /** Returns the mounts; throws RuntimeError when one image is mounted more often than it has names. */
 export function imageMounts(wanted: readonly ImageMount[]): readonly Docker.MountSettings[] {
@@ -23,7 +25,10 @@ export function imageMounts(wanted: readonly ImageMount[]): readonly Docker.Moun
     let name = imageId.replace(/^sha256:/, '');
     while (names.has(name)) name = name.slice(0, -1);
     if (name.length < minDigits)
-      throw new RuntimeError('Failed', `Docker cannot mount one image so often: ${imageId}`);
+      throw new RuntimeError(
+        'Failed',
+        `Docker cannot mount an image more than ${maxMounts} times into a container: ${imageId}`,
+      );
     names.add(name);
     return {
       Type: 'image',

@@ -42,7 +42,7 @@ async function mounts(): Promise<readonly { readonly point: string; readonly typ
 
 /**
  * Returns the path by which the kernel lists mounts; undefined where nothing is. A mount point itself is not
- * looked at, since the call would not return while its server is away.
+ * accessed, since the call would not return while its server is away.
  */
 async function realPathOf(path: string, points: readonly string[]): Promise<string | undefined> {
   const parent = await realPathIfThere(dirname(path));

@@ -33,7 +33,7 @@ export class Shares {
 
   /** Mounts a share; has no effect where something is mounted already. Rejects with VolumeError. */
   async mount(share: Share, target: string): Promise<void> {
-    // A mounted share is not looked at: its server may be away.
+    // A mounted share is not accessed: its server may be away.
     if (await isMountPoint(target)) return;
     await mkdir(target, { recursive: true, mode: 0o750 });
     const fault = shareFault(share.server, share.path);

@@ -203,7 +203,7 @@ export class PolicyEnforcer {
   }
 }
 
-/** Our own transactions never delete a rule of a base chain without writing it again. */
+/** Transactions of the enforcer never delete a rule of a base chain without writing it again. */
 const isBase = (chain: string, family: Family): boolean =>
   ['ingress', 'egress'].some((name) => chain === `${family} ${policyTable} ${name}`);
 

@@ -78,7 +78,7 @@ export class PolicyObjects {
     await Promise.all([informers.stopped(), peerInformers.stopped()]);
   }
 
-  /** Returns what has to be kept for a start without an API server; undefined while it is not known. */
+  /** Returns the facts to keep for a start without an API server; undefined while they are not known. */
   facts(local: Readonly<Record<string, PolicyPod>>): PolicyFacts | undefined {
     if (this.#former || !this.isKnown) return undefined;
     const namespaces = this.#namespaces.lister.list();
@@ -106,7 +106,7 @@ export class PolicyObjects {
     });
   }
 
-  /** Removes what an earlier run knew and the API server no longer has. */
+  /** Removes facts of an earlier run that the API server no longer has. */
   #forgetFormer(): void {
     const { index } = this.#options;
     const [former, policies] = [this.#former, this.#policies];
@@ -158,7 +158,7 @@ export class PolicyObjects {
   }
 
   /**
-   * Takes the newest labels of a pod of this node. The entry of a pod that was deleted stays until its
+   * Updates the labels of a pod of this node. The entry of a pod that was deleted stays until its
    * address is released: its containers may still run.
    */
   #ownChanged(pod: Pod): boolean {

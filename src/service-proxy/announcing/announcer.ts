@@ -1,8 +1,8 @@
 /**
  * Answers in the local network for addresses of the pool, one node for each address: the one that holds the
  * Lease of the address. A holder renews its Leases each second; when it is silent for two, another node takes
- * over and says so by gratuitous ARP. While the API server does not answer, a holder goes on: nobody else can
- * have taken over, or a node that has says so in the local network, which silences this one in the kernel.
+ * over and announces that by gratuitous ARP. While the API server does not answer, a holder continues: either
+ * no other node can take over, or the announcement of the node that did silences this one in the kernel.
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { nodeResource } from '../../api/core/v1/node/node.ts';
@@ -50,7 +50,7 @@ export interface AnnouncerOptions extends AnnouncementsOptions {
 const confirmEveryMs = 700;
 /** Milliseconds after which the kernel no longer answers without a confirmation. */
 const confirmMs = 2000;
-/** The same for the only node: nobody takes over while its agent restarts. */
+/** The same for a cluster of one node: no other node takes over while the agent restarts. */
 const aloneConfirmMs = 60_000;
 const conflictMs = 30_000;
 const retryMs = 1000;

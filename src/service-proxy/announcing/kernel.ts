@@ -88,7 +88,7 @@ export class Announcements {
     await exec('ip', ['neigh', 'replace', address, 'dev', link, 'use']);
   }
 
-  /** Resolves to other machines that have sent with a held address as theirs within some minutes. */
+  /** Resolves to other machines that have used a held address as their own within the last ten minutes. */
   async rivals(): Promise<ReturnType<typeof rivalsIn>> {
     if (!this.#hasTables) return [];
     return rivalsIn(

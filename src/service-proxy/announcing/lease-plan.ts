@@ -22,7 +22,7 @@ export interface LeaseTurn {
 
 export type LeaseStep =
   | { readonly step: 'acquire' | 'renew' | 'release' }
-  /** Nothing for so many milliseconds; Infinity: until something changes. */
+  /** No step for `ms` milliseconds; Infinity: until something changes. */
   | { readonly step: 'wait'; readonly ms: number };
 
 export function planLease({ node, lease, age, isCandidate, rank }: LeaseTurn): LeaseStep {

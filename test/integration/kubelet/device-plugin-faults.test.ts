@@ -275,7 +275,7 @@ test('no plugin can register in a directory of another user, or one that others 
     assert.equal(existsSync(socket), isOpen, what);
     assert.deepEqual(
       log.of('warn').map(({ fields }) => fields.error),
-      isOpen ? [] : [`others than this user can write to ${directory}: change its owner or its mode`],
+      isOpen ? [] : [`other users can write to ${directory}: change its owner or its mode`],
       what,
     );
     stop.abort();

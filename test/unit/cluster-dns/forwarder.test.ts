@@ -117,7 +117,7 @@ describe('the forwarder', () => {
     assert.ok(all.every(({ answers }) => answers.length === 1));
     assert.equal(upstream.asked.length, 1);
     await forwarder.resolve(asking('x.example'));
-    assert.equal(upstream.asked.length, 2, 'what has no time to live is not kept');
+    assert.equal(upstream.asked.length, 2, 'an answer with a TTL of 0 is not cached');
   });
 
   it('continues with the next server, and returns later to a server that failed', async () => {

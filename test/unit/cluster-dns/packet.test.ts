@@ -153,7 +153,7 @@ describe('an answer', () => {
     assert.equal(decode(writeReply(query(), big, streamLimit)).answers?.length, 200);
   });
 
-  it('silently leaves out records for other names', () => {
+  it('leaves out additional records that do not fit, without being marked as truncated', () => {
     const { answers, additionals, flag_tc } = decode(
       writeReply(
         query(),
@@ -166,7 +166,7 @@ describe('an answer', () => {
     assert.ok((additionals?.length ?? 0) > 0);
   });
 
-  it('puts EDNS errors in both their places', () => {
+  it('has the upper bits of an EDNS error in its OPT record', () => {
     const reading = readQuery(message(opt(1232, 1)));
     assert(reading && 'refusal' in reading);
     const [record] = decode(writeRefusal(reading)).additionals ?? [];
@@ -204,7 +204,7 @@ describe('an answer of another server', () => {
     it(`is not accepted if it ${what}`, () => assert.equal(readReply(bytes, 7, asked.question), undefined));
   }
 
-  it('is requested with an id and a size of our own', () => {
+  it('is requested with an id and a payload size that do not depend on the client', () => {
     const sent = decode(writeQuestion(99, asked));
     assert.equal(sent.id, 99);
     assert.deepEqual(

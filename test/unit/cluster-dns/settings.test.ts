@@ -28,7 +28,7 @@ sortlist 192.0.2.0
 });
 
 describe('settings of names', () => {
-  it('are read', () => {
+  it('are read in lower case, and with port 53 by default', () => {
     assert.equal(domain('Cluster.Local.'), 'cluster.local');
     assert.deepEqual(nameServers('192.0.2.53, 192.0.2.54:5353'), [
       { address: '192.0.2.53', port: 53 },
@@ -43,7 +43,7 @@ describe('settings of names', () => {
   }
 });
 
-describe('the link', () => {
+describe('the link of the DNS server', () => {
   it('gets missing addresses and loses unwanted ones', () => {
     assert.equal(
       renderAddresses(['10.96.0.10', '169.254.20.10'], ['169.254.20.10', '10.96.0.11']),

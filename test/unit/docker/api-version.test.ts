@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { isAtLeast, requestVersion } from '../../../src/docker/api-version.ts';
 
 for (const [engine, ApiVersion, MinAPIVersion, expected] of [
-  ['20.10', '1.41', '1.12', '1.41'],
-  ['26.1', '1.45', '1.24', '1.45'],
-  ['28.5', '1.51', '1.24', '1.51'],
-  ['29', '1.52', '1.44', '1.51'],
+  ['Docker 20.10', '1.41', '1.12', '1.41'],
+  ['Docker 26.1', '1.45', '1.24', '1.45'],
+  ['Docker 28.5', '1.51', '1.24', '1.51'],
+  ['Docker 29', '1.52', '1.44', '1.51'],
   ['an engine that serves only newer versions', '1.70', '1.60', '1.60'],
   ['an engine with another major version', '2.0', undefined, '1.51'],
   ['an engine without an oldest version', '1.43', undefined, '1.43'],
@@ -14,7 +14,7 @@ for (const [engine, ApiVersion, MinAPIVersion, expected] of [
   ['an engine with an invalid version', '../1.45', '1.24', undefined],
   ['an engine with an invalid oldest version', '1.45', 'x', '1.45'],
 ] as const) {
-  test(`requests to engine ${engine} name version ${expected}`, () =>
+  test(`requests to ${engine} name ${expected === undefined ? 'no version' : `version ${expected}`}`, () =>
     assert.equal(requestVersion({ ApiVersion, MinAPIVersion }), expected));
 }
 

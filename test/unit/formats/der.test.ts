@@ -40,7 +40,7 @@ describe('a value', () => {
     ['a tag of more than one octet', Buffer.of(0x1f, 0x81, 0), /tag of more than one octet/],
   ];
   for (const [what, bytes, why] of refused) {
-    test(`is invalid: ${what}`, () =>
+    test(`is refused if the bytes have ${what}`, () =>
       assert.throws(() => readDer(bytes), { name: 'EncodingError', message: why }));
   }
 
@@ -73,6 +73,6 @@ describe('an object identifier', () => {
     ],
   ];
   for (const [what, content, why] of refused)
-    test(`is invalid: ${what}`, () =>
+    test(`is refused if its content has ${what}`, () =>
       assert.throws(() => readObjectIdentifier(readDer(der(tags.objectIdentifier, content))), why));
 });

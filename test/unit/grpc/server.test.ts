@@ -199,7 +199,7 @@ describe('the socket of a gRPC server', () => {
 
   it('has its mode from its creation on', async () => {
     await using world = new World();
-    // The thread does not run at each moment in which a socket is made.
+    // The thread may miss the moment in which a socket is made, so it is tried with several.
     const paths = Array.from({ length: 20 }, (_, index) => `${world.path}-${index}`);
     await using stack = new AsyncDisposableStack();
     const watcher = new Worker(firstModes, { eval: true, workerData: paths });

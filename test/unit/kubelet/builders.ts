@@ -147,7 +147,7 @@ export interface ActionCase {
   readonly memory?: Partial<PodMemory>;
   /** Short form of each action. */
   readonly actions: readonly string[];
-  /** Milliseconds until the plan is computed again; undefined if nothing is waited for. */
+  /** Milliseconds until the plan is computed again; absent if only an event can change it. */
   readonly requeueAfter?: number;
 }
 

@@ -26,7 +26,7 @@ describe('AddressPool', () => {
     assert.notEqual(pool.allocate(), first);
   });
 
-  it('leaves adopted addresses unchanged', () => {
+  it('does not allocate adopted addresses', () => {
     const pool = new AddressPool('10.244.3.0/29');
     for (const ip of ['10.244.3.2', '10.244.3.5', '192.0.2.1']) pool.adopt(ip);
     assert.deepEqual(
@@ -92,7 +92,7 @@ describe('the text of the rules', () => {
     );
   });
 
-  it('gives packets to pods of other nodes an address of this node, and accepts from pods only their own', () => {
+  it('give packets to pods of other nodes an address of this node, and drop packets with a foreign source', () => {
     const text = renderTable(facts, []);
     assert.match(
       text,
@@ -101,7 +101,7 @@ describe('the text of the rules', () => {
     assert.match(text, /iifname "mk8s\*" fib saddr \. iif oif missing drop/);
   });
 
-  it('lead host ports into pods, the same text for the same set', () => {
+  it('forward host ports to pods, with the same text for any order of the ports', () => {
     const ports = [
       port(8080),
       port(53, { protocol: 'UDP', hostIP: '192.0.2.1' }),
@@ -124,7 +124,7 @@ describe('the text of the rules', () => {
   });
 });
 
-test('a range of another cluster’s is refused before anything is made', async () => {
+test('a pod range outside the cluster-cidr is refused before anything is changed', async () => {
   const ran: string[] = [];
   const exec: Exec = async (file) => {
     ran.push(file);

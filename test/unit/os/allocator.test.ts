@@ -30,7 +30,7 @@ test('mapped memory is returned, and read from the file again', (context) => {
   const at = libc.functions.mmap(0n, BigInt(length), readable, privately, file, 0n);
   closeSync(file);
   context.after(() => libc.functions.munmap(at, BigInt(length)));
-  // Assets do not begin at a page boundary either.
+  // Like an asset, the buffer does not begin at a page boundary.
   const bytes = ffi.toBuffer(at, length, false).subarray(100);
   assert.ok(bytes.equals(content.subarray(100)));
   const before = resident(path);

@@ -1,4 +1,4 @@
-/** Files without an end, and pipes with one. */
+/** Bounded reads of files, devices and pipes. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -14,7 +14,7 @@ for (const gone of ['Cannot find device "mk8s1"\n', 'RTNETLINK answers: No such 
   });
 }
 
-test('other failures are errors', async () => {
+test('a link that cannot be deleted for another reason is an error', async () => {
   await assert.rejects(
     deleteLink(saying('RTNETLINK answers: Operation not permitted\n'), 'mk8s1'),
     /^ExecError: ip link delete dev mk8s1: exit status 2: RTNETLINK answers: Operation not permitted$/,

@@ -5,7 +5,7 @@ import { unwrittenMappings } from '../../../src/os/mappings.ts';
 const mapping = (head: string, anonymousKb: number) =>
   `${head}\nSize:  4 kB\nRss:  4 kB\nAnonymous:  ${anonymousKb} kB\nLazyFree: 0 kB\nVmFlags: rd ex\n`;
 
-test('only mappings of the file that nobody can write, and nobody has written, are equal to it', () => {
+test('mappings of the file are unwritten if they are read-only and none of their pages is anonymous', () => {
   const smaps = [
     mapping('0082e000-03489000 r-xp 0042e000 fe:00 123    /usr/local/bin/mini k8s', 0),
     mapping('72a7000-72dc000 r--p 06ea6000 fe:00 123      /usr/local/bin/mini k8s', 212),

@@ -19,7 +19,7 @@ function scene(context: TestContext): string {
 }
 
 for (const [name, exec] of Object.entries(execs)) {
-  test(`${name}: only the content of a directory is deleted`, async (context) => {
+  test(`removeTree by ${name} deletes a directory and its content, but no target of its links`, async (context) => {
     const root = scene(context);
     const tree = join(root, "-it's\na tree");
     mkdirSync(join(tree, 'kept'), { recursive: true });
@@ -35,7 +35,7 @@ for (const [name, exec] of Object.entries(execs)) {
   });
 }
 
-test('the number of files does not affect this process', async (context) => {
+test('removeTree does no work in this process for each file', async (context) => {
   const tree = join(scene(context), 'tree');
   mkdirSync(tree);
   for (let n = 0; n < 500; n++) writeFileSync(join(tree, `${n}`), '');
@@ -47,7 +47,7 @@ test('the number of files does not affect this process', async (context) => {
   assert.ok(operations < 50, `${operations} operations on files`);
 });
 
-test('a signal ends it', async (context) => {
+test('removeTree rejects with the reason of an aborted signal, and deletes nothing', async (context) => {
   const tree = join(scene(context), 'tree');
   mkdirSync(tree);
   const signal = AbortSignal.abort(new Error('enough'));

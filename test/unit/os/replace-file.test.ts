@@ -53,7 +53,7 @@ describe('a file that is replaced', () => {
     assert.equal(readFileSync(others, 'utf8'), '');
   });
 
-  it('is never mixed with drafts: that of a killed writer is removed, that of a running one stays', async () => {
+  it('stays when removeLeftDrafts removes the drafts of ended writers, as do drafts of running writers', async () => {
     const { pid: ended } = spawnSync('true');
     for (const name of [`file.minik8s-${ended}-3`, `file.minik8s-${process.pid}-900`, 'file', 'other'])
       writeFileSync(join(directory, name), '');

@@ -153,7 +153,7 @@ test('a waiting command that is aborted is never run', async (context) => {
   await assert.rejects(hung, /^Error: enough$/);
 });
 
-test('the next command to start', () => {
+test('a command starts beside at most seven slow commands of other turns, and beside no other command', () => {
   const [nft, ip, pod, otherPod] = [
     turnOf('nft', ['-f', '-']),
     turnOf('ip', ['-batch', '-']),
@@ -197,7 +197,7 @@ test('a command with its own directory or environment runs with them', async () 
   assert.equal((await exec('cat', [], { input: Buffer.from('bytes') })).stdout, 'bytes');
 });
 
-test('a process ends although its shell waits, and the shell with it', () => {
+test('a process ends although its shell waits for a command, and the shell ends with it', () => {
   const program = `
     import { residentShell } from ${JSON.stringify(import.meta.resolve('../../../src/os/resident-shell.ts'))};
     import { systemClock } from ${JSON.stringify(import.meta.resolve('../../../src/base/clock.ts'))};

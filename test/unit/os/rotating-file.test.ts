@@ -49,7 +49,7 @@ describe('a rotated log file', () => {
     file.close();
   });
 
-  it('contains exactly as many bytes as its maximum', () => {
+  it('may contain exactly its maximum of bytes', () => {
     const file = open({ maxBytes: 2 * line(0).length });
     file.write(line(1));
     file.write(line(2));
@@ -59,7 +59,7 @@ describe('a rotated log file', () => {
     file.close();
   });
 
-  it('keeps no former file without backups, and every line when one is longer than a file', () => {
+  it('keeps no former file with maxBackups 0, and keeps a line that is longer than a file', () => {
     const file = open({ maxBackups: 0 });
     const long = `${'y'.repeat(300)}\n`;
     file.write(line(1));

@@ -1,4 +1,4 @@
-/** The watch over nftables rules: which part is told, and what is reported. */
+/** Watch over nftables rules: the parts that write their rules again, and the reports. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { MonitorOptions } from '../../../src/os/nft-monitor.ts';
@@ -55,7 +55,7 @@ test('a part whose chains have lost their rules writes them again, once, and thi
   assert.deepEqual(watch.deletions(), [{ what: 'Services', count: 2, lastAt: clock.now() }]);
 });
 
-test('rules without a subject are written again after a while without a report, and those of others never', async () => {
+test('rules without a subject are written again later without a report, and rules of other programs never', async () => {
   monitor?.onEmptied(['ip filter FORWARD']);
   // The rest of a large deletion is reported before.
   monitor?.onEmptied(['ip filter FORWARD', 'ip a first']);

@@ -24,8 +24,8 @@ function applyTo(kernel: Elements, { removed, added }: { removed: Elements; adde
   for (const name of elementNames) {
     for (const [key, value] of kernel[name]) next[name].set(key, value);
     for (const [key, value] of removed[name]) {
-      assert.ok(next[name].has(key), `removes ${name} ${key}, which is not there`);
-      assert.equal(next[name].get(key), value, `removes ${name} ${key}, which is another`);
+      assert.ok(next[name].has(key), `removes ${name} ${key}, which does not exist`);
+      assert.equal(next[name].get(key), value, `removes ${name} ${key}, which has another value`);
       next[name].delete(key);
     }
     for (const [key, value] of added[name]) {

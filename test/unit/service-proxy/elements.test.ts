@@ -187,7 +187,7 @@ describe('the text of the whole table', () => {
     rule({ port: 81, affinitySeconds: 10_800 }),
   ];
 
-  it('puts the elements in after the table, a line for each name that has some', () => {
+  it('adds the elements after the table, with a line for each map that has some', () => {
     const lines = (...rules: ServicePortRules[]) => {
       const [, after] = renderTable('10.96.0.0/16', elementsOf(rules)).split('\n}\n');
       return after?.split('\n').map((line) => line.replace(/ \{.*/, ''));

@@ -12,12 +12,12 @@ describe('the identities of endpoints', () => {
     assert.ok(ids.every((id) => Number.isInteger(id) && id >= 0 && id < endpointIdLimit));
   });
 
-  it('go to the next free number where two addresses have one hash', () => {
+  it('are the next free number if two addresses have the same hash', () => {
     const addresses = Array.from({ length: 20_000 }, (_, i) => address(`10.244.${i >> 8}.${i & 255}`));
     const alone = addresses.map((one) => endpointIds([one])[0]);
     const together = endpointIds(addresses);
     const moved = together.filter((id, i) => id !== alone[i]).length;
-    // 20,000 addresses have about 24 common hashes among 8 million.
+    // Among 20,000 addresses, about 24 pairs share one of 8 million hashes.
     assert.ok(moved > 0 && moved < 100, `${moved} addresses did not keep their hash`);
   });
 });

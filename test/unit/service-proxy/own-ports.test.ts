@@ -10,7 +10,7 @@ tcp   LISTEN 0      511                *:443              *:*
 udp   UNCONN 0      0      10.0.0.1%eth0:53         0.0.0.0:*
 `;
 
-test('a process has the ports on which it listens at an address of the machine, not at a loopback one', () => {
+test('a port is held by a process that listens at an address of the machine, not at a loopback address', () => {
   const wanted = new Set(['tcp . 22', 'tcp . 80', 'tcp . 443', 'udp . 53', 'tcp . 53']);
   assert.deepEqual([...heldPorts(output, wanted)], ['tcp . 22', 'tcp . 443', 'udp . 53']);
   assert.deepEqual([...heldPorts(output, new Set(['tcp . 8080']))], []);

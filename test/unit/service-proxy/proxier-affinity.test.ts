@@ -52,7 +52,7 @@ describe('the clients that keep their endpoint', () => {
   });
 });
 
-it('writes the whole table again before the chains of past timeouts are many', async () => {
+it('the whole table is written again before it has many chains of past timeouts', async () => {
   await put(sticky(1), slice('web-1', 'web', ['10.244.0.2']));
   await start();
   let most = 0;

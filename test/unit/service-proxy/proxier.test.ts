@@ -236,7 +236,7 @@ describe('UDP flows to a deleted endpoint', () => {
     ['conntrack fails', failure('conntrack', 2)],
     ['conntrack cannot be run', new Error('not found')],
   ] as const) {
-    it(`are logged when ${what}, and the rules continue`, async () => {
+    it(`are left with a warning when ${what}, and later changes of the rules take effect`, async () => {
       kernel.before = (file) => {
         if (file === 'conntrack') throw error;
       };
@@ -251,7 +251,7 @@ describe('UDP flows to a deleted endpoint', () => {
   }
 });
 
-test('no rule is written before the addresses of nodes are known, which Services may not have', async () => {
+test('no rule is written before the addresses of nodes are known, since Services may not use them', async () => {
   await put(service('web', '10.96.0.1'), slice('web-1', 'web', ['10.244.0.2']));
   const nodeInformers = new ScriptedInformers('unread');
   await start(nodeInformers);
@@ -295,7 +295,7 @@ describe('the counters', () => {
     assert.equal(counted.get('kubeproxy_sync_proxy_rules_nftables_sync_failures_total'), 0);
   });
 
-  it('is pending while nft does not accept it', async () => {
+  it('include a change as pending until nft accepts it', async () => {
     await start();
     kernel.before = (file) => {
       kernel.before = () => {};
@@ -322,7 +322,7 @@ describe('the counters', () => {
   });
 });
 
-test('a process that listens on the port of a load balancer keeps it, as the proxy sees when it looks again', async () => {
+test('a process that listens on the port of a load balancer has it from the next check of the proxy on', async () => {
   await start();
   const balanced: Service = {
     ...service('web', '10.96.0.1'),

@@ -45,7 +45,7 @@ const two = makeSlice([endpoint('10.244.0.3', 'b'), endpoint('10.244.0.2', 'a')]
 const ips = (list: readonly { ip: string }[] | undefined) => list?.map(({ ip }) => ip);
 
 describe('the rules of a service', () => {
-  test('endpoints are sorted, without repeats, and marked as local or not', () => {
+  test('have endpoints that are sorted, without repeats, and marked as local or not', () => {
     const [rule] = serviceRules(makeService({}), [two, two], here);
     assert.deepEqual(rule, {
       addresses: ['10.96.0.7'],
@@ -64,7 +64,7 @@ describe('the rules of a service', () => {
     ['a service without an address', { clusterIP: undefined }],
     ['an external name', { type: 'ExternalName' as const, externalName: 'example.org' }],
   ] as const) {
-    test(`${what} has none`, () => assert.deepEqual(serviceRules(makeService(spec), [two], here), []));
+    test(`are empty for ${what}`, () => assert.deepEqual(serviceRules(makeService(spec), [two], here), []));
   }
 
   const addresses = (spec: Partial<Service['spec']>, ingress: readonly object[]) => {
@@ -208,7 +208,7 @@ describe('the rules of a service', () => {
     assert.deepEqual(external, { ...internal, addresses: ['192.0.2.1'] });
   });
 
-  test('a client keeps its endpoint for the time that the Service says', () => {
+  test('keep the endpoint of a client for the timeout that the Service has', () => {
     const sessionAffinityConfig = { clientIP: { timeoutSeconds: 90 } };
     const [kept] = serviceRules(
       makeService({ sessionAffinity: 'ClientIP', sessionAffinityConfig }),
@@ -235,7 +235,7 @@ describe('the rules of a service', () => {
     ['LoadBalancer', undefined, false],
     ['ClusterIP', 30080, false],
   ] as const) {
-    test(`${type} with ${nodePort ?? 'no'} node port ${there ? 'has' : 'has not'} one`, () => {
+    test(`${there ? 'include' : 'exclude'} a node port for the type ${type} with nodePort ${nodePort}`, () => {
       const ports = [{ name: 'http', protocol: 'TCP' as const, port: 80, targetPort: 8080, nodePort }];
       const [rule] = serviceRules(makeService({ type, ports }), [two], here);
       assert.deepEqual(

@@ -18,7 +18,7 @@ const onNodes = (ips: readonly string[], over: Partial<ServicePortRules> = {}): 
   return rule([], { addresses: [], nodePort: { port: 30053, endpoints, masquerade: true }, ...over });
 };
 
-/** Returns the flows that are deleted when a service changes. */
+/** Returns the arguments of conntrack that delete flows when a rule changes. */
 function forgotten(before: ServicePortRules, after: ServicePortRules): readonly string[] {
   const table = new ElementTable();
   table.replace('s', elementsOf([before]));
@@ -29,7 +29,7 @@ function forgotten(before: ServicePortRules, after: ServicePortRules): readonly 
     .sort();
 }
 
-describe('UDP flows are forgotten', () => {
+describe('UDP flows', () => {
   it('to a deleted endpoint are deleted for every address of the Service', () => {
     assert.deepEqual(forgotten(rule(['10.244.0.2', '10.244.0.3']), rule(['10.244.0.2'])), [
       '-D -p udp --orig-dst 10.96.0.53 --orig-port-dst 53 --dst-nat 10.244.0.3',
@@ -40,7 +40,7 @@ describe('UDP flows are forgotten', () => {
     ]);
   });
 
-  it('if they began without an endpoint, when there is one', () => {
+  it('that began without an endpoint are deleted when the Service gets one', () => {
     assert.deepEqual(forgotten(rule([]), rule(['10.244.0.2'])), [
       '-D -p udp --orig-dst 10.96.0.53 --orig-port-dst 53',
       '-D -p udp --orig-dst 192.0.2.1 --orig-port-dst 53',
@@ -48,13 +48,13 @@ describe('UDP flows are forgotten', () => {
     assert.deepEqual(forgotten(onNodes([]), onNodes(['10.244.0.2'])), ['-D -p udp --orig-port-dst 30053']);
   });
 
-  it('never to endpoints that stay when others are added', () => {
+  it('to endpoints that stay are kept when others are added', () => {
     assert.deepEqual(forgotten(rule(['10.244.0.2']), rule(['10.244.0.2', '10.244.0.3'])), []);
     assert.deepEqual(forgotten(onNodes(['10.244.0.2']), onNodes(['10.244.0.2', '10.244.0.3'])), []);
   });
 
   for (const protocol of ['tcp', 'sctp'] as const) {
-    it(`except flows of ${protocol}, which end without it`, () => {
+    it(`are deleted, flows of ${protocol} are not, since they end by themselves`, () => {
       const [some, none] = [rule(['10.244.0.2'], { protocol }), rule([], { protocol })];
       assert.deepEqual([...forgotten(some, none), ...forgotten(none, some)], []);
       const [here, gone] = [onNodes(['10.244.0.2'], { protocol }), onNodes([], { protocol })];

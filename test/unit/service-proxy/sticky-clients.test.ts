@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { elementsIn } from '../../../src/service-proxy/sticky-clients.ts';
 
-it('reads the clients, the time that each has left and its endpoint from the output of nft', () => {
+it('clients, their remaining times and their endpoints are read from the output of nft', () => {
   const text = `table ip minik8s-proxy {
 	map sticky-clients {
 		type ipv4_addr . ipv4_addr . inet_proto . inet_service : mark

@@ -58,8 +58,8 @@ export interface PodMemory extends EngineAbilities, HookMemory {
   /** State of each volume that the pod's containers mount. */
   readonly volumes: readonly VolumeState[];
   /**
-   * Time at which the stop of a container began that must wait before its stop signal is sent, by container
-   * id.
+   * Time at which the stop of a container began, by container id; only for containers whose stop signal must
+   * wait for a hook or for other containers.
    */
   readonly stopBegan: ReadonlyMap<string, number>;
   /** Time at which a container's stop signal was sent, by container id. */

@@ -244,7 +244,7 @@ function planOtherStop(container: ContainerState, input: PodInput, plan: Draft):
   const hasBegun = memory.stopBegan.has(container.id) || memory.stopping.has(container.id);
   if (failed) planStop(container, { ...failed, isTurn: true }, input, plan);
   else if (hasBegun)
-    planStop(container, { graceSeconds: graceOf(pod), why: 'it was to stop', isTurn: true }, input, plan);
+    planStop(container, { graceSeconds: graceOf(pod), why: 'its stop had begun', isTurn: true }, input, plan);
   return failed !== undefined || hasBegun;
 }
 

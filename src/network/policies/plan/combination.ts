@@ -12,7 +12,7 @@ import {
 import type { PolicyPod, Protocol } from './policy-pod.ts';
 import { type AllowedPorts, portSegments, type Segment } from './port-segments.ts';
 
-/** Peers that may use a port that each of them has under its own number. */
+/** Peers that may be reached at a port by its name, for which each of their pods has a number of its own. */
 export interface NamedPeers {
   readonly protocol: Protocol;
   readonly name: string;

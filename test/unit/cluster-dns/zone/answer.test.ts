@@ -53,7 +53,7 @@ function ask(zone: ClusterZone, question: string): string {
   return [...answers.map(show), ...(follow === undefined ? [] : [`follow ${follow}`])].join(', ');
 }
 
-describe('the cluster answers', () => {
+describe('the cluster zone', () => {
   const zone = zoneOf(makeShop());
   const d = 'cluster.local';
   for (const [question, answer] of [
@@ -121,16 +121,16 @@ describe('the cluster answers', () => {
     [`my${d}`, 'not ours'],
     ['', 'not ours'],
   ] as const) {
-    it(`${question || '.'}: ${answer}`, () => assert.equal(ask(zone, question), answer));
+    it(`answers ${question || '.'} with: ${answer}`, () => assert.equal(ask(zone, question), answer));
   }
 
-  it('a CNAME once even if names form a cycle', () => {
+  it('answers SERVFAIL if CNAMEs form a cycle', () => {
     const verdict = answerFrom(zone, { name: `round.shop.svc.${d}`, type: 'A' });
     assert.equal(verdict?.rcode, 'SERVFAIL');
     assert.ok((verdict?.answers.length ?? 0) <= 8);
   });
 
-  it('a question about ports with the addresses, too', () => {
+  it('answers a question for SRV with the addresses of the targets as additional records', () => {
     const additional = (name: string) =>
       answerFrom(zone, { name, type: 'SRV' })?.additionals.map((record) => `${record.name} ${show(record)}`);
     assert.deepEqual(additional(`_http._tcp.web.shop.svc.${d}`), [`web.shop.svc.${d} A 10.96.0.20`]);

@@ -13,9 +13,9 @@ writeFileSync(
   'docker-default (enforce)\n/usr/bin/man (complain)\nmy profile (unconfined)\n:other://own (kill)\n',
 );
 
-describe('an AppArmor profile of the machine', () => {
+describe('AppArmor profiles of the machine', () => {
   for (const name of ['docker-default', '/usr/bin/man', 'my profile'])
-    it(`${name} is one`, () => requireAppArmorProfile(list, name));
+    it(`include ${name}`, () => requireAppArmorProfile(list, name));
 
   for (const name of [
     'unconfined',
@@ -26,13 +26,13 @@ describe('an AppArmor profile of the machine', () => {
     '',
     ' ',
   ])
-    it(`${JSON.stringify(name)} is invalid`, () =>
+    it(`do not include ${JSON.stringify(name)}`, () =>
       assert.rejects(
         requireAppArmorProfile(list, name),
         /^Error: there is no such profile on this machine$/,
       ));
 
-  it('a kernel without a list has no profiles', () =>
+  it('cannot be read if the kernel has no list of them', () =>
     assert.rejects(
       requireAppArmorProfile(join(root, 'gone'), 'docker-default'),
       /^Error: the profiles of this machine cannot be read$/,

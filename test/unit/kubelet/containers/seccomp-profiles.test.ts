@@ -12,7 +12,7 @@ mkdirSync(join(folder, 'team'), { recursive: true });
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
 
 describe('a seccomp profile of the machine', () => {
-  it('is read from below its folder', async () => {
+  it('is read from the folder of profiles and from folders in it', async () => {
     write('audit.json', '{ "defaultAction": "SCMP_ACT_LOG" }');
     write('team/web.json', '{\n  "defaultAction": "SCMP_ACT_ALLOW",\n  "syscalls": []\n}');
     assert.equal(await readSeccompProfile(folder, 'audit.json'), '{"defaultAction":"SCMP_ACT_LOG"}');

@@ -30,7 +30,7 @@ const within = (writer: WireWriter, field: number, write: () => void) => {
 const texts = (writer: WireWriter, ...fields: readonly string[]) => {
   for (const [index, text] of fields.entries()) writer.string(index + 1, text);
 };
-/** Returns the message after the head of five bytes, which holds no compression and the length. */
+/** Returns the message of a frame as hex, without the five bytes before it (compression and length). */
 const hex = (frame: Buffer) => frame.subarray(5).toString('hex');
 
 test("requests to a plugin have upstream's field numbers", () => {
@@ -149,7 +149,7 @@ const container = (count: string) => ({
   ...{ name: 'main', image: 'app:1', resources: { limits: { [resource]: count } } },
 });
 
-test('a container that requests no device of a resource gets none', () => {
+test('a container requests as many devices as its limit has, and none with a limit of 0', () => {
   const asks = (count: string) => [
     ...deviceRequests(makePod({ containers: [container(count)] }), 'main', new Set([resource])),
   ];
@@ -157,7 +157,7 @@ test('a container that requests no device of a resource gets none', () => {
   assert.deepEqual(asks('3'), [[resource, 3]]);
 });
 
-test('a container gets its earlier devices and the devices of ended containers without a choice', () => {
+test('a container gets its earlier devices first, then devices of init containers that have ended', () => {
   const pod = makePod({
     containers: [container('2')],
     initContainers: [{ ...container('1'), name: 'init' }],
@@ -174,7 +174,7 @@ test('a container gets its earlier devices and the devices of ended containers w
   assert.deepEqual(choice, { first: ['c', 'b'], free: ['a', 'd'], count: 2 });
 });
 
-test("the flag --devices may name files in the root folder, and NVIDIA's files are in one folder", () => {
+test("the flag --devices may name files in the root folder; NVIDIA's files are in /dev; invalid cards are ignored", () => {
   const [rule] = parseDeviceRules('example.com/x=/gpu*');
   assert.deepEqual([rule?.directory, rule?.name.test('gpu1'), rule?.shared], ['/', true, []]);
   assert.deepEqual(parseDeviceRules(' , '), []);

@@ -74,7 +74,7 @@ const turns = async () => {
 const podWith = (uid: string, ...names: string[]) =>
   makePod({ volumes: names.map((name) => ({ name, configMap: { name } })) }, { uid });
 
-describe('the sources of pods', () => {
+describe('ConfigMaps and Secrets of pods', () => {
   let server: Server;
   let sources: PodSources;
   let clock: FakeClock;
@@ -94,7 +94,7 @@ describe('the sources of pods', () => {
   const read = async () => (await sources.configMap('shop', 'c'))?.metadata.resourceVersion;
   const open = () => server.watches.filter(({ signal }) => !signal.aborted).length;
 
-  it('are each watched once for all pods, until the last pod is deleted', async () => {
+  it('are watched once for all pods, until the last pod is deleted', async () => {
     sources.observe(podWith('one', 'c'));
     sources.observe(podWith('two', 'c', 'c'));
     sources.observe(podWith('one', 'c'));
@@ -114,7 +114,7 @@ describe('the sources of pods', () => {
     assert.equal(open(), 0);
   });
 
-  it('change when a pod needs other objects', async () => {
+  it('are watched no longer than a pod refers to them', async () => {
     sources.observe(podWith('one', 'c', 'd'));
     await turns();
     assert.equal(open(), 2);
@@ -124,7 +124,7 @@ describe('the sources of pods', () => {
     assert.equal(open(), 0);
   });
 
-  it('are added and removed', async () => {
+  it('may be created and deleted while they are watched', async () => {
     server.object = undefined;
     sources.observe(podWith('one', 'c'));
     assert.equal(sources.version('configMap', 'shop', 'c'), 'unread');
@@ -171,7 +171,7 @@ describe('the sources of pods', () => {
     await failed;
   });
 
-  it('are watched only in part for a pod with 400 of them, eight reads at a time, and the rest are read on demand', async () => {
+  it('are watched up to a limit for a pod and for the node, eight lists at a time, and others are read on demand', async () => {
     const names = Array.from({ length: 400 }, (_, index) => `c${index}`);
     sources.observe(podWith('one', ...names));
     await turns();

@@ -7,7 +7,7 @@ import type { RecordedImage } from '../../../../src/kubelet/images/plan/images-t
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 
-describe('room on the disk of images', () => {
+describe('the garbage collection of images', () => {
   let removed: string[];
   let events: string[];
   let available: number;
@@ -44,7 +44,7 @@ describe('room on the disk of images', () => {
     });
   });
 
-  it('is made down to the low threshold, by the images unused for longest', async () => {
+  it('removes the images unused for longest until the low threshold is reached', async () => {
     available = 150;
     await gc.collect();
     assert.deepEqual(removed, ['a:1']);
@@ -53,7 +53,7 @@ describe('room on the disk of images', () => {
     assert.deepEqual(removed, ['a:1', 'b:1']);
   });
 
-  it('causes a warning event each time the garbage collection cannot free enough', async () => {
+  it('reports by a warning event each time that it cannot free enough', async () => {
     available = 0;
     await gc.collect();
     const told = (bytes: number) =>
@@ -72,11 +72,11 @@ describe('room on the disk of images', () => {
     assert.equal(
       events.filter((event) => event.includes('ImageGCFailed')).length,
       1,
-      'it had succeeded meanwhile',
+      'a collection had succeeded in between',
     );
   });
 
-  it('is made by the next image if a container has started from one in the meantime', async () => {
+  it('removes the next image if a container has started from one in the meantime', async () => {
     refuse = (name) => (name === 'a:1' ? new RuntimeError('Conflict', 'in use') : undefined);
     available = 150;
     await gc.collect();
@@ -84,7 +84,7 @@ describe('room on the disk of images', () => {
     assert.deepEqual(events, []);
   });
 
-  it('is made by all removable images before a pod is evicted', async () => {
+  it('removes all removable images before a pod is evicted', async () => {
     available = 999;
     assert.equal(await gc.freeAll(), 120);
     assert.deepEqual(removed, ['a:1', 'b:1']);
@@ -92,10 +92,10 @@ describe('room on the disk of images', () => {
     removed = [];
     await assert.rejects(gc.freeAll(), /Docker is away/);
     refuse = () => undefined;
-    assert.equal(await gc.freeAll(), 120, 'one that failed does not keep the next');
+    assert.equal(await gc.freeAll(), 120, 'a failure does not prevent the next collection');
   });
 
-  it('is checked at once and every five minutes until the end', async () => {
+  it('runs at once and every five minutes until it is stopped', async () => {
     available = 0;
     const stop = new AbortController();
     const running = gc.run(stop.signal);
@@ -109,7 +109,7 @@ describe('room on the disk of images', () => {
     assert.equal(events.length, 3);
   });
 
-  it('fails for a disk without a size', async () => {
+  it('reports a disk without a size by a warning event', async () => {
     const broken = new ImageGc({
       runtime: {
         listImages: async () => [],

@@ -128,7 +128,7 @@ describe('an image', () => {
     assert.deepEqual(recorded, ['pulled r.io/app:1 sha256:newer']);
   });
 
-  it('is tried with each credential that fits, and without when none does', async () => {
+  it('is pulled with each matching credential until one is accepted, and without credentials if none matches', async () => {
     const tried: unknown[] = [];
     pull = async (credentials) => {
       tried.push(credentials?.username);
@@ -143,7 +143,7 @@ describe('an image', () => {
     assert.deepEqual(tried, ['wrong', 'right', undefined]);
   });
 
-  it('is pulled with the present secrets, and each missing one has one event', async () => {
+  it('is pulled although pull secrets are missing, and one event names each of them once', async () => {
     await ensure({}, { imagePullSecrets: [{ name: 'x' }, { name: 'y' }, { name: 'x' }] });
     assert.ok(
       events.includes(
@@ -190,7 +190,7 @@ describe('an image', () => {
     assert.deepEqual(events, []);
   });
 
-  it('is abandoned when the pod is deleted, before or during the pull', async () => {
+  it('is no longer awaited when the pod is deleted, before or during the pull', async () => {
     const leave = new AbortController();
     pull = (_, signal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

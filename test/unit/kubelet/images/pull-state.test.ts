@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Pulls } from '../../../../src/kubelet/images/pulls.ts';
 
-it('the state of a pull is the last report of each layer', () => {
+it('the state of a pull is the sum of the last report of each layer', () => {
   const pulls = new Pulls();
   const pull = pulls.begin('nginx:1');
   const other = pulls.begin('nginx:1');
@@ -28,7 +28,7 @@ it('the state of a pull is the last report of each layer', () => {
     ...{ image: 'nginx:1', layers: 3, doneLayers: 2, totalBytes: 0, doneBytes: 0 },
   });
   pull.end();
-  assert.equal(pulls.list().length, 1, 'of two that pull the same the other goes on');
+  assert.equal(pulls.list().length, 1, 'the other pull of the same image continues');
   other.end();
   assert.deepEqual(pulls.list(), []);
 });

@@ -21,8 +21,8 @@ const memory: Shortage = {
 };
 
 for (const [title, shortage, freeAll, ended, looks] of [
-  ['no pod is evicted if images made room', disk, async () => 60, [], 1],
-  ['a pod is evicted without removable images', disk, async () => 0, ['uid-1'], 1],
+  ['no pod is evicted if removed images freed enough', disk, async () => 60, [], 1],
+  ['a pod is evicted if no image can be removed', disk, async () => 0, ['uid-1'], 1],
   [
     'a pod is evicted if images cannot be listed',
     disk,

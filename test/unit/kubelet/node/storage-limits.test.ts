@@ -67,7 +67,7 @@ test('a pod is evicted if its volume exceeds its limit, and no other pod is', as
   ]);
 });
 
-test('is evicted once, for the first of its volumes', async () => {
+test('a pod is evicted once, for the first of its volumes that exceeds its limit', async () => {
   const machine = new Machine([pod('a', [disk('small', {}), disk('v'), disk('w')])], {
     'a/v': 2 * limit,
     'a/w': 2 * limit,
@@ -101,7 +101,7 @@ test('a pod that is being deleted or has ended is not evicted', async () => {
   assert.deepEqual([...machine.ended], []);
 });
 
-test('only one check runs at a time, and another after it', async () => {
+test('two checks that are requested at the same time run as one, and a later request starts another', async () => {
   const machine = new Machine([pod('a', [disk('v')])], { 'a/v': 1 });
   await Promise.all([machine.limits.enforce(), machine.limits.enforce()]);
   assert.equal(machine.looks, 1);
@@ -132,7 +132,7 @@ for (const [title, containers, used, own, message] of [
     'Pod ephemeral local storage usage exceeds the total limit of containers 3Mi. ',
   ],
   [
-    'exceeds the sum of the limits with a container without a limit',
+    'exceeds the sum of the limits, to which a container without a limit adds nothing',
     [container('a', '1Mi'), container('b')],
     { b: MiB + 1 },
     0,
@@ -159,7 +159,7 @@ for (const [title, containers, used, own, message] of [
   });
 }
 
-test('a critical pod stays for any usage', async () => {
+test('a critical pod is not evicted, whatever it uses', async () => {
   const critical = makePod({ priority: 2_000_000_000, volumes: [disk('v')] }, { uid: 'c' });
   const machine = new Machine([critical], { 'c/v': 2 * limit });
   await machine.limits.enforce();

@@ -83,7 +83,7 @@ describe('the counts of probes', () => {
     assert.deepEqual([at('0.25'), at('0.5'), at('+Inf')], [0, 3, 3]);
   });
 
-  it('are dropped with their pod; each of two pods with the same name counts once', () => {
+  it('are dropped with their pod, and are separate for two pods with the same name', () => {
     const counts = new ProbeCounts();
     const other = makePod({}, { uid: 'uid-2' });
     counts.count(makePod(), run);

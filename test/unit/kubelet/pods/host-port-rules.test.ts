@@ -12,7 +12,7 @@ const pod = (ports: readonly { containerPort: number; hostPort: number }[], podI
 
 const serving = pod([{ containerPort: 80, hostPort: 8080 }]);
 
-/** Rules of which each set takes effect, or fails, when the test calls for it. */
+/** Rules whose writes succeed or fail when the test decides it. */
 function world(pods: readonly Pod[]) {
   const writes: (PromiseWithResolvers<void> & { readonly ports: number })[] = [];
   const log = new RecordingLogger();
@@ -56,7 +56,7 @@ test('a failed write is logged and retried', async () => {
   writes[1]?.resolve();
   await second;
   rules.sync();
-  assert.equal(writes.length, 2, 'the same rules are not set again');
+  assert.equal(writes.length, 2, 'unchanged rules are not written again');
 });
 
 test('the rules of an earlier agent are removed, although no pod has a host port', () => {

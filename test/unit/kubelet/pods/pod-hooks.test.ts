@@ -1,4 +1,4 @@
-/** Running hooks: their files, their ends, and the events about them. */
+/** Hooks that run: their files, their ends, and the events about them. */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -126,7 +126,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual(hooks.states.get(hookKey(id, 'preStop')), { at: 'done' });
   });
 
-  it('without an end are terminated with their container, without an event', async () => {
+  it('that do not end are terminated with their container, without an event', async () => {
     for (const handler of [{ exec: { command: ['forever'] } }, { sleep: { seconds: 1000 } }]) {
       ended = Promise.withResolvers();
       const hooks = make();
@@ -152,7 +152,7 @@ describe('hooks of a pod', () => {
     assert.deepEqual([clock.pending, events], [0, []]);
   });
 
-  it('that lost the engine are run again after a while, without an event', async () => {
+  it('are run again after a while if the engine was unavailable, without an event', async () => {
     const hooks = make();
     await hooks.read();
     hooks.begin(run({ exec: { command: ['engine-goes'] } }), pod, undefined);
@@ -182,7 +182,7 @@ describe('hooks of a pod', () => {
     assert.equal(hooks.states.size, 2);
     await hooks.forget(id);
     assert.equal(hooks.states.size, 0);
-    // Existing files are read once; afterwards they are known.
+    // The files of earlier hooks are read only once.
     await hooks.read();
     await writeFile(join(directory, 'hooks', hookKey(id, 'preStop')), '');
     await hooks.read();

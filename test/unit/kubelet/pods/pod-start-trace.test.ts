@@ -33,7 +33,7 @@ function world() {
 
 const act = () => inChildSpan('act', {}, async () => currentSpan()?.keep());
 
-test('a start lasts until the pod is Ready, with the syncs that did something', async () => {
+test('the trace of a start lasts until the pod is Ready, and contains the syncs that did something', async () => {
   const { clock, spans, start } = world();
   start.see(pod());
   await start.sync('sync', async () => undefined);
@@ -62,7 +62,7 @@ for (const [what, seen] of [
   ['a pod that has ended', pod({ phase: 'Succeeded' })],
   ['a pod without a trace annotation', pod(undefined, {} as never)],
 ] as const) {
-  test(`${what} has no start`, async () => {
+  test(`${what} has no trace of its start`, async () => {
     const { spans, start } = world();
     start.see(seen);
     start.see(pod());

@@ -104,7 +104,7 @@ describe('StatusWriter', () => {
       conditions: [{ ...gate, status: 'False' }, ...conditions.slice(2)],
     });
     await clock.advance(1000);
-    assert.equal(patches.length, 1, 'what others say is not written');
+    assert.equal(patches.length, 1, 'conditions of other clients are not written');
     const own = { type: 'DisruptionTarget', status: 'True' as const, reason: 'TerminationByKubelet' };
     writer.set(seen, { phase: 'Running', conditions: [own, ...conditions.slice(3)] });
     await clock.advance(1000);
@@ -130,7 +130,7 @@ describe('StatusWriter', () => {
     assert.equal(patches.length, 0);
   });
 
-  it('flushes waiting statuses, and logs a failure', async () => {
+  it('writes the waiting status of a pod on request, and rejects if the write fails', async () => {
     const { patches, writer } = setUp([newInternalError('down')]);
     writer.set(makePod(), pending);
     await assert.rejects(writer.flush('uid-1'), /down/);
@@ -166,7 +166,7 @@ describe('StatusWriter', () => {
     assert.deepEqual(patches[1]?.status.conditions, ready.conditions);
   });
 
-  it('writes again when that happened while a write was under way', async () => {
+  it('writes again if another client revoked the readiness during a write', async () => {
     const { clock, patches, answer, writer } = setUp();
     writer.set(makePod({}, { resourceVersion: '1' }), ready);
     await clock.settle();

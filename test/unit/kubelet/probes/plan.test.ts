@@ -36,7 +36,7 @@ describe('decisions from the results of probes', () => {
     assert.equal(decisions('---+', {}), '..-+');
   });
 
-  it('is started and ready at once without probes, and with them when they succeeded', () => {
+  it('are not needed for a container without probes, which is started and ready at once', () => {
     assert.deepEqual([hasStarted({}), isReady({})], [true, true]);
     const probes = { startupProbe: probe, readinessProbe: probe };
     assert.deepEqual([hasStarted(probes), isReady(probes)], [false, false]);
@@ -46,7 +46,7 @@ describe('decisions from the results of probes', () => {
     assert.equal(isReady(probes, { startup: true }), false);
   });
 
-  it('ends a container for its startup and its liveness probe, not for its readiness', () => {
+  it('end a container for its startup and its liveness probe, not for its readiness probe', () => {
     assert.equal(failedProbe(), undefined);
     assert.equal(failedProbe({ readiness: false, liveness: true, startup: true }), undefined);
     assert.equal(failedProbe({ liveness: false, startup: true }), 'liveness');
@@ -77,7 +77,7 @@ describe('the probes that run', () => {
     assert.deepEqual(kinds(podWith({})), []);
   });
 
-  it('exclude probes that could end a container under termination', () => {
+  it('exclude startup and liveness probes of a container that is being terminated', () => {
     assert.deepEqual(kinds(podWith(probes), { startup: false }), []);
     assert.deepEqual(kinds(podWith(probes), { startup: true, liveness: false }), ['readiness']);
     assert.deepEqual(kinds(podWith(probes), { startup: true }, true), ['readiness']);
@@ -120,13 +120,13 @@ describe('results of an earlier agent', () => {
   const container = makeContainer();
   const said = { containerID: 'docker://main-0', started: true, ready: true };
 
-  it('is valid for the same container', () => {
+  it('are valid for the same container', () => {
     assert.deepEqual(decidedBefore(podWith(said), container), { startup: true, readiness: true });
     assert.deepEqual(decidedBefore(podWith({ ...said, ready: false }), container), { startup: true });
     assert.deepEqual(decidedBefore(podWith({ ...said, started: false, ready: false }), container), {});
   });
 
-  it('is valid for a sidecar as well', () => {
+  it('are valid for a sidecar as well', () => {
     const initContainerStatuses = [{ name: 'proxy', image: 'a', imageID: '', restartCount: 0, ...said }];
     const pod = makePod({}, {}, { initContainerStatuses });
     assert.deepEqual(decidedBefore(pod, makeContainer({ name: 'proxy', id: 'main-0' })), {
@@ -135,7 +135,7 @@ describe('results of an earlier agent', () => {
     });
   });
 
-  it('is valid for no other container', () => {
+  it('are valid for no other container', () => {
     assert.deepEqual(decidedBefore(podWith({ ...said, containerID: 'docker://main-1' }), container), {});
     assert.deepEqual(decidedBefore(makePod(), container), {});
   });
@@ -169,7 +169,7 @@ describe('the first run of a probe', () => {
     assert.equal(first('readiness', { initialDelaySeconds: 5 }, { now: now - 1_000_000 }), 5000);
   });
 
-  it('is at a random moment of a period for containers from before the agent', () => {
+  it('is at a random moment of a period for containers that started before the agent', () => {
     assert.equal(first('readiness', {}, { since: now + 1 }), 5000);
     assert.equal(first('liveness', {}, { since: now + 60_000, now: now + 60_000, share: 0.25 }), 2500);
   });

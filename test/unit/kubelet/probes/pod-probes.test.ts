@@ -118,7 +118,7 @@ describe('the probes of a pod', () => {
     ]);
   });
 
-  it('give a container its failures times its period to start, then end it, and are not run again', async () => {
+  it('end a container that does not start within failureThreshold periods, and are not run again', async () => {
     const world = new World({ startupProbe: run('started', { failureThreshold: 3 }) });
     world.program = async () => 1;
     await world.clock.advance(29_999);
@@ -156,7 +156,7 @@ describe('the probes of a pod', () => {
     assert.deepEqual(world.result, { liveness: true });
   });
 
-  it('change readiness as often as it changes', async () => {
+  it('report each change of readiness', async () => {
     const world = new World({ readinessProbe: run('ready', { periodSeconds: 1, failureThreshold: 2 }) });
     const results = [0, 1, 1, 0, 1, 0, 1, 1];
     world.program = async () => results.shift() ?? 0;

@@ -62,7 +62,7 @@ describe('a container whose liveness probe failed', () => {
     );
   });
 
-  it('is killed when that is over', () => {
+  it('is killed when the grace period is over', () => {
     const stopping = new Map([['main-0', now - seconds(5)]]);
     const { actions } = look(podWith(live), makeContainer(), { liveness: false }, { stopping });
     assert.deepEqual(actions, ['kill main main-0']);

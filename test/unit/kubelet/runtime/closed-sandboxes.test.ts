@@ -1,4 +1,4 @@
-/** Sandboxes that only their own machine can reach, and the time of this restriction. */
+/** Sandboxes of functions, which only their own machine can reach from the beginning. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
@@ -41,9 +41,9 @@ const podOf = (image: string, owners: readonly object[] = [], more: object = {})
   spec: { containers: [{ name: 'c', image }], ...more },
 });
 const ofFunction = {
-  'an instance of an image of its own': podOf('app:1', [owner]),
-  'an instance that was built': podOf('minik8s.function/default/f:h1', [owner]),
-  'one that waits for a function': podOf('minik8s.function/default/warm-python:h1'),
+  'an instance of a function with an image of its own': podOf('app:1', [owner]),
+  'an instance of a function that was built': podOf('minik8s.function/default/f:h1', [owner]),
+  'an instance that waits for a function': podOf('minik8s.function/default/warm-python:h1'),
 };
 
 for (const [what, pod] of Object.entries(ofFunction))

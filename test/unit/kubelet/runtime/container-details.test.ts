@@ -53,7 +53,7 @@ it('the mounts of every container are reported, with their recursive read-only s
   assert.deepEqual(of(true), told('Enabled'));
 });
 
-it('the user is the user in the configuration of the runtime', () => {
+it("the user of a container is read from the runtime's configuration", () => {
   const of = (process: unknown) => userIn({ process });
   assert.deepEqual(of({ user: { uid: 1000, gid: 2000, additionalGids: [2000, 3000] } }), user);
   assert.deepEqual(of({ user: { uid: 0, gid: 0 } }), { uid: 0, gid: 0, supplementalGroups: [] });

@@ -31,10 +31,13 @@ describe('image mounts in a request to Docker', () => {
     );
   });
 
-  it('have no name that could be of another image', () => {
+  it('have a name that is long enough to be unique, and are refused if none is left', () => {
     const often = (times: number) => Array.from({ length: times }, (_, index) => mount('a', `/${index}`));
     assert.equal(new Set(imageMounts(often(41)).map(({ Source }) => Source)).size, 41);
-    assert.throws(() => imageMounts(often(42)), { name: 'RuntimeError', message: /so often: sha256:aa/ });
+    assert.throws(() => imageMounts(often(42)), {
+      name: 'RuntimeError',
+      message: /an image more than 41 times into a container: sha256:aa/,
+    });
   });
 });
 
@@ -57,7 +60,7 @@ describe('the part of an image that does not exist', () => {
     },
   };
 
-  it('is reported by its purpose, not by its place', () =>
+  it('is named by its path in the container, not by its path on the machine', () =>
     assert.equal(
       missingPart(info, `cannot access path ${place}/a/b: lstat`),
       '"a/b" of the image for /part',
@@ -67,12 +70,12 @@ describe('the part of an image that does not exist', () => {
     assert.equal(missingPart(info, `cannot access path ${place}2/c: lstat`), '"c" of the image for /other'));
 
   for (const [what, said] of [
-    ['an image without a part', `cannot mount ${place}-whole`],
+    ['a mount of a whole image', `cannot mount ${place}-whole`],
     ['another failure', 'exec: "absent": executable file not found in $PATH'],
     ['a directory of the machine', 'mounting "/data" to rootfs at "/data"'],
   ] as const)
-    it(`is not ${what}`, () => assert.equal(missingPart(info, said), undefined));
+    it(`is not reported for ${what}`, () => assert.equal(missingPart(info, said), undefined));
 
-  it('does not exist for a container without mounts', () =>
+  it('is not reported for a container without mounts', () =>
     assert.equal(missingPart({ HostConfig: {} }, place), undefined));
 });

@@ -36,7 +36,7 @@ function inspected(of: Readonly<Record<string, string>>) {
   return fromInspect(info as unknown as Docker.ContainerInspectInfo, 'o');
 }
 
-it('labels of an image do not change a container', () => {
+it('labels of an image do not change the state that is read from a container', () => {
   const own = containerOptions(config, { owner: 'o', initPath: '/i' }, 0).Labels ?? {};
   const ofImage = Object.fromEntries(Object.values(labels).map((name) => [name, '7']));
   assert.deepEqual(inspected({ ...ofImage, ...own }), inspected(own));

@@ -135,10 +135,10 @@ describe('the time of a line', () => {
     assert.equal(await printed(inPieces(plain(own), []), true), expected);
   });
 
-  test('piece of a line on a terminal is printed at once, without waiting for the next one', async () => {
+  test('is printed with a piece of a line on a terminal at once, without waiting for the next piece', async () => {
     async function* waiting() {
       yield Buffer.from(first + long);
-      assert.fail('more was asked for');
+      assert.fail('the next piece was requested');
     }
     for await (const part of printEntries(logEntries(waiting(), { tty: true }), { timestamps: true })) {
       assert.ok(part.toString() === first + long);

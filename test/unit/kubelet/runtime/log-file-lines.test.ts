@@ -1,4 +1,4 @@
-/** The content of the engine's log files as output, beside what JSON.parse reads of each entry. */
+/** Output of the engine's log files, compared with the result of JSON.parse for each entry. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { LogFilePrinter, type PrintOptions } from '../../../../src/kubelet/runtime/log-file-lines.ts';
@@ -81,7 +81,7 @@ describe('the output of a log file', () => {
     test(`has ${written} with nine digits of the second`, () =>
       assert.equal(print(entry('x\n', written), { timestamps: true }), `${printed} x\n`));
 
-  test('has one time a line, on each output, where entries are pieces of lines', () => {
+  test('has one time for each line of an output if entries are pieces of lines', () => {
     const [first, second] = ['2026-01-02T03:04:05.000000001Z', '2026-01-02T03:04:05.000000002Z'] as const;
     const content = [
       entry('one ', first),
@@ -107,7 +107,7 @@ describe('the output of a log file', () => {
       assert.equal(print(content, { since: Date.parse(since) }), kept);
     });
 
-  test('is complete at the end of each print, with the rest of a line kept for the next', () => {
+  test('has all complete entries after each call, and the rest of an entry with the next call', () => {
     const printer = new LogFilePrinter(usual);
     const bytes = Buffer.from(entry('first\n') + entry('second\n'));
     assert.equal(printer.print(bytes.subarray(0, 100)).toString(), 'first\n');

@@ -34,5 +34,6 @@ for (const [title, mount, options] of [
     { Propagation: 'rshared', ReadOnlyNonRecursive: true },
   ],
 ] as const) {
-  it(title, () => assert.deepEqual(told(mount), options));
+  it(`${title} has ${options ? `the bind options ${JSON.stringify(options)}` : 'no bind options'}`, () =>
+    assert.deepEqual(told(mount), options));
 }

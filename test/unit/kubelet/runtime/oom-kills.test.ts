@@ -1,4 +1,4 @@
-/** Kills in a file of the test that stands for the kernel's log. */
+/** OOM kills, read from a file that stands for the kernel's log. */
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ function begin(context: TestContext, hasNumbersOfLog = true) {
   return { path, kills, write: (record: string) => appendFileSync(path, record) };
 }
 
-test('a container has a kill that the log names, also one from before', async (context) => {
+test('a container was killed if the log names it, also before the first query', async (context) => {
   const { kills, write } = begin(context);
   write(named('a'));
   assert.deepEqual([await kills.has(id('a')), await kills.has(id('b'))], [true, false]);
@@ -28,7 +28,7 @@ test('a container has a kill that the log names, also one from before', async (c
   assert.deepEqual(await Promise.all(['a', 'b', 'c'].map((one) => kills.has(id(one)))), [true, false, true]);
 });
 
-test('a container has a kill that the engine reports before or after the query', async (context) => {
+test('a container was killed if the engine reports it, before or after a query', async (context) => {
   const { kills } = begin(context);
   kills.add(id('a'));
   assert.deepEqual([await kills.has(id('a')), await kills.has(id('b'))], [true, false]);
@@ -50,7 +50,7 @@ test('an earlier or later process with the same id is not assigned to a containe
   await kills.started(id('a'), 71);
   assert.equal(await kills.has(id('a')), false);
   write(numbered(71));
-  assert.equal(await kills.has(id('a')), false, 'it had ended before');
+  assert.equal(await kills.has(id('a')), false, 'the container had ended before');
   await kills.started(id('b'), 71);
   write(numbered(71));
   assert.deepEqual([await kills.has(id('a')), await kills.has(id('b'))], [false, true]);

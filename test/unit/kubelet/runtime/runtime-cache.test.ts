@@ -26,7 +26,7 @@ function slowRuntime() {
   return { cache: new RuntimeCache({ inspect } as ContainerRuntime), answers };
 }
 
-it('keeps the newest inspection, and an overtaken one waits for it', async () => {
+it('the runtime cache keeps the newest inspection, for which an overtaken inspection waits', async () => {
   const { cache, answers } = slowRuntime();
   const seen: string[] = [];
   const first = cache.refresh('s').then((uid) => seen.push(`first ${uid} ${cache.sandboxes()[0]?.state}`));
@@ -40,7 +40,7 @@ it('keeps the newest inspection, and an overtaken one waits for it', async () =>
   assert.deepEqual(seen.toSorted(), ['first u exited', 'second u']);
 });
 
-it('drops an old answer that arrives after a newer one, and also one after a deletion', async () => {
+it('the runtime cache drops an answer that arrives after a newer one, also after a deletion', async () => {
   const { cache, answers } = slowRuntime();
   const known = cache.refresh('s');
   answers[0]?.(sandbox('running'));

@@ -49,7 +49,7 @@ test('a container that does not end gets its own grace period', async () => {
   assert.equal(clock.pending, 0);
 });
 
-test('returns at once if no container runs', async () => {
+test('stopContainers returns at once if no container runs', async () => {
   const clock = new FakeClock();
   await stopContainers(
     new SimulatedRuntime({ clock, random: new SeededRandom(1), images: new Map() }),

@@ -1,4 +1,4 @@
-/** Metrics of usage, from snapshots. */
+/** Metrics and other pages of the agent's server. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PersistentVolume } from '../../../../src/api/core/v1/types.gen.ts';
@@ -178,7 +178,7 @@ describe('metrics', () => {
   });
 });
 
-describe('the verb and subresources that a request requires', () => {
+describe('the required verb and subresources', () => {
   for (const [method, path, verb, subresources] of [
     ['GET', '/metrics', 'get', ['metrics']],
     ['GET', '/metrics/resource', 'get', ['metrics']],
@@ -192,8 +192,9 @@ describe('the verb and subresources that a request requires', () => {
     ['DELETE', '/', 'delete', ['proxy']],
     ['constructor', '/', '', ['proxy']],
   ] as const)
-    it(`${method} ${path}`, () => assert.deepEqual(requestAttributes(method, path), { verb, subresources }));
-  it('is the verb create for an upgraded connection with any method', () => {
+    it(`of ${method} ${path} are "${verb}" and ${subresources.join(', ')}`, () =>
+      assert.deepEqual(requestAttributes(method, path), { verb, subresources }));
+  it('of an upgraded connection include the verb create for any method', () => {
     const exec = { verb: 'create', subresources: ['proxy'] };
     assert.deepEqual(requestAttributes('GET', '/exec/a/b/c', true), exec);
     assert.deepEqual(requestAttributes('POST', '/exec/a/b/c', true), exec);
@@ -237,7 +238,11 @@ describe('the whole start of a pod', () => {
     const told = samplesOf(starts.families());
     assert.equal(told.get('kubelet_pod_start_duration_seconds_sum'), 9);
     assert.equal(told.get('kubelet_pod_start_total_duration_seconds_sum'), 10);
-    assert.equal(told.get('kubelet_pod_start_sli_duration_seconds_sum'), 5, 'of 2 to 7 s nothing counts');
+    assert.equal(
+      told.get('kubelet_pod_start_sli_duration_seconds_sum'),
+      5,
+      'the time from 2 to 7 s does not count',
+    );
   });
 });
 

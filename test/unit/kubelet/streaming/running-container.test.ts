@@ -24,7 +24,7 @@ test('the running container is found among earlier containers of the name', () =
 
 for (const [title, seen, name, policy, code, message] of [
   [
-    'that crashed names the code of its last start and waits to be restarted',
+    'that crashed is reported with its last exit code and as waiting to be restarted',
     [container('web', 'exited', 1, 3), container('web', 'exited', 0, 1)],
     'web',
     'Always',
@@ -32,7 +32,7 @@ for (const [title, seen, name, policy, code, message] of [
     'container "web" is not running: it has ended with exit code 3 and waits to be restarted',
   ],
   [
-    'that failed waits to be restarted on failure',
+    'that failed is reported as waiting to be restarted with OnFailure',
     [container('web', 'exited', 0, 3)],
     'web',
     'OnFailure',
@@ -40,7 +40,7 @@ for (const [title, seen, name, policy, code, message] of [
     'container "web" is not running: it has ended with exit code 3 and waits to be restarted',
   ],
   [
-    'that succeeded is not restarted on failure',
+    'that succeeded is reported as ended with OnFailure',
     [container('web', 'exited', 0)],
     'web',
     'OnFailure',
@@ -48,7 +48,7 @@ for (const [title, seen, name, policy, code, message] of [
     'container "web" is not running: it has ended with exit code 0',
   ],
   [
-    'of an init container is not restarted',
+    'that is a successful init container is reported as ended',
     [container('first', 'exited', 0)],
     'first',
     'Always',
@@ -56,7 +56,7 @@ for (const [title, seen, name, policy, code, message] of [
     'container "first" is not running: it has ended with exit code 0',
   ],
   [
-    'that was not created yet has not started',
+    'that was not created yet is reported as not started',
     [],
     'web',
     'Always',
@@ -64,7 +64,7 @@ for (const [title, seen, name, policy, code, message] of [
     'container "web" is not running: it has not started yet',
   ],
   [
-    'that was created and not started has not started',
+    'that was created and not started is reported as not started',
     [container('web', 'created', 0)],
     'web',
     'Always',

@@ -47,7 +47,7 @@ describe('the sizes of directories', () => {
     assert.deepEqual(sizes.get('/a'), { at: clock.now(), bytes: 4096, inodes: 2 });
     assert.deepEqual(counted, [['/a']]);
     await want('/a', '/b');
-    assert.equal(counted.length, 1, 'not with each question');
+    assert.equal(counted.length, 1, 'not with each request');
     await clock.advance(10_000);
     await want('/a', '/b');
     assert.deepEqual([bytes('/b'), counted.length], [8192, 2]);
@@ -115,7 +115,7 @@ describe('counting directories', () => {
     });
   }
 
-  it('stays in their file system, and takes no name for an option', async () => {
+  it('stays in their file system, and does not use a name as an option', async () => {
     const counted = counting(async () => '');
     counted.want(['-a']);
     await counted.settled();
@@ -141,7 +141,7 @@ describe('counting directories', () => {
     );
   });
 
-  it('is one at a time, and ends with its owner, in silence', async () => {
+  it('is done by one program at a time, and is aborted without a log line when its owner is closed', async () => {
     const counted = counting(
       ({ signal }) =>
         new Promise((_, reject) => {
@@ -154,7 +154,7 @@ describe('counting directories', () => {
     counted.want(['/b']);
     assert.equal(asked.length, 1);
     await counted.close();
-    assert.equal(asked.length, 2, 'of the fifty that were begun');
+    assert.equal(asked.length, 2, 'both runs for the first fifty directories');
     assert.deepEqual(log.lines, []);
     counted.want(['/c']);
     await counted.settled();

@@ -73,7 +73,7 @@ describe('the group of a container', () => {
     ['v2', v2, 0, undefined],
     ['v1', v1, 7, { periods: 5, throttled: 1, throttledNs: 9 }],
   ] as const)
-    it(`is read, ${version}`, async () => {
+    it(`is read in ${version}`, async () => {
       await put(files);
       const reader = new GroupReader(root);
       assert.equal(await reader.path(container), '/docker/abc');
@@ -92,7 +92,7 @@ describe('the group of a container', () => {
     assert.equal(await reader.memory(container), undefined);
   });
 
-  it('is undefined for an ended or a foreign process', async () => {
+  it("is undefined for an ended process and for another container's process", async () => {
     await put({ 'proc/7/cgroup': '0::/docker/def\n', 'proc/0/cgroup': '0::/docker/abc\n' });
     const reader = new GroupReader(root);
     for (const one of [container, { id: 'abc', pid: 8 }, { id: 'abc', pid: 0 }, { id: 'abc', pid: -1 }])
@@ -106,7 +106,7 @@ describe('the group of a container', () => {
     ['v2', v2['proc/7/cgroup']],
     ['v1', '0:memory:/docker/abc\n1:cpuacct:/docker/abc\n'],
   ] as const)
-    it(`has no values while it ends, ${version}`, async () => {
+    it(`has no values in ${version} while it ends`, async () => {
       await put({
         'proc/7/cgroup': cgroup,
         'sys/fs/cgroup/pids.current': '77',
@@ -124,7 +124,7 @@ describe('the group of a container', () => {
   });
 });
 
-describe('files', () => {
+describe('files of containers', () => {
   it('are read if they exist; a read error is thrown', async () => {
     await put({ a: 'x' });
     assert.equal(await readIfThere(join(root, 'a')), 'x');
@@ -132,14 +132,14 @@ describe('files', () => {
     await assert.rejects(readIfThere(root), { code: 'EISDIR' });
   });
 
-  it('have the writable folder of a container', async () => {
+  it('name the writable folder', async () => {
     const options = 'rw,lowerdir=/l,upperdir=/var/lib/docker/overlay2/x/diff,workdir=/w';
     await put({ 'proc/7/mountinfo': `1 2 0:3 / / rw - overlay overlay ${options}\n` });
     assert.equal(await readWritableLayer(7, root), '/var/lib/docker/overlay2/x/diff');
     assert.equal(await readWritableLayer(8, root), undefined);
   });
 
-  it('count a log and its rotated logs in disk blocks', async () => {
+  it('are counted in disk blocks for a log and its rotated logs', async () => {
     await put({
       'containers/abc/abc-json.log': 'x'.repeat(9000),
       'containers/abc/abc-json.log.1': 'x',
@@ -282,7 +282,7 @@ describe('usage of pods', () => {
     );
   });
 
-  it('include volumes as far as they are measured; volumes in memory are not part of the pod’s storage', async () => {
+  it('includes volumes as far as they are measured; volumes in memory are not part of the pod’s storage', async () => {
     await reader.read();
     const found = await again(2000);
     assert.deepEqual(
@@ -321,7 +321,7 @@ describe('usage of pods', () => {
     assert.deepEqual((await reader.read()).pods, []);
   });
 
-  it('begin with the first container if the pod has no sandbox, and have no network then', async () => {
+  it('begins with the first container and has no network if the pod has no sandbox', async () => {
     const second = { ...app, id: 'box', pid: 6, name: 'second', createdAt: 2000, startedAt: undefined };
     observed = { sandboxes: [], containers: [app, second] };
     const [found] = (await reader.read()).pods;
@@ -332,7 +332,7 @@ describe('usage of pods', () => {
     assert.equal(found?.containers[0]?.startedAt, 2000);
   });
 
-  it('leave out containers that end while they are read', async () => {
+  it('leaves out containers that end while they are read', async () => {
     await rm(join(root, group, 'memory.current'));
     const [found] = (await reader.read()).pods;
     assert.deepEqual([found?.containers, found?.cpu.total], [[], 1000]);

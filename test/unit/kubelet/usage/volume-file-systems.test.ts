@@ -24,7 +24,7 @@ describe('usage of the file systems of volumes', () => {
     throw new Error('did not end within 2 s and was killed');
   };
 
-  it('asks a program about a file system that another machine serves', async () => {
+  it('is read by a program if another machine serves the file system', async () => {
     const { systems } = answers(answer);
     const expected = {
       ...{ size: 409_600, available: 163_840, free: 204_800 },
@@ -41,14 +41,14 @@ describe('usage of the file systems of volumes', () => {
     );
   });
 
-  it('asks no program about a file system of this machine', async () => {
+  it('is read without a program for a file system of this machine', async () => {
     const { systems } = answers(silent);
     assert.ok((await systems.usage(tmpdir(), nfs))?.size);
     assert.equal(await systems.usage('/volumes/nfs-2', nfs), undefined);
     assert.deepEqual(calls, []);
   });
 
-  it('asks again a minute after a server did not answer', async () => {
+  it('is read again only a minute after a server did not answer', async () => {
     const { systems, clock } = answers(silent);
     assert.equal(await systems.usage('/volumes/nfs', nfs), undefined);
     assert.equal(await systems.usage('/volumes/nfs', nfs), undefined);

@@ -22,6 +22,6 @@ test('the usage is known if du fails because files were removed meanwhile', asyn
   assert.equal(await usage(failing('8192\t/x\n')), 8192);
 });
 
-test('the size is unknown when du prints nothing', async () => {
+test('the usage is unknown if du prints nothing', async () => {
   assert.equal(await usage(failing('')), undefined);
 });

@@ -137,7 +137,7 @@ describe('an agent', () => {
     assert.equal(stored.get('v'), told);
   });
 
-  it('reports another obstacle again', async () => {
+  it('reports a different failure as well', async () => {
     let [left, why] = [2, 'first'];
     work = async () => {
       if (left-- > 0) throw new Error(why);
@@ -151,7 +151,7 @@ describe('an agent', () => {
     assert.equal(said()?.reason, 'Emptied');
   });
 
-  it('reports an obstacle later if the report failed', async () => {
+  it('reports a failure later if the first report of it failed', async () => {
     work = () => Promise.reject(new Error('busy'));
     refuse = () => new Error('the server is away');
     await see(released());
@@ -187,7 +187,7 @@ describe('an agent', () => {
       () => see(released({ metadata: { labels: { 'minik8s.io/node': 'n2' } } })),
     ],
     [
-      'is gone',
+      'is deleted',
       async () => {
         stored.delete('v');
         chores.apply({ type: 'DELETED', object: released() });
@@ -195,7 +195,7 @@ describe('an agent', () => {
       },
     ],
     [
-      'does not exist',
+      'is missing from a new list',
       async () => {
         stored.delete('v');
         chores.replace([]);

@@ -33,11 +33,11 @@ test('additions of Ubuntu to the details of a link are ignored', async () => {
   }
 });
 
-test('invalid JSON is an error', async () => {
+test('invalid JSON from ip(8) is an error', async () => {
   await assert.rejects(readOverlay(execOf('[{"ifname":"x",]'), defaultNames), SyntaxError);
 });
 
-test('the error names the port of the link that another process uses', async () => {
+test('the error for a VXLAN port that another process uses names the port and the way out', async () => {
   const vxlan = {
     local: '198.19.1.1',
     dev: 'eth0',

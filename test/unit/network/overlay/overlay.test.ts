@@ -159,11 +159,11 @@ describe('the plan of the overlay', () => {
       /"10\.244\.2\.0\/30" is no IPv4 network of/,
     ],
     [
-      'no range',
+      'a range without a length',
       node(2, { podCIDR: '10.244.2.0', annotations: { [modeAnnotation]: 'host-routes' } }),
       /"10\.244\.2\.0" is no IPv4 network of/,
     ],
-    ['everything', node(2, { podCIDR: '0.0.0.0/0' }), /is not in cluster-cidr/],
+    ['the range of all addresses', node(2, { podCIDR: '0.0.0.0/0' }), /is not in cluster-cidr/],
     ["a part of this node's range", node(2, { podCIDR: '10.244.1.128/25' }), /overlaps that of node node-1/],
     [
       "a part of an older node's range",
@@ -179,7 +179,11 @@ describe('the plan of the overlay', () => {
     ],
     ['a loopback address', node(2, { ip: '127.0.0.1' }), /is not a unicast IPv4 address/],
     ['a multicast address', node(2, { ip: '224.0.0.1' }), /is not a unicast IPv4 address/],
-    ['no address', node(2, { ip: '1.2.3.4\nlink delete eth0' }), /is not a unicast IPv4 address/],
+    [
+      'an address with commands',
+      node(2, { ip: '1.2.3.4\nlink delete eth0' }),
+      /is not a unicast IPv4 address/,
+    ],
     [
       'a MAC address with commands',
       node(2, {
@@ -188,7 +192,7 @@ describe('the plan of the overlay', () => {
       /expected a unicast MAC address/,
     ],
     [
-      'a MAC of many',
+      'a broadcast MAC address',
       node(2, { annotations: { [modeAnnotation]: 'vxlan', [macAnnotation]: 'ff:ff:ff:ff:ff:ff' } }),
       /expected a unicast MAC address/,
     ],
@@ -208,7 +212,7 @@ describe('the plan of the overlay', () => {
     });
   }
 
-  it('writes networks as the kernel does', () => {
+  it('writes a network with its first address, as the kernel does', () => {
     const { state } = plan([node(1), node(2, { podCIDR: '10.244.2.77/24' })]);
     assert.ok(state.routes.has('10.244.2.0/24'));
   });
@@ -357,7 +361,7 @@ describe('the change from one state to another', () => {
     }
   });
 
-  it('when a node joins changes nothing of the other nodes', () => {
+  it('adds only the entries of a node that joins', () => {
     const before = plan([node(1), node(2)]).state;
     const after = plan([node(1), node(2), node(3)]).state;
     const difference = change(before, after, () => false);

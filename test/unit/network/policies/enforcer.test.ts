@@ -82,7 +82,7 @@ const pod = (name: string, app: string): Pod =>
     spec: { nodeName: 'n', containers: [] },
   }) as unknown as Pod;
 
-/** Returns how a promise has ended so far. */
+/** Returns the state of a protection: `protected`, `waiting`, or the message of its error. */
 async function stateOf(promise: Promise<void>): Promise<string> {
   const state = promise.then(
     () => 'protected',

@@ -39,7 +39,7 @@ function check(index: PolicyIndex, cluster: Cluster, packets: readonly Packet[],
   }
 }
 
-test('the tables decide on every packet as the policies say, in random clusters', () => {
+test('the tables pass exactly the packets that the policies allow, in random clusters', () => {
   let [allowed, denied] = [0, 0];
   for (let seed = 1; seed <= 400; seed++) {
     const draw = new Draw(new SeededRandom(seed));
@@ -51,7 +51,7 @@ test('the tables decide on every packet as the policies say, in random clusters'
   assert.ok(allowed > 2000 && denied > 2000, `${allowed} allowed and ${denied} denied packets show both`);
 });
 
-test('an index that was changed step by step has the meaning of the current objects', () => {
+test('the tables of an index that is changed step by step pass what the current policies allow', () => {
   for (let seed = 1; seed <= 60; seed++) {
     const draw = new Draw(new SeededRandom(seed));
     let cluster = draw.cluster();
@@ -116,7 +116,7 @@ function many(count: number): Cluster {
   return { namespaces: { shop: {} }, pods: [pod], policies };
 }
 
-test('a packet meets as many rules below 500 policies as below one', () => {
+test('a packet is compared with as many rules for 500 policies as for one', () => {
   const stepsBelow = (count: number) => {
     const index = fill(many(count));
     const packet = { from: '10.1.0.7', to: '10.0.0.1', protocol: 'tcp', port: 1000 } as const;
@@ -126,7 +126,7 @@ test('a packet meets as many rules below 500 policies as below one', () => {
   assert.equal(stepsBelow(500).passes, true);
 });
 
-test('a new pod of a peer changes only one element', () => {
+test('a new pod that a peer selects changes only one element', () => {
   const cluster = many(50);
   const index = fill(cluster);
   const before = index.tables('ip');

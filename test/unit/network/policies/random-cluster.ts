@@ -1,4 +1,4 @@
-/** Random clusters, policies and packets, small enough that everything meets everything. */
+/** Random clusters, policies and packets, so small that policies, pods and packets match often. */
 import type { Pod } from '../../../../src/api/core/v1/pod/pod.ts';
 import { networkPolicyResource } from '../../../../src/api/networking/v1/network-policy.ts';
 import { created } from '../../../fixtures/kinds.ts';

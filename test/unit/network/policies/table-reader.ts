@@ -1,6 +1,6 @@
 /**
- * A kernel in miniature: decides on a packet by the sets, maps and chains of the tables alone, as nftables
- * does. It reads the text of the rules, so that a rule that means something else is noticed.
+ * Model of nftables: decides on a packet by the sets, maps and chains of the tables alone. It reads the text
+ * of the rules, so that a rule with another meaning fails the tests.
  */
 import assert from 'node:assert/strict';
 import { limitsOfCIDR } from '../../../../src/base/addresses.ts';

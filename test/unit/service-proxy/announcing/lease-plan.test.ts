@@ -12,14 +12,14 @@ const plan = (turn: Partial<LeaseTurn>) =>
   planLease({ node: 'a', lease: lease(), age: 0, isCandidate: true, rank: 0, ...turn });
 const byB = lease({ holderIdentity: 'b' });
 
-describe('a node and the Lease of an address', () => {
-  it('takes a free Lease at once if it is the first in the order, and after those before it otherwise', () => {
+describe('a node that may hold the Lease of an address', () => {
+  it('takes a free Lease at once if it is first in the order, and otherwise after a delay for its position', () => {
     assert.deepEqual(plan({}), { step: 'acquire' });
     assert.deepEqual(plan({ rank: 2 }), { step: 'wait', ms: 300 });
     assert.deepEqual(plan({ rank: 1000 }), { step: 'wait', ms: 900 }, 'bounded');
   });
 
-  it('takes over from a holder that has been silent for two seconds, and within three in any order', () => {
+  it('takes over from a holder that has been silent for two seconds, within three seconds at any position', () => {
     assert.deepEqual(plan({ lease: byB, age: 1999 }), { step: 'wait', ms: 1 });
     assert.deepEqual(plan({ lease: byB, age: 2000 }), { step: 'acquire' });
     assert.deepEqual(plan({ lease: byB, age: 2900, rank: 1000 }), { step: 'acquire' });
@@ -40,7 +40,7 @@ describe('a node and the Lease of an address', () => {
       });
   });
 
-  it('counts its holders, not renewals', () => {
+  it('counts changes of the holder, not renewals', () => {
     const now = '2026-01-01T00:00:00.000000Z';
     const first = heldBy(lease(), 'a', now);
     assert.deepEqual(first.spec, {
@@ -72,7 +72,7 @@ const may = (one: Service | undefined, labels: object = {}, on = 'b') =>
   });
 
 describe('a node that may answer for an address', () => {
-  it('is any with the address in the status of the Service', () => {
+  it('is any node if the status of the Service has the address as a VIP', () => {
     assert.equal(may(service()), true);
     assert.equal(may(undefined), false);
     assert.equal(may(service({}, '192.0.2.8')), false);
@@ -111,7 +111,7 @@ describe('the link of an address', () => {
     },
   ];
 
-  it('is the one in whose range the address is, or that of the node', () => {
+  it("is the link whose network contains the address, else the link of the node's address", () => {
     assert.equal(linkFor('192.0.2.7', '198.51.100.1', links), 'eth1');
     assert.equal(linkFor('203.0.113.7', '198.51.100.1', links), 'eth0');
     assert.equal(linkFor('203.0.113.7', '203.0.113.1', links), undefined);

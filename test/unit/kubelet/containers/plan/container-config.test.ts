@@ -15,7 +15,7 @@ import { makePod } from '../../builders.ts';
 
 const GiB = 2 ** 30;
 
-describe('image', () => {
+describe('the image of a container', () => {
   for (const name of [
     'nginx',
     'nginx:1.27',
@@ -25,10 +25,10 @@ describe('image', () => {
     'ghcr.io/a/b:v1',
     '127.0.0.1:1/x',
   ]) {
-    it(`${name} is a name`, () => assert.ok(isImageName(name)));
+    it(`may be named ${name}`, () => assert.ok(isImageName(name)));
   }
   for (const name of ['', 'Nginx', 'a b', 'a:', ':1', 'a//b', '-a', 'a:b c', 'http://x/y']) {
-    it(`${JSON.stringify(name)} is invalid`, () => assert.ok(!isImageName(name)));
+    it(`may not be named ${JSON.stringify(name)}`, () => assert.ok(!isImageName(name)));
   }
 
   for (const [image, policy, present, decision] of [
@@ -50,7 +50,7 @@ describe('image', () => {
     [`a:latest@sha256:${'0'.repeat(64)}`, undefined, true, 'use'],
     [`a@sha256:${'0'.repeat(64)}`, undefined, false, 'pull'],
   ] as const) {
-    it(`${image} ${policy ?? 'by default'}, ${present ? 'present' : 'absent'}: ${decision}`, () => {
+    it(`${image}, ${present ? 'present' : 'absent'}, with the pull policy ${policy ?? 'unset'}: the decision is ${decision}`, () => {
       assert.equal(pullDecision({ image, imagePullPolicy: policy }, present), decision);
     });
   }
@@ -62,7 +62,7 @@ describe('image', () => {
     [{ command: ['/own'] }, ['/own']],
     [{ command: ['/own'], args: ['x'] }, ['/own', 'x']],
   ] as const) {
-    it(`command line of ${JSON.stringify(container)}`, () => {
+    it(`with ${JSON.stringify(container)} runs ${argv.join(' ')}`, () => {
       assert.deepEqual(containerArgv(container, image), argv);
     });
   }
@@ -81,13 +81,13 @@ describe('image', () => {
     [undefined, 'SIGSIGTERM', 'SIGTERM'],
     ['SIGUSR1', 'FOO', 'SIGUSR1'],
   ] as const) {
-    it(`an image that says ${JSON.stringify(stopSignal)}, a container ${wanted}: ${signal ?? 'the image’s'}`, () => {
+    it(`with stop signal ${JSON.stringify(stopSignal)}, and a container with ${wanted ?? 'none'}, give Docker ${signal ?? 'none'}`, () => {
       assert.equal(stopSignalOf(wanted, { stopSignal }), signal);
     });
   }
 });
 
-describe('resources', () => {
+describe('the resources of a container', () => {
   const resources = (limits?: object, requests?: object) =>
     makePod({ containers: [{ name: 'main', image: 'a', resources: { limits, requests } }] });
   const of = (limits?: object, requests?: object) => {
@@ -97,23 +97,23 @@ describe('resources', () => {
     return { ...containerResources(container), oomScoreAdj: oomScoreAdj(pod, container, 10 * GiB) };
   };
 
-  it('converts thousandths of a CPU into the unit of the engine', () => {
+  it('limit its CPU in billionths of a CPU, the unit of Docker', () => {
     assert.equal(of({ cpu: '700m' }).nanoCpus, 700_000_000);
     assert.equal(of({ cpu: '2' }).nanoCpus, 2_000_000_000);
-    assert.equal(of({ cpu: '1m' }).nanoCpus, 10_000_000, 'the least that the kernel takes');
+    assert.equal(of({ cpu: '1m' }).nanoCpus, 10_000_000, 'the minimum of the kernel');
     assert.equal(of({}, { cpu: '500m' }).nanoCpus, 0);
   });
-  it('weighs by the request, by the limit without one, and never below the kernel’s least', () => {
+  it('set its CPU shares from the request, else from the limit, within the bounds of the kernel', () => {
     assert.equal(of({}, { cpu: '500m' }).cpuShares, 512);
     assert.equal(of({ cpu: '2' }).cpuShares, 2048);
     assert.equal(of().cpuShares, 2);
     assert.equal(cpuShares(10_000_000), 262_144);
   });
-  it('limits memory only if requested', () => {
+  it('limit its memory only by a limit, not by a request', () => {
     assert.equal(of({ memory: '64Mi' }).memory, 64 * 2 ** 20);
     assert.equal(of({}, { memory: '64Mi' }).memory, 0);
   });
-  it('sets which container is killed first when memory is short', () => {
+  it('set its OOM score, by which the kernel chooses what it kills when memory is short', () => {
     assert.equal(of().oomScoreAdj, 1000);
     assert.equal(of({ cpu: '1', memory: '1Gi' }).oomScoreAdj, -997);
     assert.equal(of({}, { memory: '1Gi' }).oomScoreAdj, 900);
@@ -124,7 +124,7 @@ describe('resources', () => {
     assert.equal(of({}, { memory: '1' }).oomScoreAdj, 999);
     assert.equal(of({}, { memory: String(0.5995 * 10 * GiB) }).oomScoreAdj, 401);
   });
-  it('keeps containers that the node requires to the last', () => {
+  it('leave the lowest OOM score to a pod of the class system-node-critical', () => {
     const score = (priorityClassName: string) => {
       const pod = makePod({ containers: [{ name: 'main', image: 'a' }], priorityClassName });
       return oomScoreAdj(pod, pod.spec.containers[0] as Container, 10 * GiB);
@@ -132,7 +132,7 @@ describe('resources', () => {
     assert.equal(score('system-node-critical'), -997);
     assert.equal(score('system-cluster-critical'), 1000);
   });
-  it('kills a sidecar no sooner than the containers that it serves, and other init containers by their own request', () => {
+  it('give a sidecar at most the OOM score of the main containers, and another init container its own score', () => {
     const asking = (name: string, memory?: string) => ({
       name,
       image: 'a',
@@ -157,7 +157,7 @@ describe('resources', () => {
     [{ cpu: '1' }, { cpu: '0' }, 'Burstable'],
     [{ cpu: '0' }, { memory: '0' }, 'BestEffort'],
   ] as const) {
-    it(`${JSON.stringify(limits)} ${JSON.stringify(requests)} is ${qos}`, () => {
+    it(`with the limits ${JSON.stringify(limits)} and requests ${JSON.stringify(requests)} make its pod ${qos}`, () => {
       assert.equal(qosClassOf(resources(limits, requests).spec), qos);
     });
   }

@@ -11,7 +11,7 @@ import { missingConfinement } from '../../../../../src/kubelet/runtime/docker-co
 import { plainSecurity } from '../../../../fixtures/container-config.ts';
 import { makePod } from '../../builders.ts';
 
-describe('security', () => {
+describe('the security of a container', () => {
   const user = (pod: object | undefined, container: object | undefined, image = '') => {
     const made = makePod({
       securityContext: pod,
@@ -21,7 +21,7 @@ describe('security', () => {
     assert.ok(wanted);
     return containerUser(made, wanted, image);
   };
-  it('takes the container’s user before the pod’s before the image’s', () => {
+  it('has the user of the container, else that of the pod, else that of the image', () => {
     assert.equal(user({}, {}), undefined);
     assert.equal(user({ runAsUser: 5 }, {}), '5');
     assert.equal(user({ runAsUser: 5, runAsGroup: 6 }, { runAsUser: 0 }), '0:6');
@@ -29,13 +29,13 @@ describe('security', () => {
     assert.equal(user({}, { runAsGroup: 7 }, ':staff'), '0:7');
     assert.equal(user({}, { runAsGroup: 7 }), '0:7');
   });
-  it('sets no privileges for a container without a security context', () => {
+  it('has no privileges without a security context', () => {
     const pod = makePod();
     const [plain] = pod.spec.containers;
     assert.ok(plain);
     assert.deepEqual(securityOf(pod, plain), plainSecurity);
   });
-  it('labels a container with its own SELinux options in place of all of the pod', () => {
+  it('has the SELinux options of the container instead of all those of the pod', () => {
     const { securityContext } = makePod({
       securityContext: { seLinuxOptions: { level: 's0', user: 'u' } },
     }).spec;
@@ -45,13 +45,13 @@ describe('security', () => {
     assert.ok(container);
     assert.deepEqual(securityOf(pod, container).seLinux, { type: 't' });
   });
-  it('leaves SELinux options that are empty to the engine', () => {
+  it('has no SELinux option that is empty', () => {
     const pod = makePod({ securityContext: { seLinuxOptions: { level: '', type: 't' } } });
     const [container] = pod.spec.containers;
     assert.ok(container);
     assert.deepEqual(securityOf(pod, container).seLinux, { type: 't' });
   });
-  it('shares the process namespace of the pod only with shareProcessNamespace', () => {
+  it('includes the process namespace of the pod only with shareProcessNamespace', () => {
     const processesOf = (spec: object) => {
       const pod = makePod(spec);
       const [container] = pod.spec.containers;
@@ -61,7 +61,7 @@ describe('security', () => {
     assert.equal(processesOf({ shareProcessNamespace: true }), 'pod');
     assert.equal(processesOf({ shareProcessNamespace: false, hostPID: false }), 'own');
   });
-  it('passes every security setting of the pod and the container to the engine', () => {
+  it('includes every security setting of the pod and the container', () => {
     const pod = makePod(
       {
         hostPID: true,
@@ -106,7 +106,7 @@ describe('security', () => {
     });
   });
 
-  it('takes the container’s profiles before the pod’s', () => {
+  it('has the profiles of the container, else those of the pod', () => {
     const [strict, loose] = [{ type: 'RuntimeDefault' }, { type: 'Unconfined' }];
     const own = { type: 'Localhost', localhostProfile: 'mine' };
     const profiles = (ofPod: object | undefined, ofContainer: object | undefined) => {
@@ -131,7 +131,7 @@ describe('security', () => {
   const mustNotBeRoot = { runAsNonRoot: true };
   const end = '(pod: "web_shop(uid-1)", container: main)';
   const nonRoot: readonly (readonly [string, object, object, string, string | undefined])[] = [
-    ['no setting', {}, {}, '', undefined],
+    ['a container without the field', {}, {}, '', undefined],
     [
       'an image of root',
       mustNotBeRoot,
@@ -170,10 +170,10 @@ describe('security', () => {
       '',
       `container's runAsUser breaks non-root policy ${end}`,
     ],
-    ['runAsNonRoot false in the container', mustNotBeRoot, { runAsNonRoot: false }, '', undefined],
+    ['a container whose own field is false', mustNotBeRoot, { runAsNonRoot: false }, '', undefined],
   ];
   for (const [name, ofPod, ofContainer, image, expected] of nonRoot) {
-    it(`does not run as root when runAsNonRoot forbids it: ${name}`, () => {
+    it(`with runAsNonRoot ${expected === undefined ? 'permits' : 'forbids'} ${name}`, () => {
       const pod = makePod({
         securityContext: ofPod,
         containers: [{ name: 'main', image: 'a', securityContext: ofContainer }],
@@ -184,7 +184,7 @@ describe('security', () => {
     });
   }
 
-  it('misses confinement that the engine does not offer', () => {
+  it('lacks confinement that it requires and the engine does not offer', () => {
     const asked = { seccomp: 'RuntimeDefault', appArmor: undefined } as const;
     assert.equal(missingConfinement(asked, ['name=seccomp,profile=default']), undefined);
     assert.equal(missingConfinement(asked, ['name=seccomp,profile=unconfined']), 'seccomp');
@@ -200,7 +200,7 @@ describe('security', () => {
 
   const sysctls = (names: readonly string[], more: object = {}) =>
     makePod({ ...more, securityContext: { sysctls: names.map((name) => ({ name, value: '1' })) } });
-  it('takes only safe sysctls of namespaces that are the pod’s own', () => {
+  it('permits only safe sysctls, and only in namespaces of the pod', () => {
     assert.equal(forbiddenSysctl(sysctls(['kernel.shm_rmid_forced', 'net/ipv4/tcp_syncookies'])), undefined);
     assert.equal(
       forbiddenSysctl(sysctls(['kernel.msgmax'])),

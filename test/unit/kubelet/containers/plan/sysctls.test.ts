@@ -27,7 +27,7 @@ const ofNetwork = [
 
 describe('a kernel parameter', () => {
   for (const name of ofNetwork) {
-    it(`${name} is of a pod's own network, and not of the host's`, () => {
+    it(`${name} is allowed in a pod's own network namespace, not in the host's`, () => {
       assert.equal(forbiddenSysctl(podWith([name])), undefined);
       assert.equal(forbiddenSysctl(podWith([name], { hostIPC: true })), undefined);
       assert.match(
@@ -37,7 +37,7 @@ describe('a kernel parameter', () => {
     });
   }
 
-  it("kernel.shm_rmid_forced is of a pod's own IPC, and not of the host's", () => {
+  it("kernel.shm_rmid_forced is allowed in a pod's own IPC namespace, not in the host's", () => {
     const name = 'kernel.shm_rmid_forced';
     assert.equal(forbiddenSysctl(podWith([name], { hostNetwork: true })), undefined);
     assert.match(
@@ -46,12 +46,12 @@ describe('a kernel parameter', () => {
     );
   });
 
-  it('is forbidden if it is another sysctl, also after an allowed one', () => {
+  it('is forbidden if it has another name, also after an allowed one', () => {
     for (const name of ['kernel.msgmax', 'net.ipv4.ip_forward', 'vm.swappiness', ''])
       assert.match(forbiddenSysctl(podWith([...ofNetwork, name])) ?? '', / not allowlisted$/, name);
   });
 
-  it('may be spelled with slashes, and then dots are of its parts', () => {
+  it('may be written with slashes, which become dots, while its dots become slashes', () => {
     assert.equal(forbiddenSysctl(podWith(['net/ipv4/tcp_rmem'])), undefined);
     const names = ['net.ipv4.conf.eth0/1.x', 'net/ipv4/conf/eth0.1/y', 'net/ipv4/tcp_wmem', 'plain'];
     assert.deepEqual(Object.keys(sysctlsOf(podWith(names))), [
@@ -81,15 +81,15 @@ describe('kernel parameters that are allowed in addition', () => {
     assert.equal(forbidden('', 'net.ipv4.tcp_rmem'), undefined, 'beside the safe ones');
   });
 
-  it('are of the pod’s own namespaces', () => {
+  it('are refused in namespaces of the host', () => {
     assert.match(forbidden('kernel.msg*', 'kernel.msgmax', { hostIPC: true }) ?? '', /host IPC enabled$/);
     assert.match(forbidden('net.*', 'net.core.somaxconn', { hostNetwork: true }) ?? '', /host Net enabled$/);
   });
 
   for (const wrong of ['vm.swappiness', 'kernel.hostname', '*', 'kernel.*', 'n*', 'fs.*', 'kernel.semaphore'])
-    it(`are never ${wrong}, which is of the machine`, () =>
+    it(`may not be given as ${wrong}, which includes sysctls of the whole machine`, () =>
       assert.throws(() => parseUnsafeSysctls(wrong), /not known to be of a pod's own namespace/));
   for (const wrong of ['Kernel.sem', 'kernel..sem', 'kernel.s*m', '.net', 'net.', `net.${'a'.repeat(250)}`])
-    it(`exclude ${wrong.slice(0, 20)}`, () =>
+    it(`may not be given as ${wrong.slice(0, 20)}, which is neither a name nor a prefix`, () =>
       assert.throws(() => parseUnsafeSysctls(`net.a,${wrong}`), /expected a name, or the start of names/));
 });

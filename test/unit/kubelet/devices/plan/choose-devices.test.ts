@@ -78,7 +78,7 @@ const rows: readonly [what: string, got: readonly string[], wanted: readonly str
   ],
   ['no more devices than it requests', choose('one', 1, ['a', 'b'], [], ['a', 'b']), ['a']],
   [
-    'the devices of the other containers, as an init container that runs again',
+    'the devices of the other containers if it is an init container that runs again',
     choose('init', 2, ['a', 'b'], [held(uid, 'two', 'a', 'b')]),
     ['a', 'b'],
   ],

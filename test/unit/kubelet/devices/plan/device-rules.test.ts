@@ -33,7 +33,8 @@ const wrong: readonly [value: string, message: RegExp][] = [
   ['example.com/gpu=/dev/x,example.com/gpu=/dev/y', /example.com\/gpu is given twice/],
 ];
 for (const [value, message] of wrong)
-  test(`${value} is refused`, () => assert.throws(() => parseDeviceRules(value), { message }));
+  test(`the flag --devices refuses ${value}`, () =>
+    assert.throws(() => parseDeviceRules(value), { message }));
 
 test('an NVIDIA card is identified by its UUID and its number', () => {
   const information = [
@@ -52,7 +53,7 @@ test('a file of devices may be right below /', () => {
   assert.equal(parseDeviceRules('example.com/x=/x')[0]?.directory, '/');
 });
 
-test('a card is parsed without spaces, and an invalid line changes nothing', () => {
+test('an NVIDIA card may be described without spaces, and invalid lines are ignored', () => {
   const information = 'GPU UUID:GPU-1\nDevice Minor:2\nGPU UUID!\nDevice Minor!';
   assert.deepEqual(readCard(information), { uuid: 'GPU-1', minor: 2 });
 });

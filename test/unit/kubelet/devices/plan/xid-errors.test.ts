@@ -28,7 +28,7 @@ describe('a line of the kernel log', () => {
       assert.deepEqual(readCardNews(record(text)), expected);
     });
 
-  it('is ignored if the error is that of a program', () => {
+  it('is ignored if the number is that of an error of a program', () => {
     for (const xid of [13, 31, 43, 45, 68, 109])
       assert.equal(readCardNews(record(`NVRM: Xid (PCI:0000:3b:00): ${xid}, pid=1`)), undefined, `${xid}`);
     for (const xid of [1, 12, 14, 32, 46, 48, 63, 64, 74, 79, 94, 95, 110, 119, 143])

@@ -72,7 +72,7 @@ describe('resolveEnv', () => {
     assert.deepEqual(resolve({ env }), { ...paths, ...linked });
   });
 
-  it('resolves fields of a pod with few fields', () => {
+  it('returns empty texts for absent labels and annotations, and the default service account', () => {
     const field = (fieldPath: string) => ({ name: fieldPath, valueFrom: { fieldRef: { fieldPath } } });
     const env = [field("metadata.labels['a']"), field("metadata.annotations['a']")];
     const pod = makePod({
@@ -88,7 +88,7 @@ describe('resolveEnv', () => {
     });
   });
 
-  it('may be empty', () => {
+  it('accepts variables without a value', () => {
     assert.deepEqual(resolve({ env: [{ name: 'A' }, { name: 'B', value: '' }] }), {
       A: '',
       B: '',
@@ -96,7 +96,7 @@ describe('resolveEnv', () => {
     });
   });
 
-  it('takes no variables from maps without keys', () => {
+  it('returns no variables for ConfigMaps and Secrets without keys', () => {
     const { data: _, ...emptyMap } = map;
     const { data: __, ...emptySecret } = secret;
     const from = {
@@ -107,7 +107,7 @@ describe('resolveEnv', () => {
     assert.deepEqual(resolve({ envFrom }, from), linked);
   });
 
-  it('takes keys and whole maps, later ones over earlier ones', () => {
+  it('returns single keys and whole maps, of which later ones replace earlier ones', () => {
     assert.deepEqual(
       resolve({
         envFrom: [{ configMapRef: { name: 'settings' } }, { prefix: 'K_', secretRef: { name: 'keys' } }],
@@ -132,10 +132,18 @@ describe('resolveEnv', () => {
   });
 
   for (const [name, container, message] of [
-    ['map', { envFrom: [{ configMapRef: { name: 'none' } }] }, 'configmap "none" not found'],
-    ['secret', { envFrom: [{ secretRef: { name: 'none' } }] }, 'secret "none" not found'],
     [
-      'key',
+      'a ConfigMap of envFrom that does not exist',
+      { envFrom: [{ configMapRef: { name: 'none' } }] },
+      'configmap "none" not found',
+    ],
+    [
+      'a Secret of envFrom that does not exist',
+      { envFrom: [{ secretRef: { name: 'none' } }] },
+      'secret "none" not found',
+    ],
+    [
+      'a key that the ConfigMap lacks',
       { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'settings', key: 'none' } } }] },
       "couldn't find key none in ConfigMap shop/settings",
     ],
@@ -150,32 +158,32 @@ describe('resolveEnv', () => {
       "couldn't find key none in Secret shop/keys",
     ],
     [
-      'a ConfigMap that does not exist',
+      'a key of a ConfigMap that does not exist',
       { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'none', key: 'k' } } }] },
       'configmap "none" not found',
     ],
     [
-      'a Secret that does not exist',
+      'a key of a Secret that does not exist',
       { env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 'none', key: 'k' } } }] },
       'secret "none" not found',
     ],
     [
-      'inherited key',
+      'a key that is only a property of every JavaScript object',
       { env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'settings', key: 'toString' } } }] },
       "couldn't find key toString in ConfigMap shop/settings",
     ],
     [
-      'field',
+      'a field that is unsupported',
       { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.x' } } }] },
       'unsupported fieldPath: spec.x',
     ],
     [
-      'source',
+      'a source of an unknown type',
       { env: [{ name: 'A', valueFrom: { fileKeyRef: { key: 'a' } } }] },
       /env A: valueFrom must have one of/,
     ],
   ] as const) {
-    it(`refuses missing sources: ${name}`, () => {
+    it(`refuses ${name}`, () => {
       assert.throws(() => resolve(container), { name: 'ContainerConfigError', message });
     });
   }
@@ -190,7 +198,7 @@ describe('resolveEnv', () => {
     });
   });
 
-  it('contains the variables of Services, which its own variables hide', () => {
+  it('includes the variables of Services, which variables of the container replace', () => {
     const env = [
       { name: 'URL', value: 'http://$(WEB_SERVICE_HOST)' },
       { name: 'WEB_SERVICE_HOST', value: 'mine' },
@@ -199,7 +207,7 @@ describe('resolveEnv', () => {
     assert.deepEqual(resolve({ env }), { URL: 'http://10.96.0.9', WEB_SERVICE_HOST: 'mine', OWN: 'mine' });
   });
 
-  it('returns resources as values', () => {
+  it('returns limits of the container, and the amounts of the node for limits that it lacks', () => {
     const limit = (resource: string) => ({ name: resource, valueFrom: { resourceFieldRef: { resource } } });
     const resources = { limits: { cpu: '1250m' } };
     assert.deepEqual(resolve({ resources, env: [limit('limits.cpu'), limit('limits.memory')] }), {
@@ -254,7 +262,7 @@ describe('resolveEnv', () => {
 });
 
 describe('a variable', () => {
-  it('contains earlier variables, not later ones', () => {
+  it('may refer to earlier variables, not to later ones', () => {
     assert.deepEqual(
       resolve({
         env: [

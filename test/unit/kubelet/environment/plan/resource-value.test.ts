@@ -1,4 +1,4 @@
-/** Resources of its own and of another container that a container reads. */
+/** Variables of a container whose values are resources of itself or of another container. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { resourceValue } from '../../../../../src/kubelet/environment/plan/resource-value.ts';
@@ -54,7 +54,7 @@ describe('a resource of a container', () => {
     assert.equal(told('limits.memory', {}, unknown as typeof allocatable), '0');
   });
 
-  it('is absent without a request, and without a limit of resources that the node does not share in that way', () => {
+  it('is 0 without a request, and without a limit of hugepages', () => {
     assert.equal(told('requests.ephemeral-storage'), '0');
     assert.equal(told('limits.hugepages-2Mi'), '0');
     assert.equal(told('requests.cpu', { containerName: 'bare' }), '0');
@@ -78,7 +78,7 @@ describe('a resource of a container', () => {
     'limits.cpux',
     'requests.hugepages-',
   ]) {
-    it(`is invalid: ${resource}`, () =>
+    it(`cannot be ${resource}, which is unsupported`, () =>
       assert.throws(() => told(resource), {
         name: 'ContainerConfigError',
         message: `unsupported container resource : ${resource}`,

@@ -35,7 +35,7 @@ const of = (services: NamedService[], links = true, namespace = 'shop') =>
   Object.fromEntries(serviceVariables(services, namespace, links));
 
 describe('variables of Services', () => {
-  it('name the host, the ports and the links of older programs', () => {
+  it('contain the address, the ports and the variables of Docker links', () => {
     assert.deepEqual(of([service('my-web', 'shop', '10.96.0.9', [port(80), port(53, 'dns-u', 'UDP')])]), {
       MY_WEB_SERVICE_HOST: '10.96.0.9',
       MY_WEB_SERVICE_PORT: '80',
@@ -51,12 +51,12 @@ describe('variables of Services', () => {
       MY_WEB_PORT_53_UDP_ADDR: '10.96.0.9',
     });
   });
-  it('are of the Services in the pod’s namespace and of the API server', () => {
+  it('exist for the Services of the pod’s namespace and for the API server', () => {
     const others = [service('web', 'other', '10.96.0.9'), service('web', 'default', '10.96.0.8')];
     const names = Object.keys(of([...others, service('kubernetes', 'other', '10.96.0.7'), api]));
     assert.deepEqual(names.toSorted(), Object.keys(apiVariables).toSorted());
   });
-  it('are the API server’s alone without links', () => {
+  it('exist only for the API server if links are disabled', () => {
     assert.deepEqual(of([service('web', 'shop', '10.96.0.9'), api], false), apiVariables);
   });
   it('leave out Services without an address', () => {
@@ -70,7 +70,7 @@ describe('variables of Services', () => {
     };
     assert.deepEqual(of([service('a', 'shop', '10.96.0.9', []), unset]), {});
   });
-  it('prefer the namespace’s own to the API server’s, in any order', () => {
+  it('prefer a Service kubernetes of the pod’s namespace to the API server, unless links are disabled', () => {
     const own = service('kubernetes', 'shop', '10.96.0.7');
     for (const services of [
       [own, api],

@@ -9,7 +9,7 @@ import {
   type RecordedImage,
 } from '../../../../../src/kubelet/images/plan/images-to-free.ts';
 
-describe('the room that images leave', () => {
+describe('the bytes that images must free', () => {
   for (const [available, thresholds, bytes] of [
     [160, {}, 0],
     [151, {}, 49],
@@ -20,13 +20,13 @@ describe('the room that images leave', () => {
     [2000, {}, 0],
     [999, { highPercent: 0, lowPercent: 0 }, 1],
   ] as const) {
-    it(`${available} of 1000 with ${JSON.stringify(thresholds)}: ${bytes} to free`, () =>
+    it(`are ${bytes} with ${available} of 1000 available and the thresholds ${JSON.stringify(thresholds)}`, () =>
       assert.equal(
         bytesToFree({ size: 1000, available }, { ...defaultImageThresholds, ...thresholds }),
         bytes,
       ));
   }
-  it('is undefined for a disk without a size', () =>
+  it('are 0 for a disk without a size', () =>
     assert.equal(bytesToFree({ size: 0, available: 0 }, defaultImageThresholds), 0));
 });
 
@@ -55,7 +55,7 @@ describe('removable images', () => {
     assert.deepEqual(ids(present, { a: recorded(['a:1'], 0, now - 999) }), []);
     assert.deepEqual(ids(present, { a: recorded(['a:1'], 0, now - 1000) }), [['a', 'a:1']]);
   });
-  it('are removed by tag first, and keep names of other clients', () => {
+  it('are removed by tag before digest, and have no name that another client gave', () => {
     const digest = `r.io:5000/a@sha256:${'0'.repeat(64)}`;
     assert.deepEqual(ids([image('a', [digest, 'r.io:5000/a:1'])], { a: recorded(['r.io:5000/a:1']) }), [
       ['a', 'r.io:5000/a:1', digest],

@@ -55,7 +55,7 @@ describe('pull secrets', () => {
       assert.deepEqual(found(image, { [server]: auth('me:word') }), fits ? ['me:word'] : []));
   }
 
-  it('are returned the most specific first, without duplicates', () => {
+  it('are returned with the most specific first, without duplicates', () => {
     const auths = {
       'quay.io': auth('host:1'),
       'quay.io/a/b': auth('exact:1'),
@@ -66,7 +66,7 @@ describe('pull secrets', () => {
     assert.deepEqual(found('quay.io/a/b:1', auths), ['exact:1', 'path:1', 'host:1']);
   });
 
-  it('may contain colons, no padding, a name and a password, and the older form', () => {
+  it('may have colons in the password, no padding, a separate name and password, and the older form', () => {
     assert.deepEqual(found('q.io/a', { 'q.io': auth('me:a:b') }), ['me:a:b']);
     assert.deepEqual(found('q.io/a', { 'q.io': { auth: base64('me:pässword').replace(/=+$/, '') } }), [
       'me:pässword',

@@ -92,7 +92,7 @@ describe('DNS settings of a pod', () => {
     const long = Array.from({ length: 7 }, (_, n) => `${n}${'x'.repeat(254)}`);
     const last = (length: number) => 'y'.repeat(length);
 
-    it('all are applied, without a warning', () => {
+    it('may be reached without a warning', () => {
       const searches = [...long, last(256)];
       assert.equal(searches.join(' ').length, 2048);
       const { text: whole, warnings } = none({ nameservers, searches });
@@ -103,7 +103,7 @@ describe('DNS settings of a pod', () => {
       assert.deepEqual(warnings, []);
     });
 
-    it('a search domain that exceeds 2048 characters is dropped with all domains after it', () => {
+    it('drop a search domain after which the line exceeds 2048 characters, and all domains that follow', () => {
       const { text: cut, warnings } = none({ nameservers, searches: [...long, last(257), 'z'] });
       assert.equal(cut.split('\n')[0], `search ${long.join(' ')}`);
       assert.deepEqual(

@@ -7,7 +7,7 @@ const facts = { podIP: '10.244.0.2', clusterDomain: 'cluster.local', hostHosts: 
 const below = { hostname: 'own', subdomain: 'db' };
 
 describe('the name of a pod', () => {
-  it("is unchanged, cut to the kernel's limit", () => {
+  it("is its hostname, else the name of the object, cut to the kernel's limit", () => {
     assert.equal(podHostname(makePod()), 'web');
     assert.equal(podHostname(makePod({ hostname: 'own' })), 'own');
     assert.equal(podHostname(makePod({}, { name: `${'a'.repeat(62)}-b` })), 'a'.repeat(62));
@@ -52,11 +52,11 @@ describe('/etc/hosts of a pod', () => {
   ];
   const hostAliases = [{ ip: '192.0.2.7', hostnames: ['db', 'db.example'] }, { ip: '192.0.2.8' }];
 
-  it('contains its name', () => {
+  it('contains the address and the name of the pod', () => {
     assert.equal(renderHosts(makePod(), facts), [...standard, '10.244.0.2\tweb', ''].join('\n'));
   });
 
-  it('contains its full name with a subdomain', () => {
+  it('contains the full name of a pod with a subdomain', () => {
     assert.equal(
       renderHosts(makePod(below), facts),
       [...standard, '10.244.0.2\town.db.shop.svc.cluster.local\town', ''].join('\n'),

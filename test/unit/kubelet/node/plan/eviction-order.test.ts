@@ -31,7 +31,7 @@ const using = (pod: Pod, used?: Readonly<Record<string, number>>): EvictionCandi
 });
 const asks = (mebibytes: number) => ({ memory: `${mebibytes}Mi` });
 
-describe('the order of eviction', () => {
+describe('the pod that is evicted first', () => {
   const important = { priority: 1000 };
   const rows: readonly [why: string, first: EvictionCandidate, second: EvictionCandidate][] = [
     ['the pod of unknown usage', using(podOf('a', asks(900), important)), using(podOf('b'), { main: 900 })],

@@ -68,12 +68,12 @@ describe('a node is short', () => {
       ],
     },
     {
-      what: 'of processes, of which a part is rounded down',
+      what: 'of processes, by a percentage that is rounded down',
       usage: { pids: { size: 1019, available: 49 } },
       short: ['pid.available PIDPressure pids 49<50'],
     },
     {
-      what: 'of no fraction of a process',
+      what: 'of nothing exactly at the rounded percentage of processes',
       usage: { pids: { size: 1019, available: 50 } },
       short: [],
     },
@@ -91,7 +91,7 @@ describe('a node is short', () => {
 });
 
 describe('thresholds', () => {
-  it('are read as the kubelet writes them', () => {
+  it('are read in the notation of the kubelet', () => {
     assert.deepEqual(parseThresholds(' memory.available<1Gi, nodefs.available<7.5% ,'), [
       { signal: 'memory.available', amount: Gi },
       { signal: 'nodefs.available', fraction: 0.075 },

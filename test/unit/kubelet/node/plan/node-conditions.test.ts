@@ -87,7 +87,7 @@ describe('the conditions of a node', () => {
     assert.equal(conditionsOf({ pressures: undefined })[0]?.message, '');
   });
 
-  it('have the transition time of their last change, and a heartbeat time at each look', () => {
+  it('have the transition time of their last change, and the heartbeat time of this report', () => {
     const was = (type: string, status: Condition['status']) => ({
       type,
       status,
@@ -167,7 +167,7 @@ describe('a pressure that begins or ends', () => {
     });
   }
 
-  it('has a separate message', () => {
+  it('has an event of its own for memory and for processes', () => {
     const told = (type: 'MemoryPressure' | 'PIDPressure', status: Condition['status']) =>
       changeEvents([], [{ type, status }])[0];
     assert.equal(told('MemoryPressure', 'True'), 'NodeHasInsufficientMemory');

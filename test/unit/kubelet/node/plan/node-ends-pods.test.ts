@@ -34,7 +34,7 @@ describe('allocatable', () => {
   const facts = { cpus: 2, memoryBytes: 8 * 2 ** 30, storageBytes: 2 ** 40 } as NodeFacts;
   const capacity = capacityOf({ facts, maxPods: 110 });
 
-  it('is the part that is not reserved', () => {
+  it('is the part of the capacity that is not reserved', () => {
     assert.deepEqual(allocatableOf(capacity), capacity);
     assert.deepEqual(allocatableOf(capacity, { cpu: '500m', memory: '1Gi', 'ephemeral-storage': '24Gi' }), {
       cpu: '1500m',
@@ -44,7 +44,7 @@ describe('allocatable', () => {
     });
   });
 
-  it('is nothing if all is reserved, and never negative', () => {
+  it('is 0 if all is reserved, and more than all cannot be reserved', () => {
     assert.deepEqual(allocatableOf(capacity, { cpu: '2', memory: '8Gi' }), {
       ...capacity,
       cpu: '0',
@@ -61,7 +61,7 @@ describe('a pod that is new to a node', () => {
   const refused = (pod: ReturnType<typeof podOf>, ...others: ReturnType<typeof podOf>[]) =>
     refusalOf(pod, others, allocatable);
 
-  it('is admitted if its host ports are free, or about to be free', () => {
+  it('is admitted if no other pod uses its host ports, except pods that have ended', () => {
     const withPort = (name: string, port: object, status?: object, more: object = {}) => {
       const ports = [{ containerPort: 80, protocol: 'TCP', ...port }];
       return podOf(name, {}, { containers: [{ name: 'main', image: 'app:1', ports }], ...more }, status);
@@ -88,7 +88,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refused(wanting({}), onHost)?.reason, 'NodePorts');
   });
 
-  it('is accepted when it fits', () => {
+  it('is admitted if the node has enough of each resource', () => {
     const other = podOf('other', { cpu: '400m', memory: '512Mi' });
     assert.equal(refused(podOf('new', { cpu: '600m', memory: '512Mi' }), other), undefined);
     assert.equal(refused(podOf('new'), other), undefined);
@@ -118,7 +118,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refusalOf(podOf('new', gpu), [podOf('other', gpu)], one)?.reason, 'OutOfexample.com/gpu');
   });
 
-  it('is rejected for a host port in use, since the binder may not have checked it', () => {
+  it('is rejected if another pod has its host port and protocol at the same address or at all addresses', () => {
     const withPort = (name: string, port: object, spec: object = {}) => {
       const pod = podOf(name);
       const ports = [{ containerPort: 80, hostPort: 8080, protocol: 'TCP', ...port }];
@@ -142,7 +142,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refused(withPort('new', {}), { ...web, status: { phase: 'Succeeded' } } as Pod), undefined);
   });
 
-  it('is accepted as the last pod that may run here', () => {
+  it('is admitted as the last pod that the node may run', () => {
     assert.equal(refused(podOf('new'), podOf('a'), podOf('b')), undefined);
   });
 
@@ -152,7 +152,7 @@ describe('a pod that is new to a node', () => {
     assert.equal(refused(podOf('new', { cpu: '1m' }), greedy)?.reason, 'OutOfcpu');
   });
 
-  it('need not leave room for ended pods, or for itself', () => {
+  it('is admitted without counting ended pods and itself', () => {
     const done = podOf('done', { cpu: '1' }, {}, { phase: 'Succeeded' });
     const itself = podOf('new', { cpu: '600m' });
     assert.equal(refused(podOf('new', { cpu: '600m' }), done, itself), undefined);
@@ -185,7 +185,7 @@ describe('a pod that is new to a node', () => {
   });
 });
 
-describe('a pod that is ended', () => {
+describe('a pod that the node ends', () => {
   const end: PodEnd = {
     reason: 'Evicted',
     message: 'low on memory',
@@ -222,7 +222,7 @@ describe('a pod that is ended', () => {
     assert.deepEqual(computePodActions(stopped).actions, [{ type: 'removeSandbox', id: 'sandbox-0' }]);
   });
 
-  it('is killed when its grace period is over: the shorter one', () => {
+  it('is killed when the shorter of the two grace periods is over', () => {
     const pod = makePod({ terminationGracePeriodSeconds: 600 });
     const stopping = makeMemory({ end, stopping: new Map([['main-0', now - seconds(2)]]) });
     const plan = computePodActions({
@@ -234,7 +234,7 @@ describe('a pod that is ended', () => {
     assert.deepEqual(plan.actions, [{ type: 'killContainer', id: 'main-0', name: 'main' }]);
   });
 
-  it('has a separate grace period if the termination has none, as at its deadline', () => {
+  it('has its own grace period if the termination sets none, as at its deadline', () => {
     const plan = computePodActions({
       pod: makePod({ terminationGracePeriodSeconds: 7 }),
       observed: observed(makeSandbox(), makeContainer()),
@@ -249,7 +249,7 @@ describe('a pod that is ended', () => {
     });
   });
 
-  it('keeps its end when it had one already', () => {
+  it('keeps its phase if it had ended before', () => {
     const pod = makePod({}, {}, { phase: 'Succeeded' });
     const status = computePodStatus({ pod, observed: observed(exited(0)), memory, nodeIP, now });
     assert.deepEqual([status.phase, status.reason], ['Succeeded', undefined]);
@@ -282,7 +282,7 @@ describe('shutdown', () => {
   for (const [totalMs, grace] of [
     [60_000, 58],
     [4_000, 2],
-    // Half of the time if it is short.
+    // A short time is halved.
     [3_000, 1],
     [1_000, 0],
   ] as const) {
@@ -307,5 +307,5 @@ describe('shutdown', () => {
     });
   }
 
-  it('waits for no phase without pods', () => assert.deepEqual(phases(), []));
+  it('has no phases without pods', () => assert.deepEqual(phases(), []));
 });

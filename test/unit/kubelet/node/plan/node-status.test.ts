@@ -147,7 +147,7 @@ describe('the status of a node', () => {
     );
   });
 
-  it('keeps foreign fields, and the transition times of its conditions', () => {
+  it('keeps fields of other clients, and the transition times of its conditions', () => {
     const long = '2025-12-31T00:00:00Z';
     const condition = { status: 'False', lastHeartbeatTime: long, lastTransitionTime: long } as const;
     const previous = {
@@ -163,7 +163,7 @@ describe('the status of a node', () => {
     assert.equal(conditions.find(({ type }) => type === 'DiskPressure')?.lastTransitionTime, long);
   });
 
-  it('keeps the capacity that other clients advertise, which is allocatable', () => {
+  it('keeps the capacity that other clients advertise, and makes it allocatable', () => {
     const own = statusOf();
     const previous = {
       capacity: { cpu: '64', 'example.com/gpu': '4' },
@@ -219,12 +219,12 @@ describe('the Lease of a node', () => {
     });
   });
 
-  it('is never shorter than these periods, although it is in whole seconds', () => {
+  it('lasts for four heartbeats rounded up to whole seconds', () => {
     assert.equal(newLease(node('node-1'), 2502, now).spec?.leaseDurationSeconds, 11);
     assert.equal(newLease(node('node-1'), 2500, now).spec?.leaseDurationSeconds, 10);
   });
 
-  it('is renewed, for any holder, and keeps foreign fields', () => {
+  it('is renewed for any previous holder, and keeps fields of other clients', () => {
     const spec = { ...lease.spec, holderIdentity: 'other', leaseTransitions: 3, leaseDurationSeconds: 1 };
     const metadata = { ...lease.metadata, uid: 'l', resourceVersion: '7', creationTimestamp: '' };
     const previous = { ...lease, metadata, spec } as Lease;

@@ -24,7 +24,7 @@ const text = (metadata: object, spec: object = {}) =>
   });
 const node = { metadata: { name: 'node-1', uid: 'n' } } as Node;
 
-describe('a file', () => {
+describe('a file of a static pod', () => {
   it('is a pod of this node, with all defaults', () => {
     const pod = read(text({}, { tolerations: [{ key: 'a', operator: 'Exists' }] }));
     assert.deepEqual(
@@ -50,7 +50,7 @@ describe('a file', () => {
     assert.notEqual(read(text({ uid: 'a' })).metadata.uid, 'a');
   });
 
-  it('has its fault in one line', () => {
+  it('is rejected with a message of one line if it is invalid', () => {
     for (const [bad, why] of [
       ['', /expected one YAML document, found 0/],
       ['[]', /the body must be an object/],
@@ -69,7 +69,7 @@ describe('a file', () => {
   });
 });
 
-describe('a mirror', () => {
+describe('a mirror pod', () => {
   const pod = read(text({ labels: { app: 'web' } }));
   const mirror = { ...pod, metadata: { ...pod.metadata, ...mirrorFor(pod, node).metadata, uid: 'api' } };
 
@@ -81,7 +81,7 @@ describe('a mirror', () => {
     assert.deepEqual(mirror.metadata.labels, { app: 'web' });
   });
 
-  it('is created, kept or removed', () => {
+  it('is created while its Node exists, and deleted when it is outdated or its file is removed', () => {
     const going = { ...mirror, metadata: { ...mirror.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
     const goingNode = { metadata: { ...node.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } as Node;
     assert.equal(mirrorStep(pod, undefined, node), 'create');

@@ -7,9 +7,9 @@ const started = (secondsAgo: number) => ({ startTime: new Date(now - seconds(sec
 const deleted = { deletionTimestamp: new Date(now).toISOString() };
 
 for (const [what, pod, expected] of [
-  ['a pod without a deadline has no remaining time', makePod({}, {}, started(40)), undefined],
+  ['a pod without a deadline may run for any time', makePod({}, {}, started(40)), undefined],
   [
-    'the time counts from the start of the pod',
+    'a deadline counts from the start of the pod',
     makePod({ activeDeadlineSeconds: 60 }, {}, started(40)),
     seconds(20),
   ],
@@ -20,12 +20,12 @@ for (const [what, pod, expected] of [
   ],
   ['a pod without a status has all of its deadline', makePod({ activeDeadlineSeconds: 60 }), seconds(60)],
   [
-    'the deadline passes after exactly its seconds',
+    'a deadline of 60 s passes exactly 60 s after the start',
     makePod({ activeDeadlineSeconds: 60 }, {}, started(60)),
     0,
   ],
   [
-    'the deadline has passed 40 s ago',
+    'a deadline of 60 s has been over for 40 s when 100 s have passed',
     makePod({ activeDeadlineSeconds: 60 }, {}, started(100)),
     seconds(-40),
   ],
@@ -35,5 +35,5 @@ for (const [what, pod, expected] of [
     undefined,
   ],
 ] as const) {
-  test(`a deadline: ${what}`, () => assert.equal(deadlineIn(pod, now), expected));
+  test(what, () => assert.equal(deadlineIn(pod, now), expected));
 }

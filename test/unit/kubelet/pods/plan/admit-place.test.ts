@@ -30,7 +30,7 @@ for (const [what, spec, reason] of [
 ] as const)
   it(`a pod ${what}`, () => assert.equal(placeRefusal(makePod(spec), node)?.reason, reason));
 
-it('ignores the labels of an unknown node, but not its operating system', () => {
+it('a pod is admitted by an unknown Node for any node selector, but not for another operating system', () => {
   assert.equal(placeRefusal(makePod({ nodeSelector: { disk: 'hdd' } }), undefined), undefined);
   assert.deepEqual(placeRefusal(makePod({ os: { name: 'windows' } }), undefined), {
     reason: 'PodOSNotSupported',

@@ -24,7 +24,7 @@ describe('a node without AppArmor', () => {
           gracePeriodSeconds: 0,
           disruption: false,
         });
-        assert.equal(refused(spec, true), undefined, 'one that has it does not');
+        assert.equal(refused(spec, true), undefined, 'a node with AppArmor admits it');
       });
 
   it('admits a pod without a profile', () => {

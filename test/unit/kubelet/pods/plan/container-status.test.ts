@@ -62,7 +62,7 @@ describe('a container that runs', () => {
     });
   });
 
-  it('runs since now if the engine has no start time', () => {
+  it('has the current time as its start if the engine reports none', () => {
     const { state } = statusOf(makePod(), [makeContainer({ startedAt: undefined })]);
     assert.deepEqual(state, { running: { startedAt: '2026-01-01T12:00:00Z' } });
   });
@@ -81,7 +81,7 @@ describe('a container that runs', () => {
 });
 
 describe('a container without an observed state', () => {
-  it('is about to be created, of no image yet', () => {
+  it('is waiting as ContainerCreating, without an image ID', () => {
     const status = statusOf(makePod());
     assert.deepEqual(status.state, { waiting: { reason: 'ContainerCreating' } });
     assert.deepEqual(
@@ -98,7 +98,7 @@ describe('a container without an observed state', () => {
     assert.deepEqual(state, { waiting: { reason: 'ContainerCreating' } });
   });
 
-  it('is restarted and counted if it was running and has ended with an unknown status', () => {
+  it('counts as restarted after an end of unknown status if it was running', () => {
     const { restartCount, state, lastState } = statusOf(podWith(reported()));
     assert.deepEqual([restartCount, state], [5, { waiting: { reason: 'ContainerCreating' } }]);
     assert.deepEqual(lastState?.terminated, {
@@ -113,7 +113,7 @@ describe('a container without an observed state', () => {
     assert.deepEqual(statusOf(podWith(reported({ lastState: known }))).lastState, known);
   });
 
-  it('keeps its end', () => {
+  it('keeps its recorded terminated state', () => {
     const state = { terminated: { exitCode: 3, reason: 'Error' } };
     assert.deepEqual(statusOf(podWith(reported({ state }))).state, state);
     assert.deepEqual(statusOf(podWith(reported({ state }), {}, leaving)).state, state);
@@ -162,7 +162,7 @@ describe('a container that could not be started', () => {
     assert.deepEqual(stateAfter('ErrImagePull', 10, 1), own('ErrImagePull'));
   });
 
-  it('waits with that of the back-off from the second failed pull on, until the next', () => {
+  it('waits with the reason of the back-off after a second failed pull, until the next pull', () => {
     assert.deepEqual(stateAfter('ErrImagePull', 10, 2), {
       waiting: {
         reason: 'ImagePullBackOff',
@@ -172,7 +172,7 @@ describe('a container that could not be started', () => {
     assert.deepEqual(stateAfter('ErrImagePull', 0, 2), own('ErrImagePull'));
   });
 
-  it('names the image it waits for if that is not its own', () => {
+  it('names the image that is missing if it is not its own', () => {
     const missing = { ...failure('ErrImagePull', 10, 2), image: 'tools:1' };
     const { state } = statusOf(makePod(), [], { startFailures: new Map([['main', missing]]) });
     assert.equal(
@@ -181,7 +181,7 @@ describe('a container that could not be started', () => {
     );
   });
 
-  it('does not wait for that any more when the pod terminates', () => {
+  it('loses the reason of the failure when the pod terminates', () => {
     const startFailures = new Map([['main', failure('ErrImagePull', 10)]]);
     const waiting = { waiting: { reason: 'ContainerCreating' } };
     assert.deepEqual(statusOf(makePod({}, leaving), [], { startFailures }).state, waiting);
@@ -218,7 +218,7 @@ describe('a container that has ended', () => {
     assert.equal(statusOf(podWith(reported(), never), one, { end }).state?.terminated?.exitCode, 3);
   });
 
-  it('has the message of the engine before its own', () => {
+  it('has the error of the engine as its message, else its own message', () => {
     const messageOf = (error: string) =>
       statusOf(makePod({ restartPolicy: 'Never' }), [exited(3, { error, ...stopped })], {
         terminationMessages: new Map([['main-0', 'last words']]),
@@ -239,29 +239,29 @@ describe('a container that has ended', () => {
     });
   });
 
-  it('follows the earlier one in the last state', () => {
+  it('has the end of its predecessor as its last state', () => {
     const two = [exited(3, { attempt: 1, ...stopped }), exited(5)];
     const { state, lastState } = statusOf(makePod({ restartPolicy: 'Never' }), two);
     assert.deepEqual([state?.terminated?.exitCode, lastState?.terminated?.exitCode], [3, 5]);
   });
 
   for (const [what, container, message, reason] of [
-    ['killed for lack of memory', { exitCode: 137, oomKilled: true }, '', 'OOMKilled'],
+    ['a kill for lack of memory', { exitCode: 137, oomKilled: true }, '', 'OOMKilled'],
     [
-      'a failed start by the engine',
+      'a start that failed in the engine',
       { exitCode: 128, error: 'no', startedAt: undefined },
       '',
       'ContainerCannotRun',
     ],
     ['an error of the engine after the start', { exitCode: 128, error: 'no' }, '', 'Error'],
-    ['never started, without an error', { exitCode: 1, startedAt: undefined }, '', 'Error'],
+    ['no start and no error of the engine', { exitCode: 1, startedAt: undefined }, '', 'Error'],
     ['a program that does not exist', { exitCode: 127 }, 'exec: "x": not found', 'ContainerCannotRun'],
-    ['an invalid program', { exitCode: 126 }, 'exec: "x": denied', 'ContainerCannotRun'],
-    ['a shell that did not find one', { exitCode: 127 }, 'x: not found', 'Error'],
-    ['a message like that of another cause', { exitCode: 1 }, 'exec: "x": denied', 'Error'],
+    ['a program that cannot be executed', { exitCode: 126 }, 'exec: "x": denied', 'ContainerCannotRun'],
+    ['a shell that did not find a program', { exitCode: 127 }, 'x: not found', 'Error'],
+    ['another exit code with such a message', { exitCode: 1 }, 'exec: "x": denied', 'Error'],
     ['a successful end', { exitCode: 0 }, '', 'Completed'],
   ] as const) {
-    it(`has a reason: ${what}`, () => {
+    it(`has the reason ${reason} after ${what}`, () => {
       const terminationMessages = new Map([['main-0', message]]);
       const one = exited(container.exitCode, { ...stopped, ...container });
       const { state } = statusOf(makePod({ restartPolicy: 'Never' }), [one], { terminationMessages });
@@ -269,7 +269,7 @@ describe('a container that has ended', () => {
     });
   }
 
-  it('waits for its restart, with the remaining time, until it is due', () => {
+  it('is waiting as CrashLoopBackOff, with the length of the back-off, until its restart is due', () => {
     const crashed = (finishedAgo: number, crashes: number) => [
       exited(1, { crashes, finishedAt: now - seconds(finishedAgo) }),
     ];
@@ -285,14 +285,14 @@ describe('a container that has ended', () => {
     assert.equal(statusOf(makePod(), crashed(19, 2)).state?.waiting?.reason, 'CrashLoopBackOff');
   });
 
-  it('has ended finally if it does not restart', () => {
+  it('is terminated if it is not restarted', () => {
     const one = [exited(0, { crashes: 2, ...stopped })];
     assert.equal(statusOf(makePod({ restartPolicy: 'OnFailure' }), one).state?.terminated?.exitCode, 0);
     assert.equal(statusOf(makePod({}, leaving), one).state?.terminated?.exitCode, 0);
     assert.equal(statusOf(makePod(), one, { end }).state?.terminated?.exitCode, 0);
   });
 
-  it('is about to be created again after a change of its definition, unless the pod is deleted', () => {
+  it('is waiting as ContainerCreating after a change of its definition, unless the pod is deleted', () => {
     const other = [exited(3, { specHash: 'other', ...stopped })];
     assert.deepEqual(statusOf(makePod({ restartPolicy: 'Never' }), other).state, {
       waiting: { reason: 'ContainerCreating' },
@@ -312,7 +312,7 @@ describe('a pod with init containers', () => {
   const pod = makePod({ initContainers: list });
   const first = { name: 'first', image: 'init:1', stopTurn: undefined };
 
-  it('keeps its containers waiting for the init containers, with the reason in the first', () => {
+  it('has all other containers wait as PodInitializing, with the reason in its first init container', () => {
     const init = { waiting: { reason: 'PodInitializing' } };
     assert.deepEqual(statusOf(pod).state, init);
     const held = initStatuses(makePod({ initContainers: list, hostUsers: false }));
@@ -352,7 +352,7 @@ describe('a pod with init containers', () => {
     assert.deepEqual(said(exited(1, { ...first, image: 'init:0' })), [false, false, 'waiting']);
   });
 
-  it('has a sidecar ready while it runs, and starting again until the pod has ended', () => {
+  it('has a sidecar that is ready while it runs, in back-off after a failure, and terminated after a success', () => {
     const sidecar = makePod({
       restartPolicy: 'Never',
       initContainers: [{ ...list[0], restartPolicy: 'Always' }],

@@ -75,7 +75,7 @@ class Model {
         return;
       }
       case 'runHook':
-        assert.fail('none has a hook');
+        assert.fail('no container has a hook');
         return;
       case 'beginStop':
         this.stopBegan.set(action.id, this.now);
@@ -85,7 +85,7 @@ class Model {
         if (!this.stubborn.has(action.id)) this.#end(action.id, 143);
         return;
       case 'resizeContainer':
-        throw new assert.AssertionError({ message: 'these containers are held to nothing' });
+        throw new assert.AssertionError({ message: 'these containers have no resources' });
       case 'killContainer':
         this.#end(action.id, 137);
         return;
@@ -180,7 +180,7 @@ function settle(model: Model, pod: Pod, known: boolean): void {
     if (!known && plan.actions.some(({ type }) => type === 'removePodFiles')) model.reportedGone = true;
     if (plan.actions.length > 0) continue;
     if (plan.requeueAfter === undefined) return;
-    assert.ok(plan.requeueAfter > 0, 'waits for nothing');
+    assert.ok(plan.requeueAfter > 0, 'the requeue time has passed already');
     model.now += plan.requeueAfter;
   }
 }

@@ -41,7 +41,7 @@ const held = podWith({ securityContext: { procMount: 'Unmasked' } });
 describe('the plan for an ephemeral container', () => {
   actionCases([
     { name: 'starts it in the running sandbox', pod: podWith(), objects: there, actions: started },
-    { name: 'starts it after the sandbox of the pod', pod: podWith(), actions: ['createSandbox 0'] },
+    { name: 'creates the sandbox of the pod before it', pod: podWith(), actions: ['createSandbox 0'] },
     { name: 'leaves it alone while it runs', pod: podWith(), objects: [...there, seen()], actions: [] },
     {
       name: 'does not restart it after it failed',
@@ -121,7 +121,7 @@ describe('the plan for an ephemeral container', () => {
     },
   ]);
 
-  it('names its target container while that runs', () => {
+  it('names its target container while the target runs', () => {
     const pod = podWith({ targetContainerName: 'main' });
     const firstOf = (...objects: (ContainerState | SandboxState)[]) =>
       computePodActions({ pod, observed: observed(...objects), memory: makeMemory(), now }).actions[0];
@@ -138,7 +138,7 @@ describe('the status of an ephemeral container', () => {
     return { phase: status.phase, own: status.ephemeralContainerStatuses?.[0] };
   };
 
-  it('waits, runs and ends, without an effect on readiness', () => {
+  it('is waiting, running or terminated, and never ready', () => {
     assert.deepEqual(statusOf().own?.state, { waiting: { reason: 'ContainerCreating' } });
     const { own } = statusOf(podWith(), observed(makeSandbox(), makeContainer(), seen()));
     assert.deepEqual([own?.ready, 'started' in (own ?? {})], [false, false]);
@@ -171,7 +171,7 @@ describe('the status of an ephemeral container', () => {
 });
 
 describe('the log of an ephemeral container', () => {
-  it('is parsed like any other container', () => {
+  it('is found by the name of the container, as for any other container', () => {
     const container = seen();
     assert.equal(logTarget(podWith(), observed(container), 'look', false), container);
     assert.throws(

@@ -71,7 +71,7 @@ function podWith(spec: object): Pod {
 }
 
 describe('an unsupported field', () => {
-  it('is tested for each in the table, except those of ephemeral containers', () => {
+  it('has a test below, unless only ephemeral containers have it', () => {
     const held = Object.entries(podFields).flatMap(([type, { held: names = '' }]) =>
       type === 'core.v1.EphemeralContainer' ? [] : names.split(' ').filter((name) => name !== ''),
     );
@@ -80,7 +80,7 @@ describe('an unsupported field', () => {
   });
 
   for (const { path, spec } of rows) {
-    it(`holds its pod, with a message: ${path}`, () => {
+    it(`keeps its pod from starting, and is named in the status: ${path}`, () => {
       const pod = podWith(spec);
       const input = { pod, observed: observed(), memory: makeMemory(), now };
       assert.deepEqual(computePodActions(input).actions, []);

@@ -8,9 +8,9 @@ const main = (securityContext: object) => ({ containers: [{ name: 'main', image:
 const engine = { canMountImages: true };
 const localhost = { type: 'Localhost', localhostProfile: 'mine' };
 
-describe('a pod is held', () => {
+describe('a pod', () => {
   for (const [what, pod, fields] of [
-    ['for a field', makePod({ resourceClaims: [{ name: 'a' }] }), 'spec.resourceClaims'],
+    ['for an unsupported field', makePod({ resourceClaims: [{ name: 'a' }] }), 'spec.resourceClaims'],
     [
       'for a user namespace',
       makePod({ hostUsers: false }),
@@ -27,7 +27,7 @@ describe('a pod is held', () => {
       'spec.securityContext.supplementalGroupsPolicy (Strict without runAsGroup)',
     ],
     [
-      'for the same in an init container without a security context',
+      'for supplementalGroupsPolicy Strict with an init container without a security context',
       makePod({
         ...main({ runAsGroup: 5 }),
         initContainers: [{ name: 'i', image: 'a' }],
@@ -36,17 +36,16 @@ describe('a pod is held', () => {
       'spec.securityContext.supplementalGroupsPolicy (Strict without runAsGroup)',
     ],
   ] as const)
-    it(what, () =>
-      assert.deepEqual(holdOf(pod, engine), { reason: 'NotSupported', message: `${begins}${fields}` }),
-    );
+    it(`is held ${what}`, () =>
+      assert.deepEqual(holdOf(pod, engine), { reason: 'NotSupported', message: `${begins}${fields}` }));
 
-  it('for all unsupported fields together', () => {
+  it('is held with a message that names all unsupported fields', () => {
     const { message } = holdOf(makePod({ hostUsers: false, resourceClaims: [{ name: 'a' }] }), engine) ?? {};
     assert.match(message ?? '', /spec\.hostUsers \(.*\), spec\.resourceClaims$/);
   });
 
   for (const [what, pod] of [
-    ['a plain one', makePod()],
+    ['ordinary fields', makePod()],
     ['localhost profiles', makePod(main({ seccompProfile: localhost, appArmorProfile: localhost }))],
     ['the default /proc mount', makePod(main({ procMount: 'Default' }))],
     [
@@ -65,19 +64,19 @@ describe('a pod is held', () => {
   ] as const)
     it(`is not held for ${what}`, () => assert.equal(holdOf(pod, engine), undefined));
 
-  it('with the same message for every call with equal specifications', () => {
+  it('is held with one and the same message object for equal specifications', () => {
     const held = makePod({ hostUsers: false });
     assert.equal(holdOf(held, engine), holdOf({ ...held }, engine));
   });
 
-  it('only as long as it requests the field, also with the same metadata', () => {
+  it('is held only as long as it has the field, also with equal metadata', () => {
     const held = makePod({ hostUsers: false });
     assert.ok(holdOf(held, engine));
     assert.equal(holdOf({ ...makePod(), metadata: held.metadata }, engine), undefined);
     assert.ok(holdOf(held, engine));
   });
 
-  it('for volumes that are images, by an engine that cannot mount them, until an engine can', () => {
+  it('is held for image volumes as long as the engine cannot mount them', () => {
     const volumes = [
       { name: 'a', emptyDir: {} },
       { name: 'b', image: { reference: 'tools:1' } },

@@ -34,7 +34,7 @@ const hooks = (hook: HookName, state: HookState, id = 'main-0'): Partial<PodMemo
 });
 const failed = { at: 'failed', message: 'it said no' } as const;
 
-describe('a hook after the start', () => {
+describe('a postStart hook', () => {
   const pod = makePod({ containers: [main, side] });
   const runs = [sandbox, makeContainer()];
   const statusOf = (memory: Partial<PodMemory>, ...containers: readonly ContainerState[]) =>
@@ -46,7 +46,7 @@ describe('a hook after the start', () => {
       now,
     });
 
-  it('runs once the container runs; the containers after it start when it has ended', () => {
+  it('runs once its container runs, and later containers start when the hook has ended', () => {
     assert.deepEqual(planOf(pod, [sandbox]).actions, ['start main in sandbox-0 attempt 0 crashes 0']);
     assert.deepEqual(planOf(pod, runs).actions, ['run postStart of main main-0']);
     assert.deepEqual(planOf(pod, runs, hooks('postStart', { at: 'running' })).actions, []);
@@ -121,7 +121,7 @@ describe('a hook after the start', () => {
   });
 });
 
-describe('a hook before the stop', () => {
+describe('a preStop hook', () => {
   const leaving = (grace: number) =>
     makePod({}, { deletionTimestamp: '2026-01-01T12:00:00Z', deletionGracePeriodSeconds: grace });
   const runs = [sandbox, makeContainer({ preStop })];
@@ -173,7 +173,7 @@ describe('a hook before the stop', () => {
     const back = makePod();
     const past = { ...began, ...hooks('preStop', { at: 'done' }) };
     assert.deepEqual(planOf(back, runs, past, now + seconds(4)), {
-      actions: ['terminate main main-0: it was to stop'],
+      actions: ['terminate main main-0: its stop had begun'],
       requeueAfter: seconds(26),
     });
     const asked = { stopping: new Map([['main-0', now]]) };
@@ -208,7 +208,7 @@ describe('a hook before the stop', () => {
     ]);
   });
 
-  it('is read from the container when the pod is not on the API server', () => {
+  it('is read from the labels of its container when the API server does not have the pod', () => {
     assert.equal(preStopOf({ ports: [{ name: 'web', containerPort: 80, protocol: 'TCP' }] }), undefined);
     const carried = preStopOf({
       lifecycle: { preStop: { httpGet: { port: 'web' } } },

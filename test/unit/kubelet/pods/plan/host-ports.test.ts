@@ -31,7 +31,7 @@ const rows: readonly [hostIP: string | undefined, wanted: readonly string[]][] =
   ['no address', []],
 ];
 for (const [hostIP, wanted] of rows) {
-  test(`a port of the address ${hostIP} is one of ${JSON.stringify(wanted)} for the kernel`, () => {
+  test(`a host port with the hostIP ${hostIP} is forwarded at the addresses ${JSON.stringify(wanted)}`, () => {
     assert.deepEqual(
       wantedPortsOf(podWith(hostIP)).map((port) => port.hostIP),
       wanted,
@@ -85,13 +85,13 @@ for (const [what, pod, wanted, leads] of [
   ['has succeeded', web([plain], {}, { phase: 'Succeeded' }), [all], []],
   ['has failed', web([plain], {}, { phase: 'Failed' }), [all], []],
 ] as const) {
-  test(`ports of the machine for a pod that ${what}`, () => {
+  test(`a pod that ${what} requests ${wanted.length} host ports, and ${leads.length} are forwarded to it`, () => {
     assert.deepEqual(wantedPortsOf(pod), wanted);
     assert.deepEqual(hostPortsOf(pod), leads);
   });
 }
 
-test('an unknown pod has no forwarded ports', () => {
+test('a pod without a status has no forwarded ports', () => {
   const { status: _, ...pod } = web([plain]);
   assert.deepEqual(hostPortsOf(pod), []);
 });

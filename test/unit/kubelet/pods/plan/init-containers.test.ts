@@ -121,7 +121,7 @@ describe('init containers', () => {
       actions: ['start one in sandbox-1 attempt 1 crashes 1'],
     },
     {
-      name: 'every init container runs again in a new sandbox',
+      name: 'the second init container runs again in a new sandbox, after the first',
       pod,
       objects: [
         makeSandbox({ id: 'sandbox-1', attempt: 1 }),
@@ -186,7 +186,7 @@ describe('init containers', () => {
     assert.equal(conditions.get('Initialized')?.reason, 'ContainersNotInitialized');
   });
 
-  it('the phase is Pending until all init containers have succeeded', () => {
+  it('the phase is Pending until a main container starts after all init containers', () => {
     const phaseOf = (...containers: readonly ContainerState[]) => statusOf(pod, sandbox, ...containers).phase;
     assert.equal(phaseOf(), 'Pending');
     assert.equal(phaseOf(makeContainer({ name: 'one' })), 'Pending');
@@ -316,8 +316,7 @@ describe('sidecars', () => {
       actions: [`terminate log log-0: ${why}`],
       requeueAfter: seconds(6),
     });
-    // The grace period is one for all containers, whatever the others do; a container that is signaled late
-    // gets a moment.
+    // All containers have one grace period; a container that is signaled only after it gets two seconds.
     const over = now + seconds(10);
     assert.deepEqual(planOf(ends, [sandbox, net, log, makeContainer()], { stopBegan, stopping }, over), {
       actions: [`terminate net net-0: ${why}`, `terminate log log-0: ${why}`, 'kill main main-0'],

@@ -64,7 +64,7 @@ class World {
         this.#start(action);
         return;
       case 'runHook':
-        assert.fail('none has a hook');
+        assert.fail('no container has a hook');
         return;
       case 'beginStop':
         this.memory.stopBegan.set(action.id, this.now);
@@ -93,8 +93,8 @@ class World {
 
   #start({ name, sandboxId, attempt, crashes }: Extract<PodAction, { type: 'startContainer' }>): void {
     const all = this.containers.filter((container) => container.name === name);
-    assert.ok(!all.some(({ state }) => state === 'running'), 'one of each name');
-    assert.ok(!all.some((container) => container.attempt === attempt), 'a number of its own');
+    assert.ok(!all.some(({ state }) => state === 'running'), 'one container of each name runs');
+    assert.ok(!all.some((container) => container.attempt === attempt), 'each attempt has a new number');
     const here = this.containers.filter((container) => container.sandboxId === sandboxId);
     const own = here.filter((container) => container.name === name);
     const kind = this.#kinds.get(name);
@@ -170,7 +170,7 @@ function randomPod(random: SeededRandom): Pod {
 
 function settle(world: World, random: SeededRandom): void {
   for (let steps = 0; ; steps++) {
-    assert.ok(steps < 400, 'no end');
+    assert.ok(steps < 400, 'no end after 400 steps');
     const plan = world.plan();
     for (const action of plan.actions) {
       world.apply(action);

@@ -39,7 +39,7 @@ const rows: readonly [policy: string, step: Said, sidecar: Said, main: Said, pha
   ['Always', ended(0), running, waiting, 'Pending'],
   ['Never', running, running, waiting, 'Pending'],
   ['Never', ended(0), running, waiting, 'Pending'],
-  // Their end is the pod's end only under Never, and when nothing runs.
+  // A failed init container ends the pod only with Never, and when nothing runs.
   ['Never', ended(1), ended(0), waiting, 'Failed'],
   ['Never', again(1), ended(0), waiting, 'Failed'],
   ['Never', again(0), ended(0), waiting, 'Pending'],
@@ -69,7 +69,7 @@ for (const [restartPolicy, step, sidecar, main, phase] of rows) {
   const told = [step, sidecar, main].map(({ state, lastState, started }) =>
     JSON.stringify({ state, lastState, started }),
   );
-  it(`${restartPolicy}: ${told.join(' ')} is ${phase}`, () => {
+  it(`init container, sidecar and container ${told.join(' ')} with ${restartPolicy} make a pod ${phase}`, () => {
     const initContainers = [
       { name: 'step', image },
       { name: 'net', image, restartPolicy: 'Always' },

@@ -35,7 +35,7 @@ function said(over: Partial<ConditionInput> = {}) {
 }
 const yes = { status: 'True' };
 
-it('the conditions of a node agent are recognised by their types', () => {
+it('the conditions of a node agent are recognised by their types, and DisruptionTarget by its reason', () => {
   const own = [
     'ContainersReady',
     'Initialized',
@@ -90,7 +90,7 @@ describe('Initialized', () => {
   const initStatuses = [container('one', { ready: false }), container('two', { ready: false })];
   const waiting = [container('a', { ready: false }), container('b', { ready: false })];
 
-  it('is not true before init containers have run, and names them', () => {
+  it('is False until the init containers have run, and names them', () => {
     assert.deepEqual(said({ phase: 'Pending', initStatuses, containerStatuses: waiting }).Initialized, {
       status: 'False',
       reason: 'ContainersNotInitialized',
@@ -130,7 +130,7 @@ describe('Initialized', () => {
 });
 
 describe('Ready and ContainersReady', () => {
-  it('name the containers that are not', () => {
+  it('name the containers that are not ready', () => {
     const containerStatuses = [
       container('a', { ready: false }),
       container('b'),
@@ -145,7 +145,7 @@ describe('Ready and ContainersReady', () => {
     assert.deepEqual(ContainersReady, Ready);
   });
 
-  it('name a sidecar that is not, and no earlier init container', () => {
+  it('name a sidecar that is not ready, and no other init container', () => {
     const pod = makePod({
       initContainers: [
         { name: 'sidecar', image: 'app:1', restartPolicy: 'Always' },
@@ -171,7 +171,7 @@ describe('Ready and ContainersReady', () => {
     }
   });
 
-  it('are False for a pod that the node terminates, which has the cause after its end', () => {
+  it('are False for a pod that the node terminates, and DisruptionTarget has the cause once it has failed', () => {
     const end = { reason: 'Evicted', message: 'no memory', disruption: true };
     const because = { reason: 'TerminationByKubelet', message: 'no memory' };
     const { Ready, ContainersReady, DisruptionTarget } = said({ end });
@@ -183,7 +183,7 @@ describe('Ready and ContainersReady', () => {
   });
 });
 
-describe('a pod with readiness gates', () => {
+describe('Ready of a pod with readiness gates', () => {
   const gated = (...statuses: (string | undefined)[]) =>
     makePod(
       { readinessGates: statuses.map((_, index) => ({ conditionType: `a.example/${index}` })) },
@@ -195,11 +195,11 @@ describe('a pod with readiness gates', () => {
       },
     );
 
-  it('is True once each readiness gate is True', () => {
+  it('is True once each gate is True', () => {
     assert.deepEqual(said({ pod: gated('True', 'True') }).Ready, yes);
   });
 
-  it('is False before, with the missing gates, while its containers are ready', () => {
+  it('is False with the missing gates in its message until then, although ContainersReady is True', () => {
     const { Ready, ContainersReady } = said({ pod: gated('True', 'False', undefined) });
     assert.equal(Ready?.status, 'False');
     assert.equal(Ready?.reason, 'ReadinessGatesNotReady');

@@ -25,13 +25,13 @@ const deleted = (grace: number) => ({
 
 const cases: readonly ActionCase[] = [
   {
-    name: 'OnFailure: a success ends the pod, and the sandbox is removed',
+    name: 'a success ends a pod with OnFailure, and its sandbox is removed',
     pod: makePod({ restartPolicy: 'OnFailure' }),
     objects: [makeSandbox(), exited(0)],
     actions: ['removeSandbox sandbox-0'],
   },
   {
-    name: 'Never: a failure ends the pod',
+    name: 'a failure ends a pod with Never, and its sandbox is removed',
     pod: makePod({ restartPolicy: 'Never' }),
     objects: [makeSandbox(), exited(2)],
     actions: ['removeSandbox sandbox-0'],
@@ -42,7 +42,7 @@ const cases: readonly ActionCase[] = [
     actions: [],
   },
   {
-    name: 'a running container of a pod that was reported as ended is stopped',
+    name: 'a running container of a pod that was reported as ended is terminated',
     pod: makePod({}, {}, { phase: 'Failed' }),
     objects: [makeSandbox(), makeContainer()],
     actions: ['terminate main main-0: the pod has ended'],
@@ -55,7 +55,7 @@ const cases: readonly ActionCase[] = [
     actions: ['removeSandbox sandbox-0', 'removeContainer main-0'],
   },
   {
-    name: 'deletion asks all containers to stop',
+    name: 'deletion terminates all containers',
     pod: makePod({ containers: two }, deleted(5)),
     objects: [makeSandbox(), makeContainer(), makeContainer(side)],
     actions: ['terminate main main-0: the pod is deleted', 'terminate side side-0: the pod is deleted'],

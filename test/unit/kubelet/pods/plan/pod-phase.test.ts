@@ -1,4 +1,4 @@
-/** The phase of a pod, and its address on the way to it. */
+/** Phase and address of a pod. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
@@ -74,7 +74,7 @@ describe('the phase of a pod', () => {
     }
   });
 
-  it('stays unchanged after its end, for any containers', () => {
+  it('is unchanged once the pod has ended, whatever its containers do', () => {
     for (const phase of ['Failed', 'Succeeded'] as const) {
       const ended = (spec: object) => makePod({ restartPolicy: 'Always', ...spec }, {}, { phase });
       assert.equal(statusOf(ended({}), observed(makeSandbox(), makeContainer())).phase, phase);
@@ -87,7 +87,7 @@ describe('the phase of a pod', () => {
     const changed = exited(143, { image: 'app:0' });
     const never = { restartPolicy: 'Never' };
 
-    it('is Running: they start again', () => {
+    it('is Running, since they start again', () => {
       assert.equal(statusOf(two('Never'), observed(changed, exited(1, side))).phase, 'Running');
       const both = observed(changed, exited(1, { ...side, image: 'app:0' }));
       assert.equal(statusOf(two('Never'), both).phase, 'Running');
@@ -110,7 +110,7 @@ describe('the phase of a pod', () => {
     });
   });
 
-  it('is the recorded end of removed containers', () => {
+  it('follows from the recorded ends of removed containers', () => {
     const first = statusOf(makePod({ restartPolicy: 'Never' }), observed(exited(3)));
     const told = makePod({ restartPolicy: 'Never' }, {}, { ...first, phase: 'Running' });
     const later = statusOf(told, observed());
@@ -122,7 +122,7 @@ describe('the phase of a pod', () => {
 describe('a pod that the node ends and that has no containers', () => {
   const end = { reason: 'Evicted', message: 'm', disruption: true };
 
-  it('has no containers if none was ever started', () => {
+  it('has no container statuses if no container was ever started', () => {
     assert.ok(!('containerStatuses' in statusOf(two('Never'), observed(), { end })));
   });
 

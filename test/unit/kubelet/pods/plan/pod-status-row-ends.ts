@@ -18,25 +18,25 @@ import {
 } from './pod-status-rows.ts';
 
 export const rowsOfEnds: Readonly<Record<string, Row>> = {
-  // End of a deleted pod: nothing starts again, whatever its restart policy is.
-  'is deleted, and runs': {
+  // Deleted pods: nothing starts again with any restart policy.
+  'the pod is deleted and still runs': {
     isDeleted: true,
     found: [box, makeContainer()],
     told: ['Running', ...good, 'main runs ready started'],
   },
-  'is deleted, and has succeeded, Always': {
+  'the pod is deleted and its container has succeeded, with Always': {
     isDeleted: true,
     before: { phase: 'Running', containerStatuses: [runs('main')] },
     found: [box, exited(0)],
     told: ['Succeeded', 'sandbox True', completed, ...over('PodCompleted'), 'main ended 0 Completed'],
   },
-  'is deleted, and was killed, Always': {
+  'the pod is deleted and its container was killed, with Always': {
     isDeleted: true,
     before: { phase: 'Running', containerStatuses: [runs('main')] },
     found: [exited(137)],
     told: ['Failed', noSandbox, 'Initialized True', ...over('PodFailed'), 'main ended 137 Error'],
   },
-  'is deleted before anything was started': {
+  'the pod is deleted before anything was started': {
     isDeleted: true,
     before: { phase: 'Pending' },
     told: [
@@ -47,7 +47,7 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
       'main ended 137 ContainerStatusUnknown',
     ],
   },
-  'is deleted, and its exit is unknown': {
+  'the pod is deleted and the exit of its container is unknown': {
     isDeleted: true,
     before: { phase: 'Running', containerStatuses: [runs('main')] },
     told: [
@@ -58,7 +58,7 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
       'main ended 137 ContainerStatusUnknown last 137 ContainerStatusUnknown',
     ],
   },
-  'is deleted while it waits to start again': {
+  'the pod is deleted while its container waits for its restart': {
     isDeleted: true,
     before: {
       phase: 'Running',
@@ -79,7 +79,7 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
       'main ended 137 ContainerStatusUnknown last 1 Error',
     ],
   },
-  'is deleted while its first init container waits': {
+  'the pod is deleted while its first init container waits': {
     isDeleted: true,
     spec: { initContainers: [step, { name: 'next', image }] },
     told: [
@@ -92,7 +92,7 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
       'main waits PodInitializing',
     ],
   },
-  'is deleted after its last init container': {
+  'the pod is deleted after its last init container has ended': {
     isDeleted: true,
     spec: withStep,
     found: [exited(0, ofStep)],
@@ -105,7 +105,7 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
       'main ended 137 ContainerStatusUnknown',
     ],
   },
-  'is deleted after its end': {
+  'the pod is deleted after its end': {
     isDeleted: true,
     spec: never,
     before: {
@@ -120,19 +120,19 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
     },
     told: ['Succeeded', noSandbox, completed, ...over('PodCompleted'), 'main ended 0 Completed'],
   },
-  'is deleted after it was rejected': {
+  'the pod is deleted after the node rejected it': {
     isDeleted: true,
     before: { phase: 'Failed', reason: 'NodeAffinity', message: 'm' },
     told: ['Failed NodeAffinity: m', noSandbox, 'Initialized True', ...over('PodFailed')],
   },
 
-  // End by the node.
-  'its deadline has passed, and it runs': {
+  // Pods that the node ends.
+  'the deadline of the pod has passed and it still runs': {
     found: [box, makeContainer()],
     memory: { end: deadline },
     told: ['Running', 'sandbox True', 'Initialized True', ...over('PodFailed'), 'main runs ready started'],
   },
-  'its deadline has passed': {
+  'the deadline of the pod has passed and its container has ended': {
     found: [box, exited(0)],
     memory: { end: deadline },
     told: [
@@ -143,12 +143,12 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
       'main ended 0 Completed',
     ],
   },
-  'is evicted, and runs': {
+  'the pod is evicted and still runs': {
     found: [box, makeContainer()],
     memory: { end: evicted },
     told: ['Running', 'sandbox True', 'Initialized True', ...over('PodFailed'), 'main runs ready started'],
   },
-  'is evicted': {
+  'the pod is evicted and its container has ended': {
     found: [exited(137)],
     memory: { end: evicted },
     told: [
@@ -160,7 +160,7 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
       'main ended 137 Error',
     ],
   },
-  'was evicted, and the agent starts again': {
+  'the pod was evicted and the agent restarts': {
     before: {
       ...{ phase: 'Failed', reason: 'Evicted', message: 'no memory' },
       conditions: [
@@ -177,7 +177,7 @@ export const rowsOfEnds: Readonly<Record<string, Row>> = {
       'main ended 137 Error',
     ],
   },
-  'is rejected': {
+  'the node rejects the pod': {
     memory: { end: { reason: 'OutOfcpu', message: 'm', disruption: false } },
     told: ['Failed OutOfcpu: m', noSandbox, 'Initialized True', ...over('PodFailed')],
   },

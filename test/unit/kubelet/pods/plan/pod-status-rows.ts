@@ -49,31 +49,34 @@ export const completed = 'Initialized True PodCompleted';
 
 export const rows: Readonly<Record<string, Row>> = {
   // Starting.
-  'just bound': {
+  'the pod was just bound': {
     told: ['Pending', noSandbox, 'Initialized True', ...unready('main'), 'main waits ContainerCreating'],
   },
-  'has a sandbox only': {
+  'the pod has only a sandbox': {
     found: [box],
     told: ['Pending', 'sandbox True', 'Initialized True', ...unready('main'), 'main waits ContainerCreating'],
   },
-  'created, not started': {
+  'its container was created and not started': {
     found: [box, makeContainer({ state: 'created' })],
     told: ['Pending', 'sandbox True', 'Initialized True', ...unready('main'), 'main waits ContainerCreating'],
   },
-  runs: { found: [box, makeContainer()], told: ['Running', ...good, 'main runs ready started'] },
-  'runs, and its startup probe has not succeeded': {
+  'its container runs': {
+    found: [box, makeContainer()],
+    told: ['Running', ...good, 'main runs ready started'],
+  },
+  'its container runs and its startup probe has not succeeded': {
     spec: probed,
     found: [box, makeContainer()],
     told: ['Running', 'sandbox True', 'Initialized True', ...unready('main'), 'main runs'],
   },
-  'its image cannot be pulled': {
+  'the image of its container cannot be pulled': {
     found: [box],
     memory: { startFailures: new Map([['main', failure('ErrImagePull', 10)]]) },
     told: ['Pending', 'sandbox True', 'Initialized True', ...unready('main'), 'main waits ErrImagePull'],
   },
 
   // Containers are listed by name, init containers in their order.
-  'several containers': {
+  'it has several containers and init containers': {
     spec: {
       containers: [
         { name: 'z', image },
@@ -98,11 +101,11 @@ export const rows: Readonly<Record<string, Row>> = {
   },
 
   // Ends and restarts.
-  'succeeded, Always': {
+  'its container has succeeded, with Always': {
     found: [box, exited(0)],
     told: ['Running', 'sandbox True', 'Initialized True', ...unready('main'), 'main ended 0 Completed'],
   },
-  'crashes, Always': {
+  'its container crashes, with Always': {
     found: [box, crashes()],
     told: [
       'Running',
@@ -112,7 +115,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main waits CrashLoopBackOff last 1 Error',
     ],
   },
-  'crashes, OnFailure': {
+  'its container crashes, with OnFailure': {
     spec: onFailure,
     found: [box, crashes()],
     told: [
@@ -123,33 +126,33 @@ export const rows: Readonly<Record<string, Row>> = {
       'main waits CrashLoopBackOff last 1 Error',
     ],
   },
-  'crashes, Never': {
+  'its container has failed, with Never': {
     spec: never,
     found: [box, crashes()],
     told: ['Failed', 'sandbox True', 'Initialized True', ...over('PodFailed'), 'main ended 1 Error'],
   },
-  'succeeded, OnFailure': {
+  'its container has succeeded, with OnFailure': {
     spec: onFailure,
     found: [box, exited(0)],
     told: ['Succeeded', 'sandbox True', completed, ...over('PodCompleted'), 'main ended 0 Completed'],
   },
-  'succeeded, Never': {
+  'its container has succeeded, with Never': {
     spec: never,
     found: [exited(0)],
     told: ['Succeeded', noSandbox, completed, ...over('PodCompleted'), 'main ended 0 Completed'],
   },
-  'out of memory, Never': {
+  'its container was killed for lack of memory, with Never': {
     spec: never,
     found: [exited(137, { oomKilled: true })],
     told: ['Failed', noSandbox, 'Initialized True', ...over('PodFailed'), 'main ended 137 OOMKilled'],
   },
-  'runs again': {
+  'its container runs again after a failure': {
     found: [box, makeContainer({ attempt: 1 }), exited(2)],
     told: ['Running', ...good, 'main runs ready started restarts 1 last 2 Error'],
   },
 
-  // Containers that are gone.
-  'was running, and its container is missing': {
+  // Missing containers, and restarts of the agent.
+  'its container was running and is missing': {
     before: { phase: 'Running', containerStatuses: [runs('main')] },
     found: [box],
     told: [
@@ -160,7 +163,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main waits ContainerCreating restarts 1 last 137 ContainerStatusUnknown',
     ],
   },
-  'was running after init containers, and its container is missing': {
+  'its container was running after an init container and is missing': {
     spec: withStep,
     before: {
       phase: 'Running',
@@ -198,7 +201,7 @@ export const rows: Readonly<Record<string, Row>> = {
     found: [box, makeContainer()],
     told: ['Running', ...good, 'main runs ready started'],
   },
-  'the node was unreachable, and its pods were marked as not ready': {
+  'the node was unreachable and its pods were marked as not ready': {
     before: {
       phase: 'Running',
       conditions: [{ type: 'Ready', status: 'False' }],
@@ -207,12 +210,12 @@ export const rows: Readonly<Record<string, Row>> = {
     found: [box, makeContainer()],
     told: ['Running', ...good, 'main runs ready started'],
   },
-  'a reason is dropped when the phase changes': {
+  'its phase changes, which drops the earlier reason': {
     before: { phase: 'Pending', reason: 'Odd', message: 'm' },
     found: [box, makeContainer()],
     told: ['Running', ...good, 'main runs ready started'],
   },
-  'a reason is kept while the phase is unchanged': {
+  'its phase is unchanged, which keeps the earlier reason': {
     before: { phase: 'Running', reason: 'Odd', message: 'm' },
     found: [box, makeContainer()],
     told: ['Running Odd: m', ...good, 'main runs ready started'],
@@ -231,7 +234,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main waits PodInitializing',
     ],
   },
-  'an init container is done': {
+  'the last init container has succeeded': {
     spec: withStep,
     found: [box, exited(0, ofStep)],
     told: [
@@ -243,7 +246,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main waits PodInitializing',
     ],
   },
-  'an init container crashes, Always': {
+  'an init container crashes, with Always': {
     spec: withStep,
     found: [box, crashes(ofStep)],
     told: [
@@ -255,7 +258,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main waits PodInitializing',
     ],
   },
-  'an init container fails, Never': {
+  'an init container has failed, with Never': {
     spec: { ...withStep, ...never },
     found: [box, exited(1, ofStep)],
     told: [
@@ -281,7 +284,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
 
   // Sidecars.
-  'a sidecar runs, the container was not started': {
+  'a sidecar runs and the container was not started': {
     spec: withSide,
     found: [box, makeContainer(ofSide)],
     told: [
@@ -293,7 +296,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main waits PodInitializing',
     ],
   },
-  'both run': {
+  'a sidecar and the container run': {
     spec: withSide,
     found: [box, makeContainer(ofSide), makeContainer()],
     told: ['Running', ...good, 'side runs ready started', 'main runs ready started'],
@@ -322,7 +325,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main runs ready started',
     ],
   },
-  'a sidecar still runs after the container, Never': {
+  'a sidecar still runs after the container has succeeded, with Never': {
     spec: { ...withSide, ...never },
     found: [box, makeContainer(ofSide), exited(0)],
     told: [
@@ -334,7 +337,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main ended 0 Completed',
     ],
   },
-  'a sidecar was killed after the container ended, Never': {
+  'a sidecar was killed after the container had succeeded, with Never': {
     spec: { ...withSide, ...never },
     found: [exited(137, ofSide), exited(0)],
     told: [
@@ -346,7 +349,7 @@ export const rows: Readonly<Record<string, Row>> = {
       'main ended 0 Completed',
     ],
   },
-  'an init container after a sidecar fails, Never': {
+  'an init container after a sidecar has failed, with Never': {
     spec: { initContainers: [side, step], ...never },
     found: [box, makeContainer(ofSide), exited(1, ofStep)],
     told: [
@@ -371,7 +374,7 @@ export const rows: Readonly<Record<string, Row>> = {
     found: [box, makeContainer(), exited(1, { name: 'debug' })],
     told: ['Running', ...good, 'main runs ready started', 'debug ended 1 Error'],
   },
-  'an ephemeral container still runs, Never': {
+  'an ephemeral container still runs after the container has succeeded, with Never': {
     spec: { ephemeralContainers: [debug], ...never },
     found: [box, exited(0), makeContainer({ name: 'debug' })],
     told: [

@@ -45,7 +45,7 @@ describe('the status of a pod', () => {
     what,
     { spec = {}, isDeleted = false, before, found = [], memory = {}, told },
   ] of Object.entries({ ...rows, ...rowsOfEnds })) {
-    it(what, () => {
+    it(`is as in Kubernetes when ${what}`, () => {
       const metadata = isDeleted ? { deletionTimestamp: '2026-01-01T12:00:00Z' } : {};
       const input = { observed: observed(...found), memory: makeMemory(memory), nodeIP: '192.0.2.1', now };
       const status = computePodStatus({ ...input, pod: makePod(spec, metadata, before) });
@@ -59,7 +59,7 @@ describe('the status of a pod', () => {
     });
   }
 
-  it('has room for the messages of all containers together', () => {
+  it('contains 12 KiB of termination messages at most, shared equally by the containers', () => {
     const of = (count: number) => {
       const names = Array.from({ length: count }, (_, index) => `c${index}`);
       const memory = makeMemory({

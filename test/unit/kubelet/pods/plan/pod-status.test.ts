@@ -22,8 +22,8 @@ const statusOf = (pod: Pod, seen: ObservedPod, memory: PodMemory = makeMemory())
 const condition = (status: ReturnType<typeof statusOf>, type: string) =>
   status.conditions?.find((candidate) => candidate.type === type);
 
-describe('computePodStatus', () => {
-  it('has the observed generation, in each condition too', () => {
+describe('the computed status of a pod', () => {
+  it('has the observed generation, also in each condition', () => {
     const status = statusOf(makePod({}, { generation: 3 }), observed());
     assert.equal(status.observedGeneration, 3);
     assert.deepEqual(
@@ -111,7 +111,7 @@ describe('computePodStatus', () => {
     assert.equal(statusOf(deleted, observed(makeSandbox(), exited(137))).phase, 'Failed');
   });
 
-  it('in the host network has the host address', () => {
+  it('has the address of the host in the host network', () => {
     const status = statusOf(
       makePod({ hostNetwork: true }),
       observed(makeSandbox({ ip: undefined }), makeContainer()),
@@ -120,10 +120,10 @@ describe('computePodStatus', () => {
   });
 
   const ends: readonly (readonly [string, object, ReturnType<typeof exited>, string, string, string])[] = [
-    ['success, Never', { restartPolicy: 'Never' }, exited(0), 'Succeeded', 'Completed', 'PodCompleted'],
-    ['failure, Never', { restartPolicy: 'Never' }, exited(3), 'Failed', 'Error', 'PodFailed'],
+    ['a success with Never', { restartPolicy: 'Never' }, exited(0), 'Succeeded', 'Completed', 'PodCompleted'],
+    ['a failure with Never', { restartPolicy: 'Never' }, exited(3), 'Failed', 'Error', 'PodFailed'],
     [
-      'success, OnFailure',
+      'a success with OnFailure',
       { restartPolicy: 'OnFailure' },
       exited(0),
       'Succeeded',
@@ -131,7 +131,7 @@ describe('computePodStatus', () => {
       'PodCompleted',
     ],
     [
-      'out of memory, Never',
+      'a kill for lack of memory with Never',
       { restartPolicy: 'Never' },
       exited(137, { oomKilled: true }),
       'Failed',
@@ -139,7 +139,7 @@ describe('computePodStatus', () => {
       'PodFailed',
     ],
     [
-      'cannot run, Never',
+      'a failed start with Never',
       { restartPolicy: 'Never' },
       exited(127, { error: 'no such file', startedAt: undefined }),
       'Failed',
@@ -148,7 +148,7 @@ describe('computePodStatus', () => {
     ],
   ];
   for (const [name, spec, container, phase, reason, ready] of ends) {
-    it(`maps the end of a container to phase and reason: ${name}`, () => {
+    it(`has the phase ${phase} and the reason ${reason} after ${name}`, () => {
       const status = statusOf(makePod(spec), observed(makeSandbox(), container));
       assert.equal(status.phase, phase);
       assert.equal(status.containerStatuses?.[0]?.state?.terminated?.reason, reason);
@@ -156,14 +156,14 @@ describe('computePodStatus', () => {
     });
   }
 
-  it('an end is never revoked', () => {
+  it('keeps its phase and address after the containers of an ended pod are removed', () => {
     const pod = makePod({ restartPolicy: 'Never' }, {}, { phase: 'Succeeded', podIP: '10.244.0.9' });
     const status = statusOf(pod, observed());
     assert.equal(status.phase, 'Succeeded');
     assert.equal(status.podIP, '10.244.0.9');
   });
 
-  it('a container between two runs is waiting, with its last termination and message', () => {
+  it('shows a container between two runs as waiting, with its last termination and message', () => {
     const container = exited(1, { attempt: 2, crashes: 2, finishedAt: now - seconds(1) });
     const memory = makeMemory({ terminationMessages: new Map([['main-2', 'out of luck']]) });
     const status = statusOf(makePod(), observed(makeSandbox(), container), memory);
@@ -179,7 +179,7 @@ describe('computePodStatus', () => {
     assert.equal(main?.lastState?.terminated?.exitCode, 1);
   });
 
-  it('a restarted container is running, with its last termination', () => {
+  it('shows a restarted container as running, with its last termination', () => {
     const status = statusOf(makePod(), observed(makeSandbox(), makeContainer({ attempt: 1 }), exited(9)));
     const [main] = status.containerStatuses ?? [];
     assert.ok(main?.state?.running);
@@ -187,7 +187,7 @@ describe('computePodStatus', () => {
     assert.equal(main?.restartCount, 1);
   });
 
-  it('has the termination message of a container whose program could not be run', () => {
+  it('has the reason ContainerCannotRun if the message names a program that could not be executed', () => {
     const memory = makeMemory({
       terminationMessages: new Map([['main-0', 'exec: "x": No such file or directory\n']]),
     });
@@ -224,7 +224,7 @@ describe('computePodStatus', () => {
     assert.equal(condition(status, 'Ready')?.message, 'containers with unready status: [side]');
   });
 
-  it('keeps the statuses of removed containers during the deletion', () => {
+  it('has an unknown end for a container that is missing during the deletion', () => {
     const running = statusOf(makePod(), observed(makeSandbox(), makeContainer()));
     const leaving = makePod({}, { deletionTimestamp: '2026-01-01T12:00:00Z' }, running);
     const state = statusOf(leaving, observed()).containerStatuses?.[0]?.state;
@@ -232,7 +232,7 @@ describe('computePodStatus', () => {
     assert.equal(state?.terminated?.exitCode, 137);
   });
 
-  it('keeps foreign conditions and the times of unchanged ones', () => {
+  it('keeps conditions of other clients, and the times of unchanged conditions', () => {
     const before = [
       { type: 'example.com/gate', status: 'True' },
       { type: 'Ready', status: 'True', lastTransitionTime: '2025-12-31T00:00:00Z' },
@@ -245,7 +245,7 @@ describe('computePodStatus', () => {
     assert.equal(condition(status, 'ContainersReady')?.lastTransitionTime, '2026-01-01T12:00:00Z');
   });
 
-  it('a status that is computed from itself is unchanged', () => {
+  it('is unchanged if it is computed from itself', () => {
     const seen = observed(makeSandbox(), makeContainer({ attempt: 1 }), exited(9));
     const once = statusOf(makePod(), seen);
     assert.deepEqual(statusOf(makePod({}, {}, once), seen), once);

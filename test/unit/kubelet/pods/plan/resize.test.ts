@@ -1,4 +1,4 @@
-/** Container whose pod was given other resources, and the reported status. */
+/** Resize of a pod: the changes of its containers, and the reported status. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { podRequests } from '../../../../../src/api/core/v1/pod/requests.ts';
@@ -30,15 +30,19 @@ describe('a container', () => {
     assert.equal(
       resized({ ...asked, requests: { cpu: '250m', memory: '1Mi' } }),
       undefined,
-      'it has no limit',
+      'a memory request limits nothing',
     );
-    assert.equal(containerResize({ resources: asked } as never, {}), undefined, 'what it has is not known');
+    assert.equal(
+      containerResize({ resources: asked } as never, {}),
+      undefined,
+      'its actual resources are unknown',
+    );
     const least = { ...held, cpuShares: 0, nanoCpus: 0, memory: 0 };
-    assert.equal(resized({}, [], least), undefined, 'older engines say 0 for the least');
+    assert.equal(resized({}, [], least), undefined, 'older engines report 0 for the minimum');
     assert.equal(resized({ limits: { cpu: '1m' } }, [], { ...least, nanoCpus: 10_000_000 }), undefined);
   });
 
-  it('is limited by its allocated resources', () => {
+  it('is given its allocated resources if it has others', () => {
     assert.deepEqual(resized({ ...asked, limits: { cpu: '1', memory: '64Mi' } }), {
       resources: { ...held, nanoCpus: 1e9 },
       restarts: false,
@@ -47,7 +51,7 @@ describe('a container', () => {
     assert.equal(resized({ ...asked, limits: { cpu: '500m', memory: '32Mi' } })?.resources.memory, 32 * Mi);
   });
 
-  it('restarts the container for the resources of its policy', () => {
+  it('restarts only if the policy of a changed resource is RestartContainer', () => {
     const restart = (resourceName: string) => [{ resourceName, restartPolicy: 'RestartContainer' }];
     const memory = { ...asked, limits: { cpu: '500m', memory: '128Mi' } };
     assert.equal(resized(memory, restart('memory'))?.restarts, true);
@@ -71,7 +75,7 @@ describe('the plan of a pod', () => {
     });
   const more = { ...asked, limits: { cpu: '1', memory: '64Mi' } };
 
-  it('brings a container to its allocated resources', () => {
+  it('gives a container its allocated resources', () => {
     assert.deepEqual(plan(podOf(more), {}).actions.map(short), [
       `resize main main-0 ${JSON.stringify({ ...held, nanoCpus: 1e9 })}`,
     ]);
@@ -120,7 +124,7 @@ describe('a sidecar', () => {
     assert.deepEqual(plan(withSide(asked)), []);
   });
 
-  it('restarts the container if its policy requires it', () => {
+  it('restarts if its policy requires it', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const initContainers = [{ ...withSide(more).spec.initContainers?.[0], resizePolicy }];
     const pod = makePod({ initContainers });
@@ -130,7 +134,7 @@ describe('a sidecar', () => {
     assert.match(plan(pod, { stopping }, ended).join(), /^start side .* attempt 1/);
   });
 
-  it('has the resources of its pod, which the status shows', () => {
+  it('has the allocated resources that its container notes, and its actual resources in the status', () => {
     const pod = withSide(more);
     const noted = makeContainer({ name: 'side', allocation: JSON.stringify(asked), resources: held });
     const given = allocatedPod(pod, allocationFrom(pod, [noted]));
@@ -171,7 +175,7 @@ describe('the resources allocated to a pod', () => {
     assert.equal(allocatedPod(pod, allocationFrom(pod, [makeContainer({ allocation: 'x' })])), pod);
   });
 
-  it('are read for each container: one may differ, and one may be new', () => {
+  it('are determined for each container separately', () => {
     const resources = { requests: { cpu: '1' } };
     const names = ['same', 'less', 'new'];
     const pod = makePod({ containers: names.map((name) => ({ name, image: 'app:1', resources })) });
@@ -192,7 +196,7 @@ describe('the resources allocated to a pod', () => {
     );
   });
 
-  it('are read back only in the written form', () => {
+  it('are ignored unless they have the written form', () => {
     for (const text of [
       undefined,
       '',
@@ -210,7 +214,7 @@ describe('the resources allocated to a pod', () => {
     assert.deepEqual(readResources('{}'), {});
   });
 
-  it('are raised only if the node has them', () => {
+  it('are raised only if the node has enough', () => {
     const allocatable = new Map([
       ['cpu', 1000],
       ['memory', 100 * Mi],
@@ -246,7 +250,7 @@ describe('the resources allocated to a pod', () => {
   });
 });
 
-describe('the status', () => {
+describe('the status of a resized pod', () => {
   const statuses = [{ name: 'main', image: '', imageID: '', ready: true, restartCount: 0 }];
   const said = (resources: object, container: object) =>
     withResources(statuses, podOf(resources), [makeContainer(container)])[0];
@@ -262,12 +266,12 @@ describe('the status', () => {
     });
     assert.deepEqual(said(asked, { resources: held })?.resources, asked);
     assert.deepEqual(said(asked, { state: 'exited', resources: { ...held, memory: 1 } })?.resources, asked);
-    assert.deepEqual(withResources(statuses, podOf(asked), []), statuses, 'of one that does not exist');
+    assert.deepEqual(withResources(statuses, podOf(asked), []), statuses, 'a container that does not exist');
     const bare = said({}, { resources: { nanoCpus: 0, cpuShares: 2, memory: 0, oomScoreAdj: 1 } });
     assert.deepEqual(bare, { ...statuses[0], resources: {} });
     const empty = { requests: {}, limits: {} };
     assert.deepEqual(said(empty, { resources: undefined }), { ...statuses[0], resources: empty });
-    // The container has as much as the kernel accepts: the status shows the requested values.
+    // The actual values are the minimum of the kernel; the status shows the requested values.
     const least = { requests: { cpu: '1m', memory: '32Mi' }, limits: { cpu: '1m', memory: '32Mi' } };
     const most = { ...held, nanoCpus: 10_000_000, cpuShares: 2 };
     assert.deepEqual(said(least, { resources: most })?.resources, {
@@ -281,7 +285,7 @@ describe('the status', () => {
     });
   });
 
-  it('has the request from which the shares were computed', () => {
+  it('has the CPU request from which the shares were computed', () => {
     for (const cpu of ['3m', '250m', '999m', '1', '1001m', '64']) {
       const { cpuShares } = containerResources({ resources: { requests: { cpu } } });
       const found = said({ requests: { cpu: '7' } }, { resources: { ...held, cpuShares } });
@@ -289,7 +293,7 @@ describe('the status', () => {
     }
   });
 
-  it('has the pending part of a resize', () => {
+  it('has the progress, the failure or the deferral of the resize', () => {
     const more = { ...asked, limits: { cpu: '1', memory: '64Mi' } };
     const state = (resources: object, resize: object = {}) =>
       resizeState(podOf(resources), [makeContainer({ resources: held })], { resize });
@@ -308,7 +312,7 @@ describe('the status', () => {
     });
   });
 
-  it('is in the conditions until the pod has ended', () => {
+  it('has the resize in its conditions until the pod has ended', () => {
     const pod = podOf({ ...asked, limits: { cpu: '1', memory: '64Mi' } }, {}, { restartPolicy: 'Never' });
     const look = (status: object) => {
       const { resize, phase, conditions } = computePodStatus({
@@ -324,7 +328,7 @@ describe('the status', () => {
     assert.deepEqual(look({ phase: 'Failed', resize: 'InProgress' }), ['Failed', undefined, false]);
   });
 
-  it('keeps the pod running while its only container restarts', () => {
+  it('has the phase Running while the only container restarts', () => {
     const resizePolicy = [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }];
     const more = { ...asked, limits: { cpu: '1', memory: '64Mi' } };
     const phase = (stopping: readonly string[]) =>

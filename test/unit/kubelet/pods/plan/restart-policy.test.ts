@@ -1,4 +1,4 @@
-/** Containers that start again after their end, whatever else is known about them. */
+/** Containers that are restarted after their end. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { isStarted } from '../../../../../src/kubelet/pods/plan/container-started.ts';
@@ -31,7 +31,7 @@ for (const [name, restartPolicy, onSuccess, onFailure, outOfMemory] of [
   ['added', 'OnFailure', false, false, false],
   ['added', 'Never', false, false, false],
 ] as const)
-  it(`${name} of a pod that restarts ${restartPolicy}`, () => {
+  it(`${name} with ${restartPolicy} restarts after success ${onSuccess}, failure ${onFailure}, OOM ${outOfMemory}`, () => {
     const spec = specOf(restartPolicy);
     const again = [
       { exitCode: 0, oomKilled: false },

@@ -54,7 +54,7 @@ describe('containers that are to stop', () => {
   });
 });
 
-describe('a hook after the start', () => {
+describe('a postStart hook', () => {
   const lifecycle = { postStart: hook };
   it('is pending only for a running container', () => {
     for (const [state, pending] of [

@@ -10,8 +10,8 @@ import {
 } from '../../../../../src/kubelet/probes/plan/grpc-health.ts';
 import { maxOutputBytes } from '../../../../../src/kubelet/probes/plan/outcome.ts';
 
-describe('the request', () => {
-  it('contains the name of the service', () => {
+describe('the request of a gRPC probe', () => {
+  it('calls the method Check of grpc.health.v1.Health', () => {
     assert.equal(healthCheck, '/grpc.health.v1.Health/Check');
   });
   for (const [service, bytes] of [
@@ -20,11 +20,11 @@ describe('the request', () => {
     ['é', '00 00000004 0a 02 c3a9'],
     ['x'.repeat(200), `00 000000cb 0a c801 ${'78'.repeat(200)}`],
   ] as const)
-    it(`names ${JSON.stringify(service.slice(0, 3))}`, () =>
+    it(`names the service ${JSON.stringify(service.slice(0, 3))}`, () =>
       assert.equal(healthRequest(service).toString('hex'), bytes.replaceAll(' ', '')));
 });
 
-describe('the answer', () => {
+describe('the answer to a gRPC probe', () => {
   const unhealthy = (status: string) => `service unhealthy (responded with "${status}")`;
   for (const [bytes, result, output] of [
     ['0801', 'success', 'service healthy'],
@@ -37,7 +37,7 @@ describe('the answer', () => {
     ['1205616263646508020801', 'success', 'service healthy'],
     ['08010802', 'failure', unhealthy('NOT_SERVING')],
   ] as const)
-    it(`${bytes || 'of nothing'} is: ${output}`, () =>
+    it(`${bytes || 'without bytes'} means: ${output}`, () =>
       assert.deepEqual(healthOutcome(Buffer.from(bytes, 'hex')), { result, output }));
   it('is an error if it is not a valid message', () => {
     for (const bytes of ['08', '0a0161', 'ff'])
@@ -45,7 +45,7 @@ describe('the answer', () => {
   });
 });
 
-describe('a call that fails', () => {
+describe('a gRPC probe whose call fails', () => {
   for (const [status, output] of [
     [
       'UNIMPLEMENTED',

@@ -108,7 +108,7 @@ describe('the request of httpGet', () => {
     assert.deepEqual(of({ httpHeaders: [...httpHeaders, ...framing] }).headers, { Host: '10.0.0.1:80' });
   });
 
-  it('names the purpose of a hook', () => {
+  it("has the kubelet's user agent of hooks if it is sent for a hook", () => {
     const { headers } = httpRequest({ port: 80 }, container, '10.0.0.1', 'lifecycle');
     assert.equal(headers['User-Agent'], 'kube-lifecycle/1.32');
   });
@@ -144,7 +144,7 @@ describe('a redirection', () => {
     assert.equal(to(200, '/c'), undefined);
   });
 
-  it('keeps the name of the host when it names none', () => {
+  it('keeps the Host header if its location is only a path', () => {
     const host = (location: string) => {
       const next = redirection(from, 302, location);
       return typeof next === 'object' ? next.headers.Host : next;

@@ -46,10 +46,10 @@ for (const [name, record, pid] of [
     71,
   ],
   ['for the memory of the machine', '3,1,2,-;Out of memory: Killed process 72 (a (b)) total-vm:1kB', 72],
-  ['of a program that wrote it', '11,1,2,-;Out of memory: Killed process 72 (dd) total-vm:1kB', undefined],
+  ['that a program wrote', '11,1,2,-;Out of memory: Killed process 72 (dd) total-vm:1kB', undefined],
   ['in the middle of a text', '3,1,2,-;x: Out of memory: Killed process 72 (dd)', undefined],
   ['that only resembles one', '3,1,2,-;oom_reaper: reaped process 71 (dd), now anon-rss:0kB', undefined],
 ] as const)
-  test(`a record of a kill ${name} names process ${pid}`, () => {
+  test(`a record of a kill ${name} names ${pid === undefined ? 'no process' : `process ${pid}`}`, () => {
     assert.equal(processKilled(record), pid);
   });

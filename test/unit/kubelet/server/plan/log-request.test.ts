@@ -1,4 +1,4 @@
-/** Log that a request asks for, and the part of it. */
+/** Log that a request names, and the requested part of it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
@@ -59,7 +59,7 @@ describe('a request for a log', () => {
   ])
     it(`is refused: ${query}`, () =>
       assert.throws(() => read(query), refusal(/is not a whole number of at least [01]$/)));
-  it('is refused: no time', () =>
+  it('is refused: sinceTime=yesterday', () =>
     assert.throws(() => read('sinceTime=yesterday'), refusal(/"yesterday" is not a time/)));
 });
 
@@ -78,34 +78,34 @@ describe('the container of a log request', () => {
   const [zeroth, first] = [exited(1), exited(1, { attempt: 1 })];
   const second = makeContainer({ attempt: 2 });
 
-  it('may be any of the pod', () => {
+  it('may be any container of the pod', () => {
     const pod = makePod({ containers: ['main', 'other'].map((name) => ({ name, image: 'app:1' })) });
     assert.equal(idOf([other, second], false, pod), 'main-2');
     assert.equal(logTarget(pod, observed(other, second), 'other', false).id, 'other-7');
   });
 
-  it('is the newest of its name that was started', () => {
+  it('is the newest started container of its name', () => {
     assert.equal(idOf([first, other, second, zeroth]), 'main-2');
     assert.equal(idOf([first, makeContainer({ attempt: 2, state: 'created' })]), 'main-1');
   });
 
-  it('is the previous one, if requested', () => {
+  it('is the previous container of its name if that is requested', () => {
     assert.equal(idOf([zeroth, second, first], true), 'main-1');
     assert.equal(idOf([zeroth, first], true), 'main-0');
   });
 
-  it('is the container that ended last, if requested while it waits for its restart', () => {
+  it('is the container that ended last if the previous one is requested before a restart', () => {
     assert.equal(idOf([zeroth, first], true, waiting), 'main-1');
     assert.equal(idOf([zeroth, first, second], true, waiting), 'main-1');
   });
 
-  it('may be undefined before', () => {
+  it('is not found if no previous container exists', () => {
     const message = /^previous terminated container "main" in pod "web" not found$/;
     assert.throws(() => idOf([second], true), refusal(message));
     assert.throws(() => idOf([], true, waiting), refusal(message));
   });
 
-  it('may not exist yet, and the error has the reason of its status', () => {
+  it('is reported as waiting with the reason of its status if it has not started', () => {
     assert.throws(
       () => idOf([other]),
       refusal(/ "main" in pod "web" is waiting to start: ContainerCreating$/),
@@ -113,7 +113,7 @@ describe('the container of a log request', () => {
     assert.throws(() => idOf([], false, waiting), refusal(/: CrashLoopBackOff$/));
   });
 
-  it('may be undefined, or an init container', () => {
+  it('may be an init container, and is refused if the pod has none of that name', () => {
     assert.throws(
       () => logTarget(makePod(), observed(), 'x', false),
       refusal(/^container x is not valid for pod web$/),

@@ -17,7 +17,7 @@ import {
 import { interfacesIn, mainInterface } from '../../../../../src/kubelet/usage/plan/network-files.ts';
 
 describe('the cgroup paths of a container', () => {
-  it('v2, by either driver', () => {
+  it('are read in v2 for either driver', () => {
     for (const path of [
       '/docker/abc',
       '/system.slice/docker-abc.scope',
@@ -29,7 +29,7 @@ describe('the cgroup paths of a container', () => {
       });
   });
 
-  it('v1, in a hierarchy for each controller', () => {
+  it('are read in v1 for the hierarchy of each controller', () => {
     const text =
       '9:memory:/docker/abc\n8:cpu,cpuacct:/docker/abc\n5:pids:/docker/abc\n4:blkio:/docker/abc\n0::/x\n';
     assert.deepEqual(groupDirectories(text, 'abc'), {
@@ -42,14 +42,14 @@ describe('the cgroup paths of a container', () => {
     assert.equal(groupDirectories('0::/docker/abc/init.scope\n', 'abc')?.memory, './docker/abc');
   });
 
-  it('are absent if the process is not of that container', () => {
+  it('are absent if the process belongs to another container', () => {
     for (const text of ['', '0::/\n', '0::/docker/def\n', '9:memory:/docker/abc\n', 'abc', '0:abc'])
       assert.equal(groupDirectories(text, 'abc'), undefined);
   });
 });
 
-describe('CPU', () => {
-  it('v2 in microseconds, with the limit', () => {
+describe('the CPU time of a cgroup', () => {
+  it('is read in v2 from microseconds, with the throttling', () => {
     const text =
       'usage_usec 1500\nuser_usec 1000\nsystem_usec 500\nnr_periods 10\nnr_throttled 2\nthrottled_usec 300\n';
     assert.deepEqual(cpuUsageV2(text), {
@@ -60,7 +60,7 @@ describe('CPU', () => {
     assert.equal(cpuUsageV2(''), undefined);
   });
 
-  it('v1 in nanoseconds', () => {
+  it('is read in v1 from nanoseconds, with the throttling', () => {
     assert.deepEqual(cpuUsageV1('7\n', '4\n', '3\n', 'nr_periods 5\nnr_throttled 1\nthrottled_time 9\n'), {
       ...{ total: 7, user: 4, system: 3, throttling: { periods: 5, throttled: 1, throttledNs: 9 } },
     });
@@ -71,8 +71,8 @@ describe('CPU', () => {
   });
 });
 
-describe('memory', () => {
-  it('v2', () => {
+describe('the memory of a cgroup', () => {
+  it('is read in v2', () => {
     const stat =
       'anon 10\nfile 50\nkernel 3\nfile_mapped 5\ninactive_file 20\nactive_file 30\npgfault 7\npgmajfault 1\n';
     const files = {
@@ -90,7 +90,7 @@ describe('memory', () => {
     assert.equal(memoryUsage(2, { usage: '100', stat, limit: '4096\n' })?.limit, 4096);
   });
 
-  it('v1, including the usage of child groups', () => {
+  it('is read in v1 with the usage of child groups', () => {
     const stat =
       'cache 1\nrss 1\ntotal_cache 50\ntotal_rss 10\ntotal_mapped_file 5\ntotal_inactive_file 20\ntotal_active_file 30\ntotal_pgfault 7\ntotal_pgmajfault 1\ntotal_swap 6\n';
     const files = { usage: '100', stat, limit: '9223372036854771712', failures: '4', kernel: '3' };
@@ -102,15 +102,15 @@ describe('memory', () => {
     });
   });
 
-  it('is never less than nothing', () => {
+  it('has a working set that is never negative', () => {
     assert.equal(memoryUsage(2, { usage: '5', stat: 'inactive_file 20\n', limit: undefined })?.workingSet, 0);
     assert.equal(memoryUsage(2, { usage: '', stat: '', limit: undefined }), undefined);
   });
 });
 
-describe('devices', () => {
+describe('the devices of a cgroup', () => {
   const sda = { major: 8, minor: 0, readBytes: 1, writeBytes: 2, reads: 3, writes: 4 };
-  it('v2', () => {
+  it('are read in v2', () => {
     const text = '8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0\n253:1 \n';
     assert.deepEqual(devicesV2(text), [
       sda,
@@ -118,7 +118,7 @@ describe('devices', () => {
     ]);
     assert.deepEqual(devicesV2(''), []);
   });
-  it('v1', () => {
+  it('are read in v1', () => {
     assert.deepEqual(
       devicesV1('8:0 Read 1\n8:0 Write 2\n8:0 Sync 9\nTotal 3\n', '8:0 Read 3\n8:0 Write 4\n8:0 Total 7\n'),
       [sda],
@@ -149,8 +149,8 @@ describe('interfaces', () => {
   });
 });
 
-describe('the machine', () => {
-  it('memory in bytes', () => {
+describe('the usage of the machine', () => {
+  it('has the memory in bytes', () => {
     const meminfo =
       'MemTotal: 1000 kB\nMemFree: 400 kB\nInactive(file): 100 kB\nAnonPages: 50 kB\nSwapTotal: 20 kB\nSwapFree: 5 kB\n';
     assert.deepEqual(machineMemory(meminfo, 'pgfault 9\npgmajfault 2\n'), {
@@ -158,13 +158,13 @@ describe('the machine', () => {
       ...{ swapFree: 5120, pageFaults: 9, majorPageFaults: 2 },
     });
   });
-  it('CPU time that was not idle', () => {
+  it('has the CPU time that was not idle', () => {
     assert.deepEqual(machineStat('cpu  1 2 3 1000 500 4 5 6 7 8\ncpu0 9 9\nbtime 100\n'), {
       cpu: 210_000_000,
       bootedAt: 100_000,
     });
   });
-  it('parses a process with any name', () => {
+  it('is read for a process with any name', () => {
     const fields = Array.from({ length: 50 }, (_, index) => String(index + 3));
     assert.deepEqual(processUsage(`7 (a) b) ${fields.join(' ')}`, 1000), {
       ...{ cpu: 290_000_000, startedAt: 1220, resident: 24 * 4096, virtual: 23, pageFaults: 10 },

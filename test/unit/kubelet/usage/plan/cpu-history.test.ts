@@ -1,4 +1,4 @@
-/** Rates, and sums that do not fall when a container is started again. */
+/** CPU rates, and sums that do not fall when a container restarts. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CpuHistory, PodCpuTotals } from '../../../../../src/kubelet/usage/plan/cpu-history.ts';
@@ -8,7 +8,11 @@ describe('a rate', () => {
     const history = new CpuHistory();
     assert.deepEqual(history.take('a', { at: 0, total: 5e9 }), { at: 0, total: 5e9, rate: undefined });
     assert.equal(history.take('a', { at: 10_000, total: 10e9 }).rate, 5e8);
-    assert.equal(history.take('b', { at: 10_000, total: 10e9 }).rate, undefined, 'each for itself');
+    assert.equal(
+      history.take('b', { at: 10_000, total: 10e9 }).rate,
+      undefined,
+      'each source has a rate of its own',
+    );
     assert.equal(history.take('a', { at: 20_000, total: 10e9 }).rate, 0);
   });
 

@@ -15,7 +15,7 @@ describe('/proc/meminfo', () => {
     assert.deepEqual(memoryInfo(text), { size: 16_316_412 * 1024, available: 8_000_000 * 1024 });
   });
 
-  it('may lack the available memory, which is then undefined', () => {
+  it('is refused without the total or the available memory', () => {
     assert.throws(() => memoryInfo(text.replace('MemAvailable', 'Other')), /has no MemAvailable/);
     assert.throws(() => memoryInfo(text.replace('MemTotal', 'XMemTotal')), Error);
     assert.throws(() => memoryInfo(''), Error);
@@ -34,18 +34,19 @@ describe('a limit of memory', () => {
     [`${2 ** 50}`, 2 ** 50],
     ['0', 0],
   ] as const)
-    it(JSON.stringify(text), () => assert.equal(memoryLimit(text), limit));
+    it(`read from ${JSON.stringify(text)} is ${limit ?? 'absent'}`, () =>
+      assert.equal(memoryLimit(text), limit));
 });
 
 describe('file pages that can be dropped', () => {
-  it('are under their own name in v2', () => {
+  it('are read from inactive_file in v2', () => {
     assert.equal(inactiveFileBytes('anon 5\ninactive_file 4096\nactive_file 7\n'), 4096);
   });
   it('include the child groups in v1', () => {
     assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 8192\n'), 8192);
     assert.equal(inactiveFileBytes('inactive_file 1\ntotal_inactive_file 0\n'), 0);
   });
-  it('are undefined without lines about them', () => assert.equal(inactiveFileBytes('anon 5\n'), 0));
+  it('are 0 without a line about them', () => assert.equal(inactiveFileBytes('anon 5\n'), 0));
 });
 
 describe('the writable directory of a container', () => {

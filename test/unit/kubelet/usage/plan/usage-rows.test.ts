@@ -1,4 +1,4 @@
-/** Values where the kernel reports less: none is made up, and none is NaN. */
+/** Values that the kernel does not report: they are 0 or undefined, never NaN. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -25,12 +25,16 @@ describe('files of a cgroup', () => {
     assert.deepEqual(groupDirectories('9:memory:/abc\n8:cpuacct:/abc\n5:pids:/x\n', 'abc'), {
       ...{ version: 1, cpu: 'cpuacct/abc', cpuacct: 'cpuacct/abc', memory: 'memory/abc', pids: '', io: '' },
     });
-    assert.deepEqual(groupDirectories('8:cpuacct:/abc\n0::/abc\n', 'abc')?.version, 2, 'not without memory');
-    assert.equal(groupDirectories('0::abc\n', 'abc')?.memory, '.abc', 'the id may stand first');
+    assert.deepEqual(
+      groupDirectories('8:cpuacct:/abc\n0::/abc\n', 'abc')?.version,
+      2,
+      'version 1 needs the controller memory',
+    );
+    assert.equal(groupDirectories('0::abc\n', 'abc')?.memory, '.abc', 'the path may begin with the id');
     assert.equal(groupDirectories('9:memory:/abc\n8:cpuacct:/x\n', 'abc'), undefined);
   });
 
-  it('contain names with numbers, one number, or none', () => {
+  it('contain names with numbers, a single number, or no number', () => {
     assert.deepEqual(
       [...counters('a 1\nb x\nc\n 5\n\nd 0\n')],
       [
@@ -109,9 +113,9 @@ describe('sums of pods', () => {
     const totals = new PodCpuTotals();
     for (let run = 0; run < 64; run++) totals.take('p', new Map([[`run-${run}`, 1]]));
     assert.equal(totals.take('p', new Map([['now', 1]])), 65);
-    assert.equal(totals.take('p', new Map([['run-0', 3]])), 67, 'the first is known by itself yet');
+    assert.equal(totals.take('p', new Map([['run-0', 3]])), 67, 'run-0 is still remembered by its name');
     for (const name of ['x', 'y', 'z']) totals.take('p', new Map([[name, 1]]));
-    assert.equal(totals.take('p', new Map([['run-1', 1]])), 71, 'the next is not: it counts anew');
+    assert.equal(totals.take('p', new Map([['run-1', 1]])), 71, 'run-1 is not, and counts again');
   });
 });
 

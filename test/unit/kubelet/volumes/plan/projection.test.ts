@@ -86,7 +86,7 @@ test('a missing object or key is an error unless it is optional', () => {
   assert.deepEqual(filesOf({ configMap: { name: 'c', optional, items } }), {});
 });
 
-test('fields of the pod', () => {
+test('a downward API volume has fields and resources of the pod', () => {
   const labels = { b: '2', a: 'with "quotes"' };
   const field = (path: string, fieldPath: string) => ({ path, fieldRef: { fieldPath } });
   const items = [
@@ -108,7 +108,7 @@ test('fields of the pod', () => {
   });
 });
 
-test('several sources in one volume, of which the last takes precedence', () => {
+test('a volume of several sources has the files of all, and the last one takes precedence', () => {
   const first = { configMap: { name: 'c', items: [{ key: 'a', path: 'x' }] } };
   const second = { secret: { name: 's', items: [{ key: 'key', path: 'x' }] } };
   assert.deepEqual(filesOf(projected(first, second, token)), {
@@ -117,7 +117,7 @@ test('several sources in one volume, of which the last takes precedence', () => 
   });
 });
 
-test('a token belongs to the user that alone reads it', () => {
+test('the file of a token belongs to the user of the containers if all have the same one', () => {
   const [pod, one, other] = [{ runAsUser: 1000 }, { runAsUser: 7 }, { runAsUser: 8 }];
   const container = (name: string, securityContext?: object) => ({
     name,
@@ -138,11 +138,11 @@ test('a token belongs to the user that alone reads it', () => {
   assert.deepEqual(
     of({ initContainers: [container('i', other)], containers: [container('a', one)] }),
     ['644'],
-    'nor of an earlier source',
+    'init containers count as well',
   );
 });
 
-test('a path that leads out of the volume is refused here too', () => {
+test('a path that leads out of the volume is refused', () => {
   for (const path of ['', '/etc/x', '..', '../x', 'a/../../x', '..data', '..data/x'])
     for (const source of [
       { configMap: { name: 'c', items: [{ key: 'a', path }] } },
@@ -161,7 +161,7 @@ test('volumes with Secrets or tokens are secret, others are not', () => {
   assert.equal(projectionOf({ name: 'v', emptyDir: {} }), undefined);
 });
 
-test('a token is replaced when a fifth of its lifetime is left, and once a day', () => {
+test('a token is replaced when a fifth of its lifetime is left, and after a day at the latest', () => {
   const minute = 60_000;
   const now = Date.UTC(2026, 0, 1);
   const due = (lifeMs: number, draw = 0) => (renewalOf(now + lifeMs, lifeMs, draw) - now) / minute;

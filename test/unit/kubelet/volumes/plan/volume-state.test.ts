@@ -22,21 +22,31 @@ const state = (more: Partial<VolumeState> = {}): VolumeState => ({
 
 describe('a volume', () => {
   for (const [title, attempt, basis, expected] of [
-    ['never tried', undefined, 'a', { isMounted: false, isDue: true }],
-    ['with its current content', mounted, 'a', {}],
-    ['with another source', mounted, 'b', { isDue: true }],
-    ['whose token is young', { ...mounted, renewAt: now + 1 }, 'a', { dueAt: now + 1 }],
-    ['whose token is old', { ...mounted, renewAt: now }, 'a', { isDue: true }],
-    ['that failed', failedAttempt(undefined, 'a', false, now), 'a', { isMounted: false, dueAt: now + 500 }],
-    ['that could not be made again', failedAttempt(mounted, 'a', true, now), 'a', { dueAt: now + 500 }],
+    ['is due before the first attempt', undefined, 'a', { isMounted: false, isDue: true }],
+    ['is mounted and not due while its content is current', mounted, 'a', {}],
+    ['is due when its source has changed', mounted, 'b', { isDue: true }],
+    ['is due later when a token must be renewed', { ...mounted, renewAt: now + 1 }, 'a', { dueAt: now + 1 }],
+    ['is due when the renewal time of a token has come', { ...mounted, renewAt: now }, 'a', { isDue: true }],
     [
-      'that failed a while ago',
+      'is due 500 ms after a failure',
+      failedAttempt(undefined, 'a', false, now),
+      'a',
+      { isMounted: false, dueAt: now + 500 },
+    ],
+    [
+      'stays mounted when it could not be made again',
+      failedAttempt(mounted, 'a', true, now),
+      'a',
+      { dueAt: now + 500 },
+    ],
+    [
+      'is due when 500 ms have passed since a failure',
       failedAttempt(undefined, 'a', false, now - 500),
       'a',
       { isMounted: false, isDue: true },
     ],
     [
-      'that failed, and whose source exists now',
+      'is due at once when its source has changed since a failure',
       failedAttempt(undefined, 'a', false, now),
       'b',
       { isMounted: false, isDue: true },
@@ -58,7 +68,7 @@ describe('a volume', () => {
 });
 
 describe('the volumes of a pod', () => {
-  it('are read again when the first is due, and within a minute', () => {
+  it('are planned again when the first is due, in a minute at the latest', () => {
     const plan = (...states: VolumeState[]) => planVolumes(states, now);
     assert.deepEqual(plan(), { mount: false, isReady: true, wakeIn: undefined });
     assert.equal(plan(state(), state({ dueAt: now + 9 }), state({ dueAt: now + 5 })).wakeIn, 5);

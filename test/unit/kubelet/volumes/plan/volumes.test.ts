@@ -19,15 +19,15 @@ const refused = (message: RegExp) => ({ name: 'ContainerConfigError', message })
 const placeOf: PlaceOf = (volume) => kindOf(volume)?.place(volume, '/p') ?? assert.fail(volume.name);
 
 describe('volumes', () => {
-  it('are the pod’s own, or the host’s paths', () => {
+  it('are directories of the pod, or paths of the host', () => {
     const own = { path: '/p/volumes/v', readOnly: false, isAtomic: false };
     assert.deepEqual(placeOf({ name: 'v' }), own);
     assert.deepEqual(placeOf({ name: 'v', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }), own);
     assert.deepEqual(placeOf({ name: 'v', hostPath: { path: '/h', type: 'File' } }), { ...own, path: '/h' });
   });
-  it('of unsupported kinds belong to no source', () => {
+  it('of unsupported kinds are not recognised', () => {
     const claim = { name: 'v', csi: { driver: 'c' } };
-    // One does not take the place of the other either.
+    // A supported source beside an unsupported one is not used either.
     for (const volume of [
       claim,
       { ...claim, emptyDir: {} },
@@ -82,11 +82,11 @@ describe('volumes', () => {
     [{ subPathExpr: '$(B)/$(A)' }, { B: '' }, 'missing value for A, B'],
     [{ subPathExpr: 'x/$(A)' }, {}, 'missing value for A'],
   ] as const) {
-    it(`are never omitted, and never guessed: ${JSON.stringify([mount, env])}`, () => {
+    it(`are refused with an invalid subPath: ${JSON.stringify([mount, env])}`, () => {
       assert.throws(() => mounts(mount, env), { name: 'ContainerConfigError', message });
     });
   }
-  it('have to be there', () => {
+  it('must be listed in the pod if a container mounts them', () => {
     assert.throws(
       () => mounts({ name: 'w' }),
       refused(/^container main mounts volume "w", but the pod has no/),
@@ -122,7 +122,7 @@ describe('volumes', () => {
       assert.deepEqual(found, { volume: 'v', isAtomic: true, subPath: 'a', index: 0 });
     }
   });
-  it('from images are returned with their references', () => {
+  it('from images are mounted separately, whole or in part', () => {
     const pod = makePod({
       volumes: [
         { name: 'v', emptyDir: {} },
@@ -195,7 +195,7 @@ describe('volumes', () => {
     [['1Gi', '0'], undefined, 8 * GiB],
     [['1Gi'], '1', 1],
   ] as const) {
-    it(`in memory have a limit: limits ${JSON.stringify(limits)}, sizeLimit ${sizeLimit}`, () => {
+    it(`in memory have ${bytes} bytes with limits ${JSON.stringify(limits)} and sizeLimit ${sizeLimit}`, () => {
       const containers = (limits.length > 0 ? limits : [undefined]).map((memory, index) => ({
         name: `c${index}`,
         image: 'a',
