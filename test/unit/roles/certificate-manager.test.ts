@@ -14,7 +14,7 @@ const day = 24 * 3600 * 1000;
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-certificates-'));
 after(() => rmSync(directory, { recursive: true }));
 
-/** Runs the event loop until `ready` returns true: writing keys and files takes many turns on a busy machine. */
+/** Runs the event loop until `ready` returns true: keys and files take many turns on a busy machine. */
 async function rest(clock: FakeClock, ready: () => boolean): Promise<void> {
   const latest = performance.now() + 30_000;
   while (!ready() && performance.now() < latest) await clock.settle();

@@ -1,4 +1,4 @@
-/** Store of a Slurm client's jobs in an API server of this process, whose answers can be lost after the write. */
+/** Store of a Slurm client's jobs in an API server of this process, whose answers can be lost. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
