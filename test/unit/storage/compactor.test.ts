@@ -6,7 +6,7 @@ import { CompactedError } from '../../../src/storage/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { createMemoryStore } from '../../fixtures/memory-store.ts';
 
-test('history is compacted at the latest when it exceeds the configured age by a fifth', async () => {
+test('history is compacted once it has the configured age, at most a fifth of that age later', async () => {
   const clock = new FakeClock();
   const store = createMemoryStore();
   const abort = new AbortController();

@@ -17,7 +17,7 @@ const state = (phase?: RotationState['phase']): RotationState => ({
   nodes,
 });
 
-test('the step trust is followed by issue, and the step finish only an administrator requests', () => {
+test('the step issue follows the step trust, and the step finish is taken only if an administrator requests it', () => {
   assert.deepEqual(
     [undefined, 'trust', 'issue', 'finish'].map((phase) => nextStep(state(phase as 'trust'))),
     ['trust', 'issue', undefined, 'trust'],

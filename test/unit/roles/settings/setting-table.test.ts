@@ -15,7 +15,7 @@ describe('the table of settings', () => {
   const master = names(settingRows('control plane'));
   const node = names(settingRows('node'));
 
-  test('gives up the settings of the control plane and of the node, without duplicates', () => {
+  test('has the settings of the control plane and of the node for minik8s up, without duplicates', () => {
     const up = names(settingRows('control plane', 'node'));
     assert.deepEqual(up.toSorted(), [...new Set([...master, ...node])].toSorted());
     assert.ok(master.includes('etcd-endpoints') && !node.includes('etcd-endpoints'));

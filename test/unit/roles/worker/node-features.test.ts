@@ -23,7 +23,7 @@ test('a node runs every feature unless the setting features lists others', () =>
   assert.equal(runsFeature(settings([]), 'host-names'), false);
 });
 
-test('a node without triggers watches no folders, and a node without functions keeps what other pods use of them', () => {
+test('a node without triggers watches no folders, and without functions it still runs the part that other pods use', () => {
   const isClosed = (features: readonly FeatureName[] | undefined) =>
     nodeFeatures(settings(features), transport, trust).map((feature) => feature.isClosed !== undefined);
   assert.deepEqual(isClosed(undefined), [false, true, false, false]);
