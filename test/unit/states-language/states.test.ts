@@ -252,7 +252,7 @@ test('variables are assigned together, from their earlier values, and are visibl
   assert.deepEqual(run.output, { x: 5, y: 1, r: 4, f: '5' });
 });
 
-test('a state that fails assigns nothing', async () => {
+test('a path of a state that finds nothing fails the run with States.Runtime, which cannot be caught', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'A',
     States: {
