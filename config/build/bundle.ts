@@ -72,7 +72,7 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
     define: {
       MINIK8S_VERSION: JSON.stringify(version),
       'import.meta.url': JSON.stringify('file:///minik8s/bundle/application.cjs'),
-      // ssh2 reads its own directory while it is loaded; no file is read there.
+      // ssh2 refers to its own directory while it is loaded, but reads no file there.
       __dirname: JSON.stringify('/minik8s/bundle'),
     },
     logLevel: 'warning',
@@ -86,7 +86,7 @@ export async function bundle({ root, outdir, version }: BundleOptions): Promise<
   });
   const commandsOf = (name: ApplicationName) => [...commands].filter((file) => applicationOf(file) === name);
   const server = join(outdir, 'server.cjs');
-  // esbuild finds them in an order that differs from build to build.
+  // esbuild finds the commands in an order that differs from build to build.
   const entries = commandsOf('server')
     .sort()
     .map((path) => `${JSON.stringify(path)}: () => require('./${path}'),`);

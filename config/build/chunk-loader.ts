@@ -23,7 +23,7 @@ interface Pack {
     readonly entries: Readonly<Record<string, string>>;
     /** Packs by chunks. */
     readonly packs: Readonly<Record<string, string>>;
-    /** Names of what chunks export that are loaded when one of their exports is first used. */
+    /** Names of the exports of chunks that are loaded when an export is first used, by chunk. */
     readonly late: Readonly<Record<string, readonly string[]>>;
   };
   readonly chunks: Readonly<Record<string, Chunk>>;

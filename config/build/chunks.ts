@@ -58,7 +58,7 @@ interface Graph {
   readonly imports: ReadonlyMap<string, readonly string[]>;
   /** The chunk of each module that is an entry. */
   readonly entries: ReadonlyMap<string, string>;
-  /** Names of what chunks without eager modules export. */
+  /** Names of the exports of chunks without eager modules, by chunk. */
   readonly late: ReadonlyMap<string, readonly string[]>;
 }
 

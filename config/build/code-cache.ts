@@ -26,8 +26,8 @@ const deterministic = [
 /** Variables such as NODE_OPTIONS and NODE_COMPILE_CACHE would change what V8 stores. */
 const env = { PATH: process.env.PATH };
 
-/** Positions of the source's digest and of V8's flags' one: after a magic number and V8's version. */
 const maxBuffer = 64 * 1024 * 1024;
+/** Offsets of the digests of the source and of V8's flags, behind a magic number and V8's version. */
 const sourceAt = 8;
 const flagsAt = 12;
 

@@ -1,7 +1,7 @@
 /**
  * Makes the executable for one architecture: Node itself, a small main, the applications with their code
  * caches, and the assets. The same sources and tools give the same bytes, in any directory and at any time:
- * nothing of either is in the file.
+ * the file contains neither of them.
  */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const run = promisify(execFile);
 
 export interface ExecutableSources {
   readonly root: string;
-  /** Directory for what the executable is made of; what is current there is not made again. */
+  /** Directory for the parts of the executable; parts that are up to date are not made again. */
   readonly workdir: string;
   readonly arch: Architecture;
   readonly version: string;

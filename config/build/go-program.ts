@@ -56,7 +56,8 @@ export async function goLicenses(root: string): Promise<Licensed[]> {
   const found = (await Promise.all(names.map((program) => modulesOf(root, program)))).flat();
   const modules = [...new Map(found.map((each) => [`${each.name} ${each.version}`, each])).values()];
   const library = modules.find(({ name }) => name === 'golang.org/x/sys');
-  if (library === undefined) throw new Error('no program has a module of Go: where is its licence now?');
+  if (library === undefined)
+    throw new Error('no program has golang.org/x/sys, whose licence is also that of Go');
   const version = (await goIn(root, 'etcd')(['env', 'GOVERSION'])).trim().replace(/^go/, '');
   // Go's library has the same licence as the other modules of its authors. Some packages of Go lack the file.
   const all = [...modules, { ...library, name: 'Go', version }];

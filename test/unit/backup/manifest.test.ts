@@ -33,13 +33,13 @@ test('a backup of a newer version is rejected with the name of that version', ()
 });
 
 const wrong: readonly (readonly [string, string, RegExp])[] = [
-  ['no JSON', '{', /backup.json is not JSON/],
-  ['a list', '[]', /is no object/],
+  ['text that is not JSON', '{', /backup.json is not JSON/],
+  ['a list instead of an object', '[]', /is no object/],
   ['no format', JSON.stringify({ ...manifest, format: undefined }), /no known format/],
   ['format 0', JSON.stringify({ ...manifest, format: 0 }), /no known format/],
   ['no host', JSON.stringify({ ...manifest, host: 1 }), /host is no text/],
   ['a negative revision', JSON.stringify({ ...manifest, revision: -1 }), /revision is no number/],
-  ['half a key', JSON.stringify({ ...manifest, keys: 1.5 }), /keys is no number/],
+  ['a number of keys that is not whole', JSON.stringify({ ...manifest, keys: 1.5 }), /keys is no number/],
   ['members that are a list', JSON.stringify({ ...manifest, members: [] }), /members is no object/],
   [
     'a member without a size',
@@ -66,7 +66,7 @@ for (const [name, text, expected] of wrong)
     );
   });
 
-test('names of members stay within their folders', () => {
+test('names of members that leave their folders are rejected', () => {
   for (const name of ['etcd.db', 'pki/ca.key', 'pki/.hidden', 'config/master.yaml', 'pki/..a'])
     assert.ok(isMemberName(name), name);
   for (const name of [

@@ -66,15 +66,15 @@ const { ca: _ca, ...unverified } = plain;
 const { cert: _cert, key: _key, ...nobody } = plain;
 
 const cases: [what: string, overrides: ConnectionOverrides, expected: ResolvedContext, context?: string][] = [
-  ['nothing', {}, plain],
+  ['no overrides', {}, plain],
   ['another server, which has another name', { server: 'https://x' }, { ...unnamed, server: 'https://x' }],
   [
     'another server, with its name',
     { server: 'https://x', tlsServerName: 'y' },
     { ...plain, server: 'https://x', tlsServerName: 'y' },
   ],
-  ['a name', { tlsServerName: 'y' }, { ...plain, tlsServerName: 'y' }],
-  ['an authority', { certificateAuthority: ca }, { ...plain, ca: 'CA2' }],
+  ['a TLS server name', { tlsServerName: 'y' }, { ...plain, tlsServerName: 'y' }],
+  ['a certificate authority', { certificateAuthority: ca }, { ...plain, ca: 'CA2' }],
   ['no verification', { insecureSkipTlsVerify: true }, { ...unverified, insecureSkipTlsVerify: true }],
   [
     'an authority for a cluster that is not verified',
@@ -120,11 +120,12 @@ const cases: [what: string, overrides: ConnectionOverrides, expected: ResolvedCo
   ],
 ];
 
-describe('a connection with', () => {
+describe('a connection', () => {
   for (const [what, overrides, expected, context] of cases)
-    it(what, () => assert.deepEqual(resolveContext(config, context, overrides), expected));
+    it(`is resolved with ${what}`, () =>
+      assert.deepEqual(resolveContext(config, context, overrides), expected));
 
-  it('a server on the command line needs no kubeconfig', () => {
+  it('needs no kubeconfig if the command line names a server', () => {
     assert.deepEqual(resolveContext(empty, undefined, { server: 'https://x', token: 't' }), {
       ...{ context: '', server: 'https://x', namespace: 'default', token: 't' },
     });
@@ -140,6 +141,6 @@ describe('a connection with', () => {
     [{ clientCertificate: file('empty', '\n') }, /empty is empty$/],
   ];
   for (const [overrides, message] of wrong)
-    it(`overrides ${JSON.stringify(overrides)} are rejected: ${message.source}`, () =>
+    it(`is rejected with the overrides ${JSON.stringify(overrides)}: ${message.source}`, () =>
       assert.throws(() => resolveContext(config, 'a', overrides), { name: 'UsageError', message }));
 });

@@ -57,14 +57,21 @@ export function follow(informer: Informer<ConfigMap>) {
     },
     onUpdate(object, old) {
       say('update', object);
-      assert.equal(world.get(objectKey(object)), old.metadata.resourceVersion, 'old is what was told last');
-      assert.ok(Number(object.metadata.resourceVersion) > Number(old.metadata.resourceVersion), 'never back');
+      assert.equal(
+        world.get(objectKey(object)),
+        old.metadata.resourceVersion,
+        'the old object is the one that was reported last',
+      );
+      assert.ok(
+        Number(object.metadata.resourceVersion) > Number(old.metadata.resourceVersion),
+        'the resourceVersion only grows',
+      );
       assert.equal(object.metadata.uid, old.metadata.uid);
       world.set(objectKey(object), object.metadata.resourceVersion);
     },
     onDelete(object) {
       say('delete', object);
-      assert.ok(world.delete(objectKey(object)), `${objectKey(object)} is deleted without having been`);
+      assert.ok(world.delete(objectKey(object)), `${objectKey(object)} is deleted although it was not added`);
     },
   });
   return { world, told };

@@ -40,7 +40,7 @@ for (const [newest, first] of [
   [true, 'GET /api/v1/configmaps?limit=500'],
   [false, 'GET /api/v1/configmaps?limit=500&resourceVersion=0'],
 ] as const) {
-  test(`the first list returns ${newest ? 'all acknowledged writes' : 'the state of the server’s cache'}`, () =>
+  test(`the first list requests ${newest ? 'all acknowledged writes' : 'the state of the server’s cache'}`, () =>
     withInformer({ newest }, async ({ server }) => {
       assert.equal(server.requests[0], first);
     }));

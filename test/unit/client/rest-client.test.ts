@@ -313,7 +313,7 @@ test('an aborted watch ends without an error, also at the server', async () => {
   }
   assert.deepEqual([seen, cancelled], [['ADDED'], 1]);
   for await (const _ of client.resource(podResource).watch({ signal: new AbortController().signal })) break;
-  assert.equal(cancelled, 2, 'so does a reader that stops');
+  assert.equal(cancelled, 2, 'a reader that stops ends its watch at the server');
 });
 
 test('a closed in-process transport ends open requests and rejects new ones', async () => {

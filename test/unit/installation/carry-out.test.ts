@@ -6,7 +6,7 @@ import type { Exec, ExecOptions } from '../../../src/os/exec.ts';
 const name = 'MINIK8S_TRY_OF_CARRY_OUT';
 afterEach(() => delete process.env[name]);
 
-test('reset gets the places of the record, and no settings from the environment', async () => {
+test('reset gets the paths in the record of the installation, and no settings from the environment', async () => {
   process.env[name] = 'x';
   const calls: (readonly [readonly string[], ExecOptions | undefined])[] = [];
   const exec: Exec = async (_, args, options) => {
@@ -30,7 +30,7 @@ test('reset gets the places of the record, and no settings from the environment'
   }
 });
 
-test('a kernel that refuses modules or parameters is a warning: the start of the node checks them', async () => {
+test('kernel modules and parameters that cannot be set cause warnings, since the node checks them at its start', async () => {
   const warnings: string[] = [];
   const warn = (message: string) => warnings.push(message);
   const exec: Exec = async () => {

@@ -21,7 +21,7 @@ const execOf =
   async (file, args) => ({ stdout: answer([file, ...args].join(' ')), stderr: '' });
 
 describe('the service in systemd', () => {
-  it('is not enabled if systemctl ends with an exit status, and rejects for any other error', async () => {
+  it('counts as not enabled if systemctl fails with an exit status; another error is forwarded', async () => {
     const { isEnabled } = systemdControl;
     assert.equal(await isEnabled(execOf(() => '')), true);
     assert.equal(
@@ -47,7 +47,7 @@ describe('the service in systemd', () => {
     await assert.rejects(systemdControl.restart(exec), /did not start: the port is taken$/);
   });
 
-  it('passes on the failure of a restart without an error of the service', async () => {
+  it('forwards the failure of a restart if the service has logged no error', async () => {
     const exec = execOf((line) => {
       if (line.startsWith('journalctl')) throw new Error('there is no journal');
       throw failure(1);
@@ -96,7 +96,7 @@ describe('the service in systemd', () => {
   });
 });
 
-it('a program with an exit status is installed, and one that cannot be started is not', async () => {
+it('a program counts as installed if it ends with any exit status, and as missing if it cannot be started', async () => {
   const ending = (code?: number) =>
     execOf(() => {
       throw failure(code);

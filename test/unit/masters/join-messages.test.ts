@@ -44,7 +44,7 @@ test('an answer without the keys is rejected', () => {
     assert.throws(() => readJoinAnswer(text), /expected an object|not one of a master/);
 });
 
-test('names are host names in small letters, and URLs have an address and a port', () => {
+test('names are host names in lowercase letters, and URLs have an address and a port', () => {
   for (const name of ['m1', 'node-1.example.com', '0']) assert.equal(isMasterName(name), true, name);
   for (const name of ['', 'M1', 'a b', '-a', 'a-', 'a=b', 7]) assert.equal(isMasterName(name), false);
   for (const url of ['https://192.0.2.1:2380', 'https://[2001:db8::1]:2380'])

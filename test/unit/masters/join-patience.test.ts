@@ -36,7 +36,7 @@ test('a master that is refused does not ask again', async () => {
   assert.equal(asks(), 1);
 });
 
-test('a master that joins gives up after minutes, with the last reason', async () => {
+test('a master that joins gives up within ten minutes, with the last reason', async () => {
   const { clock, asks, admitted } = world(() => new JoinPendingError('m2 is joining: remove m2'));
   const rejected = assert.rejects(admitted, /m2 is joining: remove m2/);
   await clock.advance(600_000);

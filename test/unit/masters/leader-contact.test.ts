@@ -24,13 +24,13 @@ test('the contact is lost once there has been no leader for longer than an elect
   };
   assert.equal(await pass(5_000), undefined);
   state.answer = false;
-  assert.equal(await pass(2_500), undefined, 'an election');
+  assert.equal(await pass(2_500), undefined, 'an election may take as long');
   state.answer = true;
   assert.equal(await pass(1_000), undefined);
   state.answer = false;
   assert.match((await pass(5_000)) ?? '', /^this master is in contact with no majority of the masters: /);
   state.answer = new Error('etcd restarts');
-  assert.equal(await pass(1_000), undefined, 'an etcd that does not answer');
+  assert.equal(await pass(1_000), undefined, 'an etcd that does not answer has not lost the majority');
   state.answer = false;
   assert.ok(await pass(5_000));
   state.answer = true;

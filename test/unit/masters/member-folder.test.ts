@@ -28,7 +28,7 @@ async function inFolder(work: (etcdDir: string) => Promise<void>): Promise<void>
   }
 }
 
-test('an etcd that is alone has no member', () =>
+test('an etcd without other members has no stored member', () =>
   inFolder(async (etcdDir) => assert.equal(await readOwnMember(etcdDir), undefined)));
 
 test('a stored member is read, and a damaged one is an error with advice', () =>
@@ -52,7 +52,7 @@ test('the other members are those with another address, under the names in etcd'
   assert.deepEqual(otherMembersOf({ ...member, initialCluster: 'm2.cafe=https://192.0.2.2:2380' }), []);
 });
 
-test('peers have an authority of their own, which a joining master takes over', () =>
+test('peers have an authority of their own, which a joining master adopts', () =>
   inFolder(async (first) => {
     const now = () => Date.now();
     const { authority, leaf } = await openPeerCredentials(first, now);

@@ -62,7 +62,7 @@ describe('the executed lines', () => {
     ],
   });
 
-  it('are the counts of the smallest enclosing range', () => {
+  it('are determined by the smallest range around each place', () => {
     const ran = coverageOf(
       [report(range(0, 100, 1), range(20, 50, 0), range(30, 40, 2), range(60, 70, 0))],
       'file:///r/',
@@ -81,7 +81,7 @@ describe('the executed lines', () => {
     assert.equal(ranAt(all, 100), false);
   });
 
-  it('is the code that ran in at least one of the processes', () => {
+  it('are those that ran in at least one of the processes', () => {
     const all =
       coverageOf([report(range(0, 100, 1), range(20, 50, 0)), report(range(0, 100, 0))], 'file:///r/').get(
         'src/a.ts',
@@ -128,12 +128,12 @@ describe('a mutant', () => {
     assert.deepEqual((await judged({ a: () => passed }, [plus])).outcomes, [{ type: 'survived' }]);
   });
 
-  it('is shown first to the test that caught most', async () => {
+  it('is tried first with the test that caught the most mutants', async () => {
     const { ran } = await judged({ a: () => passed, b: () => failed }, [plus, one]);
     assert.deepEqual(ran, ['a', 'b', 'b']);
   });
 
-  it('is not shown to tests that do not run it', async () => {
+  it('is not tried with tests that do not run its line', async () => {
     const tests = { a: () => failed, b: () => failed };
     const { outcomes } = await judged(tests, [plus], (test) => test === 'b');
     assert.deepEqual(outcomes, [{ type: 'caught', by: 'b', test: 'adds' }]);
@@ -199,7 +199,7 @@ test('a sample is the same for the same seed, in order, and at most all', () => 
   assert.deepEqual(sampleOf(all, all.length, 'a'), all);
 });
 
-test('the list of equivalent ones has nothing that the source does not have, and a reason for each', () => {
+test('the list of equivalent mutants has no mutant that the source lacks, and a reason for each', () => {
   const stale = [...new Set(equivalents.map((entry) => entry.file))].flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8');
     return matchEquivalents(file, text, mutantsOf(file, text), equivalents).stale;

@@ -106,7 +106,7 @@ describe('a request for a certificate', () => {
     assert.ok(condition());
   }
 
-  test('a decision between two watches is noticed', async () => {
+  test('returns a certificate that was signed between two watches', async () => {
     const first = new AbortController();
     const waiting = ask(first.signal);
     await until(() => server.watches === 1);
@@ -117,7 +117,7 @@ describe('a request for a certificate', () => {
     assert.equal(server.creates, 2);
   });
 
-  test('a watch that ends at once is not repeated without a pause', async () => {
+  test('pauses before it repeats a watch that has ended at once', async () => {
     server.watch = async function* () {};
     const asking = ask();
     await until(() => server.watches === 1 && clock.pending === 1);
@@ -131,7 +131,7 @@ describe('a request for a certificate', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('a server that is unreachable or overloaded is awaited', async () => {
+  test('is retried while the server is unreachable or overloaded', async () => {
     server.failures = [
       new TransportError('gone', 'refused'),
       newStatusError('ServiceUnavailable', 'no etcd'),
@@ -151,7 +151,7 @@ describe('a request for a certificate', () => {
     assert.match(await asking, /BEGIN CERTIFICATE/);
   });
 
-  test('an event brings the answer', async () => {
+  test('returns the certificate in an event of the watch', async () => {
     const { promise, resolve } = Promise.withResolvers<Csr>();
     server.watch = async function* () {
       yield { type: 'BOOKMARK', object: { metadata: { resourceVersion: '2' } } as Csr };
@@ -184,7 +184,7 @@ describe('a request for a certificate', () => {
     ['removed', async () => undefined, /was deleted before it was approved or denied$/],
   ];
   for (const [what, answer, message] of refusals) {
-    test(`${what}: it is reported and not requested again`, async () => {
+    test(`fails and is not repeated if it is ${what}`, async () => {
       const first = new AbortController();
       const waiting = ask(first.signal);
       await until(() => server.watches === 1);
@@ -205,7 +205,7 @@ describe('a request for a certificate', () => {
   }
 
   for (const reason of ['Unauthorized', 'Forbidden', 'Invalid'] as const) {
-    test(`${reason} ends it`, async () => {
+    test(`fails at once if the server answers ${reason}`, async () => {
       server.failures = [newStatusError(reason, 'no')];
       await assert.rejects(ask(), { name: 'StatusError' });
       assert.equal(clock.pending, 0);

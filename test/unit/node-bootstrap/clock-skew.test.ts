@@ -29,20 +29,20 @@ describe('clock advice', () => {
     [2 * day + 3 * hour + minute, '2 d 3 h ahead of'],
   ];
   for (const [skew, words] of told) {
-    test(`${words}: a warning`, () => {
+    test(`a clock ${words} that of the server causes a warning`, () => {
       const message = `the clock of this machine is ${words} that of ${server}; set it (timedatectl set-ntp true)`;
       assert.deepEqual(advice(skew), { message, fatal: false });
     });
   }
 
-  test('behind by so much that the certificate is not valid yet', () => {
+  test('a clock before the validity of the certificate is a fatal error', () => {
     assert.deepEqual(advice(-3 * hour - 5 * minute), {
       fatal: true,
       message: `the clock of this machine is 3 h 5 min behind that of ${server}, and its certificate is not valid before 2026-11-20T11:00:00.000Z; set it (timedatectl set-ntp true)`,
     });
   });
 
-  test('ahead by so much that the certificate is over', () => {
+  test('a clock after the validity of the certificate is reported with the end of the validity', () => {
     assert.match(
       advice(366 * day)?.message ?? '',
       /366 d ahead of .* is valid until 2027-11-20T12:00:00\.000Z only/,

@@ -51,7 +51,7 @@ function keep(first: KeyAndCertificate | undefined, next: number | Signer, failu
   return { clock, identity, times, end };
 }
 
-/** Runs the loop until `ready`: threads generate keys, which takes more than a few turns. */
+/** Runs the event loop until `ready` returns true: threads generate keys, which takes many turns. */
 async function rest(clock: FakeClock, ready: () => boolean): Promise<void> {
   for (let turn = 0; turn < 10_000 && !ready(); turn++) await clock.settle();
   assert.ok(ready());

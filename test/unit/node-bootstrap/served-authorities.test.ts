@@ -25,10 +25,10 @@ const bad: [what: string, body: unknown][] = [
     'a certificate that is not an authority',
     { trusted: `${both}\n${leaf.certificate}`, signer: first.certificate },
   ],
-  ['no texts', { trusted: [both], signer: 1 }],
+  ['values that are no texts', { trusted: [both], signer: 1 }],
 ];
 for (const [what, body] of bad)
-  test(`refused, so that a node keeps the authority that it trusts: ${what}`, () => {
+  test(`an answer with ${what} is refused`, () => {
     assert.throws(() => parseAuthorities(JSON.stringify(body)), /no authorities that can be read/);
   });
 

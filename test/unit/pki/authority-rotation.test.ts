@@ -34,14 +34,14 @@ describe('the authorities of a phase', () => {
     ['finish', next, next, [hash]],
   ];
   for (const [phase, signer, server, trusted] of rows)
-    test(`${phase ?? 'no rotation'}`, () => {
+    test(`sign, serve and are trusted as listed ${phase ? `in the phase ${phase}` : 'without a rotation'}`, () => {
       const found = authoritiesOf(own, phase && record(phase));
       assert.equal(found.signer, signer);
       assert.equal(found.server, server);
       assert.deepEqual(trustedIn(found.trusted), trusted);
     });
 
-  test('an authority that the rotation did not replace stays', () => {
+  test('include an authority that the rotation does not replace', () => {
     assert.equal(authoritiesOf(other, record('finish')).signer, other);
     assert.equal(authoritiesOf(next, record('finish')).server, next);
   });
@@ -94,7 +94,7 @@ describe('a step', () => {
     ['finish', record('finish'), [old], undefined],
   ];
   for (const [step, before_, nodes, expected] of rows)
-    test(`${step} after ${before_?.phase ?? 'nothing'} with ${nodes.map(({ name }) => name)}`, () => {
+    test(`${step} after ${before_?.phase ?? 'nothing'} with the nodes [${nodes.map(({ name }) => name)}] is ${expected ? 'refused' : 'allowed'}`, () => {
       const refusal = refusalOf(step, before_, nodes);
       if (expected) assert.match(refusal ?? '', expected);
       else assert.equal(refusal, undefined);
@@ -115,7 +115,7 @@ describe('a step', () => {
     assert.deepEqual(again, { phase: 'trust', next: other, former: hash });
   });
 
-  test('is read from its text; a damaged one is an error without the key', () => {
+  test('is read from its record; a damaged record is an error that does not show the key', () => {
     assert.deepEqual(parseRotation(JSON.stringify(record('issue'))), record('issue'));
     for (const bad of ['', '{}', 'null', JSON.stringify({ ...record('trust'), phase: 'x' })])
       assert.throws(
@@ -166,7 +166,7 @@ describe('the credentials of a master', () => {
     assert.equal(await readFile(join(directory, 'ca.key'), 'utf8'), next.key);
     await credentials.adopt();
     assert.equal(await readFile(join(directory, 'ca.key'), 'utf8'), next.key);
-    // One that was killed after it had stored the key alone stores the certificate.
+    // A master that was killed after it had stored the key alone stores the certificate.
     await writeFile(join(directory, 'ca.crt'), first.certificate);
     const last = await openCredentials(directory, () => now, undefined, rotation);
     assert.equal(last.authority.certificate, next.certificate);

@@ -22,7 +22,7 @@ before(async () => {
   pem = await makeRequest(key, subject);
 });
 
-test('a request has its parsed fields', async () => {
+test('the fields of a request are parsed', async () => {
   assert.deepEqual(await readCertificateRequest(`text before\n${pem}`), {
     commonName: 'system:node:a',
     organizations: ['system:nodes', 'more'],
@@ -63,7 +63,7 @@ test("a request outside the signers' rules is not signed", async () => {
   await assert.rejects(signCertificateRequest(authority, pem, terms), /certificates for "cert sign" are not/);
 });
 
-test('for all bytes, the answer is a request or one line', async () => {
+test('any bytes are parsed as a request, or rejected with one line', async () => {
   const random = new SeededRandom(3);
   const body = Buffer.from(pem.replaceAll(/-----[^-]+-----/g, ''), 'base64');
   for (let round = 0; round < 300; round++) {

@@ -44,7 +44,7 @@ test('keys are readable by their owner alone', async () => {
   }
 });
 
-test('files on disk are reused until they end soon, or have other hosts or another subject', async () => {
+test('a stored leaf is reused until it expires soon, or until another host or subject is requested', async () => {
   let now = start;
   const credentials = await openCredentials(directory, () => now);
   const first = await credentials.leaf(server);
@@ -70,7 +70,7 @@ test('a leaf that was issued while the clock was ahead is replaced once the cloc
   assert.equal((await credentials.leaf(server)).certificate, leaf.certificate);
 });
 
-test('a clock before or behind the time of the authority is named, with the remedy', async () => {
+test('a clock before or after the validity of the authority is reported with the remedy', async () => {
   const { authority } = await openCredentials(directory, () => start);
   const problemAt = (now: number) => authorityProblem(authority.certificate, now);
   assert.equal(problemAt(start), undefined);
@@ -85,7 +85,7 @@ test('a clock before or behind the time of the authority is named, with the reme
   assert.match(problemAt(start - 400 * day) ?? '', troubleText('the clock of this machine says'));
 });
 
-describe('an authority that was damaged', () => {
+describe('an authority', () => {
   let own: string;
   beforeEach(async () => {
     own = await mkdtemp(join(directory, 'damaged-'));
@@ -113,7 +113,7 @@ describe('an authority that was damaged', () => {
       async () => writeFile(join(own, 'ca.key'), await another('ca.key')),
       /ca\.key is not the key/,
     ],
-    ['no key', () => rm(join(own, 'ca.key')), /ca\.key is missing/],
+    ['a missing key', () => rm(join(own, 'ca.key')), /ca\.key is missing/],
     ['an empty certificate', () => writeFile(join(own, 'ca.crt'), ''), /one of the two is damaged/],
     [
       'a leaf in place of the certificate',
@@ -126,7 +126,7 @@ describe('an authority that was damaged', () => {
     ],
   ];
   for (const [what, damage, line] of damages) {
-    test(`${what}: the start fails with one line that names the file and the remedy, and nothing is replaced`, async () => {
+    test(`with ${what} fails the start with one line that names the file and the remedy, and is not replaced`, async () => {
       await damage();
       const before_ = await readFile(join(own, 'ca.crt'), 'utf8');
       await assert.rejects(
@@ -140,7 +140,7 @@ describe('an authority that was damaged', () => {
     });
   }
 
-  test('without a certificate the start fails, even if the authority has signed others, and the key is kept', async () => {
+  test('without its certificate fails the start if it has signed a leaf, and the key is kept', async () => {
     await (await openCredentials(own, () => start)).leaf(server);
     const key = await readFile(join(own, 'ca.key'), 'utf8');
     await rm(join(own, 'ca.crt'));
@@ -154,13 +154,13 @@ describe('an authority that was damaged', () => {
     assert.ok((await openCredentials(own, () => start)).authority.key !== key);
   });
 
-  test('a key alone remains of an interrupted first start, and a new authority is made', async () => {
+  test('is replaced if only the key exists and no leaf, as after an interrupted first start', async () => {
     await rm(join(own, 'ca.crt'));
     const { authority } = await openCredentials(own, () => start);
     assert.equal(await readFile(join(own, 'ca.crt'), 'utf8'), authority.certificate);
   });
 
-  test('a damaged leaf certificate is replaced', async () => {
+  test('replaces a damaged leaf certificate', async () => {
     const credentials = await openCredentials(own, () => start);
     for (const file of ['apiserver.key', 'apiserver.crt']) {
       const first = await credentials.leaf(server);

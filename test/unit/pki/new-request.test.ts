@@ -22,7 +22,7 @@ test('a request has the subject and the hosts, signed by the key, as OpenSSL rea
   assert.equal(publicKey, createPublicKey(key).export({ type: 'spki', format: 'pem' }));
 });
 
-test('without hosts a request has none', async () => {
+test('a request without hosts has no alternative names', async () => {
   const request = await makeRequest(await makeKey(), { commonName: 'a' });
   assert.doesNotMatch(openssl(request, 'req', '-noout', '-text'), /Alternative/);
 });

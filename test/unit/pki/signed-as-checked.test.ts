@@ -53,7 +53,7 @@ describe('an organization', () => {
     '=',
   ];
   for (const value of smuggled) {
-    test(`${JSON.stringify(value)} is signed and read as that, and as no group that passes for another`, async () => {
+    test(`${JSON.stringify(value)} is signed and read unchanged, and never as another group`, async () => {
       const pem = certificateRequest(subject(value, 'alice'));
       assert.deepEqual((await readCertificateRequest(pem)).organizations, [value]);
       const certificate = await sign(pem);
@@ -70,14 +70,14 @@ describe('an organization', () => {
     ['UniversalString', 0x1c, utf32('system:masters')],
   ];
   for (const [what, tag, bytes] of spelled) {
-    test(`in ${what} is parsed correctly by the checks`, async () => {
+    test(`that is encoded as ${what} is read alike in the request and in the certificate`, async () => {
       const pem = certificateRequest(name([attribute('O', bytes, tag)], [attribute('CN', 'alice')]));
       assert.deepEqual((await readCertificateRequest(pem)).organizations, ['system:masters']);
       assert.deepEqual(namesIn(await sign(pem)).organizations, ['system:masters']);
     });
   }
 
-  test('is read at any position: several, and several in one part of the name', async () => {
+  test('is read at any position, also beside other organizations in one part of the name', async () => {
     const organizations = ['developers', 'b', 'system:masters'].map((value) => attribute('O', value));
     const together = [attribute('CN', 'alice'), ...organizations].sort(Buffer.compare);
     const pem = certificateRequest(name(together, [attribute('O', 'last')]));
@@ -95,16 +95,24 @@ const refused: [what: string, pem: string, why: RegExp][] = [
     certificateRequest(name([cn, attribute('CN', 'b')])),
     /more than one common name/,
   ],
-  ['a NUL', certificateRequest(subject('a\0b', 'c')), /control character/],
+  ['a NUL in its subject', certificateRequest(subject('a\0b', 'c')), /control character/],
   ['a NUL in BMPString', certificateRequest(name([attribute('O', utf16('a\0'), 0x1e)])), /control character/],
-  ['a line break', certificateRequest(subject('a', 'b\nO=system:masters')), /control character/],
-  ['an empty value', certificateRequest(subject('', 'a')), /empty value/],
   [
-    'half a character',
+    'a line break in its subject',
+    certificateRequest(subject('a', 'b\nO=system:masters')),
+    /control character/,
+  ],
+  ['an empty value in its subject', certificateRequest(subject('', 'a')), /empty value/],
+  [
+    'half a character in BMPString',
     certificateRequest(name([attribute('O', Buffer.of(0, 97, 0), 0x1e)])),
     /readable|not of its type/,
   ],
-  ['a surrogate', certificateRequest(name([attribute('O', Buffer.of(0xd8, 0), 0x1e)])), /not of its type/],
+  [
+    'half a surrogate pair',
+    certificateRequest(name([attribute('O', Buffer.of(0xd8, 0), 0x1e)])),
+    /not of its type/,
+  ],
   [
     'bytes that are not UTF-8',
     certificateRequest(name([attribute('O', Buffer.of(0xc3, 0x28))])),
@@ -114,7 +122,7 @@ const refused: [what: string, pem: string, why: RegExp][] = [
   ['T.61 beyond ASCII', certificateRequest(name([attribute('O', Buffer.of(0xe9), 0x14)])), /not of its type/],
   ['a quote in PrintableString', certificateRequest(name([attribute('O', '"a"', 0x13)])), /not of its type/],
   [
-    'another string type',
+    'an unsupported type of string',
     certificateRequest(name([attribute('O', 'a', 0x1b)])),
     /type that is not supported \(0x1b\)/,
   ],
@@ -144,7 +152,7 @@ const refused: [what: string, pem: string, why: RegExp][] = [
     /asks for extensions twice/,
   ],
   [
-    'two lists in one attribute',
+    'two lists of extensions in one attribute',
     certificateRequest(subject('o', 'a'), [
       sequence(oid('1.2.840.113549.1.9.14'), set(sequence(subjectAltName()), sequence(subjectAltName()))),
     ]),
@@ -185,7 +193,7 @@ const refused: [what: string, pem: string, why: RegExp][] = [
   ]),
 ];
 for (const [what, pem, why] of refused) {
-  test(`refused, and not signed: ${what}`, async () => {
+  test(`a request with ${what} is refused and not signed`, async () => {
     await assert.rejects(readCertificateRequest(pem), why);
     await assert.rejects(sign(pem), why);
   });
@@ -231,7 +239,7 @@ test('nothing else of a request is signed, neither an authority nor another usag
   assert.deepEqual([...extensions.keys()].sort(), ['2.5.29.19', '2.5.29.35', '2.5.29.37']);
 });
 
-test('a PEM is one block of base64 without text that readers could interpret differently', async () => {
+test('a request is exactly one PEM block of base64, which may follow other text', async () => {
   const pem = certificateRequest(subject('o', 'alice'));
   const other = certificateRequest(subject('o', 'bob'));
   assert.equal(

@@ -28,7 +28,7 @@ describe('addresses of the cluster on this machine', () => {
     assert.equal(overlap(machine({}), ranges), undefined);
   });
 
-  test('interfaces of minik8s itself do not overlap', () => {
+  test('interfaces and routes that minik8s has created are no overlap', () => {
     const own = machine({
       routes: [
         { dst: '10.244.1.5', dev: 'mk8s0af40105' },
@@ -49,22 +49,22 @@ describe('addresses of the cluster on this machine', () => {
 
   const refused: readonly [string, Partial<MachineAddresses>, string][] = [
     [
-      'an address among the pods',
+      'an address of an interface in the range of pods',
       { links: [{ ifname: 'eth1', addr_info: [{ local: '10.244.9.1', prefixlen: 24 }] }] },
       "address 10.244.9.1 of this machine's eth1 lies in cluster-cidr 10.244.0.0/16; give the master and all nodes another cluster-cidr",
     ],
     [
-      'a network among the Services',
+      'a route to a network in the range of Services',
       { routes: [{ dst: '10.96.8.0/24', dev: 'br-1', protocol: 'kernel' }] },
       "this machine's route to 10.96.8.0/24 by br-1 lies in service-cidr 10.96.0.0/16; give the master and all nodes another service-cidr",
     ],
     [
-      'a single address',
+      'a route to a single address in the range of pods',
       { routes: [{ dst: '10.244.0.7', gateway: '192.0.2.9', dev: 'eth0' }] },
       "this machine's route to 10.244.0.7 by eth0 lies in cluster-cidr 10.244.0.0/16; give the master and all nodes another cluster-cidr",
     ],
     [
-      'the same range',
+      'a route to exactly the range of pods',
       { routes: [{ dst: '10.244.0.0/16' }] },
       "this machine's route to 10.244.0.0/16 lies in cluster-cidr 10.244.0.0/16; give the master and all nodes another cluster-cidr",
     ],
@@ -73,7 +73,7 @@ describe('addresses of the cluster on this machine', () => {
     test(`${what} is an overlap`, () => assert.equal(overlap(machine(more), ranges), message));
   }
 
-  test('pods and Services cannot share addresses', () => {
+  test('the ranges of pods and of Services must not overlap', () => {
     const shared: readonly ClusterRange[] = [
       ['cluster-cidr', '10.0.0.0/8'],
       ['service-cidr', '10.96.0.0/16'],

@@ -14,14 +14,14 @@ const day = 24 * 3600 * 1000;
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-certificates-'));
 after(() => rmSync(directory, { recursive: true }));
 
-/** Runs the loop until `ready`: files and keys take more than a few turns, and many on a busy machine. */
+/** Runs the event loop until `ready` returns true: keys and files take many turns on a busy machine. */
 async function rest(clock: FakeClock, ready: () => boolean): Promise<void> {
   const latest = performance.now() + 30_000;
   while (!ready() && performance.now() < latest) await clock.settle();
   assert.ok(ready());
 }
 
-test('certificates are renewed while the process runs, and their users have the new ones', async () => {
+test('certificates are renewed while the process runs, in the server, in their files and in the kubeconfig', async () => {
   const clock = new FakeClock();
   const credentials = await openCredentials(join(directory, 'pki'), () => clock.now());
   const certificateManager = new CertificateManager(credentials);

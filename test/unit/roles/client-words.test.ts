@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { commands, otherWords } from '../../../src/command-table.ts';
 import { dispatch, type Entry } from '../../../src/dispatch.ts';
 
-/** Entries; each is loaded once, as in a process. */
+/** Table of commands whose entries are loaded once each, as in a process. */
 const table: Record<string, Entry> = Object.fromEntries(
   Object.entries(commands).map(([name, entry]) => {
     let loaded: ReturnType<Entry['load']> | undefined;
@@ -31,7 +31,7 @@ for (const [line, get] of [
   ['ctl quota', 'get quota'],
   ['ctl functionversions', 'get functionversions'],
 ] as const)
-  test(`minik8s ${line} is a kind, which get lists`, async () => {
+  test(`minik8s ${line} suggests minik8s ctl ${get}`, async () => {
     const [, word = ''] = line.split(' ');
     const advice = `${word} is a kind of object: did you mean minik8s ctl ${get}?`;
     assert.equal(await errorOf(line), of('minik8s ctl', word) + advice);
@@ -42,7 +42,7 @@ test('minik8s nodes, without ctl, suggests the whole command', async () => {
   assert.equal(await errorOf('nodes -o wide'), of('minik8s', 'nodes') + advice);
 });
 
-test('for a command of another client the equivalent command is advised', async () => {
+test('a command of another client, such as docker ps, suggests the equivalent of minik8s', async () => {
   assert.match(await errorOf('ctl ps'), /unknown command ps: minik8s ctl get pods -A lists the pods/);
   assert.match(
     await errorOf('ctl stop web'),
@@ -50,12 +50,12 @@ test('for a command of another client the equivalent command is advised', async 
   );
 });
 
-test('words for an examination lead to the doctor', async () => {
+test('check, diagnose and ctl doctor suggest minik8s doctor', async () => {
   for (const line of ['check', 'diagnose', 'ctl check', 'ctl diagnose', 'ctl doctor'])
     assert.match(await errorOf(line), /unknown command \w+: minik8s doctor /, line);
 });
 
-test('a mistyped command and a command of a group are still recognized', async () => {
+test('a mistyped command suggests the right one, and a command that ctl lacks suggests where to find it', async () => {
   assert.match(await errorOf('ctl delet pod a'), /unknown command delet: did you mean delete\?$/);
   assert.match(
     await errorOf('ctl status'),

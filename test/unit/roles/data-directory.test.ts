@@ -45,7 +45,7 @@ test('one of many concurrent processes locks a directory, even with a stale pid 
   assert.deepEqual(readdirSync(path), ['minik8s.pid']);
 });
 
-test('the owner is named although its id is not written yet', async () => {
+test('the process that holds the lock is found as soon as it has written its id', async () => {
   const file = join(parent, 'just-taken');
   writeFileSync(file, '');
   const holder = holderOnceWritten(file);
@@ -55,9 +55,9 @@ test('the owner is named although its id is not written yet', async () => {
 });
 
 for (const [what, content] of [
-  ['a process that has ended', '4194304 1\n'],
-  ['a process id that another process has now', `${process.pid} 1\n`],
-  ['nothing readable', 'x\n'],
+  ['the id of a process that has ended', '4194304 1\n'],
+  ['an id that another process has now', `${process.pid} 1\n`],
+  ['unreadable content', 'x\n'],
 ] as const) {
   test(`a stale pid file with ${what} does not lock the directory`, async () => {
     writeFileSync(join(parent, 'minik8s.pid'), content);

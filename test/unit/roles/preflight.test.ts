@@ -15,7 +15,7 @@ const machine =
 describe('requirements of a node', () => {
   const lacking: readonly [string, Exec, RegExp][] = [
     [
-      'no nft',
+      'a machine without nft',
       machine('nft', undefined),
       /^nft is not there on this machine .*; install it \(apt-get install nftables\)$/,
     ],
@@ -24,7 +24,11 @@ describe('requirements of a node', () => {
       machine('nft', 1, 'Error: Could not process rule: Operation not supported'),
       /^nft cannot be used on this machine .*Operation not supported.*; load its kernel module \(modprobe nf_tables\)$/,
     ],
-    ['no iptables', machine('iptables', undefined), /; install it \(apt-get install iptables\)$/],
+    [
+      'a machine without iptables',
+      machine('iptables', undefined),
+      /; install it \(apt-get install iptables\)$/,
+    ],
     [
       'a kernel without VXLAN',
       machine('unshare', 2, 'Error: Unknown device type.'),
@@ -54,7 +58,7 @@ describe('requirements of a node', () => {
       });
     });
 
-  test('a program without the option counts as present', async () => {
+  test('a program that rejects the option -V counts as present', async () => {
     await requirePrograms(machine('mount', 1, 'unrecognized option'));
   });
 
@@ -62,7 +66,7 @@ describe('requirements of a node', () => {
     await requireKernelNetwork(machine('unshare', 2), 'host-routes');
   });
 
-  test('the address is one of this machine', () => {
+  test('the node-ip must be an address of this machine', () => {
     requireOwnAddress('127.0.0.1');
     assert.throws(
       () => requireOwnAddress('192.0.2.123'),

@@ -12,8 +12,8 @@ const entryOf = (file: string, runs: number): FlakeEntry => ({
   commit: 'abc',
 });
 
-describe('the runs that files owe', () => {
-  it('begin with the file that ran least, over all its entries', () => {
+describe('the runs that files still need', () => {
+  it('begin with the file that has run least, by all its entries', () => {
     const record = [entryOf('a', 2), entryOf('b', 3), entryOf('a', 2)];
     assert.deepEqual(owedRuns(['a', 'b', 'c'], record, 5), [
       { file: 'c', runs: 5 },
@@ -22,11 +22,11 @@ describe('the runs that files owe', () => {
     ]);
   });
 
-  it('leave out files that ran often enough, and files that were not requested', () => {
+  it('do not include files that have run often enough, and files that were not requested', () => {
     assert.deepEqual(owedRuns(['a', 'b'], [entryOf('a', 5), entryOf('b', 7), entryOf('c', 1)], 5), []);
   });
 
-  it('keep the order of files that ran as often', () => {
+  it('keep the order of files that have run equally often', () => {
     const owed = owedRuns(['b', 'a', 'c'], [entryOf('a', 1), entryOf('b', 1), entryOf('c', 1)], 2);
     assert.deepEqual(
       owed.map(({ file }) => file),
@@ -35,7 +35,7 @@ describe('the runs that files owe', () => {
   });
 });
 
-describe('the runs of a stage', () => {
+describe('the recorded runs of a stage', () => {
   const passing = { passed: 1, failed: 0, skipped: 0, seconds: 1, processorSeconds: 1, skips: [] };
   const resultOf = (file: string, ...texts: readonly string[]) => ({
     ...passing,
@@ -44,7 +44,7 @@ describe('the runs of a stage', () => {
   });
   const now = { date: '2026-01-02T00:00:00.000Z', commit: 'def' };
 
-  it('are one of a file that passed, two of one that passed again, and none of one that failed again', () => {
+  it('are one for a file that passed, two for a file that passed when run again, and none for one that failed', () => {
     const files = [resultOf('a'), resultOf('b'), resultOf('c', 'no')];
     assert.deepEqual(runsOf({ files, flaky: [resultOf('b', 'too late', 'later')] }, now), [
       { ...entryOf('a', 1), ...now },

@@ -38,7 +38,7 @@ describe('processes of a stage', () => {
     assert.deepEqual(shortNames(processesOf(stage, files)), ['b/x', 'c/x', 'a/x']);
   });
 
-  it('have files of one folder, as many as the stage allows', () => {
+  it('have files of one folder, at most as many as the stage allows', () => {
     const files = [fileAt('a/1', 2), fileAt('a/2', 2), fileAt('a/3', 2), fileAt('b/1', 5)];
     assert.deepEqual(shortNames(processesOf(stage, files)), ['b/1', 'a/1+a/3', 'a/2']);
   });
@@ -48,7 +48,7 @@ describe('processes of a stage', () => {
     assert.deepEqual(shortNames(processesOf(stage, files)), ['a/1+a/4', 'a/2+a/3']);
   });
 
-  it('take no longer than the stage allows, as far as is known', () => {
+  it('are expected to take no longer than the stage allows', () => {
     const many = { ...stage, filesInProcess: 10 };
     const files = [fileAt('a/1', 19), fileAt('a/2', 18), fileAt('a/3', 17), fileAt('a/4', 1)];
     assert.deepEqual(shortNames(processesOf(many, files)), ['a/2+a/3', 'a/1+a/4']);
@@ -59,7 +59,7 @@ describe('processes of a stage', () => {
     assert.deepEqual(shortNames(processesOf(stage, files)), ['a/1+a/4', 'a/2+a/3']);
   });
 
-  it('have one file that is long, needs the machine or changes the process', () => {
+  it('have a single file if it is long, locks the machine or changes the process', () => {
     const files = [
       fileAt('a/1', 5),
       fileAt('a/lock', 4, { locksMachine: true }),
@@ -81,7 +81,7 @@ describe('processes of a stage', () => {
     ]);
   });
 
-  it('share the files of small folders, and those that are in none', () => {
+  it('have files of several folders if these are small, and files that are in no folder', () => {
     const all = { ...stage, filesInProcess: 10 };
     const files = [fileAt('a/1', 3), fileAt('a/2', 3), fileAt('b/1'), fileAt('c/1'), fileAt('d', 9)];
     assert.deepEqual(shortNames(processesOf(all, files)), ['b/1+c/1+d', 'a/1+a/2']);
@@ -104,20 +104,20 @@ describe('the next process', () => {
   const long = processAt('long', 50);
   const locking = [processAt('lock-1', 40, true), processAt('lock-2', 30, true)];
 
-  it('is one that requires the machine, when those together take longest', () => {
+  it('is one that locks the machine if all of these together take longest', () => {
     assert.equal(nextProcess([long, ...locking], false)?.name, 'lock-1');
   });
 
-  it('is another while the machine is taken', () => {
+  it('is one that does not lock the machine while another holds the lock', () => {
     assert.equal(nextProcess([long, ...locking], true)?.name, 'long');
     assert.equal(nextProcess(locking, true), undefined);
   });
 
-  it('is the longest when it takes longer than all that need the machine', () => {
+  it('is the longest one if it takes longer than all that lock the machine together', () => {
     assert.equal(nextProcess([processAt('long', 80), ...locking], false)?.name, 'long');
   });
 
-  it('is absent when none is left', () => {
+  it('is undefined if none is left', () => {
     assert.equal(nextProcess([], false), undefined);
   });
 });
@@ -127,11 +127,11 @@ describe('the time left', () => {
     assert.equal(secondsLeft([], [processAt('a', 30), processAt('b', 20), processAt('c', 10)], 2), 30);
   });
 
-  it('adds those that require the machine one after the other', () => {
+  it('is the sum of the processes that lock the machine', () => {
     assert.equal(secondsLeft([], [processAt('a', 30, true), processAt('b', 20, true)], 2), 50);
   });
 
-  it('counts what runs already, at least as about to end', () => {
+  it('includes the rest of running processes, which is 0 for one that is overdue', () => {
     assert.equal(secondsLeft([{ process: processAt('a', 30), since: 10 }], [], 2), 20);
     assert.equal(secondsLeft([{ process: processAt('a', 30), since: 40 }], [processAt('b', 5)], 1), 5);
     assert.equal(secondsLeft([], [], 2), 0);

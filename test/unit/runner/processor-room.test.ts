@@ -1,4 +1,4 @@
-/** When a stage starts more test processes than it always runs. */
+/** Conditions under which a stage starts an additional test process. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProcessorRoom } from '../../runner/processor-room.ts';
@@ -17,7 +17,7 @@ test('one more process has room if three tenths of the processors were idle for 
   assert.equal(measured(0).isThere(6, plenty), true);
 });
 
-test('nothing is known before five seconds were measured, and nothing of long ago counts', () => {
+test('there is no room before five seconds were measured, and none by old measurements', () => {
   assert.equal(new ProcessorRoom(2).isThere(0, plenty), false);
   assert.equal(measured(0, 4).isThere(4, plenty), false);
   assert.equal(measured(0, 5).isThere(5, plenty), true);
@@ -33,7 +33,7 @@ test('the load of a process that has just started is measured before another one
   assert.equal(room.isThere(11, plenty), true);
 });
 
-test('a short rest within a busy time is no room, and a busy time that is over does not count', () => {
+test('processors that were idle for a shorter time give no room, and an earlier busy time does not matter', () => {
   const room = measured(2, 10);
   room.add({ at: 11, busy: 120 });
   assert.equal(room.isThere(11, plenty), false);

@@ -8,7 +8,7 @@ describe('processor time in the files of the kernel', () => {
     assert.equal(secondsOfChildren(stat), 2.25);
   });
 
-  it('has that of the machine, without the time that it waited', () => {
+  it('is the busy time of the machine, without idle time and I/O waits', () => {
     const stat = 'cpu  100 20 30 9000 800 3 7 60 50 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n';
     assert.equal(busySeconds(stat), 1.6);
   });

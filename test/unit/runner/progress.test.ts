@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLineDue, progressLine } from '../../runner/progress.ts';
 
-test('a line of progress has the stage, the files done of how many, and the time left', () => {
+test('a line of progress has the stage, the numbers of files that are done and of all, and the time left', () => {
   const progress = { stage: 'e2e', done: 12, all: 50, failed: 0, secondsLeft: 400.5, running: ['a', 'b'] };
   assert.equal(progressLine(progress), 'e2e: 12 of 50 files, about 7 min left; a, b');
   assert.equal(

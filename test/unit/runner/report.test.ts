@@ -23,7 +23,7 @@ describe('the report of a process with one file', () => {
     return { ...files[0], died };
   };
 
-  it('has its tests, not its suites, and the time of the outermost', () => {
+  it('counts its tests without its suites, and adds up the times of the outermost', () => {
     const lines = [
       begin,
       testAt(['s', 'a']),
@@ -51,7 +51,7 @@ describe('the report of a process with one file', () => {
     assert.deepEqual([failures, failed, died], [[{ test: 's > a', text: 'E' }], 1, false]);
   });
 
-  it('counts a failure of a suite alone', () => {
+  it('counts a suite that failed although its tests did not', () => {
     const { failures, failed } = read([suite('s', { failed: true, error: 'before' }), end], failedEnd);
     assert.deepEqual([failures, failed], [[{ test: 's', text: 'before' }], 1]);
   });

@@ -9,12 +9,12 @@ import { allowedSkips, judgeSkips, type Skip } from '../../runner/skips.ts';
 const root = join(import.meta.dirname, '../../..');
 const skip = (reason: string, name = 'suite', file = 'test/a.test.ts'): Skip => ({ file, name, reason });
 
-describe('the omitted tests of a run', () => {
-  it('is nothing', () => {
+describe('the skips of a run', () => {
+  it('may be empty', () => {
     assert.deepEqual(judgeSkips([], []), { text: 'skipped tests and suites: 0\n', refused: false });
   });
 
-  it('is refused, by file and reason', () => {
+  it('are refused, and listed by file and reason', () => {
     const { text, refused } = judgeSkips([skip('no kubectl'), skip('no kubectl', 'b'), skip('')], []);
     assert.ok(refused);
     assert.match(text, /^skipped tests and suites: 3\n/);
@@ -22,7 +22,7 @@ describe('the omitted tests of a run', () => {
     assert.match(text, / NOT ALLOWED: test\/a\.test\.ts: no reason given \(suite\)\n/);
   });
 
-  it('may be allowed by a part of its reason, one by one', () => {
+  it('are allowed if the reason of each contains an allowed text', () => {
     const allowed = allowedSkips(' kubectl 1.27, no Go ,,');
     assert.deepEqual(allowed, ['kubectl 1.27', 'no Go']);
     assert.equal(judgeSkips([skip('kubectl 1.27 is not here')], allowed).refused, false);

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { slowest } from '../../runner/slowest.ts';
 
-describe('the slowest and the dearest files of a run', () => {
-  it('are not listed when each is quick', () => {
+describe('the files of a run that take the most time', () => {
+  it('are not listed if each is quick', () => {
     assert.equal(slowest([{ file: 'a', seconds: 4.9, processorSeconds: 4.9 }], 9), '');
   });
 
-  it('are ten at most, the longest first', () => {
+  it('are at most ten, the longest first', () => {
     const times = Array.from({ length: 20 }, (_, index) => ({
       file: `f${index}`,
       seconds: index,
@@ -21,7 +21,7 @@ describe('the slowest and the dearest files of a run', () => {
     );
   });
 
-  it('are two lists, because a file that waits takes no processor time', () => {
+  it('are listed by time and by processor time, since a file that waits takes little of the latter', () => {
     const text = slowest(
       [
         { file: 'waits', seconds: 60, processorSeconds: 1 },

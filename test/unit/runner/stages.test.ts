@@ -1,4 +1,4 @@
-/** The stages of a run have all tests of their folders, in whatever folder below. */
+/** The stages of a run have all tests of their folders, at any depth. */
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { join, sep } from 'node:path';

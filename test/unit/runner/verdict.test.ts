@@ -23,13 +23,13 @@ describe('files that run again', () => {
     assert.deepEqual(filesToRunAgain([ran(result('a'))]), []);
   });
 
-  it('are three at most, else none', () => {
+  it('are all that failed if these are at most three, and none otherwise', () => {
     const failed = ['a', 'b', 'c', 'd'].map((file) => ran(result(file, 1)));
     assert.deepEqual(filesToRunAgain(failed.slice(0, 3)), ['a', 'b', 'c']);
     assert.deepEqual(filesToRunAgain(failed), []);
   });
 
-  it('are all without a report of a process that died, which counts as one failure', () => {
+  it('are all files without a report of a process that died, which count as one failure', () => {
     const files = ['a', 'b', 'c', 'd'].map((file) => result(file, 1));
     assert.deepEqual(filesToRunAgain([died(...files, result('e'))]), ['a', 'b', 'c', 'd']);
     const others = ['f', 'g', 'h'].map((file) => ran(result(file, 1)));
@@ -69,7 +69,7 @@ describe('the verdict of a run', () => {
   });
 });
 
-test('the very last line of a run has the counts alone', () => {
+test('the last line of a run has only the counts', () => {
   const totals = { passed: 9, failed: 0, skipped: 1, flaky: [] };
   assert.equal(totalLines(totals), '9 passed, 0 failed, 1 skipped\n');
   assert.equal(

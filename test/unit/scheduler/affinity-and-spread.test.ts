@@ -71,7 +71,7 @@ function world(bound: readonly Pod[], list: readonly Node[] = nodes): Snapshot {
   return snapshot;
 }
 
-/** Returns the nodes that can take the pod, found one by one: each with the others cordoned. */
+/** Returns the nodes that can take the pod; each is tried alone, by the name that the pod requires. */
 function feasible(one: Pod, snapshot: Snapshot): string[] {
   return snapshot.nodes
     .map(({ name }) => name)
@@ -270,7 +270,7 @@ describe('preferred affinity to pods', () => {
   });
 });
 
-describe('required spread', () => {
+describe('topology spread', () => {
   const web = (name: string, nodeName: string) => on(name, nodeName, 'web');
   const leaving = (one: Pod): Pod => ({
     ...one,
@@ -289,7 +289,7 @@ describe('required spread', () => {
     ],
     ['does not count terminating pods', spread({}), [leaving(web('1', 'a1'))], ['a1', 'a2', 'b1']],
     [
-      'counts only other pods if the pod does not select itself',
+      'does not count the pod itself if its constraint does not select it',
       spread({ labelSelector: app('db') }),
       [on('1', 'a1', 'db')],
       ['a1', 'a2', 'b1'],
@@ -301,13 +301,13 @@ describe('required spread', () => {
       ['a2'],
     ],
     [
-      'counts too few domains as an empty one',
+      'assumes an empty domain if there are fewer domains than minDomains',
       spread({ minDomains: 3 }),
       [web('1', 'a1'), web('2', 'b1')],
       [],
     ],
     [
-      'does not count enough domains as an empty one',
+      'assumes no empty domain if there are as many domains as minDomains',
       spread({ minDomains: 2 }),
       [web('1', 'a1'), web('2', 'b1')],
       ['a1', 'a2', 'b1'],
@@ -352,7 +352,7 @@ describe('required spread', () => {
     assert.deepEqual(feasible(one, world([unlike])), ['a1', 'a2', 'b1']);
   });
 
-  it('is counted differently after a node is tainted or loses its label', () => {
+  it('does not count the domain of a node that was tainted or has lost its label', () => {
     const one = incoming(spread({ nodeTaintsPolicy: 'Honor' }));
     const snapshot = world([web('1', 'a1')]);
     assert.deepEqual(feasible(one, snapshot), ['b1']);
@@ -365,13 +365,13 @@ describe('required spread', () => {
     assert.deepEqual(feasible(one, snapshot), ['a1', 'a2']);
   });
 
-  it('that is only preferred excludes no node, and prefers the emptiest domain', () => {
+  it('excludes no node if it is only preferred, and prefers the emptiest domain', () => {
     const soft = incoming(spread({ whenUnsatisfiable: 'ScheduleAnyway' }));
     assert.equal(feasible(soft, world([web('1', 'a1')])).length, 4);
     assert.equal(nodeFor(soft, world([web('1', 'a1'), web('2', 'a2')])), 'b1');
   });
 
-  it('names the obstacle, as upstream does', () => {
+  it('rejects a node with the reason that upstream gives', () => {
     const decision = decideWith(incoming(spread({})), world([web('1', 'a1')], nodes.toSpliced(2, 1)));
     assert.equal(decision.kind, 'node');
     const refused = decideWith(incoming({ ...spread({ topologyKey: 'rack' }) }), world([]));

@@ -19,9 +19,9 @@ import { snapshotOf, wanting } from './pods.ts';
 const nameOf = ({ pod: { metadata } }: { pod: Pod }) => metadata.name;
 const [a, b] = [podInfo(wanting('a', {})), podInfo(wanting('b', {}))];
 
-describe('pods that wait for room on a node', () => {
+describe('nominated pods', () => {
   const on = (nominations: Nominations, name: string) => [...nominations.on(name)].map(nameOf);
-  it('wait for one node, until they wait for another one or no longer', () => {
+  it('are kept for one node each, until they are nominated for another one or removed', () => {
     const nominations = new Nominations();
     nominations.set(a, 'n');
     nominations.set(b, 'n');
@@ -35,7 +35,7 @@ describe('pods that wait for room on a node', () => {
     assert.equal(nominations.delete('uid-a'), undefined);
     assert.deepEqual([on(nominations, 'm'), on(nominations, 'n'), nominations.size], [[], ['b'], 1]);
   });
-  it('leave the room of a node when they are nominated for another, with an event', () => {
+  it('release a node with an event when they are nominated for another one or removed', () => {
     const told: unknown[] = [];
     const snapshot = new Snapshot(undefined, (event) =>
       told.push([event.kind, 'nodeName' in event && event.nodeName]),
@@ -80,7 +80,7 @@ describe('pods that have a node', () => {
       lowest: -7,
       used: ['c', 'd'],
     });
-    assert.equal(placed.claimUsers('default', 'c', 'uid-x'), 0, 'it is the pod itself that uses it');
+    assert.equal(placed.claimUsers('default', 'c', 'uid-x'), 0, 'the pod itself is not counted');
     placed.delete('uid-y');
     placed.delete('uid-y');
     assert.deepEqual(look(), {
@@ -95,7 +95,7 @@ describe('pods that have a node', () => {
     placed.delete('uid-z');
     assert.equal(placed.lowestPriority, Number.POSITIVE_INFINITY);
   });
-  it('use claims that are made for them by their names', () => {
+  it('use the claims that are generated for their ephemeral volumes', () => {
     assert.deepEqual(
       podInfo(
         pod('p', {
@@ -113,7 +113,7 @@ describe('pods that have a node', () => {
 });
 
 describe('a copy of a node for a simulation', () => {
-  it('has the load of the node, and changes of it do not change the node', () => {
+  it('has the load of the node, and a change of the copy does not change the node', () => {
     const ports = [{ containerPort: 1, hostPort: 80, protocol: 'TCP' as const }];
     const resources = { requests: { cpu: '1' } };
     const there = pod('x', { spec: { nodeName: 'n', containers: [container({ ports, resources })] } });
@@ -180,7 +180,7 @@ describe('a permit', () => {
   }
   const allowed = { kind: 'allowed', node: 'n' };
   const table: [string, readonly Plugin[], readonly number[], readonly unknown[]][] = [
-    ['is granted without a plugin that permits', [{ name: 'Other' }], [1_000], [allowed]],
+    ['is granted if no plugin has a permit function', [{ name: 'Other' }], [1_000], [allowed]],
     [
       'is granted if all plugins allow it',
       [permitting('A', 'allowed'), permitting('B', 'allowed')],
@@ -188,7 +188,7 @@ describe('a permit', () => {
       [allowed],
     ],
     [
-      'is refused by one',
+      'is refused if one plugin refuses it',
       [permitting('A', 'allowed'), permitting('No', { refused })],
       [1_000],
       [{ kind: 'refused', refused }],
@@ -209,13 +209,13 @@ describe('a permit', () => {
   for (const [what, plugins, times, expected] of table)
     it(what, () => assert.deepEqual(answers(plugins, ...times), expected));
 
-  it('is granted for a deleted node: the pod cannot be bound there', () => {
+  it('is granted for a deleted node, since the binding will fail', () => {
     const permits = new Permits([permitting('Slow', { waitMs: 500 })]);
     permits.ask(key, wanting('p', {}), 'n', 0);
     assert.deepEqual(permits.answer(key, snapshotOf([]), 0).answer, allowed);
   });
 
-  it('is requested first', () => {
+  it('cannot be read before it is requested', () => {
     const permits = new Permits([]);
     assert.throws(() => permits.answer(key, snapshotOf([]), 0), /no permit was asked for default\/p/);
     permits.ask(key, wanting('p', {}), 'n', 0);

@@ -34,7 +34,7 @@ function world(...objects: [resource: unknown, name: string, more: object][]) {
 const matchLabels = (labels: Record<string, string>) => ({ spec: { selector: { matchLabels: labels } } });
 const plainly = (labels: Record<string, string>) => ({ spec: { selector: labels } });
 
-describe('the selectors of similar pods', () => {
+describe('the selector of pods that belong with a pod', () => {
   const owned = (apiVersion: string, kind: string, controller = true): OwnerReference => ({
     apiVersion,
     kind,
@@ -56,16 +56,36 @@ describe('the selectors of similar pods', () => {
     [serviceResource, 'none', { spec: {} }],
   ];
   const table: [string, [unknown, string, object][], OwnerReference | undefined, string | undefined][] = [
-    ['of no Service and no owner: none', objects, undefined, undefined],
-    ['of every Service that selects it', services, undefined, 'app=web,tier=front'],
-    ['of its ReplicaSet', objects, owned('apps/v1', 'ReplicaSet'), 'set=replica'],
-    ['of its StatefulSet', objects, owned('apps/v1', 'StatefulSet'), 'set=stateful'],
-    ['of its ReplicationController', objects, owned('v1', 'ReplicationController'), 'set=replication'],
-    ['of both', [...objects, ...services], owned('apps/v1', 'ReplicaSet'), 'app=web,set=replica,tier=front'],
-    ['of an owner that is gone: none', [], owned('apps/v1', 'ReplicaSet'), undefined],
-    ['of a controller that is gone: none', [], owned('v1', 'ReplicationController'), undefined],
-    ['of a kind that has no such pods: none', objects, owned('batch/v1', 'Job'), undefined],
-    ['of an owner that does not run it: none', objects, owned('apps/v1', 'ReplicaSet', false), undefined],
+    ['is undefined without a Service and an owner', objects, undefined, undefined],
+    ['combines the selectors of all Services that select the pod', services, undefined, 'app=web,tier=front'],
+    ["is that of the pod's ReplicaSet", objects, owned('apps/v1', 'ReplicaSet'), 'set=replica'],
+    ["is that of the pod's StatefulSet", objects, owned('apps/v1', 'StatefulSet'), 'set=stateful'],
+    [
+      "is that of the pod's ReplicationController",
+      objects,
+      owned('v1', 'ReplicationController'),
+      'set=replication',
+    ],
+    [
+      "combines the selectors of the pod's ReplicaSet and Services",
+      [...objects, ...services],
+      owned('apps/v1', 'ReplicaSet'),
+      'app=web,set=replica,tier=front',
+    ],
+    ['is undefined if the ReplicaSet does not exist', [], owned('apps/v1', 'ReplicaSet'), undefined],
+    [
+      'is undefined if the ReplicationController does not exist',
+      [],
+      owned('v1', 'ReplicationController'),
+      undefined,
+    ],
+    ['is undefined if the owner is a Job', objects, owned('batch/v1', 'Job'), undefined],
+    [
+      'is undefined if the owner is not the controller of the pod',
+      objects,
+      owned('apps/v1', 'ReplicaSet', false),
+      undefined,
+    ],
   ];
   for (const [what, there, owner, expected] of table)
     it(what, () => {
@@ -74,7 +94,7 @@ describe('the selectors of similar pods', () => {
       const selector = world(...there).sources.siblingsOf(one);
       assert.equal(selector && formatSelector(selector), expected);
     });
-  it('in its own namespace', () => {
+  it('ignores owners and Services of other namespaces', () => {
     const one = pod('p', {
       metadata: {
         namespace: 'other',
@@ -86,8 +106,8 @@ describe('the selectors of similar pods', () => {
   });
 });
 
-describe('budgets', () => {
-  it('are read with the disruptions that they allow: none without a status', () => {
+describe('disruption budgets', () => {
+  it('are read with the number of disruptions that they allow, which is 0 without a status', () => {
     const spec = { selector: { matchLabels: { app: 'web' } } };
     const disruptedPods = { x: '2026-01-01T00:00:00Z' };
     const { sources } = world(
@@ -127,9 +147,9 @@ describe('a change of other objects is reported', () => {
   for (const [what, resource] of [
     ['a claim', persistentVolumeClaimResource],
     ['a volume', persistentVolumeResource],
-    ['a class', storageClassResource],
+    ['a storage class', storageClassResource],
   ] as const)
-    it(`${what} that is added, changed and removed`, () => {
+    it(`for ${what} that is added, changed or removed`, () => {
       const { told, put, informers } = followed();
       assert.equal(
         told(() => put(resource, 'x', { spec: {} })),
@@ -161,7 +181,7 @@ describe('a change of other objects is reported', () => {
   });
 });
 
-it('objects are found by name', () => {
+it('claims, volumes, storage classes and the labels of namespaces are found by name', () => {
   const { informers, put, sources } = world([
     persistentVolumeClaimResource,
     'c',

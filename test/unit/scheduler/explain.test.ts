@@ -12,7 +12,7 @@ const refused = (text: string): Rejection => ({ plugin: 'Other', text });
 const on = (node: string, ...rejections: Rejection[]) => ({ node, rejections });
 
 describe('the reasons', () => {
-  it('are sorted by their text, in any order of the nodes', () => {
+  it('are sorted by their text, whatever the order of the nodes', () => {
     const text = explain([on('a', refused('z')), on('b', refused('y')), on('c', refused('z'))]);
     assert.equal(text, '0/3 nodes are available: 1 y, 2 z.');
   });
@@ -25,7 +25,7 @@ describe('the reasons', () => {
     );
   });
 
-  it('name no nearest fit if more than an amount is missing', () => {
+  it('name no nearest fit if each node has a reason other than a shortage', () => {
     const text = explain([
       on('a', short('cpu', 2000, 500), { ...refused('no'), plugin: 'NodeResourcesFit' }),
     ]);
@@ -36,28 +36,28 @@ describe('the reasons', () => {
 describe('the nearest fit', () => {
   const nearest = (...nodes: ReturnType<typeof on>[]) => nearestFit(nodes)?.node;
 
-  it('lacks the smaller part of the request', () => {
+  it('is the node that lacks the smallest share of the request', () => {
     assert.equal(nearest(on('a', short('cpu', 1000, 100)), on('b', short('memory', 1000, 200))), 'b');
     assert.equal(nearest(on('a', short('cpu', 10, 1)), on('b', short('cpu', 1000, 200))), 'b');
   });
 
-  it('lacks at most the whole request, even if the free amount is negative', () => {
+  it('is computed as if at most the whole request were missing, even if the free amount is negative', () => {
     const overfull = on('a', short('cpu', 100, -900));
     assert.equal(nearest(overfull, on('b', short('cpu', 100, 0), short('memory', 100, 99))), 'a');
   });
 
-  it('has the fewest reasons other than shortages', () => {
+  it('is the node with the fewest reasons other than shortages', () => {
     const two = on('a', refused('no'), refused('neither'));
     assert.equal(nearest(two, on('b', refused('no'), short('cpu', 10, 0))), 'b');
     assert.equal(nearest(on('b', refused('no'), short('cpu', 10, 0)), on('c', refused('no'))), 'c');
   });
 
-  it('has shortages of several resources rather than another reason', () => {
+  it('is a node that lacks several resources rather than a node with another reason', () => {
     const several = ['cpu', 'memory', 'a', 'b'].map((resource) => short(resource, 10, 0));
     assert.equal(nearest(on('a', refused('no')), on('b', ...several)), 'b');
   });
 
-  it('is the first by name among equals, in any order', () => {
+  it('is the first by name among equals, whatever the order of the nodes', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => on(name, short('cpu', 10, 5)));
     assert.ok(a && b && c);
     for (const nodes of [
@@ -72,7 +72,7 @@ describe('the nearest fit', () => {
 });
 
 describe('the report', () => {
-  it('has twenty nodes, the nearest first, and their total number', () => {
+  it('has at most twenty nodes, the nearest fit first, and the number of all nodes', () => {
     const nodes = Array.from({ length: 30 }, (_, index) =>
       on(`n${index}`, short('cpu', 100, index === 29 ? 99 : 0)),
     );
@@ -95,4 +95,5 @@ for (const [resource, value, text] of [
   ['pods', 1024, '1024'],
   ['pods', 2000, '2k'],
 ] as const)
-  it(`${value} of ${resource} is ${text}`, () => assert.equal(formatAmount(resource, value), text));
+  it(`${value} of ${resource} is formatted as ${text}`, () =>
+    assert.equal(formatAmount(resource, value), text));

@@ -1,4 +1,4 @@
-/** Events that can help a pod that a plugin rejected: a missed event leaves the pod waiting forever. */
+/** Changes after which a pod that a plugin rejected is retried; if one is missed, the pod waits forever. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
@@ -12,7 +12,7 @@ import { at, container, meta, type NodeOptions, node, pod } from '../controllers
 import { plain, wanting } from './pods.ts';
 
 type Spec = Partial<Pod['spec']>;
-/** `forget`: drops the events that were recorded so far. */
+/** Change of the cluster; `forget` drops the events that were recorded so far. */
 type Happening = (snapshot: Snapshot, forget: () => void) => void;
 
 const claim = (name: string, bound: boolean) =>
@@ -78,7 +78,7 @@ const cordoned = changed({ unschedulable: true });
 const tainted = changed({ taints: [{ key: 'k', effect: 'NoSchedule' }] });
 const unready = changed({ ready: 'False' });
 const room = changed({ allocatable: { cpu: '9', memory: '1Gi', pods: '9' } });
-/** Removes a pod that exists, or that was added without an event. */
+/** Removes a pod; the event of its creation, if it is new, is dropped. */
 const leaves =
   (one: Pod): Happening =>
   (snapshot, forget) => {
@@ -131,25 +131,25 @@ type Case = readonly [what: string, waiting: Pod, happens: Happening, helped: bo
 const table: Readonly<Record<string, readonly Case[]>> = {
   SchedulingPolicy: [
     [
-      'another node',
+      'another node is added',
       { ...plain(), metadata: { ...meta('p'), annotations: { [policyAnnotation]: 'x' } } },
       added(),
       false,
     ],
   ],
   NodeUnschedulable: [
-    ['another node', plain(), added(), true],
+    ['another node is added', plain(), added(), true],
     ['another cordoned node is added', plain(), added({ unschedulable: true }), false],
     ['a node is cordoned', plain(), cordoned, false],
-    ['a label', plain(), labels, false],
+    ['a label is added to a node', plain(), labels, false],
   ],
   NodeName: [
-    ['its node', plain({ nodeName: 'm' }), added(), true],
-    ['another node', plain({ nodeName: 'o' }), added(), false],
-    ['its node changes', plain({ nodeName: 'n' }), labels, false],
+    ['the node that it names is added', plain({ nodeName: 'm' }), added(), true],
+    ['another node is added', plain({ nodeName: 'o' }), added(), false],
+    ['the node that it names changes', plain({ nodeName: 'n' }), labels, false],
   ],
   TaintToleration: [
-    ['another node', plain(), added(), true],
+    ['another node is added', plain(), added(), true],
     [
       'another tainted node is added',
       plain(),
@@ -157,41 +157,51 @@ const table: Readonly<Record<string, readonly Case[]>> = {
       false,
     ],
     ['a node is tainted', plain(), tainted, false],
-    ['a tolerated node is added', plain({ tolerations: [{ operator: 'Exists' }] }), tainted, true],
-    ['a node that is not ready is added', plain({ tolerations: [{ operator: 'Exists' }] }), unready, true],
-    ['more room', plain(), room, false],
+    [
+      'a node gets a taint that it tolerates',
+      plain({ tolerations: [{ operator: 'Exists' }] }),
+      tainted,
+      true,
+    ],
+    [
+      'a node is no longer ready, which it tolerates',
+      plain({ tolerations: [{ operator: 'Exists' }] }),
+      unready,
+      true,
+    ],
+    ['a node gets more resources', plain(), room, false],
   ],
   NodeAffinity: [
     ['a label that it selects is added', plain({ nodeSelector: { disk: 'ssd' } }), labels, true],
     ['another label is added', plain({ nodeSelector: { disk: 'hdd' } }), labels, false],
-    ['a label is added, and no selector is left', plain(), labels, true],
-    ['a taint', plain({ nodeSelector: { host: 'n' } }), tainted, false],
+    ['a label is added, and it has no selector any more', plain(), labels, true],
+    ['a node is tainted', plain({ nodeSelector: { host: 'n' } }), tainted, false],
   ],
   NodePorts: [
     [
-      'the pod with its port is deleted',
+      'the pod with its host port is deleted',
       plain({ containers: ports(80) }),
       leaves(on('x', { containers: ports(80) })),
       true,
     ],
     [
-      'a pod with another port is deleted',
+      'a pod with another host port is deleted',
       plain({ containers: ports(80) }),
       leaves(on('x', { containers: ports(81) })),
       false,
     ],
-    ['another node', plain({ containers: ports(80) }), added(), true],
+    ['another node is added', plain({ containers: ports(80) }), added(), true],
     ['a node changes', plain({ containers: ports(80) }), labels, false],
     ['a pod is no longer nominated for the node', plain({ containers: ports(80) }), nominationEnds, true],
   ],
   NodeResourcesFit: [
-    ['a pod is deleted that leaves enough room', wanting('p', { cpu: '1' }), leaves(db), true],
-    ['a pod is deleted that leaves too little room', wanting('p', { cpu: '1100m' }), leaves(db), false],
+    ['a pod is deleted and leaves enough room', wanting('p', { cpu: '1' }), leaves(db), true],
+    ['a pod is deleted and leaves too little room', wanting('p', { cpu: '1100m' }), leaves(db), false],
     ['a pod reduces its requests', wanting('p', { cpu: '1' }), shrinks, true],
     ['a pod is no longer nominated for the node', wanting('p', {}), nominationEnds, true],
-    ['more room', wanting('p', { cpu: '7' }), room, true],
-    ['more room becomes free, but too little', wanting('p', { cpu: '8' }), room, false],
-    ['another node', wanting('p', { cpu: '2' }), added(), true],
+    ['a node gets more resources', wanting('p', { cpu: '7' }), room, true],
+    ['a node gets more resources, but too few', wanting('p', { cpu: '8' }), room, false],
+    ['another node is added', wanting('p', { cpu: '2' }), added(), true],
     ['a label is added to a node with room', wanting('p', {}), labels, false],
     ['a pod of a deleted node is deleted', wanting('p', {}), leaves(on('x', { nodeName: 'gone' })), false],
   ],
@@ -208,40 +218,45 @@ const table: Readonly<Record<string, readonly Case[]>> = {
   ],
   VolumeBinding: [
     ['a claim, a volume or a class changes', claiming('unbound'), storage, true],
-    ['a label is added, although a claim is unbound', claiming('late', 'unbound'), labels, false],
-    ['a label is added, and a volume may be on another node', claiming('late'), labels, true],
-    ['a taint', claiming('late'), tainted, false],
-    ['another node', claiming('late'), added(), true],
+    ['a label is added, and one of its claims is not bound yet', claiming('late', 'unbound'), labels, false],
+    [
+      'a label is added, and its claim is bound only after the pod has a node',
+      claiming('late'),
+      labels,
+      true,
+    ],
+    ['a node is tainted', claiming('late'), tainted, false],
+    ['another node is added', claiming('late'), added(), true],
   ],
   PodTopologySpread: [
-    ['another node', spread('db'), added(), true],
-    ['a node less', spread('db'), nodeGoes, true],
-    ['a label', spread('db'), labels, true],
-    ['a taint', spread('db'), tainted, true],
-    ['a node that is not ready is added', spread('db'), unready, true],
-    ['a cordon', spread('db'), cordoned, false],
-    ['a heartbeat', spread('db'), heartbeat, false],
+    ['another node is added', spread('db'), added(), true],
+    ['a node is removed', spread('db'), nodeGoes, true],
+    ['a label is added to a node', spread('db'), labels, true],
+    ['a node is tainted', spread('db'), tainted, true],
+    ['a node is no longer ready', spread('db'), unready, true],
+    ['a node is cordoned', spread('db'), cordoned, false],
+    ['a node sends a heartbeat', spread('db'), heartbeat, false],
     ['a pod that counts is created', spread('x', 'new'), comes(on('new')), true],
     ['a pod that does not count is created', spread('x'), comes(on('new')), false],
     ['a pod that counts is deleted', spread('db'), leaves(db), true],
     ['a pod that does not count is deleted', spread('db'), leaves(web), false],
-    ['a pod that counts is terminating', spread('db'), asked, true],
-    ['a pod no longer counts', spread('db'), relabelled(db, 'x'), true],
-    ['a pod changes without effect on the count', spread('x'), relabelled(db, 'y'), false],
-    ['a preference alone', preferring(spread('db')), leaves(db), false],
-    ['a namespace', spread('db'), namespace, false],
+    ['a pod that counts begins to terminate', spread('db'), asked, true],
+    ['a pod gets labels with which it no longer counts', spread('db'), relabelled(db, 'x'), true],
+    ['a pod that does not count gets other labels', spread('x'), relabelled(db, 'y'), false],
+    ['a pod is deleted that counts only for a preference', preferring(spread('db')), leaves(db), false],
+    ['a namespace changes', spread('db'), namespace, false],
   ],
   InterPodAffinity: [
-    ['another node', away(term('db')), added(), true],
-    ['a label', away(term('db')), labels, true],
-    ['a taint', away(term('db')), tainted, false],
-    ['a namespace', away(term('db')), namespace, true],
-    ['a claim', away(term('db')), storage, false],
+    ['another node is added', away(term('db')), added(), true],
+    ['a label is added to a node', away(term('db')), labels, true],
+    ['a node is tainted', away(term('db')), tainted, false],
+    ['a namespace changes', away(term('db')), namespace, true],
+    ['a claim, a volume or a class changes', away(term('db')), storage, false],
     ['a pod that its affinity selects is created', near(term('new')), comes(on('new')), true],
     ['a pod that its affinity does not select is created', near(term('x')), comes(on('new')), false],
     ['a pod that one of two terms selects is created', near(term('new'), term('x')), comes(on('new')), false],
     ['a pod that its anti-affinity selects is created', away(term('new')), comes(on('new')), false],
-    ['any pod is created, and it has only anti-affinity', away(term('db')), comes(on('new')), false],
+    ['a pod is created, and it has only anti-affinity', away(term('db')), comes(on('new')), false],
     ['a pod that its anti-affinity selects is deleted', away(term('db')), leaves(db), true],
     ['a pod that its anti-affinity does not select is deleted', away(term('db')), leaves(web), false],
     ['a pod whose anti-affinity selects it is deleted', plain(), leaves(on('x', avoiding('web'))), true],
@@ -251,7 +266,7 @@ const table: Readonly<Record<string, readonly Case[]>> = {
     ['its affinity now selects an existing pod', near(term('new')), relabelled(web, 'new'), true],
     ['its affinity no longer selects an existing pod', near(term('db')), relabelled(db, 'new'), true],
     ['its anti-affinity no longer selects an existing pod', away(term('db')), relabelled(db, 'new'), true],
-    ['a pod that its anti-affinity selects is terminating', away(term('db')), asked, false],
+    ['a pod that its anti-affinity selects begins to terminate', away(term('db')), asked, false],
     ['its anti-affinity now selects an existing pod', away(term('new')), relabelled(db, 'new'), false],
     [
       'a pod that its anti-affinity does not select gets other labels',
@@ -279,9 +294,9 @@ function avoiding(app: string): Spec {
 }
 
 for (const [name, cases] of Object.entries(table))
-  describe(`changes that may help a pod that ${name} rejected`, () => {
+  describe(`a pod that ${name} rejected`, () => {
     for (const [what, waiting, happens, helped] of cases)
-      it(`${what}: ${helped ? 'yes' : 'no'}`, () => {
+      it(`is ${helped ? 'retried' : 'not retried'} if ${what}`, () => {
         const events: ClusterEvent[] = [];
         const snapshot = world((event) => events.push(event));
         const forget = () => events.splice(0);

@@ -1,4 +1,4 @@
-/** Events after which a waiting pod is retried, the number of retries, and events without cost. */
+/** Events after which a waiting pod is retried, its delays, and events that cause no retry. */
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { namespaceResource } from '../../../src/api/core/v1/namespace.ts';
@@ -15,7 +15,7 @@ import { SchedulingWorld } from './world.ts';
 let world: SchedulingWorld;
 afterEach(() => world.stop());
 
-/** Pods that were tried, each time. */
+/** Names of the pods that were tried, once for each try. */
 let looks: string[] = [];
 const watcher: Plugin = {
   name: 'Watcher',
@@ -61,23 +61,23 @@ const waiting = {
   claim: () => wanting('claim', {}, { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] }),
 };
 
-describe('an event wakes only the pods that it can help', () => {
+describe('waiting pods: each event wakes only those that it can help', () => {
   const cases: [string, () => Promise<void>, string[]][] = [
     ['a deleted pod that leaves enough room', () => world.remove('holder'), ['cpu']],
     ['a deleted pod that leaves too little room', () => world.remove('small'), []],
-    ['a created pod', () => world.put(on('n', 'else')), []],
-    ['a pod that an affinity term selects', () => world.put(on('n', 'db')), ['near']],
+    ['another created pod', () => world.put(on('n', 'else')), []],
+    ['a created pod that an affinity term selects', () => world.put(on('n', 'db')), ['near']],
     [
-      'a label of a node',
+      'a label of a node that a pod selects',
       () => world.addNode(node('n', room('2900m', { labels: { host: 'n', disk: 'ssd' } }))),
       ['label', 'near'],
     ],
     [
-      'a label that no term selects',
+      'a label of a node that no pod selects',
       () => world.addNode(node('n', room('2900m', { labels: { host: 'n', disk: 'hdd' } }))),
       ['near'],
     ],
-    ['more cpu', () => world.addNode(node('n', room('9'))), ['cpu']],
+    ['more cpu on a node', () => world.addNode(node('n', room('9'))), ['cpu']],
     [
       'a heartbeat',
       () =>
@@ -87,9 +87,9 @@ describe('an event wakes only the pods that it can help', () => {
         }),
       [],
     ],
-    ['a node that is too small', () => world.addNode(node('m', room('1', { labels: {} }))), ['near']],
+    ['a new node that is too small', () => world.addNode(node('m', room('1', { labels: {} }))), ['near']],
     [
-      'a claim',
+      'a new claim',
       async () => {
         const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: meta('c'), spec: {} };
         world.informers.put(persistentVolumeClaimResource, claim as PersistentVolumeClaim);
@@ -98,7 +98,7 @@ describe('an event wakes only the pods that it can help', () => {
       ['claim'],
     ],
     [
-      'a namespace',
+      'a new namespace',
       async () => {
         world.informers.put(namespaceResource, {
           apiVersion: 'v1',
@@ -111,12 +111,12 @@ describe('an event wakes only the pods that it can help', () => {
       ['near'],
     ],
     [
-      'its own status',
+      'a change in the status of the pod cpu',
       () => world.put({ ...world.pod('cpu'), status: { ...world.pod('cpu').status, reason: 'x' } }),
       [],
     ],
     [
-      'its own change',
+      'a change in the labels of the pod cpu',
       () =>
         world.put({
           ...world.pod('cpu'),
@@ -126,7 +126,7 @@ describe('an event wakes only the pods that it can help', () => {
     ],
   ];
   for (const [what, happen, expected] of cases)
-    it(what, async () => {
+    it(`${what} wakes ${expected.length > 0 ? expected.join(' and ') : 'no pod'}`, async () => {
       await begin();
       await world.addNode(node('n', room('2900m')));
       await world.put(
@@ -143,7 +143,7 @@ describe('an event wakes only the pods that it can help', () => {
 });
 
 describe('a pod that is tried without success', () => {
-  it('is retried at once, then after a second, which doubles up to ten', async () => {
+  it('is retried at once, then after one second, and after twice the delay each time, up to ten seconds', async () => {
     assert.deepEqual([1, 2, 3, 4, 5, 6, 7].map(delayAfter), [0, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
     await begin();
     await world.addNode(node('n', room('1')));
@@ -157,7 +157,7 @@ describe('a pod that is tried without success', () => {
     assert.equal(looks.length, 3);
   });
 
-  it('does not wait longer when the clock is set', async () => {
+  it('is bound at once, without a delay, if the first change helps it', async () => {
     await begin();
     await world.addNode(node('n', room('1')));
     await world.put(wanting('p', { cpu: '2' }));
@@ -180,7 +180,7 @@ describe('many pods that fit nowhere', () => {
     await world.addNode(node('n', room('1')));
     const alike = Array.from({ length: 200 }, (_, index) => wanting(`p${index}`, { cpu: '2' }));
     await world.put(...alike);
-    assert.equal(asked, 2, 'once in search, once to tell why');
+    assert.equal(asked, 2, 'once to find a node, and once to explain');
     assert.equal(world.conditionOf('p199')?.status, 'False');
     looks = [];
     await world.clock.advance(3_600_000);
@@ -201,7 +201,7 @@ describe('Permit and Reserve', () => {
     await world.put(wanting('c', {}));
     assert.deepEqual(['a', 'b', 'c'].map(world.nodeOf), ['n', 'n', 'n']);
   });
-  it('release the room when the time is over, or the pod is deleted', async () => {
+  it('release the room when the timeout expires or the pod is deleted', async () => {
     await begin(together(3));
     await world.addNode(node('n', room('2')));
     await world.put(wanting('a', { cpu: '2' }));
@@ -215,7 +215,7 @@ describe('Permit and Reserve', () => {
     await world.remove('c');
     await world.clock.advance(60_000);
   });
-  it('reject a pod that may not have its assigned node', async () => {
+  it('reject a pod whose node a Reserve plugin refuses', async () => {
     const closed: Plugin = {
       name: 'Closed',
       reserve: () => [{ plugin: 'Closed', text: 'it is closed' }],

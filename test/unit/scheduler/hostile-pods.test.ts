@@ -14,7 +14,7 @@ const bound = Array.from({ length: 1_000 }, (_, at): Pod => {
   return { ...made, metadata: { ...made.metadata, uid: `u${at}` } };
 });
 
-it('a pod that is to be spread over thousands of topologies', () => {
+it('each of thousands of spread constraints has its own id, which stays short although the pod is large', () => {
   const constraints = Array.from({ length: many }, (_, at) => ({
     maxSkew: 1,
     topologyKey: longKey(at),
@@ -27,7 +27,7 @@ it('a pod that is to be spread over thousands of topologies', () => {
   assert.ok(read.every(({ query }) => query.id.length < 1_000));
 });
 
-it('a pod with affinity terms of thousands of topologies', () => {
+it('a pod with affinity terms for thousands of topologies is decided to be unschedulable', () => {
   const terms = Array.from({ length: many }, (_, at) => ({
     topologyKey: longKey(at),
     labelSelector: { matchExpressions: [{ key: `k${at}`, operator: 'DoesNotExist' as const }] },

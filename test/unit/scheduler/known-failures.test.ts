@@ -1,4 +1,4 @@
-/** Pods that get the failure of an equal pod without a try, and how long. */
+/** Pods that get the failure of an equal pod without a try, until the cluster changes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
@@ -49,13 +49,13 @@ describe('the failure of a pod', () => {
     ['with a generated claim', over({ name: 'first' }, { volumes: volume }), over({}, { volumes: volume })],
   ];
   for (const [what, one, other] of others)
-    it(`is not used for one ${what}`, () => {
+    it(`is not used for a pod ${what}`, () => {
       const known = new KnownFailures();
       known.add(one, decision(), 1, 3);
       assert.equal(known.get(other, 1), undefined);
     });
 
-  it('is used for others if no pod is preempted for it, and not if one is', () => {
+  it('is used for other pods only if no pods are preempted because of it', () => {
     const remedies: [Remedy, boolean][] = [
       [{ kind: 'none', why: 'nobody' }, true],
       [{ kind: 'wait', why: 'soon' }, false],

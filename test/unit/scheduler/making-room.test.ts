@@ -23,8 +23,8 @@ const urgent = (name = 'urgent', cpu = '2', priority = 100, spec: Partial<Pod['s
 const nominated = (name: string) => world.pod(name).status?.nominatedNodeName;
 const leaving = (name: string) => world.pod(name).metadata.deletionTimestamp !== undefined;
 
-describe('a pod that takes the place of another', () => {
-  it('has its node reserved, reports it, and is bound when the victim is deleted', async () => {
+describe('a pod that preempts another', () => {
+  it('is nominated for the node, reports it, and is bound when the victim is deleted', async () => {
     await world.addNode(sized('n'));
     await world.put(on('n', 'low', '2'), urgent());
     assert.deepEqual([nominated('urgent'), leaving('low'), world.nodeOf('urgent')], ['n', true, undefined]);
@@ -40,7 +40,7 @@ describe('a pod that takes the place of another', () => {
     assert.deepEqual(world.deletes, ['low']);
   });
 
-  it('uses one node, and no more while it waits', async () => {
+  it('preempts pods on one node only, also while it waits', async () => {
     await world.addNode(sized('a'), sized('b'));
     await world.put(on('a', 'x', '2'), on('b', 'y', '2'), urgent());
     assert.equal(world.deletes.length, 1);
@@ -75,7 +75,7 @@ describe('a pod that takes the place of another', () => {
     assert.equal(world.nodeOf('urgent'), 'm');
   });
 
-  it('is considered again when its node is deleted', async () => {
+  it('preempts pods on another node when its node is deleted', async () => {
     await world.addNode(sized('a'));
     await world.put(on('a', 'x', '2'), urgent());
     await world.put(on('b', 'y', '2'));
@@ -89,7 +89,7 @@ describe('a pod that takes the place of another', () => {
     assert.equal(world.nodeOf('urgent'), 'b');
   });
 
-  it('uses its new result before its earlier status', async () => {
+  it('keeps its new nomination when the server shows its earlier status', async () => {
     await world.addNode(sized('a'));
     await world.put(on('a', 'x', '2'), urgent());
     const earlier = world.pod('urgent');
@@ -108,7 +108,7 @@ describe('a pod that takes the place of another', () => {
     assert.deepEqual([world.nodeOf('urgent'), world.nodeOf('low')], ['b', undefined]);
   });
 
-  it('continues after a restart', async () => {
+  it('keeps its nomination after a restart of the scheduler', async () => {
     await world.addNode(sized('a'), sized('b'));
     const low = on('a', 'low', '2');
     await world.put(low, on('b', 'other', '2'), urgent());
@@ -124,7 +124,7 @@ describe('a pod that takes the place of another', () => {
     await again.stop();
   });
 
-  it('tries again when a pod could not be ended', async () => {
+  it('retries if the victim could not be deleted', async () => {
     await world.addNode(sized('n'));
     let failures = 0;
     world.before = (request) => {
@@ -137,8 +137,8 @@ describe('a pod that takes the place of another', () => {
   });
 });
 
-describe('two pods of a series', () => {
-  it('never preempt one another in turn', async () => {
+describe('pods of equal priority', () => {
+  it('never preempt one another, and the replacement of a victim preempts nothing', async () => {
     await world.addNode(sized('n'));
     await world.put(urgent('a', '2', 10), urgent('b', '2', 10));
     await world.clock.advance(60_000);

@@ -13,21 +13,21 @@ describe('nodes are tried', () => {
       .join(' ');
   const a = { [zone]: 'a' };
   const b = { [zone]: 'b' };
-  it('in their order if all are of one zone, or of none', () => {
+  it('in their own order if all are in one zone, or in none', () => {
     assert.equal(order(['1', undefined], ['2', undefined], ['3', {}]), '1 2 3');
     assert.equal(order(['1', a], ['2', a]), '1 2');
     assert.equal(order(), '');
   });
-  it('zone by zone in turns, as long as each has some', () => {
+  it('one of each zone in turn, as long as a zone has any left', () => {
     assert.equal(order(['a1', a], ['a2', a], ['a3', a], ['b1', b], ['x', {}], ['b2', b]), 'a1 b1 x a2 b2 a3');
   });
-  it('alternating between two regions whose zones have equal names, and the zones of one', () => {
+  it('one of each zone in turn if two regions have zones of the same name', () => {
     assert.equal(
       order(['1', { ...a, [region]: 'r' }], ['2', { ...a, [region]: 'r' }], ['3', { ...a, [region]: 's' }]),
       '1 3 2',
     );
   });
-  it('in turns also when a node has moved to another zone', () => {
+  it('one of each zone in turn also after a node got another zone or was removed', () => {
     const snapshot = snapshotOf([
       node('1', { labels: a }),
       node('2', { labels: a }),

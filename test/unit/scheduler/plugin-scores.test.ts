@@ -42,7 +42,7 @@ function assertScores(actual: Record<string, number> | undefined, expected: Reco
     );
 }
 
-it("weights are upstream's", () => {
+it("the weights of the plugins are upstream's", () => {
   const weights = plugins()
     .filter(({ score }) => score)
     .map(({ name, weight = 1 }) => [name, weight]);
@@ -74,7 +74,7 @@ it('the scores of all plugins are added up, each by its weight; a plugin without
   assert.deepEqual(totalScores(podInfo(plain()), two.nodes, two, given), [10 + 15 + 1, 1 + 3 + 7]);
 });
 
-it('scores are normalized to the highest, or to its complement', () => {
+it('scores are normalized so that the highest becomes 100, or 0 in reverse', () => {
   const normalized = (reverse: boolean, ...scores: number[]) => {
     normalizeByMaximum(scores, { reverse });
     return scores;
@@ -116,7 +116,7 @@ describe('images', () => {
       1023,
       50,
     ],
-    ['with a digest', using('reg:5000/app@sha256:1'), 'reg:5000/app@sha256:1', 1023, 50],
+    ['count with a digest', using('reg:5000/app@sha256:1'), 'reg:5000/app@sha256:1', 1023, 50],
     ['give no score if no node has them', using('y:1'), 'app:1', 1023, undefined],
   ];
   for (const [what, one, image, size, expected] of table)
@@ -142,14 +142,13 @@ describe('the balance of cpu and memory', () => {
     ['on a node without memory', wanting('p', { cpu: '2' }), { cpu: '4', memory: '0' }, 100],
   ];
   for (const [what, one, allocatable, expected] of table)
-    it(what, () =>
+    it(`is ${expected} ${what}`, () =>
       assertScores(scores('NodeResourcesBalancedAllocation', one, snapshotOf([node('n', { allocatable })])), {
         n: expected,
-      }),
-    );
+      }));
 });
 
-it('only PreferNoSchedule taints are counted, beside any other taints', () => {
+it('the score by taints counts PreferNoSchedule taints only', () => {
   const taints = [
     { key: 'a', effect: 'NoSchedule' as const },
     { key: 'b', effect: 'PreferNoSchedule' as const },
@@ -185,7 +184,7 @@ describe('preferred affinity to pods', () => {
   });
   const table: [string, Partial<Pod['spec']>, readonly Pod[], Record<string, number> | undefined][] = [
     [
-      'counts the pods',
+      'gives a node a score by the number of its selected pods',
       prefer('podAffinity', [10, 'db']),
       [on('1', 'a1', 'db'), on('2', 'a1', 'db'), on('3', 'b1', 'db')],
       { a1: 100, a2: 0, b1: 50, x: 0 },
@@ -253,7 +252,7 @@ describe('preferred spread', () => {
     const found = scores('PodTopologySpread', spread(['zone', 1]), snapshotOf(nodes, bound));
     assertScores(found, { a1: 50, a2: 50, b1: 100, x: 0 });
   });
-  it('less so the larger the skew that it allows', () => {
+  it('prefers the emptier zone less if it allows a larger skew', () => {
     const found = scores('PodTopologySpread', spread(['zone', 3]), snapshotOf(nodes, bound));
     const [a, b] = [2 * two + 2, two + 2];
     assertScores(found, { a1: share(a, b, a), a2: share(a, b, a), b1: 100, x: 0 });

@@ -7,7 +7,7 @@ import { Snapshot } from '../../../src/scheduler/snapshot.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { container, pod } from '../controllers/objects.ts';
 
-/** Pod with these requests. */
+/** Returns a pod with the given requests that has no node. */
 export const wanting = (name: string, requests: Record<string, string>, spec: Partial<Pod['spec']> = {}) =>
   pod(name, {
     phase: 'Pending',

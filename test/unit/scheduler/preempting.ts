@@ -9,7 +9,7 @@ import { decideWith, snapshotOf, wanting } from './pods.ts';
 
 export const sized = (name: string, cpu: string) =>
   node(name, { allocatable: { cpu, memory: '8Gi', pods: '10' } });
-/** Pod with a node, cpu and a priority; started `seconds` after the start. */
+/** Returns a pod on a node that requests `cpu`, has a priority, and started at the second `started`. */
 export function on(
   nodeName: string,
   name: string,
@@ -45,7 +45,7 @@ export interface Given {
 }
 
 /**
- * Returns the remedy, which is the same for every first node of the search, and for every order of the pods.
+ * Returns the remedy; asserts that it does not depend on the first node of the search or the order of pods.
  */
 export function remedyFor(one: Pod, { nodes, bound, budgets = [], nominated }: Given): Remedy | undefined {
   const remedies = [0, 0.99].flatMap((drawn) =>

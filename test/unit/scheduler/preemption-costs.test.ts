@@ -70,7 +70,7 @@ describe('the node that costs least is', () => {
       'b',
     ],
     [
-      'the node by the start times of its victims of the highest priority only',
+      'the node whose victims of the highest priority started later, whenever the others started',
       {
         bound: [
           on('a', 'x', '1', 9, { started: 50 }),
@@ -124,12 +124,12 @@ describe('the node that costs least is', () => {
       assert.equal(remedy?.kind === 'preempt' && remedy.node, expected);
     });
 
-  it('is any if a budget must be violated, rather than none', () => {
+  it('a node where a budget is violated, if there is no other', () => {
     const given = { nodes: [a], bound: [on('a', 'x', '2', 1)], budgets: [budget('x', 0)] };
     assert.deepEqual(told(remedyFor(urgent('2'), given)), ['a', ['x']]);
   });
 
-  it('is any if needed, and pods that a budget protects are kept if possible', () => {
+  it('a node where pods of a higher priority are victims, if a budget protects the others', () => {
     const bound = [on('a', 'x', '1', 1), on('a', 'y', '1', 50)];
     assert.deepEqual(told(remedyFor(urgent('1'), { nodes: [a], bound, budgets: [budget('x', 0)] })), [
       'a',
@@ -141,7 +141,7 @@ describe('the node that costs least is', () => {
 describe('many nodes', () => {
   const cost = (cheap: readonly number[], index: number) => (cheap.includes(index) ? 1 : 50);
   /**
-   * Returns the node that is chosen of `count` nodes, each with one pod that is in the way; those in `cheap`
+   * Returns the node that is chosen of `count` nodes, each with one pod to be preempted; those in `cheap`
    * cost least.
    */
   function chosen(count: number, cheap: readonly number[], begin = 0, guarded: readonly number[] = []) {
@@ -159,14 +159,14 @@ describe('many nodes', () => {
   }
   const indexes = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
 
-  it('a hundred suitable ones are compared, or a tenth', () => {
+  it('are compared until a hundred or a tenth of them are suitable', () => {
     assert.deepEqual([chosen(110, [99]), chosen(110, [100])], ['n99', 'n0']);
     assert.deepEqual([chosen(1_100, [109]), chosen(1_100, [110])], ['n109', 'n0']);
   });
   it('are not always tried in the same order', () => {
     assert.deepEqual([chosen(110, [94], 105), chosen(110, [95], 105)], ['n94', 'n105']);
   });
-  it('more if each violates a budget, until one does not', () => {
+  it('are compared further if each violates a budget, until one does not', () => {
     assert.equal(chosen(110, [], 0, indexes(0, 106)), 'n106');
     assert.equal(chosen(110, [108], 0, indexes(1, 108)), 'n0');
   });

@@ -38,7 +38,7 @@ describe('victims', () => {
       undefined,
     ],
     [
-      'are none on a node that would not fit without them',
+      'are none on a node that does not suit the pod even without them',
       urgent('1', { nodeSelector: { zone: 'z' } }),
       { nodes: [a], bound: [on('a', 'x', '2', 1)] },
       undefined,
@@ -72,7 +72,7 @@ describe('victims', () => {
       noVictims,
     ],
     [
-      'are none if the pod of lower priority is on another node',
+      'are none if the pod of lower priority is on a node that does not suit',
       urgent('2', { nodeSelector: { zone: 'z' } }),
       {
         nodes: [a, node('z', { labels: { zone: 'z' }, allocatable: { cpu: '2' } })],
@@ -81,13 +81,13 @@ describe('victims', () => {
       undefined,
     ],
     [
-      'are pods that have not started before others of the same priority',
+      'are the pods that have not started, of equal priorities',
       urgent('1'),
       { nodes: [a], bound: [on('a', 'new', '1', 5), unstarted(on('a', 'unstarted', '1', 5))] },
       ['a', ['unstarted']],
     ],
     [
-      'are chosen by priority, although a budget protects one of them',
+      'are all needed pods, by priority, although a budget protects one of them',
       urgent('2'),
       {
         nodes: [a],
@@ -134,7 +134,7 @@ describe('victims', () => {
     assert.deepEqual(told(remedyFor(urgent('1'), given)), ['a', ['x']]);
   });
 
-  it('are all that repel the pod, each by another topology', () => {
+  it('are all pods whose anti-affinity rejects the pod, by different topologies', () => {
     const repelling = (topologyKey: string) => ({
       affinity: {
         podAntiAffinity: {
@@ -178,7 +178,7 @@ describe('a pod whose victims are terminating', () => {
       conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler', ...over }],
     },
   });
-  it('a pod whose victims are terminating', () => {
+  it('waits for them', () => {
     const bound = [leaving(on('a', 'x', '2', 1)), on('b', 'y', '2', 1)];
     assert.equal(told(remedyFor(urgent('2'), { nodes: [a, b], bound, nominated: 'a' })), onTheirWay);
   });
@@ -212,14 +212,14 @@ describe('a pod whose victims are terminating', () => {
   });
 });
 
-describe('room that is kept for a pod', () => {
+describe('room that is reserved for a pod', () => {
   const snapshot = () => {
     const made = snapshotOf([a, b], [on('b', 'y', '2', 500)]);
     made.nominate(podInfo(urgent('2')), 'a');
     return made;
   };
   const other = (priority: number) => wanting('other', { cpu: '1' }, { priority });
-  it('room that is reserved for a pod', () => {
+  it('is not available to pods of the same or a lower priority', () => {
     for (const priority of [1, 100])
       assert.equal(decideWith(other(priority), snapshot()).kind, 'unschedulable');
   });

@@ -1,4 +1,4 @@
-/** Preferences between nodes other than affinity; and volumes. */
+/** Preferences between nodes other than affinity, and the number of nodes that are examined. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../src/api/core/v1/node/node.ts';
@@ -18,7 +18,7 @@ const on = (nodeName: string, name: string, requests: Record<string, string>, ap
   });
 
 describe('scoring strategies', () => {
-  it('are read from their texts', () => {
+  it('are parsed from the value of the flag', () => {
     assert.deepEqual(parseScoringStrategy('MostAllocated'), { type: 'MostAllocated' });
     assert.deepEqual(parseScoringStrategy('RequestedToCapacityRatio=0:10,100:0'), {
       type: 'RequestedToCapacityRatio',
@@ -52,14 +52,14 @@ describe('scoring strategies', () => {
     ['RequestedToCapacityRatio=25:4,75:8', 3, 80],
     ['RequestedToCapacityRatio=50:5', 4, 50],
   ] as const)
-    it(`${text} of ${taken} of 4`, () => {
+    it(`give ${expected} points if ${taken} of 4 are used with ${text}`, () => {
       const strategy = parseScoringStrategy(text);
       assert.ok(strategy);
       assert.equal(scoreOf(strategy, taken, 4), expected);
       assert.equal(scoreOf(strategy, taken, 0), 0);
       assert.equal(scoreOf(strategy, taken / 4, 1), expected);
     });
-  it('choose the node', () => {
+  it('decide which node is chosen', () => {
     const snapshot = snapshotOf([node('a'), node('b')], [on('a', 'x', { cpu: '1', memory: '2Gi' })]);
     const by = (strategy: 'LeastAllocated' | 'MostAllocated') =>
       nodeFor(wanting('p', { cpu: '100m', memory: '200Mi' }), snapshot, {
@@ -69,7 +69,7 @@ describe('scoring strategies', () => {
   });
 });
 
-it('cpu and memory are filled alike', () => {
+it('a node is preferred on which cpu and memory are used in equal shares', () => {
   const room = { allocatable: { cpu: '4', memory: '4Gi', pods: '10' } };
   const bound = [on('a', 'x', { cpu: '2', memory: '1Gi' }), on('b', 'y', { cpu: '1', memory: '2Gi' })];
   const snapshot = snapshotOf([node('a', room), node('b', room)], bound);
@@ -84,7 +84,7 @@ describe('images', () => {
     return { ...made, status: { ...made.status, images: list } };
   };
   const using = (image: string) => plain({ containers: [container({ image })] });
-  it('are preferred on nodes that have them, by the requested tag', () => {
+  it('make a node preferred that has them with the requested tag', () => {
     const snapshot = snapshotOf([having('a'), having('b', ['app:latest', 900e6])]);
     assert.equal(nodeFor(using('app'), snapshot), 'b');
     snapshot.setNode(having('b'));
@@ -147,7 +147,7 @@ describe('the policy of a pod', () => {
     [node('a'), node('b')],
     [on('a', 'x', { cpu: '1' }), on('b', 'y', {}), on('b', 'z', {})],
   );
-  it('is applied to the pod', () => {
+  it('takes precedence over the policy of the scheduler', () => {
     assert.equal(nodeFor(asking('LeastPod'), snapshot), 'a');
     assert.equal(nodeFor(asking('LeastCpu'), snapshot, { policy: 'LeastPod' }), 'b');
     assert.equal(nodeFor(asking('RoundRobin'), snapshot, { lastNode: 'a' }), 'b');

@@ -123,7 +123,7 @@ const incoming = (spec: Spec, annotations: Record<string, string> = {}): Pod => 
 
 describe('a node is refused', () => {
   for (const [plugin, text, final, spec, bound = {}, options = {}] of table)
-    it(`${text}: ${final ? 'whatever pods are deleted' : 'as long as some pods are present'}`, () => {
+    it(`with "${text}" ${final ? 'even if its pods are deleted' : 'as long as some pods are present'}`, () => {
       const expected = final ? { plugin, text, unresolvable: true } : { plugin, text };
       assert.deepEqual(rejections(incoming(spec), bound, options), [expected]);
     });
@@ -140,7 +140,7 @@ describe('a node is refused', () => {
     ]);
   });
 
-  it('by an unknown policy, with a list of the known ones', () => {
+  it('if the pod names an unknown policy, with a list of the existing ones', () => {
     const text = `annotation ${policyAnnotation}: "x" does not exist; use one of Default, RoundRobin, Random, LeastPod, LeastCpu, LeastMem`;
     assert.deepEqual(rejections(incoming({}, { [policyAnnotation]: 'x' }), {}, {}), [
       { plugin: 'SchedulingPolicy', text, unresolvable: true },

@@ -36,7 +36,7 @@ describe('policies', () => {
   const chosen = (policy: Policy, lastNode?: string, pods = bound) => {
     return nodeFor(plain(), snapshotOf(nodes, pods), { policy, lastNode });
   };
-  it('RoundRobin continues after the last node, and around', () => {
+  it('RoundRobin continues after the last chosen node, and after the last of all with the first', () => {
     assert.deepEqual(
       [undefined, 'a', 'b', 'c', 'bb'].map((last) => chosen('RoundRobin', last)),
       ['a', 'b', 'c', 'a', 'c'],
@@ -51,7 +51,7 @@ describe('policies', () => {
     assert.equal(chosen('LeastCpu'), 'a');
     assert.equal(chosen('LeastMem'), 'c');
   });
-  it('LeastCpu compares the share of the node, which is zero for an empty one', () => {
+  it('LeastCpu compares the used share of cpu, which is zero for an empty node', () => {
     const half = on('a', 'x', { cpu: '500m' });
     assert.equal(chosen('LeastCpu', undefined, [half, on('b', 'y', { cpu: '1' }), bound[2] ?? half]), 'b');
     assert.equal(chosen('LeastCpu', undefined, [on('a', 'x', { cpu: '1m' }), ...bound.slice(2)]), 'b');
@@ -62,7 +62,7 @@ describe('policies', () => {
     const two = [...mute, node('m', { allocatable: { pods: '5' } })];
     for (const policy of policies) assert.ok(nodeFor(plain(), snapshotOf(two), { policy }), policy);
   });
-  it('Default prefers the emptiest and avoids PreferNoSchedule taints', () => {
+  it('Default prefers the emptiest node and avoids PreferNoSchedule taints', () => {
     assert.equal(chosen('Default', undefined, bound.slice(0, 1)), 'c');
     const shunned = node('c', { taints: [{ key: 'k', effect: 'PreferNoSchedule' }] });
     assert.equal(nodeFor(plain(), snapshotOf([node('a'), shunned])), 'a');
@@ -133,7 +133,7 @@ describe('many nodes', () => {
       ['a', 'b', 'c'].filter(
         (name) => nodeFor(one, snapshotOf(nodes.filter(({ metadata }) => metadata.name === name))) === name,
       );
-    // All of them together allow the same nodes.
+    // Returns the nodes to which the pod is limited by name before any node is checked.
     const together = (one: Pod) => {
       const { nodes: names } = Cycle.begin(podInfo(one), snapshotOf(nodes), plugins()) as Cycle;
       return names;

@@ -48,7 +48,7 @@ describe('a pod without a node', () => {
     ['has failed', { phase: 'Failed' }],
     ['has succeeded', { phase: 'Succeeded' }],
   ] as [string, PodOptions][]) {
-    it(`is left alone when it ${what}`, async () => {
+    it(`is not scheduled when it ${what}`, async () => {
       await begin();
       await world.addNode(node('n'));
       await world.put(pod('p', { ...options, spec: { nodeName: undefined, ...options.spec } }));
@@ -90,7 +90,7 @@ it('an unknown policy is rejected with a list of the existing ones', async () =>
   );
 });
 
-describe('nodes are never given more than they have', () => {
+describe('nodes are never overcommitted', () => {
   it('while the cache does not show many bindings yet', async () => {
     await begin();
     world.prompt = false;
@@ -112,7 +112,7 @@ describe('nodes are never given more than they have', () => {
     assert.deepEqual(lines(), []);
   });
 
-  it('even after a failed binding, whose resources are free again', async () => {
+  it('after a failed binding, whose resources are released', async () => {
     await begin();
     await world.addNode(node('n', cores('1')));
     world.before = () => {
@@ -160,7 +160,7 @@ describe('a binding of a missing object', () => {
     assert.deepEqual([lines(), world.clock.pending], [[], 0]);
   });
 
-  it('is no error when another pod has its name in the meantime, which is bound as well', async () => {
+  it('is no error if another pod got the name in the meantime, and that pod is bound', async () => {
     await begin();
     await world.addNode(node('n'));
     world.before = () => {
@@ -175,7 +175,7 @@ describe('a binding of a missing object', () => {
     assert.deepEqual(lines(), []);
   });
 
-  it('is retried when the pod exists', async () => {
+  it('is retried if the pod exists', async () => {
     await begin();
     await world.addNode(node('n'));
     world.before = () => {

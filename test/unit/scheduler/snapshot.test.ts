@@ -8,7 +8,7 @@ import { container, node, pod } from '../controllers/objects.ts';
 import { decideWith, snapshotOf, wanting } from './pods.ts';
 
 describe('Snapshot', () => {
-  it('keeps an assumption while the server does not show it yet', () => {
+  it('keeps the assumed node of a pod while the server does not show it yet', () => {
     const snapshot = snapshotOf([node('n')]);
     const one = wanting('p', { cpu: '1' });
     snapshot.assume(one, 'n');
@@ -77,7 +77,7 @@ describe('Snapshot', () => {
     const table: [string, Pod, number][] = [
       ['counts the requested resources while fewer are allocated', sized('1500m', '1'), 1500],
       ['counts the allocated resources while fewer are requested', sized('500m', '1'), 1000],
-      ['frees the rest when fewer are allocated', sized('500m', '500m'), 500],
+      ['releases the rest when fewer are allocated', sized('500m', '500m'), 500],
       [
         'counts the allocated resources if the resize is infeasible',
         sized('3', '1', { resize: 'Infeasible' }),
@@ -101,9 +101,9 @@ describe('Snapshot', () => {
   });
 });
 
-describe('never overcommits, and releases reserved resources', () => {
+describe('the policies', () => {
   for (const policy of policies)
-    it(policy, () => {
+    it(`never overcommit a node, and resources of removed pods are released, with ${policy}`, () => {
       for (let seed = 1; seed <= 15; seed++) fill(policy, new SeededRandom(seed));
     });
 

@@ -65,7 +65,7 @@ describe('a pod with a claim', () => {
     return decision.refused?.text ?? decision.nodes[0]?.rejections.map(({ text }) => text).join();
   };
   const table: [string, string | undefined, string][] = [
-    ['that does not exist waits', told(one), 'persistentvolumeclaim "c" not found'],
+    ['that does not exist', told(one), 'persistentvolumeclaim "c" not found'],
     [
       'that will be created for it',
       told(ephemeral),
@@ -78,12 +78,12 @@ describe('a pod with a claim', () => {
       "node(s) didn't find available persistent volumes to bind",
     ],
     [
-      'for many nodes, of a class with folders on one node',
+      'for many nodes, of a class with volumes on one node',
       told(one, claim({ storageClassName: 'local', accessModes: ['ReadWriteMany', 'ReadWriteOnce'] })),
       'node(s) didn\'t find available persistent volumes to bind (persistentvolumeclaim "c": access mode ReadWriteMany is not supported: a local volume is on one node)',
     ],
     [
-      'for one node, of a class with folders on one node',
+      'for one node, of a class with volumes on one node',
       told(one, claim({ storageClassName: 'local' })),
       'n',
     ],
@@ -183,7 +183,9 @@ describe('a pod with a claim', () => {
       'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode',
     ],
   ];
-  for (const [what, text, expected] of table) it(what, () => assert.equal(text, expected));
+  for (const [what, text, expected] of table)
+    it(`${what} ${expected === 'n' ? 'is scheduled' : 'is not scheduled'}`, () =>
+      assert.equal(text, expected));
 });
 
 describe('a claim with ReadWriteOncePod', () => {

@@ -58,7 +58,7 @@ describe('a pod that fits nowhere', () => {
     assert.deepEqual([report.total, report.nodes[0].node], [1, 'n']);
   });
 
-  it('reports it once, and again when the reason changes', async () => {
+  it('reports the reason once, and again when it changes', async () => {
     await world.put(wanting('p', { cpu: '1' }));
     const explanation = world.revisionOf('p');
     assert.deepEqual(world.events, [`Warning FailedScheduling p: ${noNodes}`]);
@@ -74,7 +74,7 @@ describe('a pod that fits nowhere', () => {
     assert.equal(condition?.lastTransitionTime, at(0));
   });
 
-  it('reports it again if the report was lost', async () => {
+  it('reports the reason again if the condition or the annotation was lost', async () => {
     await world.put(wanting('p', { cpu: '1' }));
     const { metadata, status, ...rest } = world.pod('p');
     await world.clock.advance(1_000);
@@ -91,7 +91,7 @@ describe('a pod that fits nowhere', () => {
     assert.equal(world.events.length, 1);
   });
 
-  it('waits since it had no node, not since its last report', async () => {
+  it('keeps the time since which it waits when its reason is reported again', async () => {
     const made = wanting('p', { cpu: '1' });
     await world.clock.advance(9_000);
     const scheduled = (status: 'True' | 'False') => ({
@@ -114,7 +114,7 @@ describe('a pod that fits nowhere', () => {
     assert.equal(world.clock.pending, 0);
   });
 
-  it('is reported again after a failed report', async () => {
+  it('reports the reason again after a failed report', async () => {
     world.before = (made) => {
       if (made === 'status') throw newInternalError('no');
     };
@@ -138,7 +138,7 @@ describe('a waiting pod is tried again', () => {
     ['a node becomes ready', node('n', { ...suiting, ready: 'False' })],
     ['a node has more allocatable resources', node('n', { ...suiting, ...room('500m') })],
     [
-      'a node with a capacity alone grows',
+      'a node grows whose status has only a capacity',
       withoutAllocatable({ ...suiting, ...room('500m') }),
       withoutAllocatable(suiting),
     ],

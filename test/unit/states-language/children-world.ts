@@ -1,6 +1,6 @@
 /** Machines with one state, as branches and as processors of a Map. */
 
-/** A machine of one task. */
+/** Returns a state machine of one task. */
 export const one = (name: string, more: object = {}) => ({
   StartAt: name,
   States: { [name]: { Type: 'Task', Resource: `function:${name.toLowerCase()}`, End: true, ...more } },

@@ -32,7 +32,7 @@ test('Parallel starts all branches at once, and its output has their outputs in 
   assert.deepEqual(run.output, [null, 'b', 'c']);
 });
 
-test('Parallel: its fields', async () => {
+test('a Parallel applies its paths, Parameters and ResultSelector', async () => {
   const input = { x: { y: 1 }, z: 2 };
   const state = parallel({
     InputPath: '$.x',
@@ -128,10 +128,10 @@ test('a Fail in a branch fails the Parallel', async () => {
   };
   const run = await WorkflowRun.start(alone(state));
   assert.equal(run.error, 'Mine');
-  assert.deepEqual(run.tasks, [], 'B was not entered, or is not asked for');
+  assert.deepEqual(run.tasks, [], 'no task of B is outstanding');
 });
 
-test('branches have separate waits and timeouts, and the earliest sets the timer', async () => {
+test('branches wait separately, and the earliest end sets the timer', async () => {
   const wait = (name: string, Seconds: number) => ({
     StartAt: name,
     States: { [name]: { Type: 'Wait', Seconds, End: true } },

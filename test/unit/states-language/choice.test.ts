@@ -41,7 +41,7 @@ for (const [type, middle, below, above, same] of samples)
       assert.equal(literal, byPath);
       return literal;
     };
-    test(`${type}${name}, and with a path`, () => {
+    test(`${type}${name} compares with a literal and with the value of a path`, () => {
       assert.equal(holds(below), whenBelow);
       assert.equal(holds(same), whenSame);
       assert.equal(holds(middle), whenSame);
@@ -91,7 +91,7 @@ for (const [rule, input, expected] of single)
   test(`${JSON.stringify(rule)} of ${JSON.stringify(input)} ${expected ? 'holds' : 'does not hold'}`, () =>
     assert.equal(holdsRule({ Variable: '$', ...rule }, { input }), expected));
 
-test('the comparisons are the 39 of the language', () => assert.equal(choiceOperators.size, 39));
+test('there are 39 comparisons', () => assert.equal(choiceOperators.size, 39));
 
 const big = { Variable: '$.n', NumericGreaterThan: 10 };
 const even = { Variable: '$.even', BooleanEquals: true };
@@ -114,7 +114,7 @@ const joined: [rule: Comparison, expected: boolean | 'fails'][] = [
   [{ Variable: '$v', NumericEqualsPath: '$.n' }, true],
 ];
 for (const [rule, expected] of joined)
-  test(`${JSON.stringify(rule)}: ${expected}`, () => {
+  test(`${JSON.stringify(rule)} ${expected === 'fails' ? 'fails' : expected ? 'holds' : 'does not hold'}`, () => {
     const roots = {
       input: { n: 20, even: true },
       context: { State: { Name: 'S' } },
@@ -161,10 +161,10 @@ const patterns: [pattern: string, text: string, expected: boolean][] = [
   ['\\a', 'a', false],
 ];
 for (const [pattern, text, expected] of patterns)
-  test(`${text} ${expected ? 'is' : 'is not'} like ${pattern}`, () =>
+  test(`the text "${text}" ${expected ? 'matches' : 'does not match'} the pattern "${pattern}"`, () =>
     assert.equal(matchesPattern(text, pattern), expected));
 
-test('a pattern agrees with a plain search for every short text', () => {
+test('a pattern matches the same short texts as the equivalent regular expression', () => {
   const texts = (length: number): string[] =>
     length === 0 ? [''] : texts(length - 1).flatMap((text) => [text, `${text}a`, `${text}b`]);
   const words = [...new Set(texts(6))];
@@ -204,4 +204,6 @@ const times: [text: string, ms: number | undefined][] = [
   [' 2023-01-01T00:00:00Z', undefined],
   ['2023-01-01T00:00:00Z ', undefined],
 ];
-for (const [text, ms] of times) test(`the time ${text}`, () => assert.equal(parseTimestamp(text), ms));
+for (const [text, ms] of times)
+  test(`the time "${text}" is ${ms === undefined ? 'invalid' : 'valid'}`, () =>
+    assert.equal(parseTimestamp(text), ms));

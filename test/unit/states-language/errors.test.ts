@@ -33,7 +33,7 @@ for (const [names, error, expected] of matching)
   test(`${names.join(', ')} ${expected ? 'matches' : 'does not match'} ${error || 'an error without a name'}`, () =>
     assert.equal(matchesError(names, { error, cause: '' }), expected));
 
-test('States.BranchFailed matches every failure in a branch', () => {
+test('States.BranchFailed matches every failure in a branch except States.Runtime', () => {
   assert.equal(matchesError(['States.BranchFailed'], { error: 'Mine', cause: '' }, true), true);
   assert.equal(matchesError(['States.BranchFailed'], { error: 'States.Runtime', cause: '' }, true), false);
 });
@@ -50,7 +50,7 @@ const delays: [retrier: object, seconds: number[]][] = [
   [{ BackoffRate: 1000 }, [1, 1000, 1_000_000, 99_999_999, 99_999_999]],
 ];
 for (const [retrier, seconds] of delays)
-  test(`the delays of ${JSON.stringify(retrier)}`, () =>
+  test(`the delays of the retrier ${JSON.stringify(retrier)} are ${seconds.join(', ')} seconds`, () =>
     assert.deepEqual(
       seconds.map((_, used) => delayOf({ ErrorEquals: ['States.ALL'], ...retrier }, used, half)),
       seconds,
@@ -95,7 +95,7 @@ test('a task is tried again after each interval, until it succeeds', async () =>
   );
 });
 
-test('three retries by default, then the error remains', async () => {
+test('a retrier makes three retries by default, and then the error remains', async () => {
   const { at, run } = await attempts([{ ErrorEquals: ['States.ALL'] }], 'A', 'A', 'A', 'B');
   assert.deepEqual(at, [0, 1, 3, 7]);
   assert.equal(run.error, 'B');
@@ -171,14 +171,14 @@ const caught = async (
   return run.finish(() => end);
 };
 
-test('Catch: the error replaces the input, or is put at ResultPath', async () => {
+test('Catch replaces the input by the error, or puts the error at its ResultPath', async () => {
   const error = { Error: 'Mine', Cause: 'why' };
   assert.deepEqual((await caught({})).output, error);
   assert.deepEqual((await caught({ ResultPath: '$.err' })).output, { a: 1, err: error });
   assert.deepEqual((await caught({ ResultPath: null })).output, { a: 1 });
 });
 
-test('Catch does not pass the OutputPath, the ResultPath and the ResultSelector of its state', async () => {
+test('Catch does not apply the OutputPath, the ResultPath and the ResultSelector of its state', async () => {
   const run = await WorkflowRun.start(
     alone(
       {
@@ -195,7 +195,7 @@ test('Catch does not pass the OutputPath, the ResultPath and the ResultSelector 
   assert.deepEqual(run.output, { Error: 'Mine', Cause: '' });
 });
 
-test('Catch assigns from the error', async () => {
+test('Catch assigns variables from the error', async () => {
   const run = await WorkflowRun.start(
     alone(
       {
@@ -290,7 +290,7 @@ test('a timeout is retried with a new deadline', async () => {
   assert.equal(run.output, 'right');
 });
 
-test('a cause that is long is kept whole, and is short in the history', async () => {
+test('a long cause is kept whole in the run, and shortened in the history', async () => {
   const cause = 'x'.repeat(600);
   const run = await WorkflowRun.start(alone(task));
   await run.finish(() => ({ error: 'A', cause }));

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { started, type TaskEnd, WorkflowRun } from '../../fixtures/workflow-run.ts';
 
-test('one task prints hello', async () => {
+test('a workflow of one task ends with the output of its function', async () => {
   const run = await WorkflowRun.start({
     Comment: 'one state',
     StartAt: 'Hello',
@@ -21,7 +21,7 @@ test('one task prints hello', async () => {
   assert.equal((await run.finish(() => ({ output: 'Hello' }))).output, 'Hello');
 });
 
-test('a choice by number, with a default that fails', async () => {
+test('a choice by number takes the state of the rule that matches, or the default, which fails', async () => {
   const definition = {
     StartAt: 'First',
     States: {
@@ -47,7 +47,7 @@ test('a choice by number, with a default that fails', async () => {
   assert.deepEqual(await path(3), ['First', 'Choose', 'Neither']);
 });
 
-test('a choice with Not, with And over a range, and by time', async () => {
+test('a choice decides with Not, with And over a range, and by time', async () => {
   const definition = {
     StartAt: 'Dispatch',
     States: {
@@ -84,7 +84,7 @@ test('a choice with Not, with And over a range, and by time', async () => {
   assert.equal(await end({ type: 'Private', at: '2001-01-01T12:00:00Z' }), 'Record');
 });
 
-test('an order whose items are validated one after the other, each with a part of the delivery', async () => {
+test('a Map validates all items of an order, each with a part of the delivery', async () => {
   const run = await WorkflowRun.start(
     {
       StartAt: 'Validate All',
@@ -120,7 +120,7 @@ test('an order whose items are validated one after the other, each with a part o
   });
 });
 
-test('sum and difference of two numbers, side by side', async () => {
+test('a Parallel computes the sum and the difference of two numbers', async () => {
   const side = (name: string) => ({
     StartAt: name,
     States: { [name]: { Type: 'Task', Resource: `function:${name.toLowerCase()}`, End: true } },
@@ -170,7 +170,7 @@ test('two retriers of one state have separate intervals and counts for their err
   assert.deepEqual(run.output, { Error: 'ErrorB', Cause: '' });
 });
 
-test('a payload template with constants, paths, the context and intrinsic functions', async () => {
+test('a payload template may have constants, paths, the context and intrinsic functions', async () => {
   const run = await WorkflowRun.start(
     {
       StartAt: 'X',
@@ -217,7 +217,7 @@ test('a payload template with constants, paths, the context and intrinsic functi
   });
 });
 
-test('polling a job with JSONata until it is done, counting in a variable', async () => {
+test('a workflow with JSONata polls a job until it is done, and counts in a variable', async () => {
   const run = await WorkflowRun.start({
     QueryLanguage: 'JSONata',
     StartAt: 'Submit',

@@ -49,7 +49,7 @@ const definition = defined({
   },
 });
 
-test('as text', () =>
+test('a workflow is drawn as text', () =>
   assert.equal(
     graph(definition, 'text'),
     `→ Get [Task]
@@ -75,7 +75,7 @@ test('as text', () =>
 `,
   ));
 
-test('as DOT', () =>
+test('a workflow is drawn as DOT', () =>
   assert.equal(
     graph(definition, 'dot'),
     `digraph workflow {
@@ -121,7 +121,7 @@ test('as DOT', () =>
 `,
   ));
 
-test('as Mermaid', () =>
+test('a workflow is drawn as Mermaid', () =>
   assert.equal(
     graph(definition, 'mermaid'),
     `flowchart TD
@@ -158,7 +158,7 @@ test('as Mermaid', () =>
 `,
   ));
 
-test('conditions of JSONata, and labels that are too long', () => {
+test('conditions of JSONata are drawn without their brackets, and long ones are cut', () => {
   const rule = (Condition: unknown) => ({ Condition, Next: 'E' });
   const text = graph(
     defined({

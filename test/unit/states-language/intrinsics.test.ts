@@ -79,14 +79,15 @@ const given: [text: string, value: Json][] = [
   ["States.Array('it\\'s', '\\{')", ["it's", '{']],
   ['States.Array(-1.5e2, false)', [-150, false]],
 ];
-for (const [text, value] of given) test(text, () => assert.deepEqual(call(text), value));
+for (const [text, value] of given)
+  test(`${text} is ${JSON.stringify(value)}`, () => assert.deepEqual(call(text), value));
 
 const lengths: [algorithm: string, length: number][] = [
   ['SHA-384', 96],
   ['SHA-512', 128],
 ];
 for (const [algorithm, length] of lengths)
-  test(`a hash by ${algorithm}`, () => {
+  test(`a hash by ${algorithm} has ${length} hexadecimal digits, and differs for another text`, () => {
     const hash = call(`States.Hash('abc', '${algorithm}')`);
     assert.match(String(hash), new RegExp(`^[0-9a-f]{${length}}$`));
     assert.notEqual(hash, call(`States.Hash('abd', '${algorithm}')`));
@@ -122,7 +123,7 @@ const refused: [text: string, cause: RegExp][] = [
   ['States.Array($.missing)', /States\.Array: there is nothing at a path of its arguments/],
 ];
 for (const [text, cause] of refused)
-  test(`fails: ${text}`, () =>
+  test(`${text} fails`, () =>
     assert.throws(
       () => call(text),
       (error) =>
@@ -158,7 +159,7 @@ for (const [name, least, most] of counts)
     assert.throws(written(most + 1), SyntaxProblem);
   });
 
-test('the longest list that ArrayRange makes', () =>
+test('ArrayRange makes a list of 1000 items', () =>
   assert.equal((call('States.ArrayRange(1, 1000, 1)') as Json[]).length, 1000));
 
 test('a text of the maximum length may be hashed', () =>
@@ -172,7 +173,7 @@ test('a path that visits too many values fails the function', () => {
   );
 });
 
-test('MathRandom draws from the first number on and below the second, the same for the same seed', () => {
+test('MathRandom draws a number that is not below the first and is below the second, the same for the same seed', () => {
   const random = new SeededRandom(1);
   const drawn = Array.from({ length: 200 }, () => Number(call('States.MathRandom(-2, 3)', random)));
   assert.deepEqual(
@@ -214,7 +215,7 @@ const broken: [text: string, problem: RegExp][] = [
   ['States.Array('.repeat(11) + ')'.repeat(11), /more than 10 levels of nesting/],
 ];
 for (const [text, problem] of broken)
-  test(`refused: ${text.slice(0, 50)}`, () =>
+  test(`the call "${text.slice(0, 50)}" is refused`, () =>
     assert.throws(
       () => parseIntrinsic(text),
       (error) => error instanceof SyntaxProblem && problem.test(error.message),

@@ -32,7 +32,7 @@ const values: [expression: string, value: Json][] = [
   ['$map([1,2], function($v) { $v * 2 })', [2, 4]],
 ];
 for (const [expression, value] of values)
-  test(`JSONata: ${expression}`, async () =>
+  test(`the expression ${expression} is ${JSON.stringify(value)}`, async () =>
     assert.deepEqual(
       await ask(expression, { x: { a: [{ b: 1 }, { b: 2 }, { b: 3 }] }, states: { input: 'in' } }),
       value,
@@ -54,7 +54,7 @@ const refused: [expression: string, why: RegExp][] = [
   ['($f := function() { $f() + 1 }; $f())', /stack|depth/i],
 ];
 for (const [expression, why] of refused)
-  test(`JSONata fails: ${expression}`, () =>
+  test(`the expression ${expression} fails`, () =>
     assert.rejects(ask(expression), (error) => error instanceof Error && why.test(error.message)));
 
 test('random values are generated from the seed', async () => {
@@ -68,7 +68,7 @@ test('random values are generated from the seed', async () => {
   );
 });
 
-test('invalid expressions', () => {
+test('an expression is invalid if it cannot be parsed, is too long or has too many signs %', () => {
   assert.equal(expressionProblem('$states.input.a'), undefined);
   assert.match(expressionProblem('$states.') ?? '', /Unexpected end of expression \(at character 8\)/);
   assert.equal(expressionProblem(`${'1 % '.repeat(100)}1`), undefined);
@@ -97,7 +97,7 @@ const outputs: [name: string, state: object, output: Json][] = [
   ['Output as one expression', { Type: 'Pass', Output: '{%$states.input.list[0]%}', End: true }, 3],
   ['Output that is not an expression', { Type: 'Pass', Output: 7, End: true }, 7],
   [
-    'the context',
+    'Pass with the context',
     { Type: 'Pass', Output: '{% $states.context.State.Name & $states.context.Execution.Id %}', End: true },
     'Sruns/one',
   ],
@@ -151,7 +151,7 @@ const outputs: [name: string, state: object, output: Json][] = [
   ],
 ];
 for (const [name, state, output] of outputs)
-  test(`with JSONata: ${name}`, async () => {
+  test(`with JSONata, ${name} gives ${JSON.stringify(output)}`, async () => {
     const run = await WorkflowRun.start(one(state), input);
     assert.deepEqual((await run.finish(answer)).output, output);
   });
@@ -178,7 +178,7 @@ test('a Task with JSONata is started with its Arguments and its times', async ()
   );
 });
 
-test('Choice with Conditions: Output and Assign of the rule, or of the state', async () => {
+test('a Choice with Conditions uses Output and Assign of the rule that matches, or else of the state', async () => {
   const show = { Type: 'Pass', Output: { in: '{% $states.input %}', v: '{% $v %}' }, End: true };
   const definition = one(
     {
@@ -207,7 +207,7 @@ test('Choice with Conditions: Output and Assign of the rule, or of the state', a
   assert.deepEqual(await end(4), { in: null, v: 'none' });
 });
 
-test('Fail with expressions', async () => {
+test('a Fail with JSONata evaluates its Error and its Cause', async () => {
   const run = await WorkflowRun.start(
     one({ Type: 'Fail', Error: '{% "E" & $states.input.a %}', Cause: '{% $states.input.list %}' }),
     input,
@@ -215,7 +215,7 @@ test('Fail with expressions', async () => {
   assert.deepEqual(run.state.failure, { error: 'E1', cause: '[3,4]' });
 });
 
-test('Catch with JSONata: Output and Assign from $states.errorOutput', async () => {
+test('Catch with JSONata evaluates Output and Assign with $states.errorOutput', async () => {
   const definition = (catcher: object) =>
     one(
       { ...task, Catch: [{ ErrorEquals: ['Mine'], Next: 'C', ...catcher }] },
@@ -246,7 +246,7 @@ test('Catch with JSONata: Output and Assign from $states.errorOutput', async () 
   );
 });
 
-test('variables with JSONata', async () => {
+test('variables are assigned and read with JSONata', async () => {
   const real = await WorkflowRun.start(
     machine(
       {
@@ -291,13 +291,13 @@ const failing: [name: string, state: object, error: string][] = [
   ],
 ];
 for (const [name, state, error] of failing)
-  test(`with JSONata fails: ${name}`, async () => {
+  test(`with JSONata, a state with ${name} fails`, async () => {
     const choice = 'Choices' in state ? { E: { Type: 'Succeed' } } : {};
     const run = await WorkflowRun.start(one(state, choice), input);
     assert.equal((await run.finish()).error, error);
   });
 
-test('a failed expression is named, and can be caught', async () => {
+test('the error of an expression names the expression, and can be caught', async () => {
   const definition = one(
     { ...task, Arguments: '{% $no %}', Catch: [{ ErrorEquals: ['States.QueryEvaluationError'], Next: 'C' }] },
     { C: { Type: 'Pass', End: true } },
@@ -309,7 +309,7 @@ test('a failed expression is named, and can be caught', async () => {
   });
 });
 
-test('a state of JSONata in a workflow of JSONPath: a text in {% %} is an expression there alone', async () => {
+test('in a workflow with JSONPath, a text in {% %} is an expression only in states with JSONata', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'A',
     States: {

@@ -28,8 +28,8 @@ test('more than ten items keep their order', async () => {
 });
 
 const maps: [name: string, state: object, input: Json, output: Json][] = [
-  ['the input itself', map(), [1, 2], [1, 2]],
-  ['no items', map(), [], []],
+  ['a list as its input', map(), [1, 2], [1, 2]],
+  ['an empty list', map(), [], []],
   ['Iterator', { Type: 'Map', Iterator: one('A') }, [1], [1]],
   ['ProcessorConfig', map({}, { ...one('A'), ProcessorConfig: { Mode: 'INLINE' } }), [1], [1]],
   ['InputPath and ItemsPath', map({ InputPath: '$.a', ItemsPath: '$.b' }), { a: { b: [7] } }, [7]],
@@ -48,7 +48,7 @@ const maps: [name: string, state: object, input: Json, output: Json][] = [
     ],
   ],
   [
-    'Parameters, as ItemSelector once was called',
+    'Parameters, the former name of ItemSelector',
     map({ InputPath: '$.in', ItemsPath: '$.l', Parameters: { 'v.$': '$$.Map.Item.Value', 'k.$': '$.k' } }),
     { in: { l: [1], k: 2 } },
     [{ v: 1, k: 2 }],
@@ -60,13 +60,13 @@ const maps: [name: string, state: object, input: Json, output: Json][] = [
     { l: [1, 2], r: { n: 2 } },
   ],
   [
-    'the item in the states of an iteration',
+    'states that read the item of their iteration',
     map({}, one('A', { Parameters: { 'v.$': '$$.Map.Item.Value', 'i.$': '$$.Map.Item.Index' } })),
     ['x'],
     [{ v: 'x', i: 0 }],
   ],
   [
-    'a Map in a Map',
+    'an inner Map',
     map(
       {},
       { StartAt: 'M', States: { M: map({}, one('B', { Parameters: { 'v.$': '$$.Map.Item.Value' } })) } },
@@ -77,11 +77,11 @@ const maps: [name: string, state: object, input: Json, output: Json][] = [
 ];
 
 for (const [name, state, input, output] of maps)
-  test(`Map: ${name}`, async () =>
+  test(`a Map with ${name} gives ${JSON.stringify(output)}`, async () =>
     assert.deepEqual(await outputOf(state as Record<string, unknown>, input, echo), output));
 
 const mapFails: [name: string, state: Record<string, unknown>, input: Json, error: string][] = [
-  ['a value that is not a list', map(), { a: 1 }, 'States.Runtime'],
+  ['its input is not a list', map(), { a: 1 }, 'States.Runtime'],
   ['ItemsPath finds nothing', map({ ItemsPath: '$.l' }), {}, 'States.Runtime'],
   [
     'ItemSelector finds nothing',
@@ -90,13 +90,13 @@ const mapFails: [name: string, state: Record<string, unknown>, input: Json, erro
     'States.ParameterPathFailure',
   ],
   [
-    'MaxConcurrencyPath that is not a number',
+    'MaxConcurrencyPath finds no number',
     map({ ItemsPath: '$.l', MaxConcurrencyPath: '$.n' }),
     { l: [1], n: 'x' },
     'States.Runtime',
   ],
   [
-    'ToleratedFailurePercentagePath above 100',
+    'ToleratedFailurePercentagePath finds a number above 100',
     map({ ItemsPath: '$.l', ToleratedFailurePercentagePath: '$.n' }),
     { l: [1], n: 101 },
     'States.Runtime',
@@ -104,7 +104,7 @@ const mapFails: [name: string, state: Record<string, unknown>, input: Json, erro
 ];
 
 for (const [name, state, input, error] of mapFails)
-  test(`Map fails: ${name}`, async () => assert.equal(await errorOf(state, input), error));
+  test(`a Map fails if ${name}`, async () => assert.equal(await errorOf(state, input), error));
 
 test('MaxConcurrency limits concurrent iterations, and the next starts as soon as one has ended', async () => {
   for (const limit of [{ MaxConcurrency: 2 }, { MaxConcurrencyPath: '$.n' }]) {
@@ -131,7 +131,7 @@ test('MaxConcurrency 1 runs one iteration after the other', async () => {
   assert.deepEqual([most, run.output], [1, [1, 2, 3]]);
 });
 
-test('without MaxConcurrency, or with a larger one, there are at most forty at a time', async () => {
+test('at most forty iterations run at a time, also without MaxConcurrency or with a larger one', async () => {
   const items = Array.from({ length: 60 }, (_, index) => index);
   for (const limit of [{}, { MaxConcurrency: 0 }, { MaxConcurrency: 50 }]) {
     const run = await WorkflowRun.start(alone(map(limit)), items);
@@ -141,7 +141,7 @@ test('without MaxConcurrency, or with a larger one, there are at most forty at a
   }
 });
 
-test('iterations that never wait run a hundred states at a time', async () => {
+test('a call runs at most a hundred states of iterations that never wait', async () => {
   const processor = {
     StartAt: 'A',
     States: { A: { Type: 'Pass', Next: 'B' }, B: { Type: 'Pass', End: true } },
@@ -223,7 +223,7 @@ const tolerant: [state: object, failing: number, expected: Json][] = [
 ];
 
 for (const [state, failing, expected] of tolerant)
-  test(`Map with ${JSON.stringify(state)}, ${failing} of 4 fail`, async () => {
+  test(`a Map with ${JSON.stringify(state)} ${typeof expected === 'string' ? 'fails' : 'succeeds'} if ${failing} of 4 iterations fail`, async () => {
     const run = await WorkflowRun.start(alone(map({ ItemsPath: '$.l', ...state })), {
       l: [1, 2, 3, 4],
       n: 1,
@@ -236,7 +236,7 @@ for (const [state, failing, expected] of tolerant)
     else assert.deepEqual(run.output, expected);
   });
 
-test('the cause contains the number of failures and the last failure', async () => {
+test('the cause of a failed Map contains the number of failures and the last failure', async () => {
   const run = await WorkflowRun.start(alone(map({ ToleratedFailureCount: 1 })), [1, 2, 3]);
   await run.finish(() => ({ error: 'Mine', cause: 'why' }));
   assert.equal(

@@ -105,7 +105,7 @@ function eventFor(run: WorkflowRun, random: SeededRandom): RunEvent {
 
 const rounds = 250;
 
-test(`${rounds} random workflows`, async () => {
+test(`${rounds} random workflows end with nothing outstanding, and repeated calls give the same answers`, async () => {
   const ends = new Map<string, number>();
   let tasks = 0;
   for (let seed = 1; seed <= rounds; seed++) {

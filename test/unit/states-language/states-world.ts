@@ -1,4 +1,4 @@
-/** Input, and single states, of the tests of states. */
+/** Input and single states for the tests of states. */
 import { alone, type TaskEnd } from '../../fixtures/workflow-run.ts';
 
 export const input = { a: 1, b: { c: [1, 2, 3] }, text: 'x' };

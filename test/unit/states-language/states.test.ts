@@ -6,9 +6,9 @@ import { alone, errorOf, outputOf, started, WorkflowRun } from '../../fixtures/w
 import { answer, input, task, wait } from './states-world.ts';
 
 const passes: [name: string, state: object, output: Json][] = [
-  ['nothing but Type', {}, input],
+  ['no other field', {}, input],
   ['Result', { Result: { x: 0 } }, { x: 0 }],
-  ['Result is not a template', { Result: { 'x.$': '$.a' } }, { 'x.$': '$.a' }],
+  ['a Result that looks like a template', { Result: { 'x.$': '$.a' } }, { 'x.$': '$.a' }],
   ['Result null', { Result: null }, null],
   ['Result with ResultPath', { Result: 9, ResultPath: '$.b.d' }, { ...input, b: { ...input.b, d: 9 } }],
   ['Result with ResultPath null', { Result: 9, ResultPath: null }, input],
@@ -36,41 +36,41 @@ const passes: [name: string, state: object, output: Json][] = [
     { x: 'x!' },
   ],
   ['Parameters with several matches', { Parameters: { 'x.$': '$..c' } }, { x: [[1, 2, 3]] }],
-  ['a field that ends in .$ within a text', { Parameters: { 'a.$b': 1 } }, { 'a.$b': 1 }],
+  ['a parameter that has .$ within its name', { Parameters: { 'a.$b': 1 } }, { 'a.$b': 1 }],
   [
-    'the context',
+    'Parameters from the context',
     { Parameters: { 'n.$': '$$.State.Name', 'e.$': '$$.Execution.Name', 'w.$': '$$.StateMachine.Name' } },
     { n: 'S', e: 'one', w: 'w' },
   ],
   [
-    'the input in the context',
+    'Parameters from the input in the context',
     { Parameters: { 'i.$': '$$.Execution.Input.a', 'id.$': '$$.Execution.Id' } },
     { i: 1, id: 'runs/one' },
   ],
   [
-    'the start times in the context',
+    'Parameters from the start times in the context',
     { Parameters: { 's.$': '$$.Execution.StartTime', 'e.$': '$$.State.EnteredTime' } },
     { s: '2026-03-14T01:59:00.000Z', e: '2026-03-14T01:59:00.000Z' },
   ],
-  ['the retries in the context', { Parameters: { 'r.$': '$$.State.RetryCount' } }, { r: 0 }],
+  ['Parameters from the retries in the context', { Parameters: { 'r.$': '$$.State.RetryCount' } }, { r: 0 }],
 ];
 
 for (const [name, state, output] of passes)
-  test(`Pass: ${name}`, async () =>
+  test(`a Pass with ${name} gives ${JSON.stringify(output)}`, async () =>
     assert.deepEqual(await outputOf({ Type: 'Pass', ...state }, input), output));
 
 const failing: [name: string, state: object, error: string][] = [
-  ['InputPath finds nothing', { InputPath: '$.missing' }, 'States.Runtime'],
-  ['OutputPath finds nothing', { OutputPath: '$.missing' }, 'States.Runtime'],
-  ['Parameters find nothing', { Parameters: { 'x.$': '$.missing' } }, 'States.ParameterPathFailure'],
-  ['a variable that is not assigned', { Parameters: { 'x.$': '$v' } }, 'States.ParameterPathFailure'],
+  ['its InputPath finds nothing', { InputPath: '$.missing' }, 'States.Runtime'],
+  ['its OutputPath finds nothing', { OutputPath: '$.missing' }, 'States.Runtime'],
+  ['its Parameters find nothing', { Parameters: { 'x.$': '$.missing' } }, 'States.ParameterPathFailure'],
+  ['a variable is not assigned', { Parameters: { 'x.$': '$v' } }, 'States.ParameterPathFailure'],
   ['a function fails', { Parameters: { 'x.$': 'States.ArrayLength($.a)' } }, 'States.IntrinsicFailure'],
-  ['ResultPath does not fit', { ResultPath: '$.a.x' }, 'States.ResultPathMatchFailure'],
-  ['ResultPath past the end of a list', { ResultPath: '$.b.c[3]' }, 'States.ResultPathMatchFailure'],
+  ['its ResultPath does not fit the input', { ResultPath: '$.a.x' }, 'States.ResultPathMatchFailure'],
+  ['its ResultPath is past the end of a list', { ResultPath: '$.b.c[3]' }, 'States.ResultPathMatchFailure'],
 ];
 
 for (const [name, state, error] of failing)
-  test(`Pass fails: ${name}`, async () =>
+  test(`a Pass fails if ${name}`, async () =>
     assert.equal(await errorOf({ Type: 'Pass', ...state }, input), error));
 
 test('data that is too large, or too deep, fails a state', async () => {
@@ -104,7 +104,7 @@ test('an input that is too large ends the run before it begins, and is not kept'
   assert.equal((await WorkflowRun.start(alone({ Type: 'Succeed' }), most)).output, most);
 });
 
-test('Succeed takes InputPath and OutputPath', async () => {
+test('Succeed applies InputPath and OutputPath', async () => {
   const run = await WorkflowRun.start(alone({ Type: 'Succeed', InputPath: '$.b', OutputPath: '$.c' }), input);
   assert.deepEqual(run.output, [1, 2, 3]);
   assert.deepEqual(run.commands, [{ type: 'done', output: [1, 2, 3] }]);
@@ -118,7 +118,7 @@ const fails: [state: object, error: string, cause: string][] = [
 ];
 
 for (const [state, error, cause] of fails)
-  test(`Fail ${JSON.stringify(state)}`, async () => {
+  test(`a Fail with ${JSON.stringify(state)} ends the run with its error and its cause`, async () => {
     const run = await WorkflowRun.start(alone({ Type: 'Fail', ...state }), input);
     assert.deepEqual(run.state.failure, { error, cause });
     assert.deepEqual(run.commands, [{ type: 'failed', status: 'Failed', error, cause }]);
@@ -134,7 +134,7 @@ const waits: [state: object, input: Json, ms: number][] = [
 ];
 
 for (const [state, given, ms] of waits)
-  test(`Wait ${JSON.stringify(state)}`, async () => {
+  test(`a Wait with ${JSON.stringify(state)} ends after ${ms} ms`, async () => {
     const run = await WorkflowRun.start(wait(state), given);
     assert.deepEqual(run.commands, [{ type: 'setTimer', due: started + ms }]);
     run.now += ms - 1;
@@ -154,7 +154,7 @@ test('a Wait of 0 seconds does not wait', async () => {
     assert.equal((await WorkflowRun.start(wait(state))).state.status, 'Succeeded');
 });
 
-test('a Wait passes on the value of its paths', async () => {
+test('a Wait applies its paths, and assigns variables', async () => {
   const whole = await WorkflowRun.start(
     alone(
       {
@@ -182,7 +182,7 @@ for (const [state, given] of [
   [{ TimestampPath: '$.s' }, { s: 'tomorrow' }],
   [{ TimestampPath: '$.s' }, { s: 5 }],
 ] as [object, Json][])
-  test(`Wait fails: ${JSON.stringify(state)} of ${JSON.stringify(given)}`, async () =>
+  test(`a Wait with ${JSON.stringify(state)} fails for the input ${JSON.stringify(given)}`, async () =>
     assert.equal(await errorOf({ Type: 'Wait', ...state }, given), 'States.Runtime'));
 
 const rule = { Variable: '$.a', NumericEquals: 1, Next: 'Yes' };
@@ -213,7 +213,7 @@ test('Choice without Default fails when no rule matches', async () => {
   assert.equal(run.error, 'States.NoChoiceMatched');
 });
 
-test('Choice: its paths, and the variables that the rule or the state assigns', async () => {
+test('Choice applies its paths, and assigns the variables of the rule that matches, or else of the state', async () => {
   const show = { Type: 'Pass', Parameters: { 'in.$': '$', 'v.$': '$v' }, End: true };
   const definition = alone(
     {
@@ -230,7 +230,7 @@ test('Choice: its paths, and the variables that the rule or the state assigns', 
   assert.deepEqual((await WorkflowRun.start(definition, { b: { a: 2 } })).output, { in: 2, v: 'default' });
 });
 
-test('variables: assigned together, from the earlier values, and visible in later states', async () => {
+test('variables are assigned together, from their earlier values, and are visible in later states', async () => {
   const show = {
     Type: 'Pass',
     Parameters: { 'x.$': '$x', 'y.$': '$y', 'r.$': '$r.deep.x[0]', 'f.$': "States.Format('{}', $x)" },
@@ -252,7 +252,7 @@ test('variables: assigned together, from the earlier values, and visible in late
   assert.deepEqual(run.output, { x: 5, y: 1, r: 4, f: '5' });
 });
 
-test('a state that fails assigns nothing', async () => {
+test('a path of a state that finds nothing fails the run with States.Runtime, which cannot be caught', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'A',
     States: {
@@ -276,7 +276,7 @@ test('a state that fails assigns nothing', async () => {
   );
 });
 
-test('states that never wait run a hundred at a time, and the run fails when its history is full', async () => {
+test('a call runs at most a hundred states that never wait, and the run fails when its history is full', async () => {
   const run = await WorkflowRun.start({
     StartAt: 'A',
     States: {

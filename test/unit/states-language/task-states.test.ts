@@ -7,7 +7,7 @@ import { alone, errorOf, outputOf, started, WorkflowRun } from '../../fixtures/w
 import { answer, input, result, task, wait } from './states-world.ts';
 
 const tasks: [name: string, state: object, output: Json][] = [
-  ['nothing else', {}, result],
+  ['no other field', {}, result],
   ['ResultSelector', { ResultSelector: { 'y.$': '$.deep.x[1]', z: 0 } }, { y: 5, z: 0 }],
   ['ResultPath', { ResultPath: '$.res' }, { ...input, res: result }],
   ['ResultPath null', { ResultPath: null }, input],
@@ -17,14 +17,14 @@ const tasks: [name: string, state: object, output: Json][] = [
     1,
   ],
   [
-    'ResultPath goes into the raw input',
+    'InputPath and ResultPath into the whole input',
     { InputPath: '$.b', ResultPath: '$.res' },
     { ...input, res: result },
   ],
 ];
 
 for (const [name, state, output] of tasks)
-  test(`Task: ${name}`, async () =>
+  test(`a Task with ${name} gives ${JSON.stringify(output)}`, async () =>
     assert.deepEqual(await outputOf({ ...task, ...state }, input, answer), output));
 
 test('a Task is started with its evaluated fields, and has all of them in the state', async () => {
@@ -91,7 +91,7 @@ test('a Task that takes too long fails with States.Timeout, and is cancelled', a
   );
 });
 
-test('a heartbeat puts off the end of a Task, not its timeout; without one it fails with States.HeartbeatTimeout', async () => {
+test('heartbeats keep a Task running up to its timeout; without one it fails with States.HeartbeatTimeout', async () => {
   const definition = alone({ ...task, HeartbeatSeconds: 2, TimeoutSeconds: 5, End: true });
   const run = await WorkflowRun.start(definition);
   for (const at of [1999, 3998, 4999]) {
@@ -108,7 +108,7 @@ test('a heartbeat puts off the end of a Task, not its timeout; without one it fa
   assert.equal(silent.now, started + 2000);
 });
 
-test('a Task with a heartbeat and no timeout has sixty seconds', async () => {
+test('a Task with a heartbeat and no timeout gets a timeout of sixty seconds, or of a second above the heartbeat', async () => {
   const run = await WorkflowRun.start(alone({ ...task, HeartbeatSeconds: 2, End: true }));
   assert.deepEqual(
     run.tasks.map(({ timeoutSeconds }) => timeoutSeconds),
@@ -143,7 +143,7 @@ for (const [state, given] of [
   [{ TimeoutSecondsPath: '$.s' }, { s: 0 }],
   [{ HeartbeatSecondsPath: '$.s' }, { s: '1' }],
 ] as [object, Json][])
-  test(`Task fails: ${JSON.stringify(state)} of ${JSON.stringify(given)}`, async () =>
+  test(`a Task with ${JSON.stringify(state)} fails for the input ${JSON.stringify(given)}`, async () =>
     assert.equal(await errorOf({ ...task, ...state }, given), 'States.Runtime'));
 
 test('an event about an abandoned task changes nothing', async () => {

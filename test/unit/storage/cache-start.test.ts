@@ -29,19 +29,19 @@ const goneBefore = (oldest: number, told: boolean) => (revision: number | undefi
 };
 
 describe('the first page of a cache', () => {
-  it('is of 20,000 revisions ago', async () => {
+  it('is read at the revision 20,000 before the current one', async () => {
     const { store, lists } = storeWith(() => {}, unused);
     assert.equal((await firstPage(store, '/r/', 5)).revision, 10_000);
     assert.deepEqual(lists, [{ limit: 5, revision: 10_000 }]);
   });
 
-  it('is of the oldest revision that the store reports', async () => {
+  it('is read at the oldest revision that the store reports', async () => {
     const { store, lists } = storeWith(goneBefore(25_000, true), unused);
     assert.equal((await firstPage(store, '/r/', 5)).revision, 25_000);
     assert.deepEqual(lists.at(-1), { limit: 5, revision: 25_000 });
   });
 
-  it('is of the oldest revision that a watch reports', async () => {
+  it('is read at the oldest revision that a watch reports', async () => {
     const { store } = storeWith(goneBefore(25_000, false), async function* (_, after) {
       assert.equal(after, 10_000);
       yield* [];
@@ -50,7 +50,7 @@ describe('the first page of a cache', () => {
     assert.equal((await firstPage(store, '/r/', 5)).revision, 25_000);
   });
 
-  it('is of the current revision when neither reports one, and the watch is closed', async () => {
+  it('is read at the current revision if neither reports one, and the watch is closed', async () => {
     let open = true;
     const { store } = storeWith(goneBefore(25_000, false), async function* (_prefix, _after, signal) {
       signal.addEventListener('abort', () => {
@@ -62,7 +62,7 @@ describe('the first page of a cache', () => {
     assert.equal(open, false);
   });
 
-  it('rejects when the store does not answer', async () => {
+  it('is rejected if the store does not answer', async () => {
     const away = () => {
       throw new StoreUnavailableError('away');
     };

@@ -12,12 +12,12 @@ test('the most recently decoded objects stay decoded, within the budget', () => 
   const first = a.object;
   assert.equal(a.object, first, 'decoded once');
   const second = b.object;
-  assert.equal(a.object, first, 'as much as may be');
+  assert.equal(a.object, first, 'both objects fit into the budget');
   const third = c.object;
   assert.equal(b.object, second);
   assert.equal(c.object, third);
   const again = a.object;
-  assert.notEqual(again, first, 'the oldest had to go');
+  assert.notEqual(again, first, 'the object that was decoded first was dropped');
   assert.deepEqual(again, first);
   assert.equal(c.object, third);
   assert.notEqual(b.object, second, 'the next one is dropped as well');

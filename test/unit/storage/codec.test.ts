@@ -25,23 +25,26 @@ const stored: [name: string, bytes: Buffer][] = [
   ['with another resourceVersion', withRevision(encodeObject(pod), 3)],
   ['with fields in another order', Buffer.from(JSON.stringify(pod))],
   [
-    'a template before the metadata',
+    'with a template before the metadata',
     Buffer.from(JSON.stringify({ spec: { template: { metadata: { labels: { a: 'b' } } } }, ...pod })),
   ],
-  ['whitespace', Buffer.from(JSON.stringify(pod, null, 2))],
-  ['nothing else in the metadata', Buffer.from('{"apiVersion":"v1","kind":"Pod","metadata":{}}')],
+  ['with whitespace', Buffer.from(JSON.stringify(pod, null, 2))],
+  ['with empty metadata', Buffer.from('{"apiVersion":"v1","kind":"Pod","metadata":{}}')],
   [
-    'only a resourceVersion',
+    'with only a resourceVersion in its metadata',
     Buffer.from('{"apiVersion":"v1","kind":"Pod","metadata":{"resourceVersion":"1"}}'),
   ],
   [
-    'braces, quotes and backslashes in the metadata',
+    'with braces, quotes and backslashes in its metadata',
     encodeObject({ ...pod, metadata: { ...metadata, annotations: { a: '}}{\\', b: '"}\\"', 'c\\': '{' } } }),
   ],
-  ['not ASCII', encodeObject({ ...pod, metadata: { ...metadata, labels: { ключ: '值😀' } } })],
+  [
+    'with characters outside of ASCII',
+    encodeObject({ ...pod, metadata: { ...metadata, labels: { ключ: '值😀' } } }),
+  ],
 ];
 for (const [name, bytes] of stored) {
-  test(`the resourceVersion is spliced into the object's own metadata: ${name}`, () => {
+  test(`the resourceVersion is spliced into the metadata of an object ${name}`, () => {
     const expected = JSON.parse(bytes.toString());
     expected.metadata.resourceVersion = '123456';
     const spliced = withRevision(bytes, 123456);
@@ -51,7 +54,8 @@ for (const [name, bytes] of stored) {
     const { frame, object } = frameObject('MODIFIED', bytes, 123456);
     assert.deepEqual(JSON.parse(frame.toString()), { type: 'MODIFIED', object: expected });
     assert.ok(
-      (frame.toString().endsWith('}\n') && frame.indexOf('\n') === frame.length - 1) || name === 'whitespace',
+      (frame.toString().endsWith('}\n') && frame.indexOf('\n') === frame.length - 1) ||
+        name === 'with whitespace',
     );
     assert.equal(object.buffer, frame.buffer);
     assert.deepEqual(JSON.parse(object.toString()), expected);
@@ -88,16 +92,25 @@ const owners = (manager: string, ...keys: string[]) => [
 ];
 const containers = { containers: [{ name: 'a', ports: [{}] }], name: 'b' };
 for (const [name, object] of [
-  ['none', pod],
-  ['an empty list', { ...pod, metadata: { managedFields: [], ...metadata }, spec: containers }],
-  ['one', { ...pod, metadata: { ...metadata, managedFields: owners('kubectl', 'f:a') }, spec: containers }],
+  ['an object without them', pod],
+  [
+    'an empty list, which is kept',
+    { ...pod, metadata: { managedFields: [], ...metadata }, spec: containers },
+  ],
+  [
+    'one manager',
+    { ...pod, metadata: { ...metadata, managedFields: owners('kubectl', 'f:a') }, spec: containers },
+  ],
   [
     'names that end like the list',
     { ...pod, metadata: { ...metadata, managedFields: owners('}],', '}],', 'v:"}],"') } },
   ],
-  ['not ASCII', { ...pod, metadata: { ...metadata, managedFields: owners('😀', 'k:{"ключ":"значение"}') } }],
+  [
+    'names outside of ASCII',
+    { ...pod, metadata: { ...metadata, managedFields: owners('😀', 'k:{"ключ":"значение"}') } },
+  ],
 ] as [string, KubeObject][]) {
-  test(`an object is decoded without its managedFields: ${name}`, () => {
+  test(`managedFields are left out when an object is decoded: ${name}`, () => {
     const { managedFields, ...others } = object.metadata;
     const isLeft = managedFields?.length === 0;
     const expected = {

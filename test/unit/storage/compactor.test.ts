@@ -6,7 +6,7 @@ import { CompactedError } from '../../../src/storage/store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { createMemoryStore } from '../../fixtures/memory-store.ts';
 
-test('history is compacted when it is older than the configured age by at most a fifth of that age', async () => {
+test('history is compacted once it has the configured age, at most a fifth of that age later', async () => {
   const clock = new FakeClock();
   const store = createMemoryStore();
   const abort = new AbortController();

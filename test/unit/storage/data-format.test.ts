@@ -43,7 +43,7 @@ test('data of an earlier version get every step once, in order', async () => {
   assert.deepEqual(await keysIn(store), [dataFormatKey, '/made/1', '/made/2', '/made/3']);
 });
 
-test('the way back restores the earlier data', async () => {
+test('lowering the format restores the earlier data', async () => {
   const store = createMemoryStore();
   await raiseData(store, { version: '1.1.0', steps });
   await lowerData(store, 1, { version: '1.1.0', steps });
@@ -53,7 +53,7 @@ test('the way back restores the earlier data', async () => {
   assert.deepEqual(await keysIn(store), []);
 });
 
-test('an older version refuses newer data in one line, and leaves them', async () => {
+test('an older version refuses newer data in one line, and does not change them', async () => {
   const store = createMemoryStore();
   await raiseData(store, { version: '1.1.0', steps });
   const older = { version: '1.0.0', steps: steps.slice(0, 2) };
@@ -87,7 +87,7 @@ test('a mark that cannot be read is an error with advice', async () => {
   await assert.rejects(raiseData(store, { version: '1', steps }), /cannot be read: restore a backup/);
 });
 
-test('the steps of this version lead from no mark to a mark, and back', async () => {
+test('the steps of this version write a mark into data without one, and remove it on the way back', async () => {
   const store = createMemoryStore();
   await raiseData(store, { version: '1.0.0' });
   assert.deepEqual(await markIn(store), { format: dataSteps.length, version: '1.0.0' });

@@ -16,15 +16,19 @@ const whole: DataParts = {
 };
 
 for (const [what, parts, expected] of [
-  ['nothing', whole, undefined],
-  ['nothing before etcd has created them', { hasServed: false, hasMember: false }, undefined],
-  ['everything', { hasMember: false }, /^all of them are missing$/],
-  ['the database', { databaseBytes: undefined }, /^the database .* is missing$/],
-  ['the content of the database', { databaseBytes: 0 }, /^the database .* is empty$/],
-  ['the database of an earlier etcd', { hasServed: false, databaseBytes: undefined }, /is missing$/],
-  ['the log', { logBytes: new Map() }, /^the write-ahead log .* is missing$/],
+  ['complete data', whole, undefined],
+  ['missing data before etcd has created them', { hasServed: false, hasMember: false }, undefined],
+  ['data of which nothing is left', { hasMember: false }, /^all of them are missing$/],
+  ['a missing database', { databaseBytes: undefined }, /^the database .* is missing$/],
+  ['an empty database', { databaseBytes: 0 }, /^the database .* is empty$/],
   [
-    'the content of a file of the log',
+    'a missing database of an etcd that has not served',
+    { hasServed: false, databaseBytes: undefined },
+    /is missing$/,
+  ],
+  ['a missing log', { logBytes: new Map() }, /^the write-ahead log .* is missing$/],
+  [
+    'an empty file of the log',
     {
       logBytes: new Map([
         ['0.wal', 64],
@@ -34,7 +38,7 @@ for (const [what, parts, expected] of [
     /^the file member\/wal\/1\.wal .* is empty$/,
   ],
 ] as const)
-  test(`of the data is lost: ${what}`, () => {
+  test(`lostPart ${expected === undefined ? 'accepts' : 'reports'} ${what}`, () => {
     const found = lostPart({ ...whole, ...parts });
     if (expected === undefined) assert.equal(found, undefined);
     else assert.match(found ?? '', expected);

@@ -17,14 +17,14 @@ function open(etcd: ModelEtcd, clock = new FakeClock()): Promise<Store> {
 }
 
 for (const [what, write] of [
-  ['creation', (store: Store) => store.create('/r/new', bytes('1'))],
+  ['a creation', (store: Store) => store.create('/r/new', bytes('1'))],
   [
-    'update',
+    'an update',
     async (store: Store) => store.update('/r/a', bytes('2'), (await store.get('/r/a'))?.revision ?? 0),
   ],
-  ['deletion', async (store: Store) => store.delete('/r/a', (await store.get('/r/a'))?.revision ?? 0)],
+  ['a deletion', async (store: Store) => store.delete('/r/a', (await store.get('/r/a'))?.revision ?? 0)],
 ] as const) {
-  test(`a request that arrives after its fence changes nothing: the ${what}`, async () => {
+  test(`${what} that arrives at etcd after its fence changes nothing`, async () => {
     const etcd = new ModelEtcd();
     const store = await open(etcd);
     await store.create('/r/a', bytes('1'));
@@ -40,7 +40,7 @@ for (const [what, write] of [
       late = apply;
       throw unanswered();
     };
-    // The write is made again after that, and once.
+    // The write is made again after the fence, exactly once.
     assert.equal(await write(store), etcd.revision);
     assert.equal(arrived, false);
   });
@@ -100,7 +100,7 @@ test('a claim that the writer had must still be its own when the write is applie
   assert.equal(etcd.value('/r/a'), '1');
 });
 
-test('a write that conflicts again and again is given up', async () => {
+test('a write that conflicts again and again fails at the deadline', async () => {
   for (const [lost, message] of [
     [true, /it is unknown whether the write was made$/],
     [false, /^the write of \/r\/a conflicted with other writes too often$/],

@@ -148,7 +148,7 @@ describe('a write', () => {
 });
 
 describe('the history', () => {
-  it('is read from after the seen and the expected revision, of the tree and the fence', async () => {
+  it('is read for the keys from the fence to the object, after the seen and the expected revision', async () => {
     for (const [expected, from] of [
       [5, before + 1],
       [12, 13],
@@ -171,7 +171,7 @@ describe('the history', () => {
     return error.failure === name;
   };
 
-  it('is compacted if the fence is not after the revision seen before', async () => {
+  it('counts as compacted if the fence is not after the revision seen before', async () => {
     for (const seen of [fence, fence + 1])
       await assert.rejects(find(write(), [], seen), failure('compacted'));
     assert.equal(await find(write(), [{ events: [raised] }], fence - 1), undefined);

@@ -29,7 +29,7 @@ async function watching(isOnlyWriter: (() => boolean) | undefined) {
   return { etcd, clock, store, before, end };
 }
 
-test('no revision is known where others write', async () => {
+test('no revision is known if other processes write, too', async () => {
   const { store, before, end } = await watching(undefined);
   assert.deepEqual([before, store.knownRevision?.()], [undefined, undefined]);
   await end();

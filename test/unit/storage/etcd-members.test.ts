@@ -33,7 +33,7 @@ function encode(members: readonly Encoded[]): Buffer {
 
 const first = { field: 2, id: 0xf00000000000000fn, name: 'm1', url: 'https://192.0.2.1:2380' };
 
-test('a list has the ids as hexadecimal digits, and distinguishes learners from voters', () => {
+test('members are read with ids as hexadecimal digits, and learners are distinguished from voters', () => {
   const second = { field: 2, id: 2n, name: 'm2', url: 'https://192.0.2.2:2380', learner: true };
   assert.deepEqual(readMembership(encode([first, second])), {
     clusterId: 'cafe',
@@ -45,7 +45,7 @@ test('a list has the ids as hexadecimal digits, and distinguishes learners from 
   });
 });
 
-test('the members after an addition are those of its list, without a repeated one', () => {
+test('the answer to an addition, which has the new member twice, is read with each member once', () => {
   const added = { field: 2, id: 2n, name: '', url: 'https://192.0.2.2:2380', learner: true };
   const { members } = readMembership(encode([added, { ...first, field: 3 }, { ...added, field: 3 }]));
   assert.deepEqual(
@@ -54,7 +54,7 @@ test('the members after an addition are those of its list, without a repeated on
   );
 });
 
-test('a status names the leader, or is empty', () => {
+test('a member has a leader if its status names one', () => {
   const status = (leader?: bigint) => {
     const writer = new WireWriter();
     writer.string(2, '3.7.3');

@@ -47,10 +47,10 @@ const answered = (path: string, message: object) => method(path).responseSeriali
 /** A number of more than 32 bits, and the largest number that is exact. */
 const [large, largest] = [2 ** 40 + 3, Number.MAX_SAFE_INTEGER];
 
-describe('a request encoded for etcd', () => {
+describe('the encoder for etcd', () => {
   const key = bytes('/r/a');
 
-  it('a range', () => {
+  it('writes a range', () => {
     const unsorted = { sort_order: 'None', sort_target: 'Key' };
     const range = (request: RangeRequest) => asked('KV/Range', (writer) => writeRange(writer, request));
     assert.deepEqual(range({ key }), { key: '/r/a', ...unsorted });
@@ -64,7 +64,7 @@ describe('a request encoded for etcd', () => {
     assert.deepEqual(range({ key, limit: 0, revision: 0 }), { key: '/r/a', ...unsorted });
   });
 
-  it('a transaction', () => {
+  it('writes a transaction', () => {
     const value = 'v'.repeat(3000);
     const transaction = {
       compare: [
@@ -97,7 +97,7 @@ describe('a request encoded for etcd', () => {
     assert.ok(sizeOfTxn(transaction) >= length && sizeOfTxn(transaction) < 2 * length);
   });
 
-  it('a watch', () => {
+  it('writes a watch', () => {
     const create = {
       key,
       range_end: bytes('/r0'),
@@ -125,7 +125,7 @@ describe('a request encoded for etcd', () => {
   });
 });
 
-describe('an answer decoded from etcd', () => {
+describe('the decoder for etcd', () => {
   const header = { cluster_id: '5', member_id: '9', revision: `${largest}`, raft_term: '2' };
   const read = { cluster_id: 5, revision: largest };
   const kv = {
@@ -138,7 +138,7 @@ describe('an answer decoded from etcd', () => {
   };
   const readKv = { key: bytes('/r/a'), value: bytes('A'), mod_revision: large, version: 7 };
 
-  it('a range', () => {
+  it('reads a range', () => {
     assert.deepEqual(readRange(answered('KV/Range', { header, kvs: [kv, kv], more: true, count: '9' })), {
       header: read,
       kvs: [readKv, readKv],
@@ -153,12 +153,12 @@ describe('an answer decoded from etcd', () => {
     });
   });
 
-  it('has a range of any number of keys', () => {
+  it('reads a range of very many keys', () => {
     const kvs = Array.from({ length: 20_000 }, () => kv);
     assert.equal(readRange(answered('KV/Range', { header, kvs })).kvs.length, kvs.length);
   });
 
-  it('a transaction', () => {
+  it('reads a transaction', () => {
     const responses = [{ response_range: { header, kvs: [kv] } }, { response_put: { header } }];
     const answer = readTxn(answered('KV/Txn', { header, succeeded: true, responses }));
     const range = { header: read, kvs: [readKv], more: false, count: 0 };
@@ -170,7 +170,7 @@ describe('an answer decoded from etcd', () => {
     assert.equal(readTxn(answered('KV/Txn', { header })).succeeded, false);
   });
 
-  it('a watch', () => {
+  it('reads a watch', () => {
     const nothing = {
       watch_id: 0,
       created: false,
@@ -208,7 +208,7 @@ describe('an answer decoded from etcd', () => {
     );
   });
 
-  it('a version', () => {
+  it('reads a version', () => {
     const message = { header, version: '3.6.1', dbSize: '123', errors: ['what'] };
     assert.equal(readStatus(answered('Maintenance/Status', message)).version, '3.6.1');
   });

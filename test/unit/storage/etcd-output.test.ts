@@ -14,10 +14,10 @@ const stack = [
 ];
 
 for (const [what, lines, expected] of [
-  ['nothing', [''], { line: '' }],
-  ['the last line, without a better one', [warning, 'killed', ''], { line: 'killed' }],
+  ['an empty output', [''], { line: '' }],
+  ['the last line, if no line has a reason', [warning, 'killed', ''], { line: 'killed' }],
   [
-    'no warning about damage that etcd has repaired',
+    'a warning about damage that etcd has repaired, which is ignored',
     [
       '{"level":"warn","msg":"ignored file in WAL directory","path":"0.wal.broken","error":"unexpected EOF"}',
       'x',
@@ -57,7 +57,7 @@ for (const [what, lines, expected] of [
     { line: 'tocommit(9) is out of range [lastIndex(4)]. Was the raft log corrupted?', trouble: 'damaged' },
   ],
   [
-    'the line about the disk, of several',
+    'the line about the disk, among several failures',
     [entry('fatal', 'failed to listen'), entry('fatal', 'failed to save', 'disk quota exceeded')],
     { line: 'failed to save: disk quota exceeded', trouble: 'full' },
   ],
@@ -67,7 +67,7 @@ for (const [what, lines, expected] of [
     { line: 'assertion failed: Page expected to be: 4, but self identifies as 0', trouble: 'damaged' },
   ],
   [
-    'garbage in the log, which etcd does not notice before its runtime does',
+    'garbage in the log, at which the program panics',
     [
       'panic: runtime error: invalid memory address or nil pointer dereference',
       '[signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0xc69a10]',
@@ -140,9 +140,11 @@ for (const [what, lines, expected] of [
     { line: 'failed to listen: address in use' },
   ],
 ] as const)
-  test(`etcd's last words: ${what}`, () => assert.deepEqual(readEtcdOutput(lines.join('\n')), expected));
+  test(`the reason is read from the output of an etcd that has ended: ${what}`, () =>
+    assert.deepEqual(readEtcdOutput(lines.join('\n')), expected));
 
-test('a long line is cut', () => assert.equal(readEtcdOutput('x'.repeat(9_000)).line.length, 500));
+test('a long line is cut to 500 characters', () =>
+  assert.equal(readEtcdOutput('x'.repeat(9_000)).line.length, 500));
 
 const advised = [
   ['full', /^the disk of \/d is full \(L\): make room/, false],
@@ -163,7 +165,7 @@ for (const [trouble, expected, lasts] of advised)
     assert.equal(isLasting({ line: 'L', trouble }), lasts);
   });
 
-test('only tasks of an administrator have advice', () => {
+test('only failures that an administrator has to mend have advice', () => {
   for (const end of [{ line: 'killed' }, { line: 'x', trouble: 'waiting' }] as const) {
     assert.equal(etcdAdvice(end, '/d', 'mend it'), undefined);
     assert.equal(isLasting(end), false);

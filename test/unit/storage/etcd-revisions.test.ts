@@ -1,5 +1,5 @@
 /**
- * Revision of etcd that the store knows of: from all answers and all watches, in any order. The store looks
+ * Latest revision of etcd in all answers and watches, which come in any order. The store looks
  * for a write whose answer was lost only after that revision, since an older entry with the same bytes is not
  * this write.
  */
@@ -20,7 +20,7 @@ function open(rpc: EtcdRpc, clock = new FakeClock()): Promise<Store> {
   return createEtcdStore({ rpc, clock, random, log, attemptMs: 1000, settleMs: 5000 });
 }
 
-/** Asserts that the next write is lost and made again, and that the result is none of the earlier writes. */
+/** Loses the next write, and asserts that it is made again, and not taken for one of the earlier writes. */
 async function createsAnew(store: Store, etcd: ModelEtcd): Promise<void> {
   const { revision } = etcd;
   const usual = etcd.onTxn;

@@ -54,7 +54,7 @@ class World {
   revisions = () => this.batches.flatMap(({ events }) => events.map(({ revision }) => revision));
 }
 
-test('a watch is of its tree and the marker below it, in parts, with word of how far etcd is', async () => {
+test('a watch requests the tree and the marker before it, in fragments and with progress notifications', async () => {
   const { etcd, clock, sent, abort, ...world } = bound();
   const ended = world.watch(0);
   await clock.settle();
@@ -157,7 +157,7 @@ test('a short outage is not logged as a warning; a longer outage is logged once,
   assert.deepEqual(told(), []);
   await clock.advance(20_000);
   assert.deepEqual(told(), ['warn']);
-  assert.equal((openedAt.at(-1) ?? 0) - (openedAt.at(-2) ?? 0), 2000, 'at most so long');
+  assert.equal((openedAt.at(-1) ?? 0) - (openedAt.at(-2) ?? 0), 2000, 'the maximum interval');
   away = false;
   await clock.advance(2000);
   etcd.put('/r/a', '1');

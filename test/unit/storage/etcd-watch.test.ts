@@ -46,20 +46,36 @@ const summary = (step: ReturnType<WatchAssembler['take']>) =>
 
 const cases: [name: string, responses: WatchResponse[], expected: unknown[]][] = [
   ['delivered events are left out', [response([event('/r/a', 5), event('/r/b', 6)])], [[[6], 6]]],
-  ['only delivered events', [response([event('/r/a', 5)])], ['nothing']],
+  ['a response with delivered events only gives nothing', [response([event('/r/a', 5)])], ['nothing']],
   [
     'a header ahead of the events is not progress',
     [response([event('/r/a', 6)], { revision: 50 })],
     [[[6], 6]],
   ],
-  ['progress', [response([], { revision: 9 }), response([], { revision: 8 })], [[[], 9], 'nothing']],
-  ['progress for all watches of the stream', [response([], { revision: 9, watch_id: -1 })], [[[], 9]]],
-  ['an unknown watch', [response([event('/r/a', 7)], { watch_id: 4 })], ['nothing']],
-  ['a created watch is not progress', [response([], { created: true, revision: 9 })], ['created']],
-  ['the marker below the prefix counts but is not shown', [response([event('/r.progress', 7)])], [[[], 7]]],
-  ['a progress notification without events', [response([], { revision: 5 })], [[[], 5]]],
   [
-    'progress after events',
+    'a progress notification is delivered, unless its revision is lower than a delivered one',
+    [response([], { revision: 9 }), response([], { revision: 8 })],
+    [[[], 9], 'nothing'],
+  ],
+  [
+    'a progress notification for all watches of the stream is delivered',
+    [response([], { revision: 9, watch_id: -1 })],
+    [[[], 9]],
+  ],
+  ['events of an unknown watch are ignored', [response([event('/r/a', 7)], { watch_id: 4 })], ['nothing']],
+  ['a created watch is not progress', [response([], { created: true, revision: 9 })], ['created']],
+  [
+    'a write of the marker raises the revision without an event',
+    [response([event('/r.progress', 7)])],
+    [[[], 7]],
+  ],
+  [
+    'a progress notification with the revision of the start is delivered',
+    [response([], { revision: 5 })],
+    [[[], 5]],
+  ],
+  [
+    'a progress notification after events is delivered',
     [response([event('/r/a', 6)]), response([], { revision: 9 })],
     [
       [[6], 6],
@@ -67,13 +83,25 @@ const cases: [name: string, responses: WatchResponse[], expected: unknown[]][] =
     ],
   ],
   [
-    'an empty part of a response is not progress',
+    'an empty fragment of a response is not progress',
     [response([], { fragment: true, revision: 9 }), response([], { revision: 9 })],
     ['nothing', [[], 9]],
   ],
-  ['compacted', [response([], { canceled: true, compact_revision: 8 })], ['compacted']],
-  ['compacted at the very beginning', [response([], { canceled: true, compact_revision: 1 })], ['compacted']],
-  ['canceled', [response([], { canceled: true, cancel_reason: 'no leader' })], ['canceled']],
+  [
+    'a cancellation with a compacted revision means that history is lost',
+    [response([], { canceled: true, compact_revision: 8 })],
+    ['compacted'],
+  ],
+  [
+    'a cancellation with the compacted revision 1 means that history is lost',
+    [response([], { canceled: true, compact_revision: 1 })],
+    ['compacted'],
+  ],
+  [
+    'a cancellation for another reason is reported',
+    [response([], { canceled: true, cancel_reason: 'no leader' })],
+    ['canceled'],
+  ],
   [
     'a revision in fragments is delivered whole, and progress meanwhile is ignored',
     [
@@ -85,18 +113,18 @@ const cases: [name: string, responses: WatchResponse[], expected: unknown[]][] =
     [[[6], 6], 'nothing', [[7, 7], 7], [[8, 8], 8]],
   ],
   [
-    'a fragment of one revision alone',
+    'a fragment with a part of one revision is delivered with the other part',
     [response([event('/r/a', 6)], { fragment: true }), response([event('/r/b', 6, 'delete')])],
     ['nothing', [[6, 6], 6]],
   ],
   [
-    'another cluster answers',
+    'an answer of another cluster means that history is lost',
     [response([], { created: true }), { ...response([]), header: { cluster_id: 2, revision: 3 } }],
     ['created', 'compacted'],
   ],
 ];
 for (const [name, responses, expected] of cases) {
-  test(`assembling: ${name}`, () => {
+  test(name, () => {
     const assembler = new WatchAssembler('/r/', 5);
     assert.deepEqual(
       responses.map((each) => summary(assembler.take(each))),

@@ -40,7 +40,7 @@ describe('the data of an etcd', () => {
     withDirectory(async (directory, handle, syncs) => {
       await prepareData(directory, handle);
       assert.equal(await isUnfinished(directory), true);
-      assert.equal(syncs(), 1, 'the mark is there before the data are');
+      assert.equal(syncs(), 1, 'the marker file is synced before there are data');
       assert.equal((await stat(join(directory, 'unfinished'))).mode & 0o777, 0o600);
       await write(directory);
       await prepareData(directory, handle);
@@ -48,12 +48,12 @@ describe('the data of an etcd', () => {
       assert.equal(await isUnfinished(directory), true);
     }));
 
-  it('are kept for ever once it has served', () =>
+  it('are kept once it has served', () =>
     withDirectory(async (directory, handle, syncs) => {
       await prepareData(directory, handle);
       await write(directory);
       await keepData(directory, handle);
-      assert.equal(syncs(), 2, 'the mark does not come back');
+      assert.equal(syncs(), 2, 'the removal of the marker file is synced');
       assert.equal(await isUnfinished(directory), false);
       await prepareData(directory, handle);
       assert.equal(await hasLog(directory), true);

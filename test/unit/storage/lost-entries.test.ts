@@ -10,7 +10,7 @@ const waiting = { line: 'x', trouble: 'waiting' } as const;
 const warning =
   '{"level":"warn","msg":"failed to publish local member to cluster through raft","error":"timed out"}\n';
 
-test('only a log that ends before its database is damaged', () => {
+test('a log counts as damaged only if it ends before its database', () => {
   const behind = endOfWaiting(waiting, { log: 25, database: 203 });
   assert.equal(behind.trouble, 'damaged');
   assert.match(behind.line, /log ends at entry 25, and the database at entry 203/);

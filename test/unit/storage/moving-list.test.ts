@@ -9,11 +9,11 @@ import { createMemoryStore } from '../../fixtures/memory-store.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { body, key } from './cache-fixture.ts';
 
-/** Objects of one page, whatever the limit. */
+/** Maximum number of objects in one page. */
 const pageLength = 3;
 
 /**
- * Returns a store of `count` objects that `change` is applied to before each page, and that is then
+ * Returns a store of `count` objects. Before each page, `change` is applied to it, and its history is
  * compacted.
  */
 async function compactedStore(count: number, change: (memory: Store, page: number) => Promise<unknown>) {

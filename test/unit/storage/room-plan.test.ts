@@ -43,14 +43,14 @@ describe('room in etcd', () => {
     assert.equal(worstLevel(['critical', 'exhausted', 'free']), 'exhausted');
     assert.equal(worstLevel([]), 'free');
   });
-  it('is made by compacting history early, and finally all of it', () => {
+  it('is gained by compacting old history early, and all history when it is critical', () => {
     assert.deepEqual(
       [599, 600, 930, 1000].map((size) => historyToForget(usage(size))),
       ['nothing', 'old', 'all', 'all'],
     );
     assert.equal(historyToForget(usage(1, 1, { isFull: true })), 'all');
   });
-  it('is made by defragmenting if that frees much near the quota, or if etcd is full and that frees anything', () => {
+  it('is gained by defragmenting if that frees much near the quota, or frees anything when etcd is full', () => {
     assert.equal(isToDefragment(usage(749, 10)), false);
     assert.equal(isToDefragment(usage(750, 701)), false);
     assert.equal(isToDefragment(usage(750, 700)), true);

@@ -23,7 +23,7 @@ const cached = (at: string, note: unknown): CachedObject => ({
 const found = (index: CacheIndex, word: string) => index.get(word).map((object) => object.key);
 
 describe('an index', () => {
-  it('contains objects of its kind that were created, changed or deleted before and after its creation', () => {
+  it('follows creations, changes and deletions of objects of its kind, before and after its own creation', () => {
     const objects = new ObjectIndex(assert.fail);
     objects.set(cached(key('a'), 'red blue'));
     objects.set(cached('/registry/podtemplates/default/a', 'red'));

@@ -26,7 +26,7 @@ test('a leader can write during its term, and not after the next one has begun',
   assert.equal((await first.get('/registry/pods/a'))?.value.toString(), '2', 'it may read');
 });
 
-test('an older term cannot begin after a newer one, in any order', async () => {
+test('an older term cannot begin after a newer one, also if both begin at the same time', async () => {
   const store = createMemoryStore();
   await beginTerm(store, 'lock', 9);
   await assert.rejects(beginTerm(store, 'lock', 7), ClaimLostError);
@@ -50,7 +50,7 @@ test('a term whose key was removed has ended: nothing is written until another t
   await next.create('/registry/pods/a', bytes('1'));
 });
 
-test('the leader’s own claims are kept with the term', async () => {
+test('the claims of a write are checked together with the term of the leader', async () => {
   const store = createMemoryStore();
   const leader = duringTerm(store, await beginTerm(store, 'lock', 7), () => undefined);
   const ip = (owner: string) => ({ acquire: [{ key: '/claims/cluster-ips/10.96.0.9', owner }] });

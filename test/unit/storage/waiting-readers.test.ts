@@ -6,7 +6,7 @@ import { body, key, withCache } from './cache-fixture.ts';
 const readers = 5000;
 /** Milliseconds for which each reader works. */
 const workMs = 2;
-/** Maximum number of readers of one turn, which lasts ten milliseconds; a few more are on their way then. */
+/** Maximum number of readers of one turn: five take its ten milliseconds, and a few more may have begun. */
 const maxOfOneTurn = 10;
 
 test('five thousand readers that wait for one event resume in many turns of the event loop, in their order', () =>
@@ -35,7 +35,7 @@ test('five thousand readers that wait for one event resume in many turns of the 
       waiting.map((_, at) => at),
     );
     await clock.settle();
-    assert.equal(clock.pending, 0, 'nothing asks for progress any more');
+    assert.equal(clock.pending, 0, 'progress is no longer requested');
   }));
 
 test('a reader that aborts before its turn is rejected with its reason, and the other readers continue', () =>

@@ -101,7 +101,7 @@ test('an endless list is stopped with the cache, without an error', async () => 
   assert.deepEqual(levels(log), []);
 });
 
-test('a list ends with the page that reports no more', async () => {
+test('a list ends with the page that reports no further one', async () => {
   const memory = createMemoryStore();
   await memory.compact(await memory.create(key('a'), body('a')));
   let lists = 0;
@@ -114,7 +114,7 @@ test('a list ends with the page that reports no more', async () => {
   });
   await clock.settle();
   assert.equal(cache.list('/registry/').length, 1);
-  // The first list was of a revision that is compacted.
+  // The first list requested a revision that is compacted.
   assert.equal(lists, 2);
   abort.abort();
   await clock.settle();

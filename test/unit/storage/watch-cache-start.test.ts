@@ -114,7 +114,7 @@ test('the cache is synced only after the events up to the start', async () => {
   await running;
 });
 
-test('a watch from a compacted revision is rejected, a later one is not', async () => {
+test('a watch from a compacted revision is rejected, and one from a later revision is accepted', async () => {
   const store = createMemoryStore();
   const revisions: number[] = [];
   for (const name of ['a', 'b', 'c', 'd']) revisions.push(await store.create(key(name), body(name)));

@@ -1,4 +1,4 @@
-/** Cache on a store that lost its data: revisions get another meaning. */
+/** Cache on a store that lost its data, and whose revisions begin again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';

@@ -176,7 +176,7 @@ test('a watch from before the kept history is rejected, and a watch within it is
     { history: { minEvents: 3, maxEvents: 4, maxAgeMs: 15, maxBytes: 1 << 20 } },
   ));
 
-test('a watch from before the bytes of the kept history is rejected', () =>
+test('a watch from before the history that fits into maxBytes is rejected', () =>
   withCache(
     async ({ store, watch, clock, cache }) => {
       const before = watch('/registry/');
@@ -260,7 +260,7 @@ test('a reader of a revision without an event is served even if other readers ha
     assert.equal(clock.pending, 0);
   }));
 
-test('waiting for a revision ends with its signal and with the cache', async () => {
+test('a wait for a revision is rejected when its signal aborts and when the cache stops', async () => {
   let late: Promise<void> | undefined;
   let cacheOfLate: Fixture['cache'] | undefined;
   await withCache(async ({ cache, clock }) => {
@@ -325,7 +325,7 @@ for (const [what, lose] of [
   ['changed', (store, at) => store.update(key('known', 'theirs'), body('known', 'new'), at)],
   ['added', (store) => store.create(key('new', 'theirs'), body('new'))],
 ] as const satisfies [string, (store: Store, at: number) => Promise<number>][]) {
-  test(`if the only missed event is about an object that was ${what}, only its watchers get it`, () =>
+  test(`if the only missed event is about an object that was ${what}, only its watchers expire`, () =>
     withCache(
       async ({ store, cache, clock, watch, loseHistory }) => {
         const theirs = watch('/registry/pods/theirs/');

@@ -138,7 +138,7 @@ test('watchers are served in turns, and each gets every event in order', async (
   assert.deepEqual(late.told, [[2, 3]]);
 });
 
-test('a watch with many queued events gets a few at a time', async () => {
+test('a watch with many queued events gets at most 64 at a time', async () => {
   const { add, clock } = world();
   const { told } = add(
     '/registry/',

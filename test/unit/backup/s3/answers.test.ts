@@ -11,7 +11,7 @@ import {
 const list = (more: string) =>
   `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${more}</ListBucketResult>`;
 
-test('a page has keys with entities and sizes, and the token of the next page', () => {
+test('a page is read with its keys, in which entities are decoded, its sizes and the token of the next page', () => {
   const contents = '<Contents><Key>a &amp; &lt;b&gt;&#x20;ü</Key><Size>17</Size><ETag>"x"</ETag></Contents>';
   assert.deepEqual(listPageIn(list(`<IsTruncated>false</IsTruncated>${contents}`)), {
     objects: [{ key: 'a & <b> ü', size: 17 }],
@@ -54,7 +54,7 @@ test('only plain words of an error are used', () => {
   assert.equal(error(`<Code>Access</Code><Region>${'x'.repeat(300)}</Region>`)?.region, undefined);
 });
 
-test('the end of an upload names each part by its number, and its tag unchanged', () => {
+test('the request that completes an upload has the number and the tag of each part', () => {
   assert.match(
     completionOf(['"a"', 'b<']),
     /<Part><PartNumber>1<\/PartNumber><ETag>&quot;a&quot;<\/ETag><\/Part><Part><PartNumber>2<\/PartNumber><ETag>b&lt;<\/ETag><\/Part>/,

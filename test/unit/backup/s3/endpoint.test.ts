@@ -6,7 +6,7 @@ const region = 'eu-west-1';
 const location = { bucket: 'my-bucket', key: "a b/(c)*'+ü" };
 const path = 'a%20b/%28c%29%2A%27%2B%C3%BC';
 
-test('the bucket is in the host name or in the path', () => {
+test('the URL of an object has the bucket in its host name or in its path', () => {
   assert.equal(
     objectUrl({ endpoint: undefined, region, pathStyle: false }, location).href,
     `https://my-bucket.s3.eu-west-1.amazonaws.com/${path}`,

@@ -50,7 +50,7 @@ test('the file with settings is readable only for root, since it may contain a t
   }
 });
 
-test('a second installation has no steps, and a changed setting restarts the service alone', () => {
+test('a second installation has no steps, and a change only replaces the changed file and restarts the service', () => {
   const first = planOf();
   const installed = { ...first.installed, started: first.digest };
   const machine = after(bare, first.steps, installed);
@@ -88,7 +88,7 @@ test('an installation that was interrupted after any step is completed by the ne
   }
 });
 
-test('a service is restarted when its file is written again', () => {
+test('a service is restarted when a setting is changed back that was changed without a restart', () => {
   const first = planOf();
   const machine = after(bare, first.steps, { ...first.installed, started: first.digest });
   const other = after(
@@ -114,7 +114,7 @@ describe('packages', () => {
   const stepOf = (machine: Partial<Machine>, role: Role = 'up') =>
     planOf(machine, { role }).steps.find(({ kind }) => kind === 'install-packages');
 
-  test('a missing engine and missing programs are installed by the manager of the machine', () => {
+  test('are installed for a missing engine and missing programs, by the package manager of the machine', () => {
     assert.deepEqual(stepOf({ docker: 'missing', lackingPrograms: ['nft', 'ip'] }), {
       kind: 'install-packages',
       manager: 'apt',
@@ -127,7 +127,7 @@ describe('packages', () => {
     });
   });
 
-  test('on a kernel with AppArmor an engine without its parser starts no container: the parser is installed', () => {
+  test('include a missing parser of AppArmor, without which the engine starts no container', () => {
     assert.deepEqual(stepOf({ lackingPrograms: ['apparmor_parser'] }), {
       kind: 'install-packages',
       manager: 'apt',
@@ -135,13 +135,13 @@ describe('packages', () => {
     });
   });
 
-  test('they are installed before Docker is started, and uninstall can list them', () => {
+  test('are installed before Docker is started, and recorded for uninstall', () => {
     const { steps, installed } = planOf({ docker: 'missing' });
     assert.deepEqual(kinds(steps).slice(0, 2), ['install-packages', 'start-docker']);
     assert.deepEqual(installed.packages, ['docker.io', 'ca-certificates']);
   });
 
-  test('a control plane without pods needs none, and changes no kernel parameter', () => {
+  test('are not installed for a master without pods, which changes no kernel parameter either', () => {
     const { steps } = planOf({ docker: 'missing', lackingPrograms: ['nft'] }, { role: 'master' });
     assert.deepEqual(
       steps.filter(
@@ -151,12 +151,12 @@ describe('packages', () => {
     );
   });
 
-  test('an installed engine that does not answer is started', () => {
+  test('are not installed for an installed engine that does not answer, which is started', () => {
     const { steps } = planOf({ docker: 'installed' });
     assert.equal(steps[0]?.kind, 'start-docker');
   });
 
-  test('without a known package manager the error names the missing programs', () => {
+  test('cannot be installed without a known package manager, and the error names what is missing', () => {
     assert.throws(
       () => planOf({ packageManager: undefined, docker: 'missing', lackingPrograms: ['nft'] }),
       /lacks the Docker engine, nft, and has neither apt nor dnf/,
@@ -171,14 +171,14 @@ test('a foreign kubectl is no obstacle if no link is requested', () => {
   assert.ok(!installed.created.includes(kubectlPath));
 });
 
-test('a link is made once', () => {
+test('the link of kubectl is made only if it does not exist', () => {
   const { steps } = planOf({}, { linksKubectl: true });
   assert.ok(kinds(steps).includes(`make-link ${kubectlPath}`));
   const found = new Map<string, Found>([[kubectlPath, { kind: 'link', target: executablePath }]]);
   assert.ok(!kinds(planOf({ found }, { linksKubectl: true }).steps).includes(`make-link ${kubectlPath}`));
 });
 
-test('settings that existed before are remembered, also by later installations, and are not ours to remove', () => {
+test('a configuration file that existed before is recorded with its text, also by later installations', () => {
   const found = new Map<string, Found>([
     [configDirectory, { kind: 'other' }],
     [configFileOf.up, { kind: 'file', text: 'port: 6443\n', mode: 0o644 }],
@@ -240,7 +240,7 @@ test('the unit starts the role, does not stop child processes, and waits for Doc
   assert.ok(!systemdUnit('up', executablePath, 90).includes('Requires='));
 });
 
-test('the user reads each change of the machine, without implied ones', () => {
+test('each change of the machine is described for the user, except implied ones', () => {
   const { steps } = planOf({ docker: 'missing' }, { linksKubectl: true });
   assert.deepEqual(
     steps.map(describeStep).filter((line) => line !== undefined),
@@ -284,7 +284,7 @@ test('a service that still starts is restarted', () => {
   ]);
 });
 
-test('the first start is that of the first installation that starts the service', () => {
+test('a start counts as the first one until an installation has started the service', () => {
   const first = planOf();
   assert.ok(first.isFirstStart);
   assert.ok(!planOf({}, { starts: false }).isFirstStart);
@@ -310,7 +310,7 @@ describe('completion of bash', () => {
     assert.ok(kinds(uninstallPlan(machine, installed, false)).includes(`remove-path ${completionPath}`));
   });
 
-  test('is restored if the user had it before', () => {
+  test('is replaced by the earlier completion of the user at the removal', () => {
     const own: Found = { kind: 'file', text: 'own\n', mode: 0o600 };
     const { steps, installed } = planOf({ found: new Map([...found, [completionPath, own]]) });
     const machine = after({ ...bare, found }, steps, installed);
@@ -321,7 +321,7 @@ describe('completion of bash', () => {
     );
   });
 
-  test('does not restart the service when it alone is written', () => {
+  test('does not restart the service if nothing else is written', () => {
     const first = planOf();
     const machine = after(bare, first.steps, { ...first.installed, started: first.digest });
     const later = { ...machine, found: new Map([...machine.found, ...found]) };

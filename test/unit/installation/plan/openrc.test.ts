@@ -44,7 +44,7 @@ describe('an installation on a machine with OpenRC', () => {
     ]);
   });
 
-  test('is undone with its logs, which stay where the data stay', () => {
+  test('is removed with its logs, which stay if the data stay', () => {
     const steps = uninstallPlan(done, installed, false);
     assert.deepEqual(kinds(steps), [
       'remove-service',
@@ -97,7 +97,7 @@ describe('the script for OpenRC', () => {
   const request = { role: 'up', executable: executablePath, stopSeconds: 90, hasLogFile: false } as const;
   const text = openrcScript(request);
 
-  test('is a script that the shell can read', () => {
+  test('has a syntax that the shell accepts', () => {
     execFileSync('sh', ['-n'], { input: text });
   });
 
@@ -116,7 +116,7 @@ describe('the script for OpenRC', () => {
   });
 });
 
-test('an ordered upgrade continues beside the service: by systemd-run, or in a session of its own', () => {
+test('an ordered upgrade runs outside of the service: by systemd-run, or with OpenRC in a new session', () => {
   const [program, ...words] = besideService('/var/lib/x', ['/bin/a', 'b c'], 'openrc');
   assert.equal(program, 'setsid');
   assert.deepEqual(words.slice(0, 3), ['--fork', 'sh', '-c']);

@@ -10,7 +10,7 @@ test('a package that contains several programs is named once', () => {
   assert.deepEqual(packagesFor('apt', ['ip'], false), ['iproute2']);
 });
 
-test('apt reads its lists first, waits for others, removes nothing and asks no question; dnf asks no question', () => {
+test('apt updates its lists, waits for its lock, removes nothing and asks no question; dnf asks no question', () => {
   assert.deepEqual(installCommands.apt(['a', 'b']), [
     ['apt-get', '-o', 'DPkg::Lock::Timeout=300', 'update'],
     [

@@ -58,7 +58,7 @@ test('with --keep-data the settings stay as well, for the next installation', ()
   assert.deepEqual(paths, [unitPath, '/etc/minik8s/installed.json', executablePath]);
 });
 
-test('the record of kept files stays, so that the next removal does not attribute them to the user', () => {
+test('the record of kept files stays, so that the next removal does not take them for files of the user', () => {
   const path = '/etc/minik8s/node.yaml';
   const earlier = { ...installed, started: 'digest', packages: ['docker.io'] };
   const steps = uninstallPlan({ found: all, sysctls }, earlier, true);
@@ -95,7 +95,7 @@ test('settings that existed before are restored, with their mode', () => {
   );
 });
 
-test('files that are already removed, or were changed since, are skipped', () => {
+test('files that do not exist and kernel parameters that were reset already are skipped', () => {
   const steps = uninstallPlan(
     { found: new Map(), sysctls: new Map([['net.ipv4.ip_forward', '0']]) },
     installed,
@@ -107,7 +107,7 @@ test('files that are already removed, or were changed since, are skipped', () =>
   );
 });
 
-test('without unit and data no service has ever run: nothing is reset; with data, its own settings are used', () => {
+test('nothing is reset without a unit and data, and a reset names the configuration file only if it exists', () => {
   const resetWith = (...paths: readonly string[]) =>
     uninstallPlan({ found: new Map(paths.map((path) => [path, there])), sysctls }, installed, false).find(
       ({ kind }) => kind === 'reset',

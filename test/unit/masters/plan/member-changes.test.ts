@@ -41,28 +41,38 @@ test('a master that lost its disk replaces its former member, also if it has nev
 
 const refusals: [what: string, members: KnownMember[], asked: ReturnType<typeof asked>, why: RegExp][] = [
   [
-    'the name of the first',
+    'it has the name of the first master',
     [member(1)],
     asked(2, 'm1'),
     /name m1 runs at \S+: give .* another --master-name/,
   ],
   [
-    'the name of a running one',
+    'it has the name of a running master',
     [member(1), member(2)],
     asked(3, 'm2'),
     /name m2 runs at .* or stop that one/,
   ],
-  ['an address of another', [member(1), member(2, silent)], asked(2, 'x'), /m2 has the address .* remove m2/],
   [
-    'a time when another is down',
+    'it has the address of another master',
+    [member(1), member(2, silent)],
+    asked(2, 'x'),
+    /m2 has the address .* remove m2/,
+  ],
+  [
+    'another master is down',
     [member(1), member(2), member(3, silent)],
     asked(4),
     /m3 does not answer at \S+: start it, or run minik8s masters remove m3/,
   ],
-  ['an eighth', [1, 2, 3, 4, 5, 6, 7].map((n) => member(n)), asked(8), /has 7 masters, which is the maximum/],
+  [
+    'it would be the eighth master',
+    [1, 2, 3, 4, 5, 6, 7].map((n) => member(n)),
+    asked(8),
+    /has 7 masters, which is the maximum/,
+  ],
 ];
 for (const [what, members, request, why] of refusals) {
-  test(`a master is refused in one line: ${what}`, () => {
+  test(`a master is refused in one line if ${what}`, () => {
     const plan = planJoin(members, 'c', request);
     assert.equal(plan.kind, 'refuse');
     assert.match(plan.why, why);
@@ -108,7 +118,7 @@ test('a master leaves while the remaining masters are a majority', () => {
   assert.equal(planLeaving([member(2)]), undefined, 'it is no member any more');
 });
 
-test('the members for etcd have names of their own, and the new one its own', () => {
+test('members get distinct names for etcd, and the new member keeps its name', () => {
   const members = [member(1), member(2, { name: 'm1' }), member(3, { name: '' })];
   assert.equal(
     initialCluster(members, { memberId: 'a3', name: 'm3' }),

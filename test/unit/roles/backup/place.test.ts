@@ -36,7 +36,7 @@ test('an endpoint without TLS requires --backup-s3-plain-http', async () => {
   assert.equal(store.pathOf('name'), 's3://bucket/x/name');
 });
 
-test('missing credentials and a wrong authority are errors before the first request', async (context) => {
+test('missing credentials and an unusable CA file are errors before the first request', async (context) => {
   await assert.rejects(
     openStore('s3://bucket', options({}, {} as typeof account)),
     /no credentials for the bucket/,
@@ -56,7 +56,7 @@ test('missing credentials and a wrong authority are errors before the first requ
   );
 });
 
-test('a directory requires no credentials, and one backup is a file or an object', async () => {
+test('a directory requires no credentials, and a backup is opened from a file or from an object in a bucket', async () => {
   assert.equal((await openStore('/var/backups', options({}, {} as typeof account))).path, '/var/backups');
   await assert.rejects(
     openBackup('/nonexistent', options({}), signal),

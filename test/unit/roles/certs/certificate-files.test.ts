@@ -83,7 +83,7 @@ test('the authority, leaves, node files and kubeconfigs are found, including for
   assert.equal(api?.notBefore, start - 3_600_000);
 });
 
-test('a file that cannot be read is an error that names it', async () => {
+test('a file that cannot be read is an error with its path', async () => {
   await rm(join(directory, 'data/admin.conf'));
   await mkdir(join(directory, 'data/admin.conf'));
   await assert.rejects(find(), /^Error: cannot read \S+\/data\/admin\.conf: /);

@@ -27,7 +27,7 @@ const check = (holder: Holder, content: CertificateContent | undefined, withinDa
   return checked;
 };
 
-test('a valid certificate has its end, its days and its renewal, and no remedy', () => {
+test('a valid certificate is listed with its expiry, the days left and its renewal, without a remedy', () => {
   const checked = check('master', { ...good, names: ['localhost'] });
   assert.deepEqual(checked, {
     path: '/data/file',
@@ -51,14 +51,14 @@ const faults: [what: string, content: CertificateContent | undefined, problem: R
     /not valid yet by the clock .*2026-06-01T12/,
   ],
   [
-    'a certificate of another authority',
+    'a certificate that another authority has signed',
     { ...good, isOfCluster: false },
     /not signed by this cluster's authority/,
   ],
-  ['a certificate with another key', { ...good, fitsKey: false }, /its key is missing/],
+  ['a certificate whose key does not fit', { ...good, fitsKey: false }, /its key is missing/],
 ];
 for (const [what, content, problem] of faults)
-  test(`needs attention, with a remedy, for every holder: ${what}`, () => {
+  test(`${what} is a problem with a remedy, for every kind of holder`, () => {
     for (const holder of ['authority', 'front-proxy', 'master', 'node-trust', 'node', 'user'] as const) {
       const checked = check(holder, content);
       assert.match(checked.problem ?? '', problem);
@@ -73,7 +73,7 @@ test('a certificate that ends one millisecond after the limit is valid, and so i
   assert.equal(check('master', { ...good, notAfter: now - 1 }).daysLeft, -1);
 });
 
-test('the remedy is a command for the certificate of that file', () => {
+test('the remedy is the command that renews or replaces the certificate in the file', () => {
   const over = { ...good, notAfter: now - day };
   assert.equal(check('master', over).remedy, 'systemctl restart minik8s');
   assert.equal(
@@ -86,7 +86,7 @@ test('the remedy is a command for the certificate of that file', () => {
   assert.match(check('authority', { ...over, fitsKey: false }).remedy ?? '', /restore \/data\/pki\/ca\.crt/);
 });
 
-test('the table has each file, its names, and a line for each that needs attention', () => {
+test('the table lists each certificate with its file and names, and below it each problem with its remedy', () => {
   const text = formatCertificates(
     checkCertificates(
       [

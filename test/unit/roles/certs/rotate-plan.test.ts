@@ -17,7 +17,7 @@ const state = (phase?: RotationState['phase']): RotationState => ({
   nodes,
 });
 
-test('the steps follow each other up to the last one, which an administrator requests', () => {
+test('the step issue follows the step trust, and the step finish is taken only if an administrator requests it', () => {
   assert.deepEqual(
     [undefined, 'trust', 'issue', 'finish'].map((phase) => nextStep(state(phase as 'trust'))),
     ['trust', 'issue', undefined, 'trust'],
@@ -34,7 +34,7 @@ test('a phase waits only for the nodes that have not followed it', () => {
   assert.deepEqual(lateNodes(state('finish')), []);
 });
 
-test('the state has the phase, both authorities and each node', () => {
+test('the state is printed with the phase, both authorities and each node', () => {
   assert.equal(formatRotation(state()), 'the authority has not been rotated\n');
   assert.match(
     formatRotation(state('issue')),

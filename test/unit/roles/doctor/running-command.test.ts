@@ -3,15 +3,15 @@ import { describe, it } from 'node:test';
 import { ownServiceOf } from '../../../../src/installation/plan/service-manager.ts';
 import { flagsIn, restartCommand, roleIn } from '../../../../src/roles/doctor/running-command.ts';
 
-describe('the command line of a minik8s that runs', () => {
-  it('has the role before the values of flags', () => {
+describe('the command line of a running minik8s', () => {
+  it('names the role before its flags, whatever the values of flags are', () => {
     assert.equal(roleIn(['/usr/local/bin/minik8s', 'node', '--node-name', 'up']), 'node');
     assert.equal(roleIn(['node-26', 'src/main.ts', 'up', '--node-name', 'node']), 'up');
     assert.equal(roleIn(['minik8s']), undefined);
     assert.equal(roleIn([]), undefined);
   });
 
-  it('has flags in both forms, of which only the listed ones are read', () => {
+  it('has flags with a space or an equals sign, and only the requested flags are returned', () => {
     const words = [
       'minik8s',
       'up',
@@ -28,7 +28,7 @@ describe('the command line of a minik8s that runs', () => {
     });
   });
 
-  it('is repeated unchanged, or by the service manager', () => {
+  it('is repeated unchanged for a restart, unless a service manager restarts the process', () => {
     const running = { pid: 7, words: ['/opt/minik8s', 'up', '--data-dir', "/it's"] };
     assert.equal(restartCommand(ownServiceOf.systemd, running, 'up'), 'systemctl restart minik8s.service');
     assert.equal(restartCommand(ownServiceOf.openrc, running, 'up'), 'rc-service minik8s restart');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { claimInstallation } from '../../../../src/roles/install/one-installation.ts';
 
-test('a second installation is refused with the process of the first, until that has ended', async () => {
+test('a second installation is refused until the first has ended, and the error names the process of the first', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'one-installation-'));
   const file = join(directory, 'lock');
   try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addSystemPrograms } from '../../../../src/roles/install/system-programs.ts';
 
-test('the directories of system programs are appended once', () => {
+test('the directories of system programs are appended to PATH once', () => {
   const environment = { PATH: '/usr/bin:/usr/sbin' };
   addSystemPrograms(environment);
   assert.equal(environment.PATH, '/usr/bin:/usr/sbin:/sbin');

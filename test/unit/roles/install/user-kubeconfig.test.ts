@@ -11,7 +11,7 @@ after(() => rmSync(parent, { recursive: true }));
 
 const ann = { SUDO_USER: 'ann', SUDO_UID: '1000' };
 
-/** Calls the function with a home directory of ann, and programs that fail for the named file. */
+/** Creates the kubeconfig in a new home directory of ann; the program named `failing` fails. */
 async function given(name: string, environment: Record<string, string> = ann, failing?: string) {
   const home = join(parent, name);
   mkdirSync(home, { recursive: true });
@@ -34,7 +34,7 @@ async function given(name: string, environment: Record<string, string> = ann, fa
   return { home, calls, warnings, result };
 }
 
-test('the user of sudo becomes a cluster user with the name of the machine, which no other has', async () => {
+test('the user of sudo becomes a cluster user whose name is unique, because it has the name of the machine', async () => {
   const { calls, result, home, warnings } = await given('plain');
   assert.deepEqual(calls[0], ['getent', 'passwd', '--', 'ann']);
   assert.deepEqual(calls[1]?.slice(1, 6), ['user', 'create', 'ann@vm1', '--role', 'cluster-admin']);
@@ -44,13 +44,13 @@ test('the user of sudo becomes a cluster user with the name of the machine, whic
   assert.deepEqual(warnings, []);
 });
 
-test('without sudo nothing is done', async () => {
+test('without sudo, no user and no kubeconfig is created', async () => {
   const { calls, result } = await given('root', {});
   assert.deepEqual(calls, []);
   assert.equal(result, undefined);
 });
 
-test('trouble with the kubeconfig is a warning', async () => {
+test('a kubeconfig that cannot be created is a warning, not an error', async () => {
   for (const failing of ['getent', 'runuser']) {
     const { result, warnings } = await given(`without-${failing}`, ann, failing);
     assert.equal(result, undefined);

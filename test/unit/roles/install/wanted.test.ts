@@ -20,14 +20,14 @@ interface Given {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Reads the settings with a file of that text. */
+/** Reads the settings; `text` is the content of the configuration file. */
 function wanted({ role = 'up', text = '', flags = {}, environment = {} }: Given) {
   writeFileSync(config, text, { mode: 0o600 });
   const sources = { environment, directory: '/srv/here', warn: assert.fail };
   return readWanted(role, { ...sources, flags: { config, ...flags } });
 }
 
-test('settings of flags, environment and file become one text; the environment is named without values', async () => {
+test('settings of flags, variables and file become one configuration; variables are listed without values', async () => {
   const { fromEnvironment, ...rest } = await wanted({
     text: 'port: 7443 # ours\nmax-pods: 20\n',
     flags: { 'max-pods': '30' },
@@ -58,7 +58,7 @@ test('relative paths of files are resolved, since the service runs in another di
   );
 });
 
-test('a master that joins has the masters and the hash of its flags, and the token of the environment', async () => {
+test('a master that joins gets the URL and the hash from its flags, and the token from the environment', async () => {
   const token = 'abcdef.0123456789abcdef';
   const hash = `sha256:${'0'.repeat(64)}`;
   const { config: text, fromEnvironment } = await wanted({
@@ -98,7 +98,7 @@ test('errors name the flag, or the key of the file that the user gave', async ()
   );
 });
 
-test('no draft of the settings is left, since it may hold a token', async () => {
+test('no temporary file with the settings is left, since it may hold a token', async () => {
   const before = process.env.TMPDIR;
   const empty = join(parent, 'drafts');
   mkdirSync(empty);
@@ -115,14 +115,14 @@ test('no draft of the settings is left, since it may hold a token', async () => 
 
 const server = 'https://192.0.2.10:6443';
 
-test('the text is read as the service will read it: two spellings of a setting are refused now', async () => {
+test('two spellings of a setting are refused during the installation, as the service would refuse them later', async () => {
   await assert.rejects(
     wanted({ role: 'node', text: `server: ${server}\nname: a\n`, flags: { 'node-name': 'b' } }),
     new RegExp(`^UsageError: ${config}: name: is another spelling of node-name`),
   );
 });
 
-test('--join is another name of the flag --server, and takes precedence over its variable', async () => {
+test('--join is another name of the flag --server, and takes precedence over MINIK8S_SERVER', async () => {
   const environment = { MINIK8S_SERVER: 'https://192.0.2.99:6443' };
   const { config: text, fromEnvironment } = await wanted({
     role: 'node',
@@ -138,7 +138,7 @@ test('--join is another name of the flag --server, and takes precedence over its
   await assert.rejects(wanted({ role: 'node' }), /no cluster is given to join/);
 });
 
-test('the stop of the service is longer than that of its pods', async () => {
+test('the stop timeout of the service is longer than the grace period of its pods', async () => {
   assert.equal((await wanted({ flags: { 'shutdown-grace-period': '10m' } })).stopSeconds, 630);
   assert.equal((await wanted({ role: 'master' })).stopSeconds, 90);
 });

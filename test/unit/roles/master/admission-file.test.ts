@@ -35,9 +35,12 @@ const security = (fields: object, version = 'v1beta1') => ({
     },
   ],
 });
-const told = (configuration: unknown) => ({ ...head, plugins: [{ name: 'ResourceQuota', configuration }] });
+const withQuotas = (configuration: unknown) => ({
+  ...head,
+  plugins: [{ name: 'ResourceQuota', configuration }],
+});
 
-describe('the file of admission', () => {
+describe('the admission configuration file', () => {
   test('lists the resources that need a quota', async () => {
     const path = file(
       'full.yaml',
@@ -72,17 +75,19 @@ plugins:
     });
   });
 
-  test('may name another file relative to it, and may be empty', async () => {
+  test('may name another file by a relative path, and may have no plugins', async () => {
     file('quotas.yaml', quotas({ resource: 'pods', matchContains: ['cpu'] }));
     const path = file('named.yaml', { ...head, plugins: [{ name: 'ResourceQuota', path: 'quotas.yaml' }] });
     const rule = { apiGroup: '', resource: 'pods', matchContains: ['cpu'], matchScopes: [] };
     assert.deepEqual(await readAdmissionFile(path), { limitedResources: [rule] });
     assert.deepEqual(await readAdmissionFile(file('head.yaml', head)), {});
-    assert.deepEqual(await readAdmissionFile(file('bare.yaml', told(null))), {});
-    assert.deepEqual(await readAdmissionFile(file('none.yaml', told(quotas()))), { limitedResources: [] });
+    assert.deepEqual(await readAdmissionFile(file('bare.yaml', withQuotas(null))), {});
+    assert.deepEqual(await readAdmissionFile(file('none.yaml', withQuotas(quotas()))), {
+      limitedResources: [],
+    });
   });
 
-  test('has the defaults and exemptions of pod security, in addition to quotas', async () => {
+  test('sets the defaults and exemptions of pod security, in addition to quotas', async () => {
     const path = file(
       'security.yaml',
       `apiVersion: ${apiVersion}
@@ -121,12 +126,12 @@ plugins:
   });
 
   const wrong: [what: string, content: unknown, message: RegExp][] = [
-    ['no YAML', 'a: [', /wrong0/],
-    ['another kind', { ...head, kind: 'Pod' }, /kind: /],
-    ['another version', { ...head, apiVersion: 'v1' }, /apiVersion: /],
+    ['text that is not YAML', 'a: [', /wrong0/],
+    ['a kind other than AdmissionConfiguration', { ...head, kind: 'Pod' }, /kind: /],
+    ['an unknown apiVersion', { ...head, apiVersion: 'v1' }, /apiVersion: /],
     ['an unknown field', { ...head, plugin: [] }, /plugin: /],
     [
-      'another plugin',
+      'an unknown plugin',
       { ...head, plugins: [{ name: 'PodNodeSelector' }] },
       /plugins\.0\.name: .*ResourceQuota.*PodSecurity/,
     ],
@@ -137,12 +142,12 @@ plugins:
     ],
     [
       'a rule without a resource',
-      told(quotas({ matchContains: ['a'] })),
+      withQuotas(quotas({ matchContains: ['a'] })),
       /configuration: limitedResources\.0\.resource: /,
     ],
     [
       'an unknown scope',
-      told(quotas({ resource: 'pods', matchScopes: [{ scopeName: 'Best', operator: 'Exists' }] })),
+      withQuotas(quotas({ resource: 'pods', matchScopes: [{ scopeName: 'Best', operator: 'Exists' }] })),
       /limitedResources\.0\.matchScopes\.0\.scopeName: /,
     ],
     [
@@ -155,32 +160,40 @@ plugins:
       security({ defaults: { 'warn-version': '1.25' } }),
       /defaults\.warn-version: must be "latest" or "v1\.x"/,
     ],
-    ['a default of an unknown mode', security({ defaults: { deny: 'baseline' } }), /defaults\.deny: /],
+    ['a default for an unknown mode', security({ defaults: { deny: 'baseline' } }), /defaults\.deny: /],
     [
       'an invalid exempt namespace',
       security({ exemptions: { namespaces: ['a', 'B'] } }),
       /exemptions\.namespaces\.1: .*lowercase/,
     ],
     [
-      'an invalid exempt class',
+      'an invalid exempt runtime class',
       security({ exemptions: { runtimeClasses: [''] } }),
       /exemptions\.runtimeClasses\.0: /,
     ],
     [
-      'a user without a name',
+      'an exempt user without a name',
       security({ exemptions: { usernames: [''] } }),
       /usernames\.0: must not be empty/,
     ],
-    ['a user twice', security({ exemptions: { usernames: ['a', 'a'] } }), /usernames: a name is there twice/],
-    ['another version of PodSecurity', security({}, 'v2'), /configuration: apiVersion: /],
     [
-      'a file that does not exist',
+      'an exempt user who is listed twice',
+      security({ exemptions: { usernames: ['a', 'a'] } }),
+      /usernames: a name is there twice/,
+    ],
+    [
+      'an unknown version of the PodSecurity configuration',
+      security({}, 'v2'),
+      /configuration: apiVersion: /,
+    ],
+    [
+      'the path of a file that does not exist',
       { ...head, plugins: [{ name: 'ResourceQuota', path: 'gone.yaml' }] },
       /cannot read .*gone\.yaml/,
     ],
   ];
   for (const [index, [what, content, message]] of wrong.entries())
-    test(`${what} is refused`, async () => {
+    test(`is refused with ${what}`, async () => {
       await assert.rejects(readAdmissionFile(file(`wrong${index}`, content)), (error) => {
         assert.ok(error instanceof UsageError, String(error));
         assert.match(error.message, /^--admission-control-config-file: /);

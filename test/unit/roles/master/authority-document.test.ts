@@ -13,14 +13,14 @@ const [own, next] = [await newAuthority(now), await newAuthority(now)];
 const during = (phase: RotationPhase) =>
   authoritiesOf(own, { phase, next, former: authorityHash(own.certificate) });
 
-/** The hashes of what nodes are told to trust, and of the signer. */
+/** Returns which of the two authorities the document names as trusted, and which as the signer. */
 const shown = (text: string) => {
   const { trusted, signer } = JSON.parse(text) as { trusted: string; signer: string };
   const known = [own, next].filter(({ certificate }) => trusted.includes(certificate.trim()));
   return [known.map((one) => (one === own ? 'own' : 'next')), signer === own.certificate ? 'own' : 'next'];
 };
 
-test('nodes learn of each phase, and drop the former authority only once the masters have', () => {
+test('nodes get the authorities of each phase, and drop the former one only after the master has dropped it', () => {
   const authorities = replaceable(authoritiesOf(own, undefined));
   const authority = replaceable(own.certificate);
   const credentials = { authorities } as unknown as Credentials;
@@ -45,7 +45,7 @@ test('nodes learn of each phase, and drop the former authority only once the mas
   assert.ok(seen.length >= 3);
 });
 
-test('a master that was away during the phase trust never names a signer that nodes do not trust', () => {
+test('a master that missed the phase trust never names a signer that nodes do not trust', () => {
   const authorities = replaceable(authoritiesOf(own, undefined));
   const authority = replaceable(own.certificate);
   const credentials = { authorities } as unknown as Credentials;

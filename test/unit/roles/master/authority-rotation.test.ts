@@ -1,4 +1,4 @@
-/** The rotation in a store that two masters share. */
+/** Rotation of the certificate authority in a store that two masters share. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../../../src/base/log.ts';
@@ -14,7 +14,7 @@ const own = await newAuthority(now);
 const options = { nodes: [], own, make: () => newAuthority(now) };
 const late = { ...options, nodes: [{ name: 'a', trusts: [], issuers: [] }] };
 
-test('another master follows each step, and reads the new authority after the rotation', async () => {
+test('each master follows the steps of the other, and the store has the next authority after the rotation', async () => {
   const store = createMemoryStore();
   await store.create(authorityKey, Buffer.from(JSON.stringify(own)));
   const [first, second] = [
@@ -38,7 +38,7 @@ test('another master follows each step, and reads the new authority after the ro
   assert.match((await first.step('issue', late)) ?? '', /a does not trust the next authority/);
   assert.equal(first.record.value?.phase, 'trust');
   assert.equal(await second.step('issue', options), undefined);
-  assert.equal(await first.step('trust', options), undefined, 'begun already');
+  assert.equal(await first.step('trust', options), undefined, 'a rotation that has begun is no error');
   await followed(2);
   assert.equal(await first.step('finish', options), undefined);
   await followed(3);
@@ -49,14 +49,18 @@ test('another master follows each step, and reads the new authority after the ro
   await following;
 });
 
-test('a master that was killed before the shared authority was stored stores it at its start', async () => {
+test('a master that was killed before it stored the next authority stores it at its next start', async () => {
   const store = createMemoryStore();
   await store.create(authorityKey, Buffer.from(JSON.stringify(own)));
   const next = await newAuthority(now);
   const record = { phase: 'finish', next, former: authorityHash(own.certificate) };
   await store.create(rotationKey, Buffer.from(JSON.stringify(record)));
   await AuthorityRotation.open(store, () => false);
-  assert.deepEqual(JSON.parse(String((await store.get(authorityKey))?.value)), own, 'not its own store');
+  assert.deepEqual(
+    JSON.parse(String((await store.get(authorityKey))?.value)),
+    own,
+    'masters do not take the authority from this store',
+  );
   await AuthorityRotation.open(store, () => true);
   assert.deepEqual(JSON.parse(String((await store.get(authorityKey))?.value)), next);
 });

@@ -28,7 +28,7 @@ const open = (store: Store, folder: string, started: AsyncDisposableStack) =>
 const signed = (certificate: string, authority: string) =>
   new X509Certificate(certificate).verify(new X509Certificate(authority).publicKey);
 
-/** Waits until both certificates that follow the rotation have changed. */
+/** Runs the event loop until the condition holds. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await clock.settle();
 }
@@ -61,7 +61,7 @@ test('the authority in the store is used if the directory has another one', asyn
   );
 });
 
-test('a damaged authority is taken from the store again, by the command that the error names', async () => {
+test('a damaged authority is read from the store again after the command that the error names', async () => {
   const store = createMemoryStore();
   await using started = new AsyncDisposableStack();
   const first = await open(store, 'damaged', started);
@@ -87,7 +87,11 @@ test('a rotation trusts both authorities, signs by the next one, and ends the tr
   const [one, two] = [await open(store, 'a', started), await open(store, 'b', started)];
   const former = one.authority.value;
   await one.rotate('issue');
-  assert.equal(one.authority.value, former, 'a rotation that began without the front proxy');
+  assert.equal(
+    one.authority.value,
+    former,
+    'the step issue changes nothing if the front proxy did not take part in the step trust',
+  );
   await one.rotate('trust');
   await until(() => two.authority.value !== former);
   assert.ok(two.authority.value.startsWith(former.trim()));

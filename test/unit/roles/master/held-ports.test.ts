@@ -26,7 +26,7 @@ test('the rule drops only packets that open connections, and expires without a r
   assert.match(text, /tcp dport @ports tcp flags & \(syn \| ack\) == syn drop/);
 });
 
-test('connections to the open ports are held once at the stop', async () => {
+test('a stop writes one rule, which holds new connections to the ports that are open', async () => {
   const { held, inputs } = world(1500);
   held.opened(6443);
   held.opened(8070);
@@ -43,7 +43,7 @@ test('a start removes the table of the previous process', async () => {
   assert.deepEqual(inputs, [removal]);
 });
 
-test('without a time nothing is held or released', async () => {
+test('with a time of 0 no rule is written or removed', async () => {
   const { held, inputs } = world(0);
   held.opened(6443);
   await held.release();
@@ -51,7 +51,7 @@ test('without a time nothing is held or released', async () => {
   assert.deepEqual(inputs, []);
 });
 
-test('a machine without nft refuses connections, and its stop continues', async () => {
+test('without nft, connections are refused during a restart, and the stop continues', async () => {
   const { held, log, exec } = world(30_000, noNft);
   held.opened(6443);
   await held.hold();

@@ -14,13 +14,13 @@ const facts = {
 };
 const [older, newer] = ['minik8s-2026-11-28T09-17-29Z.tar.zst', 'minik8s-2026-11-29T01-02-03Z.tar.zst'];
 
-test('an intact database is backed up first, even if there are backups', () => {
+test('the advice is to back up an intact database first, even if there are backups', () => {
   const text = mendingText({ ...facts, backups: [older], isDatabaseWhole: true });
   assert.match(text, /minik8s backup create --from-database, then minik8s backup restore --replace with the/);
   assert.match(text, /only the last changes may be lost/);
 });
 
-test('otherwise the latest backup is named, with its time and the flags that it needs', () => {
+test('without an intact database, the advice names the latest backup, its time and the flags that it needs', () => {
   const plain = mendingText({ ...facts, backups: [newer, 'other', older] });
   assert.match(plain, new RegExp(`minik8s backup restore --replace /b/${newer} \\(`));
   assert.match(plain, /changes after 2026-11-29T01:02:03Z are lost/);
@@ -28,14 +28,14 @@ test('otherwise the latest backup is named, with its time and the flags that it 
   assert.match(encrypted, new RegExp(`--replace --data-dir /d --passphrase-file FILE /b/${older}\\.age`));
 });
 
-test('without a backup, reset is named with the data that it deletes', () => {
+test('without a backup, the advice names minik8s reset and the data that it deletes', () => {
   assert.match(
     mendingText({ ...facts, backups: ['other'] }),
     /^there is no backup in \/b: .*minik8s reset removes the cluster with all its objects/,
   );
 });
 
-test('the facts are read: the backups, and the database', async () => {
+test('the advice follows from the state of the database and the files in the directory of backups', async () => {
   const backupDir = mkdtempSync(join(tmpdir(), 'mending-'));
   writeFileSync(join(backupDir, older), '');
   const sources = { dataDir: '/d', backupDir, etcdBinary: '/bin/etcd' };
@@ -65,7 +65,7 @@ test('a damaged authority is restored alone, from the latest backup', () => {
   assert.equal(authorityText('ca.key is missing', facts), undefined);
 });
 
-test('only an error about the authority gets another message, and only if there is a backup', async () => {
+test('an error about a damaged authority names the backup to restore; other errors stay unchanged', async () => {
   const backupDir = mkdtempSync(join(tmpdir(), 'mending-'));
   const settings = { 'data-dir': '/d', 'backup-dir': backupDir };
   const damaged = new DamagedAuthorityError('ca.key is missing');

@@ -6,7 +6,7 @@ import { parseMetricQueries, readMetricQueries } from '../../../../src/roles/mas
 const head = 'apiVersion: minik8s.io/v1\nkind: MetricQueries\n';
 
 describe('the file of --prometheus-queries', () => {
-  it('may be empty', () => {
+  it('may have no queries', () => {
     assert.deepEqual(parseMetricQueries(head, 'f'), {
       apiVersion: 'minik8s.io/v1',
       kind: 'MetricQueries',
@@ -17,7 +17,7 @@ describe('the file of --prometheus-queries', () => {
     });
   });
 
-  it('has queries by the names of metrics', () => {
+  it('lists queries with the names of their metrics', () => {
     const { labels, pods, external } = parseMetricQueries(
       `${head}labels: {pod: pod_name}
 pods:
@@ -36,10 +36,10 @@ external:
   });
 
   const bad: [string, string, RegExp][] = [
-    ['nothing', '', /f: .*/],
-    ['no YAML', 'a: [', /f: /],
-    ['another kind', head.replace('MetricQueries', 'Config'), /kind: /],
-    ['an invalid field', `${head}podz: []`, /podz/],
+    ['no content', '', /f: .*/],
+    ['text that is not YAML', 'a: [', /f: /],
+    ['a kind other than MetricQueries', head.replace('MetricQueries', 'Config'), /kind: /],
+    ['an unknown field', `${head}podz: []`, /podz/],
     [
       'a query without the selector',
       `${head}pods: [{metric: a, query: b}]`,
@@ -51,19 +51,23 @@ external:
       /may stand only in the braces/,
     ],
     [
-      'a metric twice',
+      'two queries for one metric',
       `${head}pods: [{metric: a, query: 'b{$selector}'}, {metric: a, query: 'c{$selector}'}]`,
       /pods: a metric is there twice/,
     ],
     [
-      'pods of all namespaces',
+      'allNamespaces in a query for pods',
       `${head}pods: [{metric: a, query: 'b{$selector}', allNamespaces: true}]`,
       /allNamespaces/,
     ],
-    ['an invalid label', `${head}labels: {pod: 'a-b'}`, /labels\.pod: expected the name of a label/],
+    [
+      'an invalid name of a label',
+      `${head}labels: {pod: 'a-b'}`,
+      /labels\.pod: expected the name of a label/,
+    ],
   ];
   for (const [what, text, expected] of bad)
-    it(`may not have ${what}`, () => {
+    it(`is refused with ${what}`, () => {
       assert.throws(
         () => parseMetricQueries(text, 'f'),
         (error) => error instanceof UsageError && expected.test(error.message),

@@ -10,7 +10,7 @@ const vector = (...values: readonly string[]) =>
   });
 
 describe('an answer of Prometheus', () => {
-  it('is parsed by lines, with all notations of numbers', () => {
+  it('is parsed into samples, with all notations of numbers', () => {
     assert.deepEqual(
       parseQueryAnswer(200, vector('1', '-0.5', '1e300', 'NaN', '+Inf', '-Inf', '', 'odd')).map(
         ({ value }) => value,
@@ -26,28 +26,28 @@ describe('an answer of Prometheus', () => {
 
   const bad: [string, number, string, RegExp][] = [
     [
-      'its error',
+      'an error of Prometheus',
       422,
       JSON.stringify({ status: 'error', errorType: 'bad_data', error: 'parse' }),
       /Prometheus answered 422, bad_data: parse$/,
     ],
-    ['a page', 502, '<html>', /answered 502, and no JSON/],
-    ['a range', 200, success({ resultType: 'matrix', result: [] }), /must give an instant vector/],
-    ['a text', 200, success({ resultType: 'string', result: [1, 'x'] }), /must give an instant vector/],
+    ['an HTML page', 502, '<html>', /answered 502, and no JSON/],
+    ['a range vector', 200, success({ resultType: 'matrix', result: [] }), /must give an instant vector/],
+    ['a string', 200, success({ resultType: 'string', result: [1, 'x'] }), /must give an instant vector/],
     ['null', 200, 'null', /unknown form/],
     [
-      'a line without a value',
+      'a sample without a value',
       200,
       success({ resultType: 'vector', result: [{ metric: {} }] }),
       /unknown form \(data\.result\.0\.value\)/,
     ],
   ];
   for (const [what, status, text, expected] of bad)
-    it(`is rejected: ${what}`, () => {
+    it(`is rejected if it is ${what}`, () => {
       assert.throws(() => parseQueryAnswer(status, text), expected);
     });
 
-  it('has a reason of a bounded length', () => {
+  it('is rejected with a message of bounded length', () => {
     const error = JSON.stringify({ status: 'error', errorType: 'x', error: 'y'.repeat(10_000) });
     assert.throws(
       () => parseQueryAnswer(400, error),

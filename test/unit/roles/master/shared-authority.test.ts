@@ -16,7 +16,7 @@ test('the first master that writes an authority decides, and the others use it',
   for (const authority of all) assert.deepEqual(authority, first);
   assert.deepEqual(await agree(undefined, unasked), first);
   assert.deepEqual(await agree(first, unasked), first, 'the first master keeps it after a restart');
-  assert.deepEqual((await store.list('/registry/')).items, [], 'no request to the API reaches it');
+  assert.deepEqual((await store.list('/registry/')).items, [], 'requests to the API cannot read it');
 });
 
 test('a cluster that had one master keeps its authority when it gets more', async () => {

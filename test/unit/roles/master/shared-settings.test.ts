@@ -37,7 +37,7 @@ test('a master with other settings fails with one line that names them, and chan
   await agreeOnSettings(store, settings());
 });
 
-test('masters have the same external ranges and domains of Dns objects, in any order', async () => {
+test('masters must have the same external ranges and domains of Dns objects; their order does not matter', async () => {
   const store = createMemoryStore();
   const ranges = ['203.0.113.0/28', '198.51.100.0/24'];
   const open = settings({ 'service-external-ip-ranges': ranges, 'dns-domains': ['test', 'corp.com'] });
@@ -54,7 +54,7 @@ test('masters have the same external ranges and domains of Dns objects, in any o
   );
 });
 
-test('masters must have the same features, and the message has the flag', async () => {
+test('masters must have the same features, and the error names the flag', async () => {
   const store = createMemoryStore();
   await agreeOnSettings(store, settings({ features: [] }));
   await assert.rejects(
@@ -77,7 +77,7 @@ test('settings of a feature that is off need not be the same', async () => {
   await assert.rejects(agreeOnSettings(on, other), /--dns-domains corp\.com/);
 });
 
-test('a setting that earlier masters did not share is that of the first master that has it', async () => {
+test('a setting that masters of earlier versions did not share is set by the first master that shares it', async () => {
   const store = createMemoryStore();
   const { 'dns-domains': _, 'service-external-ip-ranges': __, ...before } = settings();
   await store.create(settingsKey, Buffer.from(JSON.stringify({ ...before, 'cluster-dns': null })));
@@ -90,7 +90,7 @@ test('a setting that earlier masters did not share is that of the first master t
   await assert.rejects(agreeOnSettings(store, settings({ 'cluster-cidr': '10.9.0.0/16' })), /--cluster-cidr/);
 });
 
-test('an unreadable value is an error', async () => {
+test('unreadable settings in etcd are an error that names their key', async () => {
   const store = createMemoryStore();
   await store.create(settingsKey, Buffer.from('{'));
   await assert.rejects(

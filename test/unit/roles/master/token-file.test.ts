@@ -9,7 +9,7 @@ import { parseTokens, readTokenFile } from '../../../../src/roles/master/token-f
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-tokens-'));
 after(() => rmSync(directory, { recursive: true }));
 
-describe('the file of tokens', () => {
+describe('the token file', () => {
   test('has one user on each line, with or without groups', () => {
     const text = '# robots\n\nt1,ci,u1,"system:masters,builders"\r\nt2, reader ,u2\nt3,"a ""b""",u3,one\n';
     assert.deepEqual(parseTokens(text, 'tokens'), [
@@ -26,7 +26,7 @@ describe('the file of tokens', () => {
     ['quotes that do not match', 'secret,"ci,u1'],
     ['a token given twice', 'secret,ci,u1\nsecret,other,u2'],
   ] as const) {
-    test(`${what} is refused, and no token is shown`, () => {
+    test(`with ${what} is refused, and the error shows no token`, () => {
       assert.throws(
         () => parseTokens(text, 'tokens'),
         (error) =>

@@ -16,7 +16,7 @@ for (const [tail, expected] of [
   [2, ['b', 'c', 'later']],
   [9, ['a', 'b', 'c', 'later']],
 ] as const)
-  test(`a tail of ${tail} prints the last lines of the past, and every later one`, async () => {
+  test(`${tail === undefined ? 'all' : `the last ${tail}`} earlier lines and every later line are printed`, async () => {
     let text = '';
     const io = { out: (more: string) => (text += more) } as object as Io;
     await printBatches(io, batches(), { components: [], level: 'debug', format: 'text' }, tail);

@@ -21,17 +21,17 @@ test('every line is printed unchanged without a selection', () => {
   assert.deepEqual(chosen({}), log);
 });
 
-test('a component is selected with those below it, and with the continuation of its lines', () => {
+test('a component is selected with its subcomponents, and with the continuation lines of its messages', () => {
   assert.deepEqual(chosen({ components: ['kubelet'] }), log.slice(1, 4));
   assert.deepEqual(chosen({ components: ['kubelet/images', 'apiserver'] }), log.slice(2, 5));
 });
 
-test('a level selects the more severe ones, and a time the later ones', () => {
+test('a level selects also the more severe lines, and a time selects the later lines', () => {
   assert.deepEqual(chosen({ level: 'warn' }), log.slice(2, 5));
   assert.deepEqual(chosen({ since: Date.parse('2026-01-02T03:00:02Z') }), log.slice(4));
 });
 
-test('JSON has an object for each line, also for lines of other formats', () => {
+test('each line is printed in the selected format, whether it was logged as JSON or as text', () => {
   const objects = chosen({ format: 'json' }).map((line) => JSON.parse(line));
   assert.deepEqual(objects[0], { msg: 'minik8s is ready' });
   assert.deepEqual(objects[1], {

@@ -14,7 +14,7 @@ import {
 const parent = mkdtempSync(join(tmpdir(), 'minik8s-reset-'));
 after(() => rmSync(parent, { recursive: true }));
 
-test('a directory without a kubelet is that of a control plane that runs no pods', () => {
+test('a data directory without a kubelet is one of a master that runs no pods', () => {
   assert.ok(isMasterAlone(['pki', 'etcd', 'admin.conf']));
   assert.ok(isMasterAlone(['pki', 'admin.conf']), 'its etcd is external');
   assert.ok(!isMasterAlone(['minik8s.pid']));
@@ -22,10 +22,10 @@ test('a directory without a kubelet is that of a control plane that runs no pods
   assert.ok(!hasOnlyStarted([]) && !hasOnlyStarted(['minik8s.pid', 'node']));
   assert.ok(!isMasterAlone(['pki', 'etcd', 'kubelet']));
   assert.ok(!isMasterAlone(['kubelet', 'node']));
-  assert.ok(!isMasterAlone([]), 'a node may have left traces outside a directory that is gone');
+  assert.ok(!isMasterAlone([]), 'a node whose data directory was deleted may have left traces elsewhere');
 });
 
-test('the contents are removed; entries of other owners stay, and are returned', async () => {
+test('the files of minik8s are removed; other entries stay, and are returned', async () => {
   const path = join(parent, 'a');
   for (const name of ['etcd/member', 'images/sha256']) mkdirSync(join(path, name), { recursive: true });
   writeFileSync(join(path, 'admin.conf'), '');

@@ -56,7 +56,7 @@ test('the start command repeats flags and settings of the environment, without s
   );
 });
 
-test('several processes are an error with a command for each, and a flag picks one', () => {
+test('several running processes are an error with a command for each, unless a flag selects one', () => {
   const node: OwnProcess = { ...master, pid: 8, role: 'node', dataDir: '/srv/b' };
   assert.throws(
     () => onlyOne([master, node], {}, 'stop'),
@@ -67,7 +67,7 @@ test('several processes are an error with a command for each, and a flag picks o
   assert.equal(onlyOne([master], { dataDir: '/srv/c' }, 'stop'), undefined);
 });
 
-test('a record that is damaged or of another form is ignored', () => {
+test('the record of a run is ignored if it is damaged or has another form', () => {
   const record = {
     ...{ process: '1 2', role: 'up', version: 'v', startedAt: 't', configFile: 'f' },
     log: { kind: 'journal', unit: 'minik8s.service' },
@@ -103,7 +103,7 @@ test('a process belongs to the service of OpenRC whose supervisor is its parent'
   assert.equal(supervisedBy([]), undefined);
 });
 
-test('an error about the role master names a running up, with the command for it', () => {
+test('an error about the role master names a running minik8s up, and the command for it', () => {
   const up: OwnProcess = { ...master, role: 'up' };
   const { dataDir, ...hidden } = up;
   assert.deepEqual(ofOtherRoles([up], { role: 'master' }), [up]);

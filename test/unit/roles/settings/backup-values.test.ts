@@ -9,7 +9,7 @@ test('a place of backups is a path from the root or a location in a bucket', () 
   assert.throws(() => backupPlace('s3://bucket/../x'), /expected s3:\/\/BUCKET/);
 });
 
-test('an endpoint has no credentials in it', () => {
+test('an endpoint with credentials, a query or a fragment is rejected, and so is an invalid region', () => {
   assert.equal(serviceUrl('https://s3.example.com').host, 's3.example.com');
   for (const text of [
     's3.example.com',

@@ -11,13 +11,13 @@ test('settings are added and replaced; comments, order and all other keys stay',
   assert.equal(changed, '# of this machine\nport: 7443 # the API server\nlabels:\n  - a=b\nnode-name: vm1\n');
 });
 
-test('a text that says the same already is not touched', () => {
+test('a configuration that already has the settings stays unchanged', () => {
   const text = 'port:   6443\nfeatures: "none"\n';
   assert.equal(withSettings(text, { port: '6443', features: 'none' }, path), text);
   assert.equal(withSettings('', {}, path), '');
 });
 
-test('values are parsed to the given texts', () => {
+test('values are quoted so that YAML parses them as the given texts', () => {
   const values = {
     token: 'abcdef.0123456789abcdef',
     'max-pods': '250',
@@ -37,7 +37,7 @@ test('values are parsed to the given texts', () => {
   );
 });
 
-test('a text that is not a configuration is refused by the name of its file', () => {
+test('a text that is not a configuration is refused with the name of its file', () => {
   assert.throws(
     () => withSettings('a: [', { port: '1' }, path),
     /^UsageError: \/etc\/minik8s\/node.yaml: not YAML/,

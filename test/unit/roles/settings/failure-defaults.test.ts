@@ -23,12 +23,12 @@ it('a silent node is lost after 40 s, as upstream, and not before', () => {
   assert.deepEqual([after(40_000).lost, after(40_000).lostIn], [true, undefined]);
 });
 
-it('it may miss three heartbeats, and its lease is over when it is lost', () => {
+it('a node may miss three heartbeats, and its Lease has expired when the node counts as lost', () => {
   assert.ok(3 * heartbeat < grace && 4 * heartbeat >= grace);
   assert.equal(newLease(node('n1'), heartbeat, 0).spec.leaseDurationSeconds, grace / 1000);
 });
 
-it('pods stay five minutes more, as upstream', () => {
+it('pods stay on a lost node for five more minutes, as upstream', () => {
   assert.deepEqual(defaultTolerations, { notReadySeconds: 300, unreachableSeconds: 300 });
   assert.equal(shipped['default-not-ready-toleration-seconds'], 300);
   assert.equal(shipped['default-unreachable-toleration-seconds'], 300);

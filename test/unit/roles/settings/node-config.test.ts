@@ -33,7 +33,7 @@ function read({ file = '', mode = 0o600, flags = {}, environment = {} }: Sources
   return { settings, warnings };
 }
 
-describe('the masters’ addresses', () => {
+describe('the setting server', () => {
   const serversOf = (server: string) => read({ flags: { server } }).settings.server;
   for (const server of [
     '192.0.2.10:6443',
@@ -41,15 +41,15 @@ describe('the masters’ addresses', () => {
     '[2001:db8::1]:6443',
     'https://[::1]:443/',
   ])
-    test(`${server} is taken`, () => assert.equal(serversOf(server)?.length, 1));
+    test(`accepts ${server}`, () => assert.equal(serversOf(server)?.length, 1));
   for (const server of ['010.1.1.1:6443', '127.1:6443', 'https://0x7f.1:6443', '2130706433:6443', '1.2:6443'])
-    test(`${server} is rejected, even if a URL makes an address of it`, () => {
+    test(`rejects ${server}, which a URL parser would turn into an IPv4 address`, () => {
       assert.throws(() => serversOf(server), /expected addresses such as https:\/\/192\.0\.2\.10:6443/);
     });
 });
 
-describe('node.yaml', () => {
-  test('contains every setting with lists and maps', () => {
+describe('the configuration of a node', () => {
+  test('may contain every setting, with lists and maps', () => {
     const { settings, warnings } = read({
       file: `
         name: worker-1
@@ -95,7 +95,7 @@ describe('node.yaml', () => {
     );
   });
 
-  test('in the older form is read, with a line about the new form', () => {
+  test('may have its older form, with warnings that name the new keys', () => {
     const { settings, warnings } = read({
       file: 'Name: master\nLabels :\n  hostName: master\n  os: linux\n',
     });
@@ -107,7 +107,7 @@ describe('node.yaml', () => {
     ]);
   });
 
-  test('a token that other users may read causes a warning', () => {
+  test('causes a warning if it holds a token and other users may read it', () => {
     const { warnings } = read({ file: `token: ${secret}`, mode: 0o644 });
     assert.deepEqual(
       warnings.map((line) => line.replaceAll(`${directory}/`, '')),
@@ -116,7 +116,7 @@ describe('node.yaml', () => {
     assert.deepEqual(read({ file: 'name: a', mode: 0o644 }).warnings, []);
   });
 
-  test('the token has no flag, because all users of the machine would see it', () => {
+  test('accepts no token as a flag, because all users of the machine would see it', () => {
     const args = settingArgs(nodeRows, '/etc/minik8s/node.yaml');
     assert.equal(Object.hasOwn(args, 'token'), false);
     assert.equal(Object.hasOwn(args, 'ca-cert-hash'), true);
@@ -127,7 +127,7 @@ describe('node.yaml', () => {
     ['a server without TLS', { flags: { server: 'http://m:6443' } }, /^--server: .* expected addresses such/],
     ['a server without a port', { file: 'server: https://m' }, /node\.yaml: server: .* expected addresses/],
     ['a server with a path', { file: 'server: https://m:1/x' }, /server: .* expected addresses/],
-    ['no server in a list', { file: 'server: []' }, /server: "": expected addresses/],
+    ['an empty list of servers', { file: 'server: []' }, /server: "": expected addresses/],
     [
       'a truncated token',
       { file: 'token: abcdef.0123' },
@@ -140,22 +140,34 @@ describe('node.yaml', () => {
       /--labels: "a": a is not a label; expected labels/,
     ],
     ['a label with an invalid name', { flags: { labels: '-a=b' } }, /-a=b is not a label/],
-    ['a label in a label', { file: 'labels: {a: {b: c}}' }, /labels: .* is not a label/],
+    ['a map as the value of a label', { file: 'labels: {a: {b: c}}' }, /labels: .* is not a label/],
     [
-      "a label of Kubernetes' own",
+      'a label that a node may not give itself',
       { flags: { labels: 'node-role.kubernetes.io/master=' } },
       /a node may not give itself node-role\.kubernetes\.io\/master; run minik8s ctl label node NAME/,
     ],
     ['a taint without effect', { flags: { taints: 'a=b' } }, /--taints: .* expected taints such as/],
-    ['an unknown effect', { file: 'taints: [a:Never]' }, /taints: .* a:Never is not a taint/],
-    ['a taint twice', { flags: { taints: 'a=1:NoSchedule,a=2:NoSchedule' } }, /a:NoSchedule is given twice/],
+    ['an unknown effect of a taint', { file: 'taints: [a:Never]' }, /taints: .* a:Never is not a taint/],
     [
-      'an unknown resource',
+      'two taints of the same key and effect',
+      { flags: { taints: 'a=1:NoSchedule,a=2:NoSchedule' } },
+      /a:NoSchedule is given twice/,
+    ],
+    [
+      'an unknown reserved resource',
       { flags: { 'system-reserved': 'gpu=1' } },
       /gpu=1 is not a reserved resource; expected cpu/,
     ],
-    ['a negative amount', { flags: { 'system-reserved': 'cpu=-1' } }, /cpu=-1 is not a reserved resource/],
-    ['a bad amount', { file: 'system-reserved: {memory: lots}' }, /memory=lots is not a reserved resource/],
+    [
+      'a negative reserved amount',
+      { flags: { 'system-reserved': 'cpu=-1' } },
+      /cpu=-1 is not a reserved resource/,
+    ],
+    [
+      'a reserved amount that is no quantity',
+      { file: 'system-reserved: {memory: lots}' },
+      /memory=lots is not a reserved resource/,
+    ],
     [
       'a pod range that is too wide',
       { flags: { 'pod-cidr': '10.0.0.0/23' } },
@@ -167,12 +179,12 @@ describe('node.yaml', () => {
       /such as 10\.244\.7\.0\/24/,
     ],
     [
-      'two names',
+      'two spellings of the name',
       { file: 'Name: a\nnode-name: b\n' },
       /node\.yaml: Name: is another spelling of node-name:, which is also there; keep one/,
     ],
     [
-      'two old names',
+      'two older spellings of the name',
       { file: 'Name: a\nname: b\n' },
       /node\.yaml: Name: is another spelling of node-name:, which is also there; keep one/,
     ],
@@ -181,10 +193,10 @@ describe('node.yaml', () => {
       { file: 'lables: {}' },
       /node\.yaml: lables: no such setting \(did you mean labels\?\)/,
     ],
-    ["a master's key", { file: 'etcd-endpoints: http://a:1' }, /etcd-endpoints: no such setting/],
+    ['a setting of masters', { file: 'etcd-endpoints: http://a:1' }, /etcd-endpoints: no such setting/],
   ];
   for (const [what, sources, message] of refused) {
-    test(`${what} is refused in one line`, () => {
+    test(`with ${what} is refused in one line`, () => {
       assert.throws(
         () => read(sources),
         (error) => {
@@ -197,7 +209,7 @@ describe('node.yaml', () => {
     });
   }
 
-  test('no message repeats a possible token', () => {
+  test('is refused without a message that repeats a possible token', () => {
     assert.throws(
       () => read({ file: 'token: abcdef.0123456789abcdeF' }),
       (error: Error) => !error.message.includes('abcdef.0'),

@@ -10,12 +10,12 @@ import { settingSubjects } from '../../../../src/settings/subjects.ts';
 
 const sources = { command: 'minik8s toy', environment: {}, configFile: '/no/such/file.yaml' };
 
-describe('settings of a command', () => {
+describe('the table of settings', () => {
   const names = (rows: object) => Object.keys(rows);
   const master = names(settingRows('control plane'));
   const node = names(settingRows('node'));
 
-  test('up has the settings of the control plane and of the node, without duplicates', () => {
+  test('has the settings of the control plane and of the node for minik8s up, without duplicates', () => {
     const up = names(settingRows('control plane', 'node'));
     assert.deepEqual(up.toSorted(), [...new Set([...master, ...node])].toSorted());
     assert.ok(master.includes('etcd-endpoints') && !node.includes('etcd-endpoints'));
@@ -23,7 +23,7 @@ describe('settings of a command', () => {
     assert.ok(!up.includes('server'), 'only a machine that joins has a server');
   });
 
-  test('they are listed by heading, the settings of features last below each heading', () => {
+  test('is sorted by heading, with the settings of features last below each heading', () => {
     const rows = Object.entries<SettingRows[string]>(settingRows('control plane', 'node', 'join'));
     const places = rows.map(([, { subject }]) => settingSubjects.indexOf(subject));
     assert.deepEqual(
@@ -38,13 +38,13 @@ describe('settings of a command', () => {
     ]);
   });
 
-  test('every row belongs to a part, and no two rows have the same name', () => {
+  test('names for each setting the parts of the program that have it', () => {
     const rows = Object.values<SettingRows[string]>(settingTable);
     assert.ok(rows.length > 70);
     for (const { about, parts } of rows) assert.ok(parts.length > 0, about);
   });
 
-  test('masters of one etcd share eight of them', () => {
+  test('has eight settings that must be the same for all masters of one etcd', () => {
     assert.deepEqual(sharedNames.toSorted(), [
       'cluster-cidr',
       'cluster-dns',

@@ -24,14 +24,14 @@ function read(sources: { flags?: object; environment?: object; file?: string }) 
 }
 
 describe('settings', () => {
-  test('defaults apply to missing settings', () => {
+  test('have their defaults if no source sets them', () => {
     const settings = read({});
     assert.equal(settings.port, 6443);
     assert.deepEqual(settings['node-ports'], [30000, 32767]);
     assert.equal(settings['node-ip'], undefined);
   });
 
-  test('a flag wins over a variable, a variable over the file', () => {
+  test('are taken from the flag, then from the variable, then from the file', () => {
     const file = 'port: 1111';
     const environment = { MINIK8S_PORT: '2222' };
     assert.equal(read({ file }).port, 1111);
@@ -39,13 +39,13 @@ describe('settings', () => {
     assert.equal(read({ file, environment, flags: { port: '3333' } }).port, 3333);
   });
 
-  test('a list may be written as YAML or with commas', () => {
+  test('that are lists may be written as YAML or with commas', () => {
     const expected = ['https://a:2379', 'https://b:2379'];
     assert.deepEqual(read({ file: `etcd-endpoints: [${expected.join(', ')}]` })['etcd-endpoints'], expected);
     assert.deepEqual(read({ flags: { 'etcd-endpoints': expected.join(',') } })['etcd-endpoints'], expected);
   });
 
-  test('an issuer may have had other names', () => {
+  test('may list former issuers of tokens after the present one', () => {
     const expected = ['https://new.example.com', 'https://old.example.com/a'];
     const flags = { 'service-account-issuer': expected.join(',') };
     assert.deepEqual(read({ flags })['service-account-issuer'], expected);
@@ -63,16 +63,16 @@ describe('settings', () => {
           /^--service-account-issuer: .*: expected a URL/,
         ],
         [
-          `keys at ${url}`,
+          `the key URL ${url}`,
           { flags: { 'service-account-jwks-uri': url } },
           /^--service-account-jwks-uri: .*: expected/,
         ],
       ],
     ),
-    ['no issuer', { flags: { 'service-account-issuer': ',' } }, /expected a URL/],
+    ['an empty list of issuers', { flags: { 'service-account-issuer': ',' } }, /expected a URL/],
     ['a key age of an hour', { flags: { 'service-account-key-age': '1h' } }, /from 2h to 87600h/],
     [
-      'an invalid boolean for the extension',
+      'an invalid boolean for the extension of tokens',
       { flags: { 'service-account-extend-token-expiration': 'yes' } },
       /expected one of true, false/,
     ],
@@ -95,8 +95,12 @@ describe('settings', () => {
       { flags: { 'scoring-strategy': 'RequestedToCapacityRatio=50:1,20:3' } },
       /expected LeastAllocated/,
     ],
-    ['an address with a name', { flags: { 'node-ip': 'localhost' } }, /expected an IPv4 address/],
-    ['an etcd without a port', { flags: { 'etcd-endpoints': 'http://etcd' } }, /expected addresses such as/],
+    ['a name instead of an address', { flags: { 'node-ip': 'localhost' } }, /expected an IPv4 address/],
+    [
+      'an etcd endpoint without a port',
+      { flags: { 'etcd-endpoints': 'http://etcd' } },
+      /expected addresses such as/,
+    ],
     [
       'one of two etcd endpoints without TLS',
       { flags: { 'etcd-endpoints': 'http://a:2379,https://b:2379' } },
@@ -104,7 +108,7 @@ describe('settings', () => {
     ],
     ['a misspelt key', { file: 'prot: 1' }, /config\.yaml: prot: no such setting \(did you mean port\?\)$/],
     [
-      'several wrong keys',
+      'several unknown keys',
       { file: 'prot: 1\nnonsense: 2\nconstructor: 3\n' },
       /config\.yaml: prot: no such setting \(did you mean port\?\), nonsense: no such setting, constructor: no such setting; see minik8s master --help$/,
     ],
@@ -123,7 +127,7 @@ describe('settings', () => {
     ['a relative data directory', { flags: { 'data-dir': 'data' } }, /expected a path from the root/],
   ];
   for (const [what, sources, message] of refused) {
-    test(`${what} is refused in one line`, () => {
+    test(`with ${what} are refused in one line`, () => {
       assert.throws(
         () => read(sources),
         (error) =>

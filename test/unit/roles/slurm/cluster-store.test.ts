@@ -1,4 +1,4 @@
-/** The store of a client's jobs over the API server in this process; answers can be lost after the act. */
+/** Store of a Slurm client's jobs in an API server of this process, whose answers can be lost. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
@@ -74,7 +74,7 @@ const stored = (
   }) as unknown as StoredJob;
 
 describe('ClusterStore.jobs', () => {
-  it('lists the jobs of the connection that have not ended, and deleted ones while they are held', async (context) => {
+  it('lists the jobs of the connection that have not ended, and terminating ones that keep the finalizer', async (context) => {
     const { store, informer } = await world(context);
     for (const job of [
       stored('new'),
@@ -116,14 +116,14 @@ describe('ClusterStore.writeStatus', () => {
     await store.writeStatus(job, status);
     assert.deepEqual((await jobs.get('a', 'default')).status, status);
   });
-  it('leaves another job with the same name, and a deleted one, unchanged', async (context) => {
+  it('ignores a deleted job, and does not change a new job with the same name', async (context) => {
     const { store, create, jobs } = await world(context);
     const job = await create('a');
     await store.writeStatus({ ...job, uid: 'of-an-earlier-job' }, status);
     assert.equal((await jobs.get('a', 'default')).status, undefined);
     await store.writeStatus({ ...job, name: 'gone' }, status);
   });
-  it('ignores that the job is deleted between the read and the write', async (context) => {
+  it('succeeds if the job is deleted between the read and the write', async (context) => {
     const { store, create, faults, jobs } = await world(context);
     const job = await create('a');
     await jobs.delete('a', 'default');
@@ -149,7 +149,7 @@ describe('ClusterStore.writeStatus', () => {
 });
 
 describe('ClusterStore.release', () => {
-  it('removes its finalizer alone, from a job that is being deleted', async (context) => {
+  it('removes only its own finalizer, and only from a job that is being deleted', async (context) => {
     const { store, create, jobs } = await world(context);
     const job = await create('a');
     await store.release(job);
@@ -187,7 +187,7 @@ describe('ClusterStore.readFiles', () => {
       },
     );
   });
-  it('names the job or the ConfigMap that is missing, and passes on other errors', async (context) => {
+  it('rejects with the name of the missing job or ConfigMap, and forwards other errors', async (context) => {
     const { store, create, faults } = await world(context);
     const job = await create('a', { filesFrom: [{ configMapName: 'none' }] });
     const missing = (message: string) => (error: unknown) =>
@@ -233,7 +233,7 @@ describe('files of a ClusterStore', () => {
     assert.deepEqual(await store.storedFiles(one), [{ ...output, length: 20 }]);
     assert.deepEqual(await store.storedFiles(two), [{ kind: 'Result', path: 'x', length: 3 }]);
   });
-  it('reject a piece above the maximum, and errors of the cluster', async (context) => {
+  it('cannot be appended with a piece above the maximum, and cannot be read or written while the cluster fails', async (context) => {
     const { store, create, faults } = await world(context);
     const job = await create('a');
     await store.appendFile(job, output, 0, Buffer.alloc(maxSlurmChunk, 'x'));

@@ -28,14 +28,14 @@ it('readConnection returns the settings in the files', async (context) => {
   );
 });
 
-it('readConnection ignores the folders and links that the kubelet begins with a dot', async (context) => {
+it('readConnection ignores the folders and links of the kubelet, whose names begin with a dot', async (context) => {
   const directory = directoryOf(context, files);
   mkdirSync(join(directory, '..2026_01_01'));
   writeFileSync(join(directory, '..data'), 'x');
   assert.ok(typeof (await readConnection(directory)) !== 'string');
 });
 
-it('readConnection returns the reason if the Secret has no keys, or not all that are required', async (context) => {
+it('readConnection returns the reason if the Secret lacks a required key or all keys', async (context) => {
   const none = 'the Secret is not there, or has no key of a connection';
   assert.equal(await readConnection(directoryOf(context, {})), none);
   assert.equal(await readConnection(directoryOf(context, { '..data': 'x' })), none);
@@ -81,7 +81,7 @@ it('followConnection logs a watch that has failed and keeps the settings', async
   assert.deepEqual(hosts, []);
 });
 
-it('followConnection reads the files again only after the read before, and survives a failed read', async (context) => {
+it('followConnection begins a read only after the previous one has ended, and continues after a failed read', async (context) => {
   const reads: ((host: string | Error) => void)[] = [];
   const read = async (directory: string) => {
     if (reads.length === 0) {

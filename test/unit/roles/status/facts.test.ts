@@ -22,8 +22,8 @@ const healthy: RunningFacts = {
   },
 };
 
-describe('the facts about a minik8s', () => {
-  it('are healthy without a fault, and the next commands list pods and follow the log', () => {
+describe('the facts about a running minik8s', () => {
+  it('show that it is healthy without a fault, and suggest commands that list pods and follow the log', () => {
     assert.equal(healthOf(healthy), 'healthy');
     assert.deepEqual(
       nextSteps(healthy).map(([command]) => command),
@@ -38,7 +38,7 @@ describe('the facts about a minik8s', () => {
       /API server is not ready: etcd failed/,
     ],
     [
-      'an engine that is silent',
+      'an engine that does not answer',
       { engine: { problem: 'no answer' } },
       /Docker engine does not answer: no answer/,
     ],
@@ -55,7 +55,7 @@ describe('the facts about a minik8s', () => {
     ],
   ];
   for (const [what, change, expected] of faults)
-    it(`are unhealthy with ${what}, and the suggested commands find the cause`, () => {
+    it(`show that it is unhealthy with ${what}, and suggest commands that find the cause`, () => {
       const facts = { ...healthy, ...change };
       assert.match(faultsOf(facts).join('\n'), expected);
       assert.equal(healthOf(facts), 'unhealthy');
@@ -64,7 +64,7 @@ describe('the facts about a minik8s', () => {
       assert.match(reportText(facts, now), /not healthy \(1 fault\)[\s\S]*\n {2}! /);
     });
 
-  it('name the data directory in every command unless it is the usual one', () => {
+  it('suggest commands with the data directory unless it is the default one', () => {
     const facts = { ...healthy, dataDir: '/srv/a', kubeconfig: '/srv/a/admin.conf' };
     for (const [command] of nextSteps(facts)) assert.match(command, /\/srv\/a/);
   });
@@ -76,7 +76,7 @@ describe('the facts about a minik8s', () => {
     assert.equal(ofService?.[0], 'systemctl restart minik8s.service');
   });
 
-  it('are printed with their places, versions and ages', () => {
+  it('are printed with paths, versions and ages', () => {
     const text = reportText(healthy, now);
     for (const part of [
       /^minik8s up: running, healthy\n/,
@@ -95,7 +95,7 @@ describe('the facts about a minik8s', () => {
     assert.ok(text.split('\n').every((line) => line === line.trimEnd()));
   });
 
-  it('are a JSON document with the health of all, which is the worst', () => {
+  it('are printed as JSON with the health of all processes together, which is the worst of them', () => {
     const document = JSON.parse(reportJson([healthy, { ...healthy, api: { problem: 'x' } }]));
     assert.equal(document.health, 'unhealthy');
     assert.deepEqual(document.processes[0].faults, []);

@@ -15,7 +15,7 @@ async function bundleOf(parts: readonly BundlePart[], clock = new FakeClock()) {
 }
 
 describe('makeBundle', () => {
-  it('keeps the end of a long part, and no part of a secret at the cut', async () => {
+  it('keeps the end of a long part, but no remainder of a secret that the cut divides', async () => {
     const cut = `beginning ${secret}${'y'.repeat(maxOfPart - 5)}`;
     for (const part of [{ isClean: true } as const, {}]) {
       const { text: found, missing } = await bundleOf([{ name: 'a.txt', ...part, read: async () => cut }]);

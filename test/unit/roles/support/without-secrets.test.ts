@@ -1,6 +1,6 @@
 /**
- * Text that is left out of a support bundle; no text keeps the filter busy, because every user who may write
- * an annotation can write such texts.
+ * Text that is left out of a support bundle. The filter must not take long for any text, since all users who
+ * may write annotations choose texts of the bundle.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -29,7 +29,7 @@ const repeated = [
 
 describe('the filter of a support bundle', { timeout: 120_000 }, () => {
   for (const unit of repeated)
-    it(`ends with a megabyte of ${JSON.stringify(unit)}`, () => {
+    it(`finishes a megabyte of ${JSON.stringify(unit)}`, () => {
       assert.equal(typeof filter.text(unit.repeat(2 ** 20 / unit.length)), 'string');
     });
 
@@ -92,7 +92,7 @@ describe('the filter of a support bundle', { timeout: 120_000 }, () => {
     });
   });
 
-  it('removes the value after an option that names a secret, and of fields that do', () => {
+  it('leaves out the value after an option, and of a field, whose name is that of a secret', () => {
     assert.deepEqual(filter.object({ args: ['--db-pass', secret, '--port', '80'], signingKey: secret }), {
       args: ['--db-pass', leftOut, '--port', '80'],
       signingKey: leftOut,
@@ -103,7 +103,7 @@ describe('the filter of a support bundle', { timeout: 120_000 }, () => {
     });
   });
 
-  it('removes a known value in JSON, in a URL, in base64 and line by line', () => {
+  it('leaves out a known value in JSON, in a URL, in base64 and line by line', () => {
     const known = new SecretFilter(['quo"ted\\ Value', 'first line\nsecond line']);
     const base64 = Buffer.from('quo"ted\\ Value').toString('base64');
     for (const text of [
@@ -116,7 +116,7 @@ describe('the filter of a support bundle', { timeout: 120_000 }, () => {
       assert.equal(known.text(`<${text}>`), `<${leftOut}>`);
   });
 
-  it('takes the values of Secrets, and of JSON in them, but not certificates and names', () => {
+  it('gets the values to leave out from Secrets and from JSON in them, except certificates and user names', () => {
     const data = (entries: Record<string, string>) =>
       Object.fromEntries(
         Object.entries(entries).map(([key, value]) => [key, Buffer.from(value).toString('base64')]),

@@ -111,7 +111,7 @@ test('an order that was replaced by another one fails', () => {
   });
 });
 
-test('the failure names the steps that succeeded, and how to continue or go back', () => {
+test('the failure of a node names the steps that succeeded, and how to continue or go back', () => {
   assert.equal(
     failureText({ name: 'b', error: 'no disk', isCordoned: true }, ['a'], ['c', 'd']),
     'node b was not upgraded: no disk; upgraded: a; not yet: c, d; b is still cordoned (minik8s ctl uncordon b); ' +

@@ -81,7 +81,7 @@ describe('upgrade of nodes', () => {
     assert.deepEqual(said.at(-1), 'node b: Ready with 1.1.0');
   });
 
-  it('ends at the first node that fails, which stays cordoned, and names what is done and left', async () => {
+  it('stops at the first node that fails, which stays cordoned, and names the nodes that are done and left', async () => {
     const machines = { a: machine(), b: machine(), c: machine() };
     const { clock, lines, options } = clusterOf(machines, failOn('b'));
     const plan = { upgrades: ['a', 'b', 'c'], current: [], byHand: [] };
@@ -105,7 +105,7 @@ describe('upgrade of nodes', () => {
 });
 
 describe('upgrade of masters', () => {
-  it('upgrades one after the other, and ends at the first that fails', async () => {
+  it('upgrades one master after the other, and stops at the first that fails', async () => {
     const machines = { m1: machine(), m2: machine(), m3: machine() };
     const { clock, lines, said, options } = clusterOf(machines, failOn('m2'));
     const plan = { upgrades: ['m1', 'm2', 'm3'], current: [], byHand: [] };

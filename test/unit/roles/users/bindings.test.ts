@@ -45,7 +45,7 @@ describe('bindings of users', () => {
     );
   });
 
-  it('of other tools are not listed', async () => {
+  it('that other tools have created are not listed', async () => {
     await world.send('POST', `${rbac}/clusterrolebindings`, {
       metadata: { name: 'other' },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },

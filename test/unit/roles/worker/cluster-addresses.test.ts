@@ -19,39 +19,39 @@ const cluster: ClusterAddresses = { api: '10.96.0.1', dns: '10.96.0.10', domain:
 
 describe("a node's addresses of Services", () => {
   for (const [what, settings, addresses, problem] of [
-    ['fit', usual, cluster, undefined],
+    ['are accepted if they are those of the cluster', usual, cluster, undefined],
     [
       'are accepted if both differ from the defaults',
       { ...usual, 'cluster-dns': '10.96.0.53' },
       { ...cluster, dns: '10.96.0.53' },
     ],
-    ['are those of the settings without a response of the cluster', usual, {}],
+    ['are accepted if the Services of the cluster could not be read', usual, {}],
     [
-      'are of another range',
+      'are rejected if they are of another range',
       { ...usual, 'service-cidr': '10.97.0.0/16' },
       cluster,
       'service-cidr 10.97.0.0/16 is not that of the cluster: the Service kubernetes has address 10.96.0.1, not 10.97.0.1; give this node the service-cidr of the masters',
     ],
     [
-      'are of a larger range',
+      'are rejected if they are of a larger range',
       { ...usual, 'service-cidr': '10.0.0.0/8' },
       cluster,
       'service-cidr 10.0.0.0/8 is not that of the cluster: the Service kubernetes has address 10.96.0.1, not 10.0.0.1; give this node the service-cidr of the masters',
     ],
     [
-      'have another DNS than the masters set',
+      'are rejected if the masters set another address of the DNS',
       usual,
       { ...cluster, dns: '10.96.0.53' },
       'cluster-dns 10.96.0.10 is not that of the cluster: the Service kube-dns has address 10.96.0.53; give this node cluster-dns: 10.96.0.53',
     ],
     [
-      'have another DNS than the default of the masters',
+      'are rejected if the masters use the default address of the DNS',
       { ...usual, 'cluster-dns': '10.96.0.53' },
       cluster,
       'cluster-dns 10.96.0.53 is not that of the cluster: the Service kube-dns has address 10.96.0.10; give this node cluster-dns: 10.96.0.10',
     ],
     [
-      'have names of another domain',
+      'are rejected if the cluster has another domain',
       usual,
       { ...cluster, domain: 'lab.internal' },
       'cluster-domain cluster.local is not that of the cluster: the Service kube-dns has domain lab.internal; give this node cluster-domain: lab.internal',
@@ -70,14 +70,14 @@ describe("a node's addresses of Services", () => {
     return { clock, done: requireClusterAddresses({ client, clock, log: silentLogger }, usual) };
   };
 
-  it('do not prevent a start while no API server answers, or it has no list', async () => {
+  it('do not prevent a start if no API server answers or if it rejects the request', async () => {
     const { clock, done } = asking(() => new Promise(() => undefined));
     await clock.advance(5_000);
     await done;
     await asking(() => Promise.reject(new Error('forbidden'))).done;
   });
 
-  it('are a reason when they differ', async () => {
+  it('prevent a start if they differ from those of the cluster', async () => {
     await assert.rejects(
       asking(async () => ({ metadata: {}, spec: { clusterIP: '10.1.0.1' } })).done,
       /has address 10\.1\.0\.1, not/,

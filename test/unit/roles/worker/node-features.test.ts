@@ -16,14 +16,14 @@ const settings = (features: readonly FeatureName[] | undefined) => ({
   features,
 });
 
-test('a node runs every feature unless its setting names others', () => {
+test('a node runs every feature unless the setting features lists others', () => {
   assert.equal(runsFeature(settings(undefined), 'host-names'), true);
   assert.equal(runsFeature(settings(['host-names']), 'host-names'), true);
   assert.equal(runsFeature(settings(['slurm']), 'host-names'), false);
   assert.equal(runsFeature(settings([]), 'host-names'), false);
 });
 
-test('a node watches no folders without triggers, and keeps the part of functions that other pods use', () => {
+test('a node without triggers watches no folders, and without functions it still runs the part that other pods use', () => {
   const isClosed = (features: readonly FeatureName[] | undefined) =>
     nodeFeatures(settings(features), transport, trust).map((feature) => feature.isClosed !== undefined);
   assert.deepEqual(isClosed(undefined), [false, true, false, false]);

@@ -52,7 +52,7 @@ describe('a node that is stopped', () => {
     assert.equal(power.listenerCount('SIGPWR'), 0);
   });
 
-  it('ends them first when its machine shuts down', async () => {
+  it('ends its pods first if the machine shuts down', async () => {
     const { process, ended, asked, pods } = scene({ machineStops: true });
     process.abort();
     await settle();
@@ -63,7 +63,7 @@ describe('a node that is stopped', () => {
     assert.equal(ended.aborted, true);
   });
 
-  it('ends the pods once at SIGPWR, and then stops itself', async () => {
+  it('ends its pods once at SIGPWR, and then stops itself', async () => {
     const { power, ended, asked, pods, stopped, process } = scene();
     power.emit('SIGPWR');
     power.emit('SIGPWR');
@@ -87,10 +87,10 @@ describe('a node that is stopped', () => {
     pods.resolve();
     await settle();
     assert.equal(ended.aborted, true);
-    assert.deepEqual(stopped, [], 'a second request would not be in good order');
+    assert.deepEqual(stopped, [], 'a process that stops already is not stopped again');
   });
 
-  it('continues to its end when they cannot be ended', async () => {
+  it('stops even if its pods cannot be ended', async () => {
     const { process, ended, pods } = scene({ machineStops: true });
     process.abort();
     pods.reject(new Error('no'));
@@ -192,7 +192,7 @@ describe('settings of a node’s life', () => {
     ],
   ];
   for (const [flags, message] of refused) {
-    it(`refuses ${JSON.stringify(flags)}`, () =>
+    it(`are refused: ${JSON.stringify(flags)}`, () =>
       assert.throws(() => shutdownPeriods(read(flags)), { name: 'UsageError', message }));
   }
 });

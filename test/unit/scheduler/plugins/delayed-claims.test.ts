@@ -40,13 +40,13 @@ const assigned = (
     .join(' ');
 
 describe('claims of one pod', () => {
-  it('get a volume each, and the larger one is left for the larger', () => {
+  it('get one volume each, and the larger volume is left for the larger claim', () => {
     const claims = [sized('large', '5Gi'), sized('small', '1Gi')];
     assert.equal(assigned(claims, [disk('b', '9Gi'), disk('a', '2Gi')]), 'large:b small:a');
     assert.equal(assigned(claims, [disk('b', '9Gi')]), undefined);
     assert.equal(assigned(claims, [disk('a', '2Gi')], late), 'large:made small:a');
   });
-  it('keep their own volumes, even if these cannot be assigned', () => {
+  it('get only the volumes that name them, even if those cannot be on the node', () => {
     const [mine] = [sized('c', '1Gi')];
     assert.equal(
       assigned([mine], [disk('a', '1Gi'), disk('z', '9Gi', { claimRef: referenceTo('c') })]),
@@ -56,7 +56,7 @@ describe('claims of one pod', () => {
     const away = { claimRef: referenceTo('c'), nodeAffinity: { required: { nodeSelectorTerms: terms } } };
     assert.equal(assigned([mine], [disk('a', '1Gi'), disk('z', '9Gi', away)], late), undefined);
   });
-  it('for which a node was chosen get theirs there', () => {
+  it('are provisioned only on the node that was selected for them', () => {
     const chosen = (name: string) => {
       const one = sized('c', '1Gi');
       const annotations = { 'volume.kubernetes.io/selected-node': name };
@@ -109,7 +109,7 @@ describe('the writes before a pod is bound', () => {
     }
   }
 
-  it('writes the claim into its volume once, also with a stale cache', async () => {
+  it('store the claim in its volume once, also with a stale cache', async () => {
     const world = new World();
     world.volumes = [disk('a', '1Gi')];
     assert.deepEqual(await world.step(), { kind: 'wait', ms: 600_000 });
@@ -124,7 +124,7 @@ describe('the writes before a pod is bound', () => {
       metadata: { ...one.metadata, annotations },
       spec: { ...one.spec, volumeName: 'a' },
     };
-    assert.equal((await world.step()).kind, 'wait', 'the node agent mounts what is said to be bound');
+    assert.equal((await world.step()).kind, 'wait', 'the kubelet mounts a claim only in the phase Bound');
     world.claim = { ...world.claim, status: { phase: 'Bound' } };
     assert.deepEqual(await world.step(), { kind: 'done' });
     assert.deepEqual(world.names, ['PersistentVolume a']);
@@ -153,7 +153,7 @@ describe('the writes before a pod is bound', () => {
     assert.equal(last.kind === 'refused' && last.refused.text, 'binding volumes: provisioning failed for c');
   });
 
-  it('fail if the claim got a volume in the meantime that the node cannot have', async () => {
+  it('fail if the claim was bound in the meantime to a volume that the node cannot have', async () => {
     const world = new World();
     const terms = [{ matchExpressions: [{ key: 'zone', operator: 'In' as const, values: ['b'] }] }];
     world.volumes = [disk('z', '1Gi', { nodeAffinity: { required: { nodeSelectorTerms: terms } } })];
@@ -165,7 +165,7 @@ describe('the writes before a pod is bound', () => {
     assert.deepEqual(world.names, []);
   });
 
-  it('start again for a pod that was abandoned, and for another with its name', async () => {
+  it('have their whole timeout again after the pod was removed and has come back', async () => {
     const world = new World();
     await world.step();
     world.claim = world.written[0] as PersistentVolumeClaim;
@@ -173,7 +173,7 @@ describe('the writes before a pod is bound', () => {
     assert.deepEqual(await world.step(700_000), { kind: 'wait', ms: 600_000 });
   });
 
-  it('fail when they take too long, or when the claim is deleted', async () => {
+  it('fail if they exceed the timeout, or if the claim is deleted', async () => {
     const world = new World();
     await world.step();
     world.claim = world.written[0] as PersistentVolumeClaim;

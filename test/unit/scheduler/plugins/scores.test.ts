@@ -36,12 +36,12 @@ function look(plugin: Plugin, one: Pod, options: NodeOptions = {}, bound: readon
   };
 }
 
-describe('how well a node suits by its resources', () => {
+describe('the score by resources', () => {
   const room = { allocatable: { cpu: '2', memory: '1000Mi', pods: '10' } };
   const scoreOf = (one: Pod, options: NodeOptions = room, bound: readonly Pod[] = []) =>
     look(resourcesFit, one, options, bound).score;
 
-  it('is the share that stays free, of cpu and memory alike', () => {
+  it('is the mean of the shares of cpu and memory that stay free', () => {
     assert.equal(scoreOf(asking({ cpu: '500m', memory: '500Mi' })), (75 + 50) / 2);
     assert.equal(scoreOf(asking({ cpu: '1', memory: '100Mi' })), (50 + 90) / 2);
   });
@@ -67,7 +67,7 @@ describe('how well a node suits by its resources', () => {
     });
   });
 
-  it('is 100 for an empty node, 0 for a full one, or an overcommitted one', () => {
+  it('counts 0 for a resource that is full, overcommitted or absent', () => {
     assert.equal(scoreOf(asking({ cpu: '2', memory: '1000Mi' })), 0);
     assert.equal(scoreOf(asking({ cpu: '3', memory: '500Mi' })), 25);
     assert.equal(
@@ -78,7 +78,7 @@ describe('how well a node suits by its resources', () => {
 });
 
 describe('the shortage of a node', () => {
-  it('is reported in numbers', () => {
+  it('is reported with the requested and the free amount', () => {
     const there = pod('b', { spec: { nodeName: 'n' } });
     const full = { allocatable: { pods: '1' } };
     assert.deepEqual(
@@ -112,7 +112,7 @@ describe('the shortage of a node', () => {
     );
   });
 
-  it('is the whole request, if the node does not state its capacity', () => {
+  it('is computed from the capacity if the status has no allocatable resources', () => {
     const { status, ...rest } = node('n');
     const snapshot = snapshotOf([
       { ...rest, status: { ...status, allocatable: undefined, capacity: { cpu: '7' } } },
@@ -121,7 +121,7 @@ describe('the shortage of a node', () => {
   });
 });
 
-describe('how well a node suits by its taints', () => {
+describe('the score by taints', () => {
   const shy = (key: string) => ({ key, effect: 'PreferNoSchedule' as const });
   const scoreOf = (one: Pod, options: NodeOptions) => look(taintToleration, one, options).score;
 
@@ -134,7 +134,7 @@ describe('how well a node suits by its taints', () => {
     assert.deepEqual(scores, [100, 75, 0]);
   });
 
-  it('ignores taints that are tolerated, or forbid the pod altogether', () => {
+  it('ignores tolerated taints and NoSchedule taints', () => {
     const tolerant = asking({}, { tolerations: [{ key: 'a', operator: 'Exists' }] });
     assert.equal(scoreOf(tolerant, { taints: [shy('a'), shy('b')] }), 1);
     assert.equal(scoreOf(asking({}), { taints: [{ key: 'a', effect: 'NoSchedule' }] }), undefined);
@@ -158,7 +158,7 @@ test('a node that is not ready keeps its own taints, and has the taint not-ready
   assert.equal(look(taintToleration, asking({}, { tolerations: leaves }), both).rejections.length, 1);
 });
 
-describe('how well a node suits by its labels', () => {
+describe('the score by labels', () => {
   const prefer = (...terms: [weight: number, term: NodeSelectorTerm][]) =>
     asking(
       {},
@@ -178,7 +178,7 @@ describe('how well a node suits by its labels', () => {
   });
   const scoreOf = (one: Pod) => look(nodeAffinity, one, { labels: { zone: 'a' } }).score;
 
-  it('is the sum of the weights that it meets', () => {
+  it('is the sum of the weights of the preferences that the node meets', () => {
     assert.equal(scoreOf(prefer([30, zone('a')], [10, zone('b')], [5, zone('a')])), 35);
     assert.equal(scoreOf(prefer([1, zone('b')])), 0);
     assert.equal(scoreOf(prefer()), undefined);
@@ -205,7 +205,7 @@ describe('how well a node suits by its labels', () => {
     });
   }
 
-  it('takes one expression and one field together', () => {
+  it('counts a preference only if both its expression and its field match', () => {
     const both = (name: string): NodeSelectorTerm => ({
       ...zone('a'),
       matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }],
@@ -215,7 +215,7 @@ describe('how well a node suits by its labels', () => {
   });
 });
 
-test('plugins have the names of Kubernetes, and so have their reasons', () => {
+test("plugins have Kubernetes' names, and each rejection has the name of its plugin", () => {
   assert.deepEqual(
     plugins()
       .map(({ name }) => name)
@@ -266,7 +266,7 @@ test('plugins have the names of Kubernetes, and so have their reasons', () => {
   }
 });
 
-test('a pod needs only its own port of a node to be free', () => {
+test('a node is rejected only if a host port that the pod requests is in use', () => {
   const plugin = plugins().find(({ name }) => name === 'NodePorts');
   assert.ok(plugin);
   const taking = (...numbers: number[]) => [

@@ -32,7 +32,7 @@ function query(app: string, more: Partial<CountQuery> = {}, of: Partial<PodAffin
 const host = node('n', { labels: { host: 'n' } });
 const web = pod('w', { metadata: { labels: { app: 'web' } } });
 
-/** Counts on one machine, or on the given ones. */
+/** Returns counts over one node, or over the given nodes. */
 function counts(machines: Iterable<Node> = [host], pods: readonly Pod[] = [web]) {
   const placements = {
     knownNodes: machines,
@@ -73,7 +73,7 @@ describe('counts', () => {
     assert.deepEqual([second.total, live.of(query('app1')).total], [0, 1]);
   });
 
-  it('are dropped when they are of too many nodes together, except the last one', () => {
+  it('are dropped when they have too many domains in total, except the last one', () => {
     const named = (_: unknown, index: number) => ({
       ...host,
       metadata: { ...host.metadata, name: `n${index}` },
@@ -129,7 +129,7 @@ describe('terms of pods that have a node', () => {
     assert.deepEqual(told(held), [['away', 'host', { n: 1 }]]);
   });
 
-  it('are stored also for nodes without a label of the topology', () => {
+  it('are kept also for nodes without a label of the topology', () => {
     const held = new HeldTerms(() => undefined);
     for (const one of [term('web', { topologyKey: 'zone' }), term('web', { topologyKey: 'constructor' })])
       for (const place of [n, node('bare')]) held.count(holder('x', one), place, 1);

@@ -7,11 +7,15 @@ import { SeededRandom } from '../../../fixtures/seeded-random.ts';
 import { end, faults, jsonata, map, of, task, wait } from './definitions.ts';
 
 const whole: [name: string, definition: unknown, expected: string[]][] = [
-  ['no object', [], ['d: Invalid value: []: must be an object']],
-  ['nothing', {}, ['d.StartAt: Required value', 'd.States: Required value']],
-  ['no states', { StartAt: 'A', States: {} }, ['d.States: Required value: needs a state at least']],
+  ['a definition that is a list', [], ['d: Invalid value: []: must be an object']],
+  ['an empty definition', {}, ['d.StartAt: Required value', 'd.States: Required value']],
   [
-    'states that are a list',
+    'a definition without states',
+    { StartAt: 'A', States: {} },
+    ['d.States: Required value: needs a state at least'],
+  ],
+  [
+    'a definition whose states are a list',
     { StartAt: 'A', States: [] },
     ['d.States: Invalid value: []: must be an object of states by name'],
   ],
@@ -29,12 +33,12 @@ const whole: [name: string, definition: unknown, expected: string[]][] = [
     ['d.Extra: Forbidden: a definition has no such field'],
   ],
   [
-    'StartAt that does not exist',
+    'a StartAt that names no state',
     { StartAt: 'B', States: { A: end } },
     ['d.StartAt: Invalid value: "B": there is no state of this name in States'],
   ],
   [
-    'StartAt with the name constructor',
+    'a StartAt with the name of a property of every JavaScript object',
     { StartAt: 'toString', States: { A: end } },
     ['d.StartAt: Invalid value: "toString": there is no state of this name in States'],
   ],
@@ -44,12 +48,12 @@ const whole: [name: string, definition: unknown, expected: string[]][] = [
     ['d.States.B: Invalid value: "B": this state cannot be reached'],
   ],
   [
-    'no end',
+    'a definition whose end is never reached',
     { StartAt: 'A', States: { A: { Type: 'Pass', Next: 'B' }, B: { Type: 'Pass', Next: 'A' } } },
     ['d.States: Invalid value: "A": no end is reached: a state with End, a Succeed or a Fail'],
   ],
   [
-    'another version',
+    'an unknown version',
     { StartAt: 'A', States: { A: end }, Version: '2.0' },
     ['d.Version: Unsupported value: "2.0": supported values: "1.0"'],
   ],
@@ -59,24 +63,24 @@ const whole: [name: string, definition: unknown, expected: string[]][] = [
     ['d.TimeoutSeconds: Invalid value: 0: must be an integer from 1 to 99999999'],
   ],
   [
-    'another language',
+    'an unknown query language',
     { StartAt: 'A', States: { A: end }, QueryLanguage: 'XPath' },
     ['d.QueryLanguage: Unsupported value: "XPath": supported values: "JSONPath", "JSONata"'],
   ],
   [
-    'a name that is too long',
+    'a name of a state that is too long',
     { StartAt: 'x'.repeat(81), States: { ['x'.repeat(81)]: end } },
     [
       `d.States.${'x'.repeat(81)}: Invalid value: "${'x'.repeat(81)}": the name of a state has 1 to 80 characters`,
     ],
   ],
   [
-    'a name with a dot in the path',
+    'an unknown field of a state whose name has a dot',
     { StartAt: 'a.b c', States: { 'a.b c': { ...end, X: 1 } } },
     ['d.States[a.b c].X: Forbidden: a Succeed state has no such field'],
   ],
   [
-    'a repeated name',
+    'a name that two states have',
     { StartAt: 'I', States: { I: { ...map } } },
     [
       'd.States.I.ItemProcessor.States.I: Invalid value: "I": there is another state of this name: d.States.I',
@@ -85,12 +89,12 @@ const whole: [name: string, definition: unknown, expected: string[]][] = [
 ];
 
 for (const [name, definition, expected] of whole)
-  test(`refused: ${name}`, () => assert.deepEqual(faults(definition), expected));
+  test(`${name} is refused`, () => assert.deepEqual(faults(definition), expected));
 
 const good: [name: string, definition: unknown][] = [
-  ['one state', { StartAt: 'A', States: { A: end } }],
+  ['a definition of one state', { StartAt: 'A', States: { A: end } }],
   [
-    'all fields at the top level',
+    'a definition with all fields',
     {
       Comment: 'c',
       Version: '1.0',
@@ -100,7 +104,7 @@ const good: [name: string, definition: unknown][] = [
       States: { A: end },
     },
   ],
-  ['the longest name', { StartAt: 'x'.repeat(80), States: { ['x'.repeat(80)]: end } }],
+  ['a name of the maximum length', { StartAt: 'x'.repeat(80), States: { ['x'.repeat(80)]: end } }],
   [
     'a loop with an end',
     {
@@ -117,13 +121,13 @@ const good: [name: string, definition: unknown][] = [
     { StartAt: 'A', States: { A: { ...task, Catch: [{ ErrorEquals: ['States.ALL'], Next: 'B' }] }, B: end } },
   ],
   [
-    'a state named constructor',
+    'a state named __proto__',
     { StartAt: '__proto__', States: JSON.parse('{"__proto__": {"Type": "Succeed"}}') },
   ],
 ];
 
 for (const [name, definition] of good)
-  test(`allowed: ${name}`, () => assert.deepEqual(faults(definition), []));
+  test(`${name} is allowed`, () => assert.deepEqual(faults(definition), []));
 
 const known =
   'ALL BranchFailed DataLimitExceeded ExceedToleratedFailureThreshold HeartbeatTimeout Http.Socket IntrinsicFailure';
@@ -135,7 +139,7 @@ for (const name of `${known} ${others} ResultWriterFailed Runtime TaskFailed Tim
   test(`the error States.${name} is accepted`, () =>
     assert.deepEqual(of({ ...task, Retry: [{ ErrorEquals: [`States.${name}`] }] }), []));
 
-test('an undefined error of the language is rejected', () => {
+test('an unknown error with the prefix States. is rejected', () => {
   const [fault = '', ...more] = of({ ...task, Retry: [{ ErrorEquals: ['States.Nope'] }] });
   assert.match(
     fault,
@@ -144,7 +148,7 @@ test('an undefined error of the language is rejected', () => {
   assert.deepEqual(more, []);
 });
 
-test('a variable that is assigned around a machine cannot be assigned in it', () => {
+test('a variable that an outer state machine assigns cannot be assigned in an inner one', () => {
   const branch = (assign: object) => ({
     StartAt: 'I',
     States: { I: { Type: 'Pass', Assign: assign, End: true } },
@@ -165,7 +169,7 @@ test('a variable that is assigned around a machine cannot be assigned in it', ()
   assert.deepEqual(faults(definition({ x: 1 }, { Type: 'Parallel' })), []);
 });
 
-test('sizes have bounds', () => {
+test('the numbers of states, levels, bytes and reported faults are bounded', () => {
   const many = (count: number) => {
     const names = Array.from({ length: count }, (_, index) => `S${index}`);
     return {
@@ -203,7 +207,7 @@ test('sizes have bounds', () => {
   assert.equal(faults(broken).length, 100);
 });
 
-test('all expressions together have a bound', () => {
+test('the length of all expressions together is bounded', () => {
   const names = Array.from({ length: 17 }, (_, index) => `S${index}`);
   const definition = (count: number) => ({
     ...jsonata,
@@ -245,7 +249,8 @@ const resources: [text: string, expected: object | undefined][] = [
 ];
 
 for (const [text, expected] of resources)
-  test(`the resource ${text.slice(0, 60)}`, () => assert.deepEqual(parseResource(text), expected));
+  test(`the resource "${text.slice(0, 60)}" is ${expected ? 'valid' : 'invalid'}`, () =>
+    assert.deepEqual(parseResource(text), expected));
 
 test('any JSON and any changed definition is accepted or rejected without an exception', () => {
   const random = new SeededRandom(20);

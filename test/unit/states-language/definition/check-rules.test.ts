@@ -79,7 +79,7 @@ const rules: [rule: unknown, expected: string[]][] = [
 ];
 
 for (const [rule, expected] of rules)
-  test(`the rule ${JSON.stringify(rule).slice(0, 80)}`, () =>
+  test(`the rule ${JSON.stringify(rule).slice(0, 80)} is ${expected.length === 0 ? 'allowed' : 'refused'}`, () =>
     assert.deepEqual(
       faults(choice(rule))
         .filter((fault) => !fault.includes('cannot be reached') && !fault.includes('no end'))
@@ -102,7 +102,7 @@ const conditions: [rule: unknown, expected: string[]][] = [
 ];
 
 for (const [rule, expected] of conditions)
-  test(`with JSONata the rule ${JSON.stringify(rule).slice(0, 80)}`, () =>
+  test(`with JSONata, the rule ${JSON.stringify(rule).slice(0, 80)} is ${expected.length === 0 ? 'allowed' : 'refused'}`, () =>
     assert.deepEqual(
       faults({ ...choice(rule), ...jsonata }).map((fault) => fault.replace('d.States.S.Choices', 'C')),
       expected,

@@ -12,7 +12,7 @@ test('a Next that names a state outside its own state machine is rejected', () =
   );
 });
 
-/** Faults of one state without `S.` at the beginning; empty for a valid state. */
+/** States with their faults, whose paths begin with the name S of the state; a valid state has none. */
 const states: [state: object, expected: string[], top?: object][] = [
   [{}, ['S.Type: Required value']],
   [
@@ -193,5 +193,5 @@ const states: [state: object, expected: string[], top?: object][] = [
 ];
 
 for (const [state, expected, top = {}] of states)
-  test(`${JSON.stringify(state).slice(0, 90)}${'QueryLanguage' in top ? ' (JSONata)' : ''}: ${expected.length === 0 ? 'allowed' : 'refused'}`, () =>
+  test(`${JSON.stringify(state).slice(0, 90)}${'QueryLanguage' in top ? ' (JSONata)' : ''} is ${expected.length === 0 ? 'allowed' : 'refused'}`, () =>
     assert.deepEqual(of(state, top), expected));

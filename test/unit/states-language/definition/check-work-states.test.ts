@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { end, inner, jsonata, map, of, task } from './definitions.ts';
 
-/** Faults of one state without `S.` at the beginning; empty for a valid state. */
+/** States with their faults, whose paths begin with the name S of the state; a valid state has none. */
 const states: [state: object, expected: string[], top?: object][] = [
   [{ Type: 'Task', End: true }, ['S.Resource: Required value']],
   [
@@ -250,5 +250,5 @@ const states: [state: object, expected: string[], top?: object][] = [
 ];
 
 for (const [state, expected, top = {}] of states)
-  test(`${JSON.stringify(state).slice(0, 90)}${'QueryLanguage' in top ? ' (JSONata)' : ''}: ${expected.length === 0 ? 'allowed' : 'refused'}`, () =>
+  test(`${JSON.stringify(state).slice(0, 90)}${'QueryLanguage' in top ? ' (JSONata)' : ''} is ${expected.length === 0 ? 'allowed' : 'refused'}`, () =>
     assert.deepEqual(of(state, top), expected));

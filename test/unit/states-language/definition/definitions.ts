@@ -1,4 +1,4 @@
-/** Definitions of the tests of validation: the faults of one, and of one state. */
+/** Definitions for the tests of validation, and functions that return the faults of one. */
 import { checkDefinition } from '../../../../src/states-language/definition/check-definition.ts';
 
 export const faults = (definition: unknown) =>
@@ -14,7 +14,7 @@ export const wait = { Type: 'Wait', End: true };
 
 export const map = { Type: 'Map', ItemProcessor: inner, End: true };
 
-/** Returns the faults of one state without the path to it; N is a state beside it that is always reached. */
+/** Returns the faults of one state, which is named S; N is a state beside it that is always reached. */
 export const of = (state: object, top: object = {}) =>
   faults({
     ...top,

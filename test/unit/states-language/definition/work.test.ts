@@ -115,7 +115,7 @@ test('iterations with large inputs are started in several calls', async () => {
   assert.ok(begun() < 60, `${begun()} entries of history after the first call`);
   const before = begun();
   ({ state, more } = await advance(definition as Definition, state, { type: 'Continue' }, ports));
-  assert.ok(more && begun() > before, 'it goes on');
+  assert.ok(more && begun() > before, 'the run continues');
 });
 
 test('a state that splits long texts very often fails', async () => {

@@ -164,7 +164,9 @@ const found: [path: string, value: Json | undefined][] = [
   ['$größe.a[0]', 7],
   ['$unknown', undefined],
 ];
-for (const [path, value] of found) test(`found: ${path}`, () => assert.deepEqual(find(path), value));
+for (const [path, value] of found)
+  test(`${path} finds ${(JSON.stringify(value) ?? 'nothing').slice(0, 60)}`, () =>
+    assert.deepEqual(find(path), value));
 
 const broken: [path: string, problem: RegExp][] = [
   ['', /a path begins with \$ at character 1$/],
@@ -195,18 +197,18 @@ const broken: [path: string, problem: RegExp][] = [
   [`$[?@ == ${'['.repeat(30)}]`, /more than 20 levels of nesting/],
 ];
 for (const [path, problem] of broken)
-  test(`refused: ${path.slice(0, 40)}`, () =>
+  test(`the path "${path.slice(0, 40)}" is refused`, () =>
     assert.throws(
       () => parsePath(path),
       (error) => error instanceof SyntaxProblem && problem.test(error.message),
     ));
 
-test('closed nesting does not increase the depth', () => {
+test('parentheses that are closed no longer count as nesting', () => {
   const tests = Array.from({ length: 50 }, () => '(@ > 1)').join(' && ');
   assert.deepEqual(evaluatePath(parsePath(`$[?${tests}]`), { input: [1, 2] }), [2]);
 });
 
-test('a path that visits too many values is given up', () => {
+test('a path that visits too many values fails', () => {
   const tree = (depth: number): Json => (depth === 0 ? 1 : [tree(depth - 1), tree(depth - 1)]);
   const path = parsePath('$..*..*..*..*..*');
   assert.throws(() => evaluatePath(path, { input: tree(12) }), PathProblem);
@@ -218,7 +220,7 @@ test('a path that visits too many values is given up', () => {
   assert.deepEqual(evaluatePath(parsePath('$[?(@ == $[3])][0]'), { input: large.slice(0, 100) }), [3]);
 });
 
-test('paths are definite or not, and only reference paths can be written', () => {
+test('definite paths and reference paths are distinguished from others', () => {
   const kinds = (path: string) => [isDefinite(parsePath(path)), isReference(parsePath(path))];
   for (const path of ['$', '$.a', "$['a'].b", '$.a[0].b']) assert.deepEqual(kinds(path), [true, true], path);
   for (const path of ['$.a[-1]', '$.a.length()']) assert.deepEqual(kinds(path), [true, false], path);
@@ -237,7 +239,7 @@ const put: [document: Json, path: string, result: Json][] = [
   [{}, "$['detail-type']", { 'detail-type': 9 }],
 ];
 for (const [before, path, after] of put)
-  test(`put at ${path} in ${JSON.stringify(before)}`, () => {
+  test(`a value is put at ${path} in ${JSON.stringify(before)}, which is not changed itself`, () => {
     const copy = structuredClone(before);
     assert.deepEqual(putAt(before, parsePath(path), 9), after);
     assert.deepEqual(before, copy);
@@ -252,13 +254,13 @@ const notPut: [document: Json, path: string, problem: RegExp][] = [
   [{ a: [1] }, '$.a[1]', /the list has no index 1/],
 ];
 for (const [before, path, problem] of notPut)
-  test(`cannot be put at ${path} in ${JSON.stringify(before)}`, () =>
+  test(`a value cannot be put at ${path} in ${JSON.stringify(before)}`, () =>
     assert.throws(
       () => putAt(before, parsePath(path), 9),
       (error) => error instanceof PutProblem && problem.test(error.message),
     ));
 
-test('a field of the name __proto__ is a field', () => {
+test('a field named __proto__ is stored like any field, and changes no prototype', () => {
   const result = putAt({}, parsePath('$.__proto__.polluted'), true);
   assert.equal(JSON.stringify(result), '{"__proto__":{"polluted":true}}');
   assert.equal(Object.hasOwn({}, 'polluted') || 'polluted' in {}, false);
