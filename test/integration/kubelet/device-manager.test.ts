@@ -41,7 +41,7 @@ test('an absent device is not allocated, stays in the capacity for five minutes,
   assert.deepEqual(count(), { capacity: 2, allocatable: 0 });
   await clock.advance(1);
   assert.equal(count(), undefined);
-  assert.ok(manager.counts.value.has(resource), 'the Node is told that it has none');
+  assert.ok(manager.counts.value.has(resource), 'the Node reports that it has none');
   await assert.rejects(give('one'), /its device plugin is not registered/);
   manager.set(source);
   assert.deepEqual(await give('one'), ['a']);
