@@ -275,7 +275,7 @@ test('after a conflict the Lease is read again: another holder ends the leadersh
   }
 });
 
-test('only one of two candidates that create the lease at the same time leads', async () => {
+test('only one of three candidates that create the lease at the same time leads', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const gate = Promise.withResolvers<void>();
