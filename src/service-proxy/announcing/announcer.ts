@@ -1,7 +1,7 @@
 /**
  * Answers in the local network for addresses of the pool, one node for each address: the one that holds the
  * Lease of the address. A holder renews its Leases each second; when it is silent for two, another node takes
- * over and says so by gratuitous ARP. While the API server does not answer, a holder goes on: nobody else can
+ * over and says so by gratuitous ARP. While the API server does not answer, a holder stays: nobody else can
  * have taken over, or a node that has says so in the local network, which silences this one in the kernel.
  */
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';

@@ -311,7 +311,7 @@ describe('node agent on Docker', () => {
     assert.deepEqual(await unassigned(), []);
   });
 
-  it('uses the assigned address range, and no address twice', async () => {
+  it('gives no address to two running pods', async () => {
     const { json } = await node.server.call('GET', '/api/v1/pods');
     const used = json<{ items: Pod[] }>()
       .items.filter(({ status }) => status?.phase === 'Running')

@@ -1,4 +1,4 @@
-/** The containerd shims between the engine and a pod's containers: their number, and the effects of their end. */
+/** The containerd shims between the engine and a pod's containers: their number and their end. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';

@@ -124,7 +124,7 @@ describe('a role', () => {
       for (const name of ['other', 'applied']) assert.equal(await as(bob, 'GET', `${roles}/${name}`), 404);
     });
 
-  test('with more rights than its writer has can change only its finalizers and owners, or become weaker', async () => {
+  test('with more rights than its writer has may only lose rights, or change in finalizers and owners', async () => {
     const strong = `${roles}/strong`;
     const change = (metadata: object) => as(bob, 'PATCH', strong, { metadata }, patchOf('merge-patch+json'));
     for (const metadata of [{ labels: { x: 'y' } }, { annotations: { x: 'y' } }])

@@ -121,7 +121,7 @@ test('a failed first start is logged, and its data are created again', limit, as
   assert.equal(existsSync(join(world.dataDir, 'data/of-the-second')), true);
 });
 
-test('an abort ends a first start with the reason of the signal', limit, async () => {
+test('an abort ends a first start, which fails with the reason of the signal', limit, async () => {
   await using world = new World();
   world.program('etcd', { version, leaderless: true });
   const reason = new Error('not wanted any more');
@@ -142,7 +142,7 @@ test('an abort ends etcd as stop does', limit, async () => {
   assert.equal(world.starts().length, 1);
 });
 
-test('an abort ends a later start that is not complete with the reason of the signal', limit, async () => {
+test('an abort ends a later start, which fails with the reason of the signal', limit, async () => {
   await using world = new World();
   await world.serveOnce();
   const reason = new Error('not wanted any more');
