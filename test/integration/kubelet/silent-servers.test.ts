@@ -42,7 +42,7 @@ it('a share whose server does not answer counts as mounted, and is not mounted a
   assert.deepEqual(await mountsUnder(path), [path]);
 });
 
-it('a volume whose server does not answer has no usage: after two seconds, and at once from then on', {
+it('usage of a volume on a silent server is undefined after two seconds, and at once from then on', {
   timeout: 60_000,
 }, async () => {
   const systems = new VolumeFileSystems({ exec: systemExec, clock: systemClock, log: silentLogger });

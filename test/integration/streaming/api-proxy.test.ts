@@ -121,7 +121,7 @@ describe('the proxy of the API server', () => {
     assert.equal(compressed.text, `<a href="${proxied.toPod('/rewriteme')}">test</a>`);
   });
 
-  it('leaves the rest of an answer unchanged', async () => {
+  it('passes on the status, the cookies and a body that is not HTML unchanged', async () => {
     const body = gzipSync('{"href":"/x"}');
     proxied.handle = (_, response) => {
       response.writeHead(418, [

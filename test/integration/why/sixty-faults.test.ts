@@ -136,7 +136,7 @@ describe('sixty faults that users make', { timeout: 600_000 }, () => {
   });
   after(() => cluster.stop());
 
-  it('are sixty', () => assert.equal(faults.length, 60));
+  it('number sixty', () => assert.equal(faults.length, 60));
 
   for (const fault of faults)
     it(`names the first cause for a user who ${fault.fault}`, () => {

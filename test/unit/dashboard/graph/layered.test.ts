@@ -81,7 +81,7 @@ describe('a layered layout', () => {
     assert.deepEqual(edges, [[], []]);
   });
 
-  it('of nothing is empty', () => {
+  it('without nodes is empty', () => {
     assert.deepEqual(layered([], [], gaps), { nodes: new Map(), edges: [], breadth: 0, depth: 0 });
   });
 });
