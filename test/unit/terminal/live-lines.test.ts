@@ -111,7 +111,7 @@ describe('a terminal', () => {
     assert.match(screen.text, /how many\? 3\n. pod\/d \(0 s\)$/);
   });
 
-  it('is not written to if the output is not a terminal', () => {
+  it('is optional: work begins and reports its steps without one', () => {
     using work = beginWork(undefined, 'pod/e');
     work.say('stopping');
   });

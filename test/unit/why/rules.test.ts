@@ -67,7 +67,7 @@ test('an object without a fault has no chain', () => {
   assert.deepEqual(explain(snapshotOf({ pods: [running], nodes: [node('n1')] }), web, book), []);
 });
 
-test('a cycle of causes ends', () => {
+test('a chain ends at a cycle of causes', () => {
   const owner = (kind: string, name: string) => ({
     ownerReferences: [{ kind, name, uid: `uid-of-${kind}-${name}`, controller: true }],
   });

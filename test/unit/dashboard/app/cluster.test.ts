@@ -136,7 +136,7 @@ describe('owners', () => {
     assert.equal(treeBelow(a, [a, b]).children.length, 1);
   });
 
-  it('that are deleted take along the objects that no other object owns', () => {
+  it('are deleted with the objects that no other object owns', () => {
     const { gone, needsName } = deleteEffects(deployment, objects);
     assert.equal(effectsText(gone), '1 Pod, 1 ReplicaSet');
     assert.equal(needsName, false);
@@ -154,12 +154,12 @@ describe('a deletion', () => {
     metadata: { name: 'shop', uid: 'n', ownerReferences: [] },
   };
 
-  it('of a namespace takes everything in it, and requires its name', () => {
+  it('of a namespace deletes everything in it, and requires its name', () => {
     const { gone, needsName } = deleteEffects(namespace, [owned('Pod', 'a'), owned('Pod', 'b')]);
     assert.deepEqual([effectsText(gone), needsName], ['2 Pods', true]);
   });
 
-  it('of a definition takes the objects of its kind', () => {
+  it('of a CustomResourceDefinition deletes the objects of its kind, and requires its name', () => {
     const definition = { ...namespace, key: 'customresourcedefinitions.apiextensions.k8s.io' };
     const { gone, needsName } = deleteEffects(definition, [owned('Boat', 'a'), owned('Pod', 'b')], 'boats');
     assert.deepEqual([effectsText(gone), needsName], ['1 Boat', true]);
