@@ -95,7 +95,7 @@ function followKinds(
     const now = [...kinds.stored, ...current];
     const gone = new Set(before).difference(new Set(now));
     before = now;
-    // Comes first: a definition with another schema is a kind that goes and one that comes.
+    // Removed kinds come first: a definition with another schema is a removed and an added kind.
     for (const kind of gone) informers.forget(kind);
     for (const controller of controllers) controller.followKinds(current);
     // The promise rejects only when the signal aborts, which ends everything here.

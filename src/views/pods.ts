@@ -1,4 +1,4 @@
-/** Readers of pods, and of the selectors of those that have pods. Pure. */
+/** Readers of pods, and of the selectors of objects that have pods. Pure. */
 import { isRecord, type JsonObject } from '../apimachinery/equality.ts';
 import { recordAt, recordsAt, stringMap, textAt } from '../apimachinery/fields.ts';
 

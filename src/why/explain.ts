@@ -13,7 +13,7 @@ export interface Step {
   readonly finding: Finding;
 }
 
-/** From the object itself to the first cause; empty if the object is as wished. */
+/** From the object itself to the first cause; empty if the object is in its desired state. */
 export type Chain = readonly Step[];
 
 /** Objects that have one first cause. */

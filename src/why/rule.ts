@@ -37,7 +37,7 @@ export interface Rule {
   readonly symptom: string;
   readonly cause: string;
   readonly advice: string;
-  /** Returns the finding; undefined if the cause is another one, or the object is as wished. */
+  /** Returns the finding; undefined if the cause is another one, or the object is in its desired state. */
   find(object: JsonObject, seen: Snapshot): Finding | undefined;
 }
 

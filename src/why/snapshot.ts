@@ -10,7 +10,7 @@ export interface SnapshotSource {
   readonly nowMs: number;
   /** Objects of each kind that was read; a kind is absent if its objects may not be read. */
   readonly objects: Readonly<Partial<Record<KindKey, readonly JsonObject[]>>>;
-  /** Is called with a kind whose objects a rule asked for, and that was not read. */
+  /** Called with a kind that a rule requested and that was not read. */
   readonly onUnread?: (key: KindKey) => void;
 }
 

@@ -1,4 +1,4 @@
-/** Steps of the start of an object that is as wished, with their durations. Pure. */
+/** Steps of the start of an object in its desired state, with their durations. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { metadataOf, recordsAt, textAt } from '../apimachinery/fields.ts';
 import { nameOf, type ObjectRef } from './kinds.ts';

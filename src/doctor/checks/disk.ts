@@ -63,7 +63,7 @@ const whyOf = (what: Disk['what']): string =>
     ? 'no image can be pulled, and the node evicts pods'
     : 'nothing can be stored once it is full';
 
-/** Unused images can be pulled again; what else takes the room is for a person to decide. */
+/** Returns the command that frees space: unused images can be pulled again, anything else is only listed. */
 const roomOn = (path: string, what: Disk['what']): string =>
   what === 'images'
     ? 'docker system prune --all --force'

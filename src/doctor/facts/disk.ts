@@ -1,4 +1,4 @@
-/** Reads the room on the disks of a node, and measures etcd's. */
+/** Reads the free space on the disks of a node, and measures etcd's. */
 import { existsSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

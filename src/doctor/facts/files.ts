@@ -9,7 +9,7 @@ import { textOf } from './text-file.ts';
 
 export async function readOwnFiles({ situation: { dataDir } }: Sources): Promise<readonly OwnFile[]> {
   const found = await Promise.all([
-    // The folders and files in it close themselves.
+    // The folders and files in it have permissions of their own.
     fileAt(dataDir, 0o755),
     ...['pki', 'pki/front-proxy', 'etcd'].map((folder) => fileAt(join(dataDir, folder), 0o700)),
     fileAt(join(dataDir, 'admin.conf'), 0o600),

@@ -4,7 +4,7 @@ import { inNamespace } from '../kinds.ts';
 import { conditionOf } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
 
-/** Time after the end of the grace period, in milliseconds, in which a pod usually goes. */
+/** Time after the end of the grace period, in milliseconds, within which a pod is usually removed. */
 const patienceMs = 20_000;
 
 export const podTerminating: Rule = {

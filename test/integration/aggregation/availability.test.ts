@@ -51,7 +51,7 @@ describe('the availability of an extension server', () => {
       const condition = found && availableOf(found);
       return condition?.reason === reason ? condition : undefined;
     });
-  /** Changes the APIService, so that its server is asked at once. */
+  /** Changes the APIService, so that its server is queried at once. */
   const ask = async () => {
     const annotations = { asked: String(Date.now()) };
     const headers = { 'content-type': 'application/merge-patch+json' };
@@ -111,7 +111,7 @@ describe('the availability of an extension server', () => {
     assert.equal((await server.call('GET', '/apis/ext.example')).status, 200);
   });
 
-  it('ends when the server answers with errors, and returns when it recovers', async () => {
+  it('ends when the server answers with errors, and returns when the errors end', async () => {
     extension.answerBy((_, response) => response.writeHead(500).end());
     await ask();
     const { message } = await reasonIs('FailedDiscoveryCheck');
@@ -124,7 +124,7 @@ describe('the availability of an extension server', () => {
     await reasonIs('Passed');
   });
 
-  it('keeps its kinds in discovery while it hangs, marked as stale', async () => {
+  it('ends while the server hangs, but its kinds stay in discovery, marked as stale', async () => {
     extension.answerBy(() => undefined);
     await ask();
     await reasonIs('FailedDiscoveryCheck');

@@ -123,7 +123,7 @@ describe('objects of an extension server', () => {
     assert.deepEqual(things.names('default'), ['free']);
   });
 
-  it('own objects of the API server', async () => {
+  it('can own objects of the API server, which are deleted after them', async () => {
     const owner = things.add('lord', 'default');
     await makeMap('vassal', 'default', owner);
     things.remove('lord', 'default');

@@ -115,7 +115,7 @@ describe('the OpenAPI of an extension server', () => {
   const until = <T>(what: string, probe: () => Promise<T | undefined>) =>
     eventually(systemClock, what, probe);
   const read = async <T>(path: string): Promise<T> => (await server.call('GET', path)).json<T>();
-  /** Changes the APIService, so that its server is asked at once. */
+  /** Changes the APIService, so that its server is queried at once. */
   const ask = async (asked: string) => {
     const headers = { 'content-type': 'application/merge-patch+json' };
     const change = { metadata: { annotations: { asked } } };

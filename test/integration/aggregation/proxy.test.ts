@@ -133,7 +133,7 @@ describe('requests for an extension server', () => {
     assert.equal(headers['impersonate-user'], undefined);
   });
 
-  it('are rejected without the right, and never reach the server', async () => {
+  it('are rejected if the user lacks the right, and do not reach the server', async () => {
     const before = received().length;
     assert.equal((await answered(things, { groups: ['devs'] })).status, 403);
     assert.equal(received().length, before);
@@ -156,7 +156,7 @@ describe('requests for an extension server', () => {
     assert.match(found.headers['audit-id'] as string, /-/);
   });
 
-  it('keep one connection', async () => {
+  it('share one connection', async () => {
     const before = extension.connections();
     for (let i = 0; i < 5; i++) assert.equal((await answered('/apis/ext.example/v1')).status, 200);
     assert.ok(extension.connections() - before <= 1, String(extension.connections() - before));
@@ -181,7 +181,7 @@ describe('requests for an extension server', () => {
     await closed;
   });
 
-  it('upgrade their connection', async () => {
+  it('can upgrade their connection', async () => {
     extension.onUpgrade((request, socket) => {
       socket.write(
         `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${request.headers.upgrade}\r\n\r\n`,
@@ -201,7 +201,7 @@ describe('requests for an extension server', () => {
     socket.destroy();
   });
 
-  it('are answered with its errors, and never with redirects', async () => {
+  it('get the errors of the server, but none of its redirects', async () => {
     answer((_, response) => response.writeHead(500).end('broken'));
     const failed = await answered(things);
     assert.deepEqual([failed.status, failed.text], [500, 'broken']);
@@ -219,7 +219,7 @@ describe('requests for an extension server', () => {
     assert.equal((await answered(things)).status, 503);
   });
 
-  it('without an answer delay no other requests, up to a limit', async () => {
+  it('that are not answered delay no other requests, and are limited in number', async () => {
     answer(() => undefined);
     const before = received().length;
     const waiting = await Promise.all(Array.from({ length: maxWaiting }, () => send(things)));
@@ -255,7 +255,7 @@ describe('requests for an extension server', () => {
     assert.equal((await answered(things)).text, 'unverified');
   });
 
-  it('of built-in groups are not forwarded', async () => {
+  it('are not forwarded if their group is a built-in one', async () => {
     const claim = await server.call('POST', services, apiService({ insecureSkipTLSVerify: true }, 'apps'));
     assert.equal(claim.status, 201, claim.text);
     await setAvailable(server, 'v1.apps');

@@ -85,7 +85,7 @@ test('equal seeds cause the same order of writes, and different seeds different 
   assert.notDeepEqual(await live({ random: new SeededRandom(12) }), first);
 });
 
-test('no client is served before the cache, which admission and authorization read, has the store', async () => {
+test('no client is served before the cache, which admission and authorization read, is filled from the store', async () => {
   const clock = new FakeClock();
   const memory = createMemoryStore();
   const key = '/registry/resourcequotas/default/old';
@@ -122,7 +122,7 @@ test('no client is served before the cache, which admission and authorization re
   await clock.until(running);
 });
 
-test('clients are served before the Service lists the master, and until everything that writes has ended', async () => {
+test('clients are served before the Service lists the master, and until all components that write have ended', async () => {
   const clock = new FakeClock();
   const plane = await createTestPlane(clock);
   const client = plane.clientOf(admin);

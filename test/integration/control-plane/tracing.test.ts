@@ -133,7 +133,7 @@ test('the write of a Deployment, its reconciles and the binding of its pod are o
   for (const span of own)
     assert.ok(
       span.parent === '00f067aa0ba902b7' || own.some(({ context }) => context.spanId === span.parent),
-      `${span.name} hangs in the air`,
+      `${span.name} has a parent that was not recorded`,
     );
   const note = traceNoteOf(pod);
   assert.equal(note, `00-${traceId}-${request.context.spanId}-01`);
@@ -217,7 +217,7 @@ test('a write whose trace is not recorded removes the annotation; a dry run and 
   assert.equal(traceNoteOf(labelled), undefined);
 });
 
-test('without a tracer the annotation is an ordinary one', async (context) => {
+test('without a tracer the annotation is stored like any other', async (context) => {
   const { send, client, spans } = await start(context, 1, false);
   const sent = {
     apiVersion: 'v1',

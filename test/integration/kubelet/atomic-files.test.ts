@@ -79,7 +79,7 @@ describe('the files of a volume', () => {
     assert.equal(hidden().length, 2);
   });
 
-  it('are not written again when they are as they should be', async () => {
+  it('are not written again if they are correct', async () => {
     const files = [file('a', '1'), file('d/b', '2', { mode: 0o600, owner: 7 })];
     const linked = () => readlinkSync(join(volume, '..data'));
     for (const group of [undefined, 5]) {

@@ -96,7 +96,7 @@ test('a card is allocated again after a reload of its driver, or after it was re
   logs(xid(2, 79), 'NVRM: loading NVIDIA UNIX x86_64 Kernel Module  550.54.15', xid(1, 79));
   run();
   await counted(2, 1);
-  assert.deepEqual(healthy(), [two], 'the error of before the driver was loaded does not count');
+  assert.deepEqual(healthy(), [two], 'an error from before the driver was loaded does not count');
   machine.lose(1);
   await cards.look();
   await counted(2, 1);

@@ -41,13 +41,13 @@ test('an absent device is not allocated, stays in the capacity for five minutes,
   assert.deepEqual(count(), { capacity: 2, allocatable: 0 });
   await clock.advance(1);
   assert.equal(count(), undefined);
-  assert.ok(manager.counts.value.has(resource), 'the Node is told that it has none');
+  assert.ok(manager.counts.value.has(resource), 'the Node reports that it has none');
   await assert.rejects(give('one'), /its device plugin is not registered/);
   manager.set(source);
   assert.deepEqual(await give('one'), ['a']);
 });
 
-test('a device that returns in time stays', async (context) => {
+test('a device that returns within five minutes stays', async (context) => {
   const { manager, clock, count } = start(context);
   const source = new Source('a');
   manager.set(source);
@@ -61,7 +61,7 @@ test('a device that returns in time stays', async (context) => {
   assert.deepEqual(count(), { capacity: 1, allocatable: 0 });
 });
 
-test('a device that returned and disappears again stays for five minutes from then on', async (context) => {
+test('a device that returns and disappears again stays in the capacity for another five minutes', async (context) => {
   const { manager, clock, count, log } = start(context);
   const source = new Source('a');
   manager.set(source);
@@ -158,7 +158,7 @@ test('a pod that is not yet active keeps the devices of its containers', async (
   assert.deepEqual(ids, { [resource]: ['b'] });
 });
 
-test('the latest devices are on disk, and are missing after a restart without the file', async (context) => {
+test('the number of devices is kept in a file, and is unknown if the file is damaged', async (context) => {
   const first = start(context);
   const source = new Source('a');
   for (let i = 0; i < 20; i++) {

@@ -95,11 +95,11 @@ test('a plugin gets only the calls that its options request, and the call for it
   await counted(2, 2);
   assert.deepEqual(await give('two'), ['y']);
   assert.deepEqual(able.asked.slice(2), ['preferred', 'allocate', 'beforeStart']);
-  assert.deepEqual(await give('two'), ['y'], 'a container that starts again has what it had');
+  assert.deepEqual(await give('two'), ['y'], 'a container that starts again keeps its devices');
   assert.deepEqual(await give('three'), ['x'], 'one is left: there is no choice');
   assert.deepEqual(able.asked.slice(5), ['allocate', 'beforeStart', 'allocate', 'beforeStart']);
   const gone = log.of('info').filter(({ message }) => message === 'a device plugin has gone');
-  assert.deepEqual(gone, [], 'one that was replaced has not gone');
+  assert.deepEqual(gone, [], 'a plugin that was replaced is not reported as gone');
   assert.deepEqual([log.of('warn'), log.of('debug')], [[], []]);
 });
 

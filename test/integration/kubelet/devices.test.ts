@@ -253,7 +253,7 @@ test('a plugin that registers again replaces its predecessor, and later messages
   writeFileSync(now, 'x Healthy\ny Healthy\n');
   await counted(2, 2);
   assert.deepEqual((await give('one', 2)).ids, { [resource]: ['x', 'y'] });
-  assert.doesNotMatch(JSON.stringify(log.of('info')), /has gone/, 'nothing that counts has gone');
+  assert.doesNotMatch(JSON.stringify(log.of('info')), /has gone/, 'the registered plugin has not gone');
 });
 
 test('a file that is not a socket is ignored as a plugin', async (context) => {

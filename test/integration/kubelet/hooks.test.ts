@@ -192,7 +192,7 @@ describe('containers with init containers, sidecars and hooks', () => {
       assert.match(requests[0]?.headers['user-agent'] ?? '', /^kube-lifecycle\//);
     });
 
-    it('are requested by plain HTTP, without secrets, if the server does not encrypt', async () => {
+    it('request their hooks by plain HTTP, without secrets, if the server does not encrypt', async () => {
       requests.length = 0;
       const port = await listen(createServer());
       const httpHeaders = [{ name: 'Authorization', value: 'Bearer a' }];

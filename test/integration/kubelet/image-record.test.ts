@@ -22,7 +22,7 @@ describe('the record of images', () => {
   const fresh = () => new ImageRecord({ dataDir, clock, log });
   const images = async (record = fresh()) => Object.fromEntries(await record.images());
 
-  it('outlives the agent, also an agent that ended during a pull', async () => {
+  it('survives a restart of the agent, even if the agent ended during a pull', async () => {
     const first = fresh();
     await first.pulling('a:1');
     await first.pulled('a:1', 'A');
@@ -62,7 +62,7 @@ describe('the record of images', () => {
     assert.deepEqual(await images(), {});
   });
 
-  it('is empty after damage, which is logged', async () => {
+  it('is empty if its file is damaged, and the damage is logged', async () => {
     for (const text of ['{', '[]', 'null', '{"pulling":1,"images":null}']) {
       writeFileSync(join(dataDir, 'images.json'), text);
       assert.deepEqual(await images(), {}, text);

@@ -116,7 +116,7 @@ describe('a volume that is an image', () => {
     return;
   }
 
-  it('is pulled with the pod’s password, once, and read by its containers, whole and in parts', async () => {
+  it('is pulled once with the pod’s password, and its containers mount all of it or a part', async () => {
     const first = container(
       'first',
       'cat /all/greeting /part/one; echo x > /all/greeting || echo kept; ls /all',
@@ -139,7 +139,7 @@ describe('a volume that is an image', () => {
     );
   });
 
-  it('stays while a container mounts it, and is removed when it is unused and the room is needed', async () => {
+  it('stays while a container mounts it, and is removed once it is unused and disk space is needed', async () => {
     const gc = new ImageGc({
       runtime: node.runtime,
       record: new ImageRecord({ dataDir: node.dataDir, clock: systemClock, log: silentLogger }),
@@ -219,10 +219,10 @@ describe('a volume that is an image', () => {
   });
 
   for (const [what, reference, pullPolicy, reason] of [
-    ['has no name of one', 'UPPER:1', 'IfNotPresent', 'InvalidImageName'],
-    ['is not here and may not be pulled', 'minik8s-test/absent:1', 'Never', 'ErrImageNeverPull'],
+    ['its reference is invalid', 'UPPER:1', 'IfNotPresent', 'InvalidImageName'],
+    ['the node does not have it and must not pull it', 'minik8s-test/absent:1', 'Never', 'ErrImageNeverPull'],
   ] as const)
-    it(`that ${what} keeps them waiting, too`, async () => {
+    it(`keeps the containers that mount it waiting if ${what}`, async () => {
       const mount = { name: 'data', mountPath: '/data' };
       await node.createPod(
         'refused',
@@ -232,7 +232,7 @@ describe('a volume that is an image', () => {
       await end('refused');
     });
 
-  it('is abandoned when the pod is deleted during the pull, also after a restart of the agent, without leftovers', async () => {
+  it('leaves nothing behind if the pod is deleted during the pull, also after a restart of the agent', async () => {
     const port = await freePort();
     const connections = new Set<{ destroy(): void }>();
     // A server that accepts connections and never answers.

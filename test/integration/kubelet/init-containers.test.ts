@@ -42,7 +42,7 @@ const acts = new Set([
   'remove',
 ]);
 
-describe('a pod with init containers', () => {
+describe('a pod', () => {
   let node: SimulatedNode;
   /** Names of a pod's containers in the order in which they started and ended. */
   const story: string[] = [];
@@ -122,7 +122,7 @@ describe('a pod with init containers', () => {
     return died;
   }
 
-  it('continues if the engine did not report the outcome of a container', async () => {
+  it('becomes ready with one container if the engine fails to inspect that container at first', async () => {
     let refused = 0;
     const inspect = async (id: string) => {
       const found = await node.runtime.inspect(id);
@@ -146,12 +146,12 @@ describe('a pod with init containers', () => {
     await node.stop();
   });
 
-  it('runs each once and in order, and leaves nothing behind, for any moment at which the agent is killed', async () => {
+  it('runs each init container once and in order, and leaves nothing behind, whenever the agent is killed', async () => {
     let act = 0;
     while (await killAt(act, 'before')) {
       assert.ok(await killAt(act, 'after'));
       act++;
     }
-    assert.ok(act >= 19, `the agent did ${act} things`);
+    assert.ok(act >= 19, `the agent made ${act} calls`);
   });
 });

@@ -1,5 +1,5 @@
 /**
- * The present part of a log in files that are rotated as Docker does. For the real engine see
+ * Logs that are read up to their end, from files that are rotated as by Docker. For the real engine see
  * test/conformance/kubelet/docker-logs.test.ts.
  */
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { readKeptFiles } from '../../../src/kubelet/runtime/kept-files.ts';
 import { Engine, numbers, openFilesBelow } from './rotated-log.ts';
 
-describe('the present part of a log in its files', { timeout: 120_000 }, () => {
+describe('a log that is read up to its end', { timeout: 120_000 }, () => {
   let folder = '';
   let stop: AbortController;
 
@@ -43,7 +43,7 @@ describe('the present part of a log in its files', { timeout: 120_000 }, () => {
     return Buffer.concat(chunks).toString();
   }
 
-  it('has the lines of all files, or the last of them', async () => {
+  it('has the lines of all files, or as many of the last lines as requested', async () => {
     const engine = new Engine(folder, 5);
     for (let turn = 0; turn < 4; turn++) {
       if (turn > 0) engine.rotate();
@@ -73,14 +73,14 @@ describe('the present part of a log in its files', { timeout: 120_000 }, () => {
     assert.equal(await textOf(log), numbers(0, 20));
   });
 
-  it('has the newest lines while a rotation has renamed the files and not begun the next', async () => {
+  it('has the newest lines while a rotation has renamed the files but not created the next one', async () => {
     const engine = new Engine(folder, 3);
     engine.lines(0, 10);
     engine.beginRotation();
     assert.equal(await textOf(await opened(engine)), numbers(0, 10));
   });
 
-  it('has every line of files of many read operations', async () => {
+  it('has every line of a file that takes many read operations', async () => {
     const engine = new Engine(folder);
     engine.lines(0, 20_000);
     const log = await opened(engine);
@@ -88,7 +88,7 @@ describe('the present part of a log in its files', { timeout: 120_000 }, () => {
     assert.equal(await textOf(log), numbers(0, 20_000));
   });
 
-  it('ends where a file is emptied meanwhile', async () => {
+  it('has no lines if its file is emptied before they are read', async () => {
     const engine = new Engine(folder);
     engine.lines(0, 10);
     const log = await opened(engine);
@@ -96,7 +96,7 @@ describe('the present part of a log in its files', { timeout: 120_000 }, () => {
     assert.equal(await textOf(log), '');
   });
 
-  it('closes its files when its reader leaves, also before reading', async () => {
+  it('closes its files when its reader stops, also before the first read', async () => {
     const engine = new Engine(folder);
     engine.lines(0, 5);
     engine.rotate();
@@ -113,7 +113,7 @@ describe('the present part of a log in its files', { timeout: 120_000 }, () => {
     await settled(0);
   });
 
-  it('ends when its reader leaves within it', async () => {
+  it('ends when its request is aborted in the middle', async () => {
     const engine = new Engine(folder);
     engine.lines(0, 5);
     engine.rotate();
@@ -124,7 +124,7 @@ describe('the present part of a log in its files', { timeout: 120_000 }, () => {
     assert.equal((await chunks.next()).done, true);
   });
 
-  it('is not there without files', async () => {
+  it('is undefined if its file does not exist', async () => {
     for (const path of ['/proc/no-such/x-json.log', join(folder, 'x-json.log')])
       assert.equal(await open(path), undefined);
   });

@@ -88,7 +88,7 @@ test('the end of the agent ends a reader that waits for the next record', async 
   assert.deepEqual(warned(), []);
 });
 
-test('the log is not read without its reader, and the reason is logged', async (context) => {
+test('the kernel log is not read if the program that reads it does not exist, and the reason is logged', async (context) => {
   const { warned, run, waits, over } = begin(context);
   const { PATH } = process.env;
   context.after(() => {

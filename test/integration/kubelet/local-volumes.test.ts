@@ -164,7 +164,7 @@ describe('folders of local volumes', () => {
     try {
       await eventually(
         systemClock,
-        'the fault is reported',
+        'the removal is reported',
         async () => reasonOf('pvc-1') === 'FolderRemoved' || undefined,
       );
     } finally {
@@ -174,7 +174,7 @@ describe('folders of local volumes', () => {
   });
 
   const hostile: Readonly<Record<string, (folder: string) => Promise<void> | void>> = {
-    'that does not exist': (folder) => rmSync(folder, { recursive: true }),
+    'that was removed before': (folder) => rmSync(folder, { recursive: true }),
     ...hostileTrees(outside),
     'that is a link itself': (folder) => {
       rmSync(folder, { recursive: true });
@@ -196,7 +196,7 @@ describe('folders of local volumes', () => {
     },
   };
   for (const [what, make] of Object.entries(hostile))
-    it(`only a folder ${what} is removed`, async () => {
+    it(`a folder ${what} is removed, and nothing outside of it`, async () => {
       const kept = await folderOf('pvc-kept');
       writeFileSync(join(kept, 'data'), '');
       const folder = await folderOf('pvc-2');
@@ -208,7 +208,7 @@ describe('folders of local volumes', () => {
       assert.ok(readdirSync(folders()).includes('pvc-kept'));
     });
 
-  it('a folder that fills up while it is removed is removed in the end', async () => {
+  it('a folder in which a pod creates files during the removal is removed in the end', async () => {
     const folder = await folderOf('pvc-3');
     let rounds = 0;
     const busy: Exec = async (file, args, options) => {
@@ -229,7 +229,7 @@ describe('folders of local volumes', () => {
     assertOthersKept();
   });
 
-  it('have the reason on the volume if one cannot be removed', async () => {
+  it('have the reason in the status of their volume if they cannot be removed', async () => {
     await folderOf('pvc-4');
     const failing: Exec = () => Promise.reject(new Error('it is stuck'));
     await run([asGoing(made('pvc-4'))], () => stored.get('pvc-4')?.status?.phase === 'Failed', failing);
@@ -245,9 +245,11 @@ describe('folders of local volumes', () => {
       asGoing(made('pvc-5', { spec: { persistentVolumeReclaimPolicy: 'Retain' } })),
     'is on another node': () => asGoing(made('pvc-5', { metadata: { labels: { 'minik8s.io/node': 'n2' } } })),
     'a user has created': () => asGoing(made('pvc-5', { metadata: { annotations: {} } })),
-    'lies elsewhere': () => asGoing(made('pvc-5', path(outside()))),
-    'lies above': () => asGoing(made('pvc-5', path(join(folders(), 'pvc-5', '..', '..')))),
-    'is below another volume': () => asGoing(made('pvc-5', path(join(folders(), 'pvc-kept', 'pvc-5')))),
+    'has a path outside of the directory of local volumes': () => asGoing(made('pvc-5', path(outside()))),
+    'has a path above the directory of local volumes': () =>
+      asGoing(made('pvc-5', path(join(folders(), 'pvc-5', '..', '..')))),
+    'has a path inside the folder of another volume': () =>
+      asGoing(made('pvc-5', path(join(folders(), 'pvc-kept', 'pvc-5')))),
   };
   for (const [what, one] of Object.entries(others))
     it(`the folder of a volume that ${what} stays`, async () => {

@@ -25,7 +25,7 @@ async function listed(base: string, more: Partial<ListOptions> = {}) {
   return { looked, paths: [...files.keys()] };
 }
 
-test('the files of a watched folder are at most 10,000, in all folders together', async (context) => {
+test('a watched folder with more than 10,000 files, counted with those of its subfolders, is rejected', async (context) => {
   const base = begin(context);
   mkdirSync(join(base, 'in'));
   for (let i = 0; i < 9999; i++) writeFileSync(join(base, `f${i}`), '');
@@ -36,10 +36,10 @@ test('the files of a watched folder are at most 10,000, in all folders together'
     ...{ reason: 'TooManyFiles', message: 'it has more files; at most 10000 are watched' },
   });
   const { paths } = await listed(base, { isMeant: (name) => name !== 'two' });
-  assert.equal(paths.length, 10_000, 'what is not meant does not count');
+  assert.equal(paths.length, 10_000, 'a file that is filtered out does not count');
 });
 
-test('files are looked for in at most 1,000 folders', async (context) => {
+test('a watched folder is rejected if it and its subfolders are more than 1,000', async (context) => {
   const base = begin(context);
   for (let i = 0; i < 999; i++) mkdirSync(join(base, `d${i}`));
   assert.equal((await listed(base)).looked.length, 1000);

@@ -141,7 +141,7 @@ describe('usage of pods', { timeout: 300_000 }, () => {
   const podOf = ({ pods }: Summary, name: string) =>
     pods.find(({ podRef }) => podRef.name === name) ?? assert.fail(`no ${name}`);
 
-  it('is in /stats/summary, for each container and pod and the node', async () => {
+  it('is in /stats/summary, for each container, each pod and the node', async () => {
     const { busy, hog, whole } = await eventually(async () => {
       const found = await summary();
       const pod = podOf(found, 'busy');

@@ -47,21 +47,21 @@ describe('a block device', () => {
     assert.equal(readFileSync(join(target('next'), 'file'), 'utf8'), 'kept');
   });
 
-  it('is formatted once when two pods come at the same time', async () => {
+  it('is formatted once when three pods mount it at the same time', async () => {
     await Promise.all([mount('first'), mount('beside'), mount('next')]);
     writeFileSync(join(target('first'), 'file'), 'kept');
     for (const name of ['beside', 'next'])
       assert.equal(readFileSync(join(target(name), 'file'), 'utf8'), 'kept');
   });
 
-  it('has the requested type, or the type that it has', async () => {
+  it('is formatted with the requested type, and keeps this type for a pod that requests none', async () => {
     await mount('one', 'ext2');
     await unmountUnder(root, systemExec);
     await mount('two');
     assert.equal(await typeOf('two'), 'ext2');
   });
 
-  it('with other content is left unchanged', async () => {
+  it('that contains another file system is left unchanged', async () => {
     await mount('one', 'ext4');
     writeFileSync(join(target('one'), 'file'), 'kept');
     await unmountUnder(root, systemExec);
@@ -82,7 +82,7 @@ describe('a block device', () => {
     assert.deepEqual(readFileSync(image()).subarray(0, 4096), before);
   });
 
-  it('is mounted with options, and of no type that is another program', async () => {
+  it('is mounted with its options; an invalid type of a file system is rejected', async () => {
     await mount('one');
     await unmountUnder(root, systemExec);
     await mount('two', 'ext4', ['ro', 'noatime']);

@@ -24,7 +24,7 @@ async function mount(...names: string[]): Promise<string> {
   return path;
 }
 
-it('are unmounted with their directory, inner ones first, as often as something is mounted there', async () => {
+it('mounts below a directory are unmounted, the inner ones first, also several at the same place', async () => {
   const outer = await mount('pod', 'volume');
   const inner = await mount('pod', 'volume', 'inner');
   await mount('pod', 'volume', 'inner');
@@ -33,7 +33,7 @@ it('are unmounted with their directory, inner ones first, as often as something 
   assert.deepEqual(await mountsUnder(join(root, 'pod')), []);
 });
 
-it('below a directory with the same prefix in its name stay', async () => {
+it('mounts below a directory whose name begins with the name of the directory stay', async () => {
   const own = await mount('pod', 'volume');
   const others = await mount('pod-2', 'volume');
   const link = join(root, 'link');
@@ -43,7 +43,7 @@ it('below a directory with the same prefix in its name stay', async () => {
   assert.deepEqual(await mountsUnder(root), [others]);
 });
 
-it('are found with any name', async () => {
+it('mounts are found whatever characters their paths contain', async () => {
   const path = await mount('a b', 'back\\slash', 'new\nline\ttab');
   assert.deepEqual(await mountsUnder(root), [path]);
   assert.equal(await isMountPoint(path), true);
@@ -52,6 +52,6 @@ it('are found with any name', async () => {
   assert.equal(await isMountPoint(path), false);
 });
 
-it('do not exist below a missing directory', async () => {
+it('no mounts are found below a directory that does not exist', async () => {
   assert.deepEqual(await mountsUnder(join(root, 'none')), []);
 });

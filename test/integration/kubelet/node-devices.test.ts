@@ -76,7 +76,7 @@ test('a node without settings of devices forgets the devices of an earlier agent
   await end();
 });
 
-test('present devices are found before the first status of the Node, and are recorded in a file of root', async () => {
+test('present devices are found before the first status of the Node, and are recorded in a file that only root can read', async () => {
   const base = directoryOf();
   mkdirSync(join(base, 'dev'));
   mknod(join(base, 'dev/gpu0'), 'c', 1, 3);
@@ -99,7 +99,7 @@ test('present devices are found before the first status of the Node, and are rec
   assert.equal(statSync(join(base, 'data/devices.json')).mode & 0o777, 0o600);
 });
 
-test('a node without device settings has none, and stops on request', async () => {
+test('a node without device settings has no devices, and its agent stops on request', async () => {
   const base = directoryOf();
   const { devices, run, end } = node(base, undefined);
   await devices.load();
@@ -108,7 +108,7 @@ test('a node without device settings has none, and stops on request', async () =
   await end();
 });
 
-test('a container gets devices of both of its resources, including blocks of storage, or none of them', async () => {
+test('a container gets the devices of all its resources, including block devices, or none of them', async () => {
   const base = directoryOf();
   for (const [name, type] of [
     ['gpu0', 'c'],
@@ -136,7 +136,7 @@ test('a container gets devices of both of its resources, including blocks of sto
   await end();
 });
 
-test('a missing directory of devices is searched once a minute', async (context) => {
+test('a directory of devices that is created later is found', async (context) => {
   const base = directoryOf();
   const { devices, clock, run, end } = node(base, {
     rules: parseDeviceRules(`example.com/x=${base}/dev/x*`),
@@ -153,7 +153,7 @@ test('a missing directory of devices is searched once a minute', async (context)
   });
 });
 
-test('reset removes the socket that a killed agent left, and the directory when it is empty', async () => {
+test('reset removes the plugin socket that a killed agent left, and its directory if that is empty', async () => {
   const base = directoryOf();
   const plugins = join(base, 'plugins');
   await removePluginSocket(plugins);
@@ -175,7 +175,7 @@ test('reset removes the socket that a killed agent left, and the directory when 
   await assert.rejects(removePluginSocket(join(base, 'file')), { code: 'ENOTDIR' });
 });
 
-test('devices are reported once and on a change; an unreadable directory leaves them unchanged', async () => {
+test('devices are reported at first and on each change; an unreadable directory leaves them unchanged', async () => {
   const base = directoryOf();
   const dev = join(base, 'dev');
   mkdirSync(dev);
@@ -255,7 +255,7 @@ test('a directory of devices is read again a moment after it changes, and each m
   context.after(end);
   await devices.load();
   run();
-  // The cards of the machine are looked at every 30 seconds.
+  // The cards of the machine are checked every 30 seconds.
   const waits = (ms: number) => eventually(systemClock, `${ms} ms`, () => clock.nextIn === ms);
   await waits(30_000);
   await eventually(systemClock, 'the directory is watched', () => clock.pending === 2);
@@ -275,7 +275,7 @@ test('a directory of devices is read again a moment after it changes, and each m
   await waits(200);
 });
 
-test('the cards of the machine are among the devices of a node with settings, and are provided by the runtime of that name', async () => {
+test('a node with device settings offers the cards of NVIDIA, and the runtime nvidia provides them if it is installed', async () => {
   for (const [settings, runtime] of [
     [{ rules: [] }, 'nvidia'],
     [{ rules: [] }, 'runc'],

@@ -20,7 +20,7 @@ const failed = (reason: string) => (pod: Pod) =>
   pod.status?.phase === 'Failed' && pod.status.reason === reason;
 const short = { ...plenty, memory: { size: 2 ** 33, available: 2 ** 20 } };
 
-describe('the life of a node', () => {
+describe('a node', () => {
   let node: SimulatedNode;
   const stubborn = new Set<string>();
   const unaskable = new Set<string>();
@@ -77,7 +77,7 @@ describe('the life of a node', () => {
     );
   });
 
-  it('reports conditions of its other parts at once', async () => {
+  it('reports conditions of its other components, such as DNS, at once', async () => {
     const served = (reason: DnsServedReason) => ({
       DnsServed: dnsServedCondition({ reason, message: reason }),
     });
@@ -198,7 +198,7 @@ describe('the life of a node', () => {
     assert.ok(node.events.some((event) => event.startsWith('NodeHasInsufficientMemory ')));
   });
 
-  it('continues evicting while no API server answers, and reports it afterwards', async () => {
+  it('evicts pods while no API server answers, and reports the evictions afterwards', async () => {
     node.start();
     await ready();
     await node.createPod('lonely');
@@ -211,7 +211,7 @@ describe('the life of a node', () => {
     await node.waitFor('lonely', failed('Evicted'));
   });
 
-  it('ends its pods when the machine shuts down: ordinary ones first, and new ones are refused', async () => {
+  it('ends its pods when the machine shuts down, ordinary ones first, and rejects new ones', async () => {
     const kubelet = node.start();
     await ready();
     stubborn.add('slow');

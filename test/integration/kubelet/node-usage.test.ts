@@ -18,7 +18,7 @@ const Mi = 2 ** 20;
 
 await lockMachine();
 
-describe('usage in the files of the kernel', () => {
+describe('usage that is read from files of the kernel', () => {
   let root: string;
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'minik8s-usage-'));
@@ -43,14 +43,14 @@ describe('usage in the files of the kernel', () => {
   const usageOf = (directory: string) =>
     readNodeUsage({ root: directory, dataDir: directory, engineDir: join(directory, 'gone') });
 
-  it('for a whole machine', async () => {
+  it('is that of the machine if no cgroup limits it', async () => {
     const { memory, pids, imagefs } = await usageOf(await machine('whole', {}));
     assert.deepEqual(memory, { size: 1024 * Mi, available: 512 * Mi });
     assert.deepEqual(pids, { size: 1000, available: 755 });
     assert.equal(imagefs, undefined);
   });
 
-  it('for a container with a limit, cgroup v2', async () => {
+  it('is relative to the limit of the container (cgroup v2)', async () => {
     const directory = await machine('v2', {
       'sys/fs/cgroup/memory.max': `${256 * Mi}\n`,
       'sys/fs/cgroup/memory.current': `${200 * Mi}\n`,
@@ -60,7 +60,7 @@ describe('usage in the files of the kernel', () => {
     assert.equal(await readMemoryLimit(directory), 256 * Mi);
   });
 
-  it('for a container with a limit, cgroup v1', async () => {
+  it('is relative to the limit of the container (cgroup v1)', async () => {
     const directory = await machine('v1', {
       'sys/fs/cgroup/memory/memory.limit_in_bytes': `${256 * Mi}\n`,
       'sys/fs/cgroup/memory/memory.usage_in_bytes': `${200 * Mi}\n`,
@@ -69,7 +69,7 @@ describe('usage in the files of the kernel', () => {
     assert.deepEqual((await usageOf(directory)).memory, { size: 256 * Mi, available: 106 * Mi });
   });
 
-  it("for groups without a limit, or with a limit above the machine's memory", async () => {
+  it("is that of the machine if the cgroup has no limit, or one above the machine's memory", async () => {
     for (const [name, limit] of [
       ['v1-none', '9223372036854771712'],
       ['v1-more', String(4096 * Mi)],
@@ -84,7 +84,7 @@ describe('usage in the files of the kernel', () => {
     assert.deepEqual((await usageOf(directory)).memory, { size: 1024 * Mi, available: 512 * Mi });
   });
 
-  it('for a container in a cgroup of the host', async () => {
+  it('of a container is that of its cgroup, in either version', async () => {
     const directory = await machine('containers', {
       'proc/7/cgroup': '9:memory:/docker/abc\n8:cpuacct,cpu:/docker/abc\n1:name=systemd:/\n0::/docker/abc\n',
       'sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes': '3000\n',
@@ -98,14 +98,14 @@ describe('usage in the files of the kernel', () => {
     assert.equal(await memoryOf('abc', 7), 2000);
     assert.equal(await memoryOf('def', 8), 3500);
     assert.equal(await memoryOf('ghi', 9), undefined);
-    assert.equal(await memoryOf('other', 8), undefined, 'the number is that of a process of another');
+    assert.equal(await memoryOf('other', 8), undefined, 'the process belongs to another container');
   });
 
-  it('on a machine without Linux are an error', async () => {
+  it('cannot be read on a machine without Linux', async () => {
     await assert.rejects(usageOf(await machine('other', { 'proc/meminfo': 'none\n' })), /MemAvailable/);
   });
 
-  it('for this machine', async () => {
+  it('is plausible for this machine', async () => {
     const { memory, nodefs, pids } = await readNodeUsage({ dataDir: root, engineDir: '/' });
     assert.ok(memory.size <= totalmem() && memory.available > 0 && memory.available <= memory.size);
     assert.ok(memory.available > freemem() / 4);
@@ -161,7 +161,7 @@ describe('usage of pods on Docker', { timeout: 300_000 }, () => {
   const hog = 'head -c 60000000 /dev/zero >/dev/shm/hog; exec sleep 1000';
   const writer = 'head -c 60000000 /dev/zero >/hog; sync; exec sleep 1000';
 
-  it('is read from its cgroup and its layer, and the pod that uses most is evicted first', async () => {
+  it('is read from their cgroups and writable layers, and the pod that uses most is evicted first', async () => {
     await node.createPod('modest', shell('exec sleep 1000'));
     await node.createPod('hog', shell(hog));
     await node.createPod('writer', shell(writer));

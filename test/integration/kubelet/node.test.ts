@@ -71,7 +71,7 @@ describe('node agent on Docker', () => {
     assert.equal(last?.reason, 'Error');
   });
 
-  it('replaces a sandbox that died, with all that was in it', async () => {
+  it('replaces a sandbox that died, and the containers in it', async () => {
     await node.createPod('homeless', {
       terminationGracePeriodSeconds: 1,
       containers: [shell('exec sleep 1000')],
@@ -107,7 +107,7 @@ describe('node agent on Docker', () => {
     assert.equal(pod.status?.phase, 'Running');
   });
 
-  it('ends a completed pod, keeps its log and releases its address', async () => {
+  it('removes the sandbox of a completed pod, and keeps the log', async () => {
     await node.createPod('job', { restartPolicy: 'Never', containers: [shell('echo result')] });
     const pod = await node.waitFor('job', ({ status }) => status?.phase === 'Succeeded');
     assert.equal(pod.status?.containerStatuses?.[0]?.state?.terminated?.reason, 'Completed');
@@ -167,7 +167,7 @@ describe('node agent on Docker', () => {
     assert.match(await inside(pod, 'ip', 'address'), new RegExp(`inet ${nodeIP}/32`));
   });
 
-  it("drops the capabilities of the pod's spec, and adds none", async () => {
+  it("gives containers Docker's default capabilities, without those that the pod drops and with those that it adds", async () => {
     await node.createPod('humble', {
       containers: [
         shell('exec sleep 1000', {
@@ -234,7 +234,7 @@ describe('node agent on Docker', () => {
     }
   });
 
-  it('stops a deleted pod gracefully, and kills it when its time is over', async () => {
+  it('stops a deleted pod gracefully, and kills it when its grace period is over', async () => {
     await node.createPod('polite', {
       terminationGracePeriodSeconds: 60,
       containers: [shell('trap "echo bye; exit 0" TERM; while true; do sleep 0.1; done')],
@@ -286,7 +286,7 @@ describe('node agent on Docker', () => {
     assert.equal(await inside(after, 'hostname'), 'stays');
   });
 
-  it('works without ready sandboxes, and leaves none behind when it stops', async () => {
+  it('works without sandboxes in stock, and leaves no unused sandbox behind when it stops', async () => {
     const unassigned = async () =>
       (
         await systemExec('docker', [
@@ -311,7 +311,7 @@ describe('node agent on Docker', () => {
     assert.deepEqual(await unassigned(), []);
   });
 
-  it('uses the assigned address range, and no address twice', async () => {
+  it('gives no address to two running pods', async () => {
     const { json } = await node.server.call('GET', '/api/v1/pods');
     const used = json<{ items: Pod[] }>()
       .items.filter(({ status }) => status?.phase === 'Running')

@@ -1,4 +1,4 @@
-/** Cards of NVIDIA as devices: by the driver’s files, beside its plugin, and by the engine. */
+/** NVIDIA's cards as devices: found in the driver's files, left to NVIDIA's plugin, or given by Docker. */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -64,7 +64,7 @@ test("NVIDIA's cards have their files in /dev", async (context) => {
   assert.equal((await cards.give([one])).nodes?.[0]?.source, '/dev/nvidia7');
 });
 
-test("the manager determines whether the engine itself can provide NVIDIA's cards", async (context) => {
+test("NVIDIA's cards are provided by the engine itself if it can", async (context) => {
   const { manager, active } = start(context);
   const machine = nvidiaDriver(directoryOf());
   const one = machine.card(1);
@@ -103,7 +103,7 @@ test("a card of NVIDIA's that the driver no longer has is not allocated", async 
   await assert.rejects(cards.give([one, 'GPU-none']), /the driver has no card GPU-none any more/);
 });
 
-test("cards that NVIDIA's own plugin offers are left to the plugin permanently", async (context) => {
+test("cards that NVIDIA's own plugin offers are left to the plugin until it disconnects", async (context) => {
   const { manager } = start(context);
   const machine = nvidiaDriver(directoryOf());
   const clock = new FakeClock();
@@ -120,12 +120,12 @@ test("cards that NVIDIA's own plugin offers are left to the plugin permanently",
   const running = cards.run(stop.signal);
   await clock.advance(30_000);
   while (manager.get(nvidia) === undefined) await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(manager.get(nvidia), cards, 'when it is away the driver says what there is');
+  assert.equal(manager.get(nvidia), cards, 'once the plugin has disconnected, the driver offers its cards');
   stop.abort();
   await running;
 });
 
-test('cards are checked every half minute, in the order of their names, and not more often', async (context) => {
+test('cards are checked every half minute and not more often, and are listed in the order of their names', async (context) => {
   const machine = nvidiaDriver(directoryOf());
   const clock = new FakeClock();
   let looks = 0;

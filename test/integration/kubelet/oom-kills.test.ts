@@ -44,7 +44,7 @@ describe('a container that the kernel killed for memory', () => {
   const startAgent = (kernelLog?: string) =>
     node.startAgent({ runtime: runtimeOn(engine.socketPath, kernelLog) });
 
-  /** Takes more memory than it has once /go is there, and exits with the status of the killed program. */
+  /** Uses more memory than its limit once /go exists, and exits with the status of the killed program. */
   const script =
     'until test -e /go; do sleep 0.1; done; dd if=/dev/zero of=/dev/null bs=200M count=1; exit $?';
   const create = (name: string, restartPolicy: string) =>
@@ -72,7 +72,7 @@ describe('a container that the kernel killed for memory', () => {
     return [exitCode, reason];
   };
 
-  it('has the reason OOMKilled by the kernel log if the engine never reports the kill', async () => {
+  it('has the reason OOMKilled, from the kernel log, if the engine never reports the kill', async () => {
     await startAgent();
     await create('never', 'Never');
     await letGo(idOf(await node.waitFor('never', isReady)));
@@ -97,7 +97,7 @@ describe('a container that the kernel killed for memory', () => {
     assert.deepEqual(endOf(await node.waitFor('killed', isOver)), [137, 'Error']);
   });
 
-  it('restarts at once, and has the reason OOMKilled when the engine reports the kill after the exit', async () => {
+  it('restarts at once, and gets the reason OOMKilled when the engine reports the kill after the exit', async () => {
     await startAgent('/nonexistent');
     await create('late', 'Always');
     const id = idOf(await node.waitFor('late', isReady));
@@ -113,7 +113,7 @@ describe('a container that the kernel killed for memory', () => {
     assert.equal(statusOf(told).containerID, statusOf(again).containerID);
   });
 
-  it('in a failed pod has the reason OOMKilled when the engine reports the kill', async () => {
+  it('in a failed pod gets the reason OOMKilled when the engine reports the kill', async () => {
     await startAgent('/nonexistent');
     await create('failed', 'Never');
     const id = idOf(await node.waitFor('failed', isReady));
@@ -124,7 +124,7 @@ describe('a container that the kernel killed for memory', () => {
     assert.deepEqual(endOf(told), [137, 'OOMKilled']);
   });
 
-  it('is detected by the past events of the engine if the agent starts later', async (context) => {
+  it('is found in the past events of the engine if the agent starts later', async (context) => {
     const past = await startForgetfulEngine(join(node.dataDir, 'past.sock'), { pastEvents: true });
     context.after(() => past.stop());
     const own = Object.entries({ [labels.owner]: node.owner, [labels.role]: 'container' });

@@ -83,7 +83,7 @@ describe('the files of a pod', () => {
   };
   const assertOthersKept = () => assert.deepEqual(readdirSync(join(dataDir, 'others')), ['file']);
 
-  it('are as the containers left them, also for an agent that starts later', async () => {
+  it('keep the modes and owners that containers set, also under an agent that starts later', async () => {
     for (const [name, mode] of [
       ['v', '777'],
       ['m', '1777'],
@@ -136,7 +136,7 @@ describe('the files of a pod', () => {
     assertOthersKept();
   });
 
-  it('are not followed into another file system', async () => {
+  it('on another file system are not removed with their directory', async () => {
     writeFileSync(inPod('volumes', 'm', 'file'), '');
     await assert.rejects(removeTree(inPod(), systemExec), /^ExecError: rm .*exit status 1/);
     assert.deepEqual(readdirSync(inPod('volumes', 'm')), ['file']);

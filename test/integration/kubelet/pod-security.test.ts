@@ -16,7 +16,7 @@ import { isReady, type NodeHarness, startNodeHarness } from './node-harness.ts';
 
 await lockMachine();
 
-describe('the security of a pod on Docker', () => {
+describe('the security context of a pod on Docker', () => {
   let node: NodeHarness;
 
   before(async () => {
@@ -126,7 +126,7 @@ describe('the security of a pod on Docker', () => {
     await node.waitForGone('open');
   });
 
-  it('only a pod with hostPID and hostIPC gets the host’s processes and memory', async () => {
+  it('gives the host’s process and IPC namespaces only to a pod with hostPID and hostIPC', async () => {
     await node.createPod('inner', {
       hostPID: true,
       hostIPC: true,
@@ -161,7 +161,7 @@ describe('the security of a pod on Docker', () => {
     await node.server.call('DELETE', `/api/v1/namespaces/default/pods/${name}${grace}`);
   };
 
-  it('gives each container its own user, rights and view of its files', async () => {
+  it('gives each container its own user and capabilities, and a read-only root filesystem if requested', async () => {
     const caps = (add: string[]) => ({ capabilities: { drop: ['ALL'], add } });
     await node.createPod('rights', {
       securityContext: { runAsUser: 1000, runAsGroup: 2000 },
@@ -205,7 +205,7 @@ describe('the security of a pod on Docker', () => {
     await remove('rights');
   });
 
-  it('gives a privileged container all rights that this machine has', async () => {
+  it('gives a privileged container all capabilities that this machine has', async () => {
     const last = Number(await readFile('/proc/sys/kernel/cap_last_cap', 'utf8'));
     const everything = (1n << BigInt(last + 1)) - 1n;
     const bounds = BigInt(`0x${/^CapBnd:\s+(\w+)$/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1]}`);

@@ -1,4 +1,4 @@
-/** Pods that a node may not start as they are, or not yet. */
+/** Pods that a node must not start as they are, or not yet; readiness gates and changed images. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { podCondition } from '../../../src/api/core/v1/pod/conditions.ts';
@@ -12,7 +12,7 @@ const main = (more: object = {}) => ({ name: 'main', image: 'app:1', ...more });
 const waitingFor = (reason: string) => (pod: Pod) =>
   pod.status?.containerStatuses?.[0]?.state?.waiting?.reason === reason;
 
-describe('a pod that must not be started', () => {
+describe('a pod', () => {
   let node: SimulatedNode;
 
   beforeEach(async () => {
@@ -67,7 +67,7 @@ describe('a pod that must not be started', () => {
     assert.deepEqual(await node.running('free'), []);
   });
 
-  it('waits with CreateContainerConfigError, and a Warning with the reason', async () => {
+  it('waits with CreateContainerConfigError if its configuration cannot be used, and a Warning has the reason', async () => {
     node.start();
     await ready();
     await node.createPod('root', { securityContext: { runAsNonRoot: true }, containers: [main()] });
@@ -83,7 +83,7 @@ describe('a pod that must not be started', () => {
     await told('Failed Error: configmap "nosuch" not found');
   });
 
-  it('waits with CreateContainerError, and a Warning with the reason', async () => {
+  it('waits with CreateContainerError if the engine cannot create its container, and a Warning has the reason', async () => {
     node.start();
     await ready();
     node.runtime.createContainer = async () => {
@@ -94,7 +94,7 @@ describe('a pod that must not be started', () => {
     await told('Failed Error: Docker cannot create container main: no such device');
   });
 
-  it('ends with ContainerCannotRun if its command does not exist, and one Warning with the reason', async () => {
+  it('ends with ContainerCannotRun if its command does not exist, and one Warning has the reason', async () => {
     node.start();
     await ready();
     const why = 'exec: "absent": executable file not found in $PATH';
@@ -116,7 +116,7 @@ describe('a pod that must not be started', () => {
     assert.equal(node.events.filter((event) => event.startsWith('Failed ')).length, 1, String(node.events));
   });
 
-  it('fails with SysctlForbidden for a sysctl that is not safe', async () => {
+  it('fails with SysctlForbidden if it sets an unsafe sysctl', async () => {
     node.start();
     await ready();
     await node.createPod('tuned', {
@@ -130,7 +130,7 @@ describe('a pod that must not be started', () => {
     );
   });
 
-  it('fails with DeadlineExceeded when its time is over', async () => {
+  it('fails with DeadlineExceeded when its activeDeadlineSeconds are over', async () => {
     const clock = new FakeClock(Date.now());
     node.start({ clock, heartbeatMs: 600_000 });
     const after = (ms: number, test: (pod: Pod) => boolean) =>

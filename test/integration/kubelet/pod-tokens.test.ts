@@ -47,7 +47,7 @@ describe('a volume or variable from the API', () => {
     return join(directory(pod), volume?.name ?? 'none');
   };
 
-  it('delays the pod until all of it exists, with the reason', async () => {
+  it('delays the pod until all its sources exist, and an event has the reason', async () => {
     await node.createPod('early', { serviceAccountName: 'app' });
     await eventually(async () => {
       assert.ok(
@@ -76,7 +76,7 @@ describe('a volume or variable from the API', () => {
     assert.equal((statSync(join(access, 'token')).mode & 0o777).toString(8), '644');
   });
 
-  it('belongs to the user that alone reads it', async () => {
+  it('with a token belongs to the user that all containers run as', async () => {
     const securityContext = { runAsUser: 1234, fsGroup: 99 };
     await node.createPod('own', { serviceAccountName: 'app', securityContext });
     const pod = await started('own');
@@ -140,7 +140,7 @@ describe('a volume or variable from the API', () => {
     await eventually(async () => assert.notEqual(token(), first));
   });
 
-  it('stays when its source is deleted, with an event', async () => {
+  it('keeps its content when its source is deleted, and an event reports the deletion', async () => {
     const pod = await node.pod('lives');
     const colour = () => readFileSync(join(directory(pod), 'c/colour'), 'utf8');
     const message = 'FailedMount MountVolume.SetUp failed for volume "c" : configmap "settings" not found';
@@ -153,7 +153,7 @@ describe('a volume or variable from the API', () => {
     await eventually(async () => assert.equal(colour(), 'blue'));
   });
 
-  it('is sufficient for restarts by an agent that starts while no master answers', async () => {
+  it('lets an agent that starts while no master answers restart the container', async () => {
     const [id = ''] = await node.running('lives');
     const token = readFileSync(join(accessOf(await node.pod('lives')), 'token'), 'utf8');
     await node.stop();
@@ -168,7 +168,7 @@ describe('a volume or variable from the API', () => {
     node.reconnect();
   });
 
-  it('holds a pod with the same message on each attempt, and is mounted once it is available', async () => {
+  it('keeps the pod waiting, with the same message on each attempt, until it is available', async () => {
     await make('serviceaccounts', { metadata: { name: 'late' } });
     await node.stop();
     await node.createPod('waits', { serviceAccountName: 'late' });

@@ -154,7 +154,7 @@ describe('the node agent on Docker', () => {
     );
   });
 
-  it('mounts subPaths of volumes: created, with a variable, read-only, of the host, and a file', async () => {
+  it('mounts subPaths that are created, contain a variable, are read-only, on the host, or a file', async () => {
     const host = join(node.dataDir, 'host-parts');
     await mkdir(join(host, 'given'), { recursive: true });
     await writeFile(join(host, 'given', 'file'), 'of the host');
@@ -195,7 +195,7 @@ describe('the node agent on Docker', () => {
     assert.equal(await readFile(join(host, 'given', 'file'), 'utf8'), 'of the host');
   });
 
-  it('does not start a container with an impossible subPath', async () => {
+  it('does not start a container with an invalid subPath', async () => {
     const host = join(node.dataDir, 'host-links');
     await mkdir(host);
     await symlink('/etc', join(host, 'out'));
@@ -226,7 +226,7 @@ describe('the node agent on Docker', () => {
     );
   });
 
-  it('mounts paths of the host that have the declared type', async () => {
+  it('mounts a path of the host once it has the declared type', async () => {
     const path = join(node.dataDir, 'host');
     const volumes = (type: string) => [{ name: 'h', hostPath: { path, type } }];
     const mounts = { volumeMounts: [{ name: 'h', mountPath: '/h' }] };
@@ -252,7 +252,7 @@ describe('the node agent on Docker', () => {
     await node.waitFor('strict', isReady);
   });
 
-  it('shows later mounts if their propagation is requested', async (context) => {
+  it('shows a container the mounts that are made later if their propagation is requested', async (context) => {
     const host = join(node.dataDir, 'shared');
     await mkdir(host);
     await systemExec('mount', ['--bind', host, host]);

@@ -53,21 +53,21 @@ async function serve(answer: RequestListener): Promise<{ port: number; requests:
   return { port, requests };
 }
 
-describe('httpGet', () => {
+describe('an httpGet probe', () => {
   const get = async (answer: RequestListener, path = '/', timeoutMs?: number) => {
     const { port } = await serve(answer);
     const outcome = await ask({ httpGet: { port, path } }, timeoutMs);
     return { ...outcome, output: outcome.output.replaceAll(String(port), 'PORT') };
   };
 
-  it('is a success from 200 to 299, with the body', async () => {
+  it('succeeds with a status from 200 to 299, and its output is the body', async () => {
     for (const status of [200, 204, 299]) {
       const outcome = await get((_, response) => response.writeHead(status).end('fine'));
       assert.deepEqual(outcome, { result: 'success', output: status === 204 ? '' : 'fine' });
     }
   });
 
-  it('is a failure from 400 on, and does not show the body', async () => {
+  it('fails with a status of 400 or above, and its output does not contain the body', async () => {
     for (const status of [400, 404, 500, 503]) {
       const outcome = await get((_, response) => response.writeHead(status).end('secret'));
       assert.deepEqual(outcome, {
@@ -123,7 +123,7 @@ describe('httpGet', () => {
     assert.equal((await get((_, response) => response.writeHead(304).end())).result, 'warning');
   });
 
-  it('reads 10 KB of a body, also of an endless one', async () => {
+  it('reads at most 10 KB of a body, even of an endless one', async () => {
     let written = 0;
     const outcome = await get((_, response) => {
       const more = () => {
@@ -137,7 +137,7 @@ describe('httpGet', () => {
     assert.ok(written >= 10_000);
   });
 
-  it('ends when its time is over: before the head of the answer, in its body, and while connecting', async () => {
+  it('ends at its timeout: before the header of the answer, in its body, and while connecting', async () => {
     assert.deepEqual(await get(() => undefined, '/', 50), {
       result: 'failure',
       output:
@@ -152,7 +152,7 @@ describe('httpGet', () => {
     assert.equal((await ask({ httpGet: { port: 9, host: '192.0.2.1' } }, 50)).result, 'failure');
   });
 
-  it('leaves no connection behind when its time is over', async () => {
+  it('leaves no connection behind after its timeout', async () => {
     const { port, requests } = await serve(() => undefined);
     await ask({ httpGet: { port } }, 50);
     const [request] = requests;
@@ -209,14 +209,14 @@ describe('httpGet', () => {
     assert.equal((await ask({ httpGet: { port } }, 600_000, AbortSignal.abort())).result, 'failure');
   });
 
-  it('understands lines that end in a line feed alone', async () => {
+  it('accepts header lines that end with a line feed alone', async () => {
     const port = await listen(
       createTcp((socket) => void socket.once('data', () => socket.end('HTTP/1.1 200 OK\n\nfine'))),
     );
     assert.deepEqual(await ask({ httpGet: { port } }), { result: 'success', output: 'fine' });
   });
 
-  it('sends no header twice', async () => {
+  it('fails if the value of a header contains a line break', async () => {
     const { port } = await serve((_, response) => response.end());
     const httpHeaders = [{ name: 'X-Bad', value: 'a\r\nX-Other: b' }];
     assert.equal((await ask({ httpGet: { port, httpHeaders } })).result, 'failure');
@@ -236,13 +236,13 @@ describe('httpGet', () => {
     });
   });
 
-  it('resolves names by the hosts file of this machine', async () => {
+  it('resolves names with the hosts file of this machine', async () => {
     const { port } = await serve((_, response) => response.end());
     assert.equal((await ask({ httpGet: { port, host: 'localhost' } })).result, 'success');
   });
 });
 
-describe('tcpSocket', () => {
+describe('a tcpSocket probe', () => {
   it('succeeds if a server listens', async () => {
     const server = createTcp((socket) => socket.destroy());
     const port = await listen(server);
@@ -255,7 +255,7 @@ describe('tcpSocket', () => {
     });
   });
 
-  it('ends when its time is over', async () => {
+  it('fails at its timeout', async () => {
     const { result } = await ask({ tcpSocket: { port: 9, host: '192.0.2.1' } }, 50);
     assert.equal(result, 'failure');
   });
@@ -276,7 +276,7 @@ describe('tcpSocket', () => {
   });
 });
 
-describe('grpc', () => {
+describe('a grpc probe', () => {
   const answering = (status: number, seen: string[] = []) =>
     createHttp2().on('stream', (stream: ServerHttp2Stream, headers) => {
       const chunks: Buffer[] = [];
@@ -296,7 +296,7 @@ describe('grpc', () => {
       ),
     );
 
-  it('is a success of a service that serves', async () => {
+  it('succeeds if the service serves', async () => {
     const seen: string[] = [];
     const port = await listen(answering(1, seen));
     assert.deepEqual(await ask({ grpc: { port } }), { result: 'success', output: 'service healthy' });
@@ -313,7 +313,7 @@ describe('grpc', () => {
     [3, 'SERVICE_UNKNOWN'],
     [77, '77'],
   ] as const) {
-    it(`is a failure of a service that is ${name}`, async () => {
+    it(`fails if the service reports ${name}`, async () => {
       assert.deepEqual(await ask({ grpc: { port: await listen(answering(status)) } }), {
         result: 'failure',
         output: `service unhealthy (responded with "${name}")`,
@@ -321,7 +321,7 @@ describe('grpc', () => {
     });
   }
 
-  it('reports the answer of the server', async () => {
+  it('reports the error that the server answers', async () => {
     assert.deepEqual(await ask({ grpc: { port: await listen(refusing('5', 'unknown service')) } }), {
       result: 'failure',
       output: 'error: health rpc probe failed: rpc error: code = NotFound desc = unknown service',
@@ -333,7 +333,7 @@ describe('grpc', () => {
     });
   });
 
-  it('ends when its time is over: no connection, no HTTP/2, no answer', async () => {
+  it('fails at its timeout without a connection, without HTTP/2 and without an answer', async () => {
     const gone = createTcp();
     const refused = await listen(gone);
     gone.close();
@@ -354,7 +354,7 @@ describe('grpc', () => {
     });
   });
 
-  it('waits within its time for a server that is about to listen', async () => {
+  it('waits, up to its timeout, for a server that does not listen yet', async () => {
     const first = createTcp();
     const port = await listen(first);
     first.close();

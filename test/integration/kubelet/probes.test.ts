@@ -37,10 +37,10 @@ describe('probes of a pod', () => {
     node.createPod('web', { containers: [{ name: 'main', image: 'app:1', ...container }], ...spec });
   const times = (what: string, least: number) =>
     eventually(async () =>
-      assert.ok((asked.get(what) ?? 0) >= least, `${what} was asked ${asked.get(what)} times`),
+      assert.ok((asked.get(what) ?? 0) >= least, `${what} was run ${asked.get(what)} times`),
     );
 
-  it('make it ready when the readiness probe succeeds, and not ready when it fails', async () => {
+  it('make the pod ready when the readiness probe succeeds, and not ready when it fails', async () => {
     answers.set('ready', 1);
     await create({ readinessProbe: probe('ready', { failureThreshold: 1 }) });
     const before = await node.waitFor('web', ({ status }) => status?.phase === 'Running');
@@ -53,7 +53,7 @@ describe('probes of a pod', () => {
     assert.ok(node.events.includes('Unhealthy Readiness probe failed: '), String(node.events));
   });
 
-  it('write its status only when that changes', async () => {
+  it('lead to a write of the pod’s status only when it changes', async () => {
     await create({ readinessProbe: probe('ready'), livenessProbe: probe('alive') });
     const pod = await node.waitFor('web', isReady);
     await times('ready', (asked.get('ready') ?? 0) + 2);
@@ -92,7 +92,7 @@ describe('probes of a pod', () => {
     assert.equal(of(pod).lastState?.terminated?.exitCode, 137);
   });
 
-  it('end a pod with the restart policy Never', async () => {
+  it('end a pod with the restart policy Never when its liveness probe fails', async () => {
     answers.set('alive', 1);
     await create({ livenessProbe: probe('alive', { failureThreshold: 1 }) }, { restartPolicy: 'Never' });
     const pod = await node.waitFor('web', ({ status }) => status?.phase === 'Failed');
@@ -137,7 +137,7 @@ describe('probes of a pod', () => {
     assert.ok(!node.events.some((event) => event.includes('failed liveness')), String(node.events));
   });
 
-  it('of a sidecar delay the containers behind it, and its liveness probe runs', async () => {
+  it('of a sidecar delay the containers after it, and a failed liveness probe restarts the sidecar alone', async () => {
     answers.set('started', 1);
     const sidecar = {
       ...{ name: 'proxy', image: 'app:2', restartPolicy: 'Always' },

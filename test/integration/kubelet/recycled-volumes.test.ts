@@ -155,7 +155,7 @@ describe('volumes to be emptied', () => {
       assertOthersKept();
     });
 
-  it('removed hard links leave their other names', async () => {
+  it('the other names of a removed hard link stay', async () => {
     linkSync(join(outside(), 'inner', 'file'), join(folder(), 'same'));
     await run(isEmptied);
     assertOthersKept();
@@ -203,7 +203,7 @@ describe('volumes to be emptied', () => {
     ['the same file system', () => systemExec('mount', ['--bind', outside(), join(folder(), 'in')])],
     ['another file system', () => systemExec('mount', ['-t', 'tmpfs', 'tmpfs', join(folder(), 'in')])],
   ] as const) {
-    it(`keep a mount of ${what} inside them, with an error`, async () => {
+    it(`keep a mount of ${what} inside them, and report an error`, async () => {
       mkdirSync(join(folder(), 'in'));
       writeFileSync(join(folder(), 'own'), '');
       await mount();
@@ -211,7 +211,7 @@ describe('volumes to be emptied', () => {
       assert.deepEqual(readdirSync(folder()), ['in']);
       assertOthersKept();
     });
-    it(`keep a mount that appears during the emptying: ${what}`, async () => {
+    it(`keep a mount of ${what} that is made while they are emptied`, async () => {
       mkdirSync(join(folder(), 'in'));
       const late: Exec = async (file, args, options) => {
         if (file === 'find') await mount();
@@ -222,7 +222,7 @@ describe('volumes to be emptied', () => {
     });
   }
 
-  it('keep files that cannot be removed until they can be', async () => {
+  it('fail if a file cannot be removed, and are emptied once it can be', async () => {
     writeFileSync(join(folder(), 'fixed'), '');
     writeFileSync(join(folder(), 'other'), '');
     await systemExec('chattr', ['+i', join(folder(), 'fixed')]);
@@ -250,14 +250,14 @@ describe('volumes to be emptied', () => {
     }
   });
 
-  it('are empty if missing, and rejected if a file', async () => {
+  it('count as emptied if they do not exist, and are rejected if they are files', async () => {
     await run(isEmptied, { volume: asGiven(join(root, 'volumes', 'never', 'made')) });
     const file = join(outside(), 'inner', 'file');
     assert.match(await stuck({ volume: asGiven(file) }), /file" is not a directory/);
     assertOthersKept();
   });
 
-  it('keep the folders of the system and of this node for any path of a volume', async () => {
+  it('are not emptied if their path is a directory of the system or of this node', async () => {
     for (const path of [
       '/',
       '/etc',
@@ -282,7 +282,7 @@ describe('volumes to be emptied', () => {
     assert.equal(asked, 4);
   });
 
-  it('are continued after the agent was killed', async () => {
+  it('are emptied by the next agent if an agent was killed while it emptied them', async () => {
     const target = join(dataDir(), 'emptied', 'v');
     mkdirSync(target, { recursive: true });
     await systemExec('mount', ['--bind', folder(), target]);
@@ -292,7 +292,7 @@ describe('volumes to be emptied', () => {
     assert.equal(existsSync(target), false);
   });
 
-  it('stop when a person changes the volume to Retain', async () => {
+  it('are no longer emptied once a user has changed their policy to Retain', async () => {
     writeFileSync(join(folder(), 'file'), '');
     let killed = false;
     const endless: Exec = (file, args, options) => {

@@ -126,7 +126,7 @@ describe('node agent', () => {
       return pod;
     });
 
-  it('removes leftovers of folders of unfinished volumes, and nothing else', async () => {
+  it('removes the empty folders of unfinished volumes, and nothing else', async () => {
     const folder = (name: string) => join(localVolumesDirectory(dataDir), name);
     for (const name of ['..new-aBc123', '..new-full/data', 'pvc-1/data', 'pvc-2'])
       await mkdir(folder(name), { recursive: true });
@@ -134,8 +134,7 @@ describe('node agent', () => {
     start('drafts', { log });
     await until('drafts', 'True');
     assert.deepEqual((await readdir(folder(''))).sort(), ['..new-full', 'pvc-1', 'pvc-2']);
-    // Unfinished folders are empty when the agent makes them; whoever put something into one has to look
-    // after it.
+    // The agent's own unfinished folders are empty: one with content is left to the user, with a warning.
     const said = log.of('warn').filter(({ message }) => message.includes('folders of volumes'));
     assert.equal(said.length, 1);
   });
@@ -172,7 +171,7 @@ describe('node agent', () => {
     });
   });
 
-  it('has events when it starts, is ready, and is cordoned and uncordoned', async () => {
+  it('records events when it starts, is ready, is cordoned and is uncordoned', async () => {
     const told: string[] = [];
     const events = {
       event: (object: KubeObject, type: string, reason: string, message: string) => {
@@ -232,7 +231,7 @@ describe('node agent', () => {
     assert.equal((await node('made')).spec?.taints, undefined);
   });
 
-  it('sets the configured range on a Node that was created for it, and keeps an existing one', async () => {
+  it('sets the configured pod range on a Node that has none, and keeps an existing range', async () => {
     const make = async (name: string, spec: object) => {
       const body = { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec };
       const answer = await server.call('POST', '/api/v1/nodes', body);
@@ -284,7 +283,7 @@ describe('node agent', () => {
     assert.equal(removals, 1);
   });
 
-  it('registers again when its Node is deleted, without onRemoved', async () => {
+  it('registers again when its Node is deleted, unless onRemoved is set', async () => {
     start('g');
     const first = await until('g', 'True');
     await server.call('DELETE', '/api/v1/nodes/g');
@@ -371,7 +370,7 @@ describe('node agent', () => {
     });
   });
 
-  it('refuses an engine that is too old, in one line', async () => {
+  it('rejects an engine that is too old, with a message of one line', async () => {
     runtime.apiVersion = '1.40';
     start('e');
     await assert.rejects(agent.running, {

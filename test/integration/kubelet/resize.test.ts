@@ -12,7 +12,7 @@ const strategic = { headers: { 'content-type': 'application/strategic-merge-patc
 const conditionOf = ({ status }: Pod, type: string) => status?.conditions?.find((one) => one.type === type);
 const isReady = (pod: Pod) => conditionOf(pod, 'Ready')?.status === 'True';
 
-describe('a resize on its node', { timeout: 300_000 }, () => {
+describe('a resize', { timeout: 300_000 }, () => {
   let node: SimulatedNode;
   beforeEach(async () => {
     node = await startSimulatedNode();
@@ -98,7 +98,7 @@ describe('a resize on its node', { timeout: 300_000 }, () => {
     const first = await containerOf('web');
     await resize('web', amounts('1', '64Mi'));
     await node.waitFor('web', (now) => given(now)?.limits?.cpu === '1');
-    assert.equal((await containerOf('web')).id, first.id, 'of its CPU the policy says nothing');
+    assert.equal((await containerOf('web')).id, first.id, 'the policy does not name the CPU');
     await resize('web', amounts('1', '96Mi'));
     const pod = await node.waitFor(
       'web',
@@ -203,8 +203,12 @@ describe('a resize that the engine refuses', { timeout: 300_000 }, () => {
       );
       assert.equal(conditionOf(pod, 'PodResizeInProgress')?.message, 'the kernel says no');
       assert.equal(pod.status?.resize, 'InProgress');
-      assert.equal(given(pod)?.limits?.cpu, '500m', 'what it has');
-      assert.equal(pod.status?.containerStatuses?.[0]?.allocatedResources?.cpu, '1', 'what it was given');
+      assert.equal(given(pod)?.limits?.cpu, '500m', 'the resources that it has');
+      assert.equal(
+        pod.status?.containerStatuses?.[0]?.allocatedResources?.cpu,
+        '1',
+        'the resources that are allocated to it',
+      );
       refusal = undefined;
       await node.stop();
       node.start();

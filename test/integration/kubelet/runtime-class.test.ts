@@ -30,7 +30,7 @@ describe('a pod with a runtime class', () => {
   });
   after(() => node.close());
 
-  it('runs in that runtime', async () => {
+  it('runs in the runtime of its class', async () => {
     await node.createPod('a', { runtimeClassName: 'of-runc' });
     await node.createPod('b');
     await node.waitFor('a', isReady);

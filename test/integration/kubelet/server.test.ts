@@ -131,7 +131,7 @@ describe('node agent server', () => {
   const nameless = () => ({ ca: own.ca });
   const holding = (token: string) => ({ ...nameless(), headers: { authorization: `Bearer ${token}` } });
 
-  it('is examined by clients with the right to all of nodes/proxy alone', async () => {
+  it('sends the report of doctor only to clients with all rights to nodes/proxy', async () => {
     assert.deepEqual(await get('/doctor'), { status: 200, text: '{"time":7}' });
     assert.equal((await get('/doctor?address=192.0.2.1')).text, '{"time":7}');
     assert.equal((await get('/doctor', own, 'POST')).status, 405);
@@ -171,7 +171,7 @@ describe('node agent server', () => {
     assert.equal((await get('/metrics', holding('proxy'))).status, 403);
   });
 
-  it('does not confuse paths that are spelled differently', async () => {
+  it('authorizes the path that is served, however it is spelled', async () => {
     for (const path of [
       '/metrics/../pods',
       '/metrics/%2e%2e/pods',
@@ -186,7 +186,7 @@ describe('node agent server', () => {
   it('sends one review of each token and each access to the API server', async () => {
     const before = api.asked();
     for (let times = 0; times < 5; times++) await get('/metrics/resource', holding('often'));
-    assert.deepEqual(api.asked() - before, 2, 'who it is, and whether he may');
+    assert.deepEqual(api.asked() - before, 2, 'one review of the token and one of the access');
     await Promise.all(Array.from({ length: 20 }, () => get('/metrics', holding('metrics'))));
     assert.equal(api.asked() - before, 2);
   });
@@ -204,7 +204,7 @@ describe('node agent server', () => {
     assert.equal((await get('/metrics/resource', holding('late'))).status, 200);
   });
 
-  it('rejects certificates with an ambiguous name in any group', async () => {
+  it('rejects a certificate whose name is ambiguous, whatever its group', async () => {
     const masters = attribute('O', 'system:masters');
     const status = async (commonName: string) => {
       const key = newKey();
@@ -218,7 +218,7 @@ describe('node agent server', () => {
     assert.equal(await status('a\nO=b'), 401);
   });
 
-  it('presents a renewed certificate to new connections, and requires theirs as before', async () => {
+  it('presents a renewed certificate to new connections, and still requires certificates of clients', async () => {
     const shown = () =>
       new Promise((resolve, reject) => {
         const sent = request(

@@ -62,7 +62,7 @@ describe('variables of Services in containers', () => {
     assert.deepEqual(told, ['10.96.0.9', '10.96.0.10']);
   });
 
-  it('a pod that is deleted does not wait for them', async () => {
+  it('a pod that is deleted does not wait until the Services are read', async () => {
     node.start({ services: new ScriptedInformers('unread').informerFor(serviceResource) });
     await ready();
     await node.createPod('leaving');
@@ -75,7 +75,7 @@ describe('variables of Services in containers', () => {
     assert.deepEqual(told, []);
   });
 
-  it('an agent that starts while no API server answers has them from its record', async () => {
+  it('an agent that starts while no API server answers reads the Services from its record', async () => {
     const services = new ScriptedInformers();
     services.put(serviceResource, service('web', '10.96.0.9'));
     node.start({ services: services.informerFor(serviceResource) });

@@ -88,7 +88,7 @@ describe('folders of a share', () => {
   };
   const leftMounted = async (node: string) => (await mountsUnder(join(root, node, 'shares'))).length;
 
-  it('are created when a pod first mounts them, and data exist when it moves to another node', async () => {
+  it('are created when a pod first mounts them, and keep their data when the pod moves to another node', async () => {
     const first = await mountOn('n1');
     assert.equal((lstatSync(folder()).mode & 0o7777).toString(8), '777');
     writeFileSync(join(first, 'file'), 'kept');
@@ -113,7 +113,7 @@ describe('folders of a share', () => {
   });
 
   for (const [what, fill] of Object.entries(hostileTrees(outside)))
-    it(`only ${what} are removed`, async () => {
+    it(`a folder ${what} is removed, and nothing outside of it`, async () => {
       await fill(await mountOn('n1'));
       await unmountUnder(join(root, 'n1'), systemExec);
       await stepsOf('n2').remove(made(), never);
@@ -130,7 +130,7 @@ describe('folders of a share', () => {
     assertOthersKept();
   });
 
-  it('that are shares whole are never removed', async () => {
+  it('that are whole shares, or belong to another volume, are never removed', async () => {
     for (const path of ['/all', '/all/pvc-2', '/'])
       await assert.rejects(
         async () => stepsOf('n1').remove(made({ nfs: { server: 'files', path } }), never),
@@ -174,12 +174,12 @@ describe('folders of a share', () => {
     ['files', '/all/../../etc'],
     ['files', 'all'],
   ] as const)
-    it(`are not requested for ${JSON.stringify(`${server}:${path}`)}`, async () => {
+    it(`are not mounted for the invalid share ${JSON.stringify(`${server}:${path}`)}`, async () => {
       await assert.rejects(mountOn('n1', made({ nfs: { server, path } })), /the share cannot be mounted: /);
       assert.deepEqual(asked, []);
     });
 
-  it('are reported as missing with a remedy', async () => {
+  it('that cannot be mounted have a message, which names the package if mount.nfs is missing', async () => {
     const target = join(root, 'n3', 'volume');
     await assert.rejects(
       sharesOf('n3', systemExec).mount({ server: '127.0.0.1', path: '/all' }, target),

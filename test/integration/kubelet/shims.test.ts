@@ -1,4 +1,4 @@
-/** The containerd shims between the engine and a pod's containers: their number, and that they may end. */
+/** The containerd shims between the engine and a pod's containers: their number and their end. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
@@ -60,7 +60,7 @@ describe('the shims of pods', () => {
   }
   const gone = (pids: readonly number[]) =>
     eventually(async () => {
-      for (const pid of pids) assert.equal(await nameOf(pid), '', `process ${pid} is there`);
+      for (const pid of pids) assert.equal(await nameOf(pid), '', `process ${pid} exists`);
     });
   /** Waits until the pod is Ready in another sandbox than before, with each container restarted once. */
   const inAnotherSandbox = (name: string, { id }: { readonly id: string }) =>
@@ -75,7 +75,7 @@ describe('the shims of pods', () => {
   const sandboxOf = async (pod: Pod) =>
     (await runningOf(pod)).find(({ kind }) => kind === 'sandbox') ?? assert.fail('no sandbox');
 
-  it('are one for each pod, that of its sandbox, if the engine supports it', async () => {
+  it('are one for each pod, the shim of its sandbox, if the engine supports that', async () => {
     const waiting = await eventually(async () => {
       const found = (await node.runtime.list()).filter(({ state }) => state === 'running');
       // Sandboxes are made one after the other.
@@ -129,7 +129,7 @@ describe('the shims of pods', () => {
     ]);
   });
 
-  it('are killed: the pod starts again, and no earlier process remains', async () => {
+  it('that are killed leave no process of the pod behind, and the pod starts again', async () => {
     await create('killed', container('one'), container('two'));
     const pod = await node.waitFor('killed', isReady);
     const sandbox = await sandboxOf(pod);
@@ -143,7 +143,7 @@ describe('the shims of pods', () => {
     assert.equal((await shimsOf(again)).length, shared ? 1 : 3);
   });
 
-  it('end with their pod when its sandbox was removed under its containers', async () => {
+  it('end when the sandbox of their pod is removed, and the pod starts again', async () => {
     await create('orphaned', container('one'), container('two'));
     const pod = await node.waitFor('orphaned', isReady);
     const sandbox = await sandboxOf(pod);

@@ -27,20 +27,24 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-it('are found among the mounts', { timeout: 60_000 }, async () => {
+it('a volume whose server does not answer is found among the mounts', { timeout: 60_000 }, async () => {
   assert.equal(await isMountPoint(path), true);
   assert.deepEqual(await mountsUnder(path), [path]);
   assert.deepEqual(await mountsUnder(directory), [path]);
   assert.ok((await servedMountPoints()).includes(path));
 });
 
-it('count as mounted for a share, which is not mounted again', { timeout: 60_000 }, async () => {
+it('a share whose server does not answer counts as mounted, and is not mounted again', {
+  timeout: 60_000,
+}, async () => {
   const shares = new Shares({ dataDir: directory, exec: systemExec });
   await shares.mount({ server: '127.0.0.1', path: '/nowhere' }, path);
   assert.deepEqual(await mountsUnder(path), [path]);
 });
 
-it('have no usage, after two seconds and from then on at once', { timeout: 60_000 }, async () => {
+it('usage of a volume on a silent server is undefined after two seconds, and at once from then on', {
+  timeout: 60_000,
+}, async () => {
   const systems = new VolumeFileSystems({ exec: systemExec, clock: systemClock, log: silentLogger });
   const served = await servedMountPoints();
   assert.equal(await systems.usage(path, served), undefined);

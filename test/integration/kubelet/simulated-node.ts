@@ -128,8 +128,8 @@ export interface SimulatedNode {
   /** Stops the agent, as SIGTERM does. */
   stop(): Promise<void>;
   /**
-   * Starts an agent without spare sandboxes that ends as by SIGKILL, before or after the engine call for
-   * which `deadly` returns that. Resolves when the agent has ended or was stopped.
+   * Starts an agent without spare sandboxes. It ends as by SIGKILL, before or after the engine call for
+   * which `deadly` returns `before` or `after`. Resolves when the agent has ended or was stopped.
    */
   startMortal(deadly: (call: string) => 'before' | 'after' | undefined): Promise<void>;
   /** Breaks every connection of the agent and rejects new ones. */
@@ -150,8 +150,8 @@ export interface SimulatedNode {
 export const nodeName = 'node-1';
 
 /**
- * Requests that were sent before may still be executed, but their answers no longer arrive, nor does the rest
- * of an answer that has begun.
+ * Resolves to the answer; rejects, or breaks off a body that has begun, once `cut` is aborted. The server may
+ * still execute the request.
  */
 async function untilCutOff(answering: Response | Promise<Response>, cut: AbortSignal): Promise<Response> {
   const answer = await answering;

@@ -70,7 +70,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     assert.equal((await node.running('web-node-1')).length, 1);
   });
 
-  it('have their mirror again after its deletion, and keep running', async () => {
+  it('get their mirror pod again after its deletion, and keep running', async () => {
     await write('web.yaml', manifest());
     start();
     const first = await mirror();
@@ -84,7 +84,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     assert.deepEqual(await node.running('web-node-1'), running);
   });
 
-  it('follow their files: a changed file gives another pod, and a removed file ends it', async () => {
+  it('are replaced when their file changes, and end when it is removed', async () => {
     start();
     await node.condition('Ready').catch(() => undefined);
     await write('web.yaml', manifest());
@@ -98,7 +98,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     await eventually(async () => assert.deepEqual(await node.running('web-node-1'), []));
   });
 
-  it('start one after the other under one name', async () => {
+  it('of the same name run one after the other, never at the same time', async () => {
     await node.close();
     node = await startSimulatedNode(() => 'ignore');
     await write('web.yaml', manifest('app:1', '  terminationGracePeriodSeconds: 1'));
@@ -113,7 +113,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     assert.equal((await node.running('web-node-1')).length, 1);
   });
 
-  it('continue when the agent restarts, also if their file changed in the meantime', async () => {
+  it('keep running when the agent restarts, unless their file was changed or removed in the meantime', async () => {
     await write('web.yaml', manifest());
     start();
     await mirror();
@@ -150,7 +150,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     await mirror();
   });
 
-  it('with errors are reported once each, and do not affect other pods', async () => {
+  it('whose files have errors are reported once each, and do not affect other pods', async () => {
     const bad: Readonly<Record<string, string>> = {
       'a-broken.yaml': 'kind: Pod: {',
       'b-nothing.yaml': '# nothing\n',
@@ -220,7 +220,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     assert.deepEqual(said(), [missing]);
   });
 
-  it('leave no mirror of a removed pod behind, and end no pod of the API', async () => {
+  it('that no file describes have their mirror pods deleted, and pods of the API stay', async () => {
     start();
     await node.createPod('plain');
     await node.waitFor('plain', isReady);

@@ -9,7 +9,7 @@ import { mountsUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { mountSubPath, removeMountPoints } from '../../../src/kubelet/volumes/sub-paths.ts';
 import { type Exec, systemExec } from '../../../src/os/exec.ts';
 
-describe('a part of a volume', () => {
+describe('a subpath of a volume', () => {
   let root: string;
   let volumePath: string;
   let targets: string;
@@ -94,7 +94,7 @@ describe('a part of a volume', () => {
         '-e',
         `const { renameSync, rmSync } = require('node:fs');
          const [shown, hidden, link] = process.argv.slice(1);
-         // While nothing has the name, a directory is made there.
+         // While nothing has the name, mountSubPath may create a directory there.
          const show = (from) => {
            for (;;)
              try {
@@ -146,7 +146,7 @@ describe('a part of a volume', () => {
     await access(join(target, 'mine'));
   });
 
-  it('is unmounted again when the engine mounted something else', async () => {
+  it('is unmounted again if something else was mounted', async () => {
     await mkdir(inVolume('meant'));
     const target = join(targets, 'v', 'other', '0');
     const elsewhere: Exec = (file, args, options) =>
@@ -158,7 +158,7 @@ describe('a part of a volume', () => {
     assert.deepEqual(await mountsUnder(target), []);
   });
 
-  it('is replaced where something was mounted before', async () => {
+  it('replaces what was mounted at its target before', async () => {
     const target = await mount('first');
     await mount('second', target);
     await writeFile(join(target, 'here'), '');
@@ -167,7 +167,7 @@ describe('a part of a volume', () => {
     assert.equal(above.length, 1);
   });
 
-  it('is replaced by the file, folder or link that a container made of it', async () => {
+  it('is mounted as the file, directory, pipe or device that a container has put in its place', async () => {
     const target = await mount('changing');
     await writeFile(inVolume('changing', 'mine'), '');
     const makers: [
@@ -193,7 +193,7 @@ describe('a part of a volume', () => {
     assert.equal((await mountsUnder(targets)).filter((point) => point === target).length, 1);
   });
 
-  it('never replaces files of others', async () => {
+  it('does not replace a target that contains files', async () => {
     const target = join(targets, 'v', 'main', 'filled');
     await mkdir(target, { recursive: true });
     await writeFile(join(target, 'kept'), 'kept');
@@ -203,14 +203,14 @@ describe('a part of a volume', () => {
     await rm(target, { recursive: true });
   });
 
-  it('survives a change of its name: its mount stays', async () => {
+  it('stays mounted when it is renamed in the volume', async () => {
     const target = await mount('named');
     await rename(inVolume('named'), inVolume('renamed'));
     await writeFile(join(target, 'later'), '');
     await access(inVolume('renamed', 'later'));
   });
 
-  it('is unmounted without changes in the volume, also if the directory was renamed', async () => {
+  it('is unmounted without changes in the volume, also through a symbolic link', async () => {
     await mkdir(inVolume('kept'));
     await writeFile(inVolume('kept', 'file'), 'kept');
     await symlink(targets, join(root, 'alias'));
@@ -220,7 +220,7 @@ describe('a part of a volume', () => {
     await assert.rejects(access(join(targets, 'w')));
   });
 
-  it('is left alone rather than emptied when it cannot be unmounted', async () => {
+  it('is not emptied if it cannot be unmounted', async () => {
     const directory = join(targets, 'x');
     await mount('kept', join(directory, 'main', '0'));
     const broken = async () => ({ stdout: '', stderr: '' });

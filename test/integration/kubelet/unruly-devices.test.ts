@@ -1,7 +1,7 @@
 /**
- * Devices of a plugin where each request to the plugin, and each creation of a container, in turn is refused,
- * is cut off, loses its answer, or is the last of its agent: no device is given twice, and each pod gets its
- * own.
+ * Devices of a plugin while requests fail. One after the other, each request to the plugin and each creation
+ * of a container is refused, is cut off, loses its answer, or is the last one of its agent. No device is
+ * allocated twice, and each pod gets its own.
  */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { FakeDevicePlugin, pluginOptions, preferring } from '../../fixtures/fake-device-plugin.ts';
 import { makePod } from '../../unit/kubelet/builders.ts';
 
-/** `cut`: the request is not carried out; `lost`: it is; `killed`: it is, and its agent has ended. */
+/** `cut`: not executed; `lost`: executed, but not answered; `killed`: executed, and the agent has ended. */
 const manners = ['refused', 'cut', 'lost', 'killed'] as const;
 type Manner = (typeof manners)[number];
 
@@ -29,14 +29,14 @@ const podWith = (uid: string, count: number) =>
   );
 const maxRounds = 8;
 
-/** A node with three devices, whose agents end and begin; the test is the rest of the agent. */
+/** A node with three devices, whose agents end and start; the class stands in for the rest of the agent. */
 class UnrulyDevices {
   /** Pods by uid, with the number of devices that each needs. */
   readonly pods = new Map<string, number>();
   readonly #base = mkdtempSync(join(tmpdir(), 'minik8s-unruly-devices-'));
   readonly #pluginDirectory = join(this.#base, 'plugins');
   readonly #containers: (ContainerState & { isRunning: boolean })[] = [];
-  /** Devices that the plugin has prepared for one start, together. */
+  /** Sets of devices that the plugin has prepared for a start: the letters of each set in order. */
   readonly #prepared = new Set<string>();
   readonly #manner: Manner | undefined;
   readonly #at: number;
@@ -88,12 +88,12 @@ class UnrulyDevices {
     for (const container of this.#containers) if (container.pod.uid === uid) container.isRunning = false;
   }
 
-  /** Starts the containers of all pods at once, again after failures; returns what each still fails for. */
+  /** Starts the containers of all pods at once, and retries after failures; returns the remaining faults. */
   async settle(): Promise<readonly string[]> {
     for (let round = 1; ; round++) {
       await this.#ready();
       const open = [...this.pods].filter(([uid]) => this.devicesOf(uid).length === 0);
-      // The engine creates the containers after all have their devices: until then only the agent knows them.
+      // Containers are created after all pods have their devices: until then only the agent has a record.
       const given = open.map(([uid, count]) => this.#give(uid, count));
       await Promise.allSettled(given);
       const results = await Promise.allSettled(
@@ -162,7 +162,7 @@ class UnrulyDevices {
     return this.#manner;
   }
 
-  /** Resolves when an agent is there and has the plugin's devices. */
+  /** Resolves when an agent runs and has the plugin's devices. */
   async #ready(): Promise<void> {
     for (let attempt = 0; attempt < maxRounds; attempt++) {
       if (this.#isDead) await this.restart();
@@ -211,11 +211,11 @@ async function scenario(node: UnrulyDevices): Promise<void> {
   assert.deepEqual(await node.settle(), []);
   const before = node.devicesOf('two');
   assert.equal(new Set([...before, ...node.devicesOf('one')]).size, 3);
-  // A container that starts again has what it had.
+  // A container that starts again has its former devices.
   node.ends('two');
   assert.deepEqual(await node.settle(), []);
   assert.deepEqual(node.devicesOf('two').toSorted(), before.toSorted());
-  // There is none for another pod, until one has ended.
+  // No device is left for another pod until a pod has ended.
   node.pods.set('late', 1);
   const [fault = '', ...more] = await node.settle();
   assert.match(fault, /Requested: 1, Available: 0/);
@@ -226,7 +226,7 @@ async function scenario(node: UnrulyDevices): Promise<void> {
   assert.deepEqual(await node.settle(), []);
   assert.deepEqual(node.devicesOf('late'), freed);
   assert.deepEqual(node.counts, { capacity: 3, allocatable: 3 });
-  // The next agent has the number of devices, and none to give before the plugin is there.
+  // The next agent has the number of devices, and allocates none before the plugin registers.
   await node.restart();
   await assert.rejects(node.giveEarly('early'), /its device plugin is not registered/);
   assert.deepEqual(node.counts, { capacity: 3, allocatable: 0 });
@@ -236,7 +236,7 @@ async function scenario(node: UnrulyDevices): Promise<void> {
   assert.deepEqual(node.devicesOf('late'), freed);
 }
 
-it('no device is allocated twice and each pod gets its own if any requests fail', async () => {
+it('no device is allocated twice, and each pod gets its own, whichever request fails', async () => {
   const run = async (manner?: Manner, at?: number) => {
     const node = await UnrulyDevices.start(manner, at);
     try {

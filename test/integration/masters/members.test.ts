@@ -1,4 +1,4 @@
-/** Three real etcds: the first is opened to peers, two others join, and one goes on with its data alone. */
+/** Three real etcds: the first is opened to peers, two others join, and one continues alone with its data. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -97,7 +97,7 @@ test('members of etcd join, keep strangers out, and one continues alone', {
     return { ...(await start(`m${number}`, etcdPeersOf(etcdDir, joined))), own: joined };
   };
 
-  await context.test('the first is opened in place, with its data', async () => {
+  await context.test('the first member is opened to peers in place, with its data', async () => {
     assert.equal(await answers(urlOf(1), tls), false);
     await first.rpc.update(ownId, urlOf(1));
     await writeOwnMember(first.etcdDir, own);
@@ -107,7 +107,7 @@ test('members of etcd join, keep strangers out, and one continues alone', {
   });
 
   await context.test(
-    'a certificate of another authority, as users of the cluster have, is no peer',
+    'a peer with a certificate of another authority, such as a user of the cluster has, is rejected',
     async () => {
       const cluster = await openCredentials(join(folder, 'pki'), now);
       const user = await cluster.leaf({
@@ -127,7 +127,7 @@ test('members of etcd join, keep strangers out, and one continues alone', {
   );
   let second: Running | undefined;
   let third: (Running & { own: OwnMember }) | undefined;
-  await context.test('two join as learners, and vote once they have caught up', async () => {
+  await context.test('two members join as learners, and vote once they have caught up', async () => {
     second = await joinAs(2);
     await assert.rejects(
       ask(3),
@@ -155,37 +155,40 @@ test('members of etcd join, keep strangers out, and one continues alone', {
     await other.close();
   });
 
-  await context.test('the last one continues alone, with all its data and far higher revisions', async () => {
-    assert.ok(second && third);
-    const before = (await third.rpc.list()).clusterId;
-    await Promise.all([second.etcd.stop(), third.etcd.stop()]);
-    const tls = await peerTlsOf(third.etcdDir, third.own, clock);
-    assert.equal(await answers(urlOf(2), tls), false);
-    const { etcdDir } = third;
-    const options = {
-      etcdDir,
-      etcdBinary: binary,
-      exec: systemExec,
-      clock,
-      signal: AbortSignal.timeout(60_000),
-    };
-    await recover(options);
-    const alone = await start('m3');
-    await serving(alone);
-    const { members, clusterId: after } = await alone.rpc.list();
-    assert.deepEqual(
-      members.map(({ peerUrl }) => peerUrl),
-      ['unix://peer:0'],
-    );
-    assert.notEqual(after, before);
-    const last = await storeOf(alone);
-    assert.equal((await last.get('/registry/without'))?.value.toString(), '3');
-    assert.ok((await last.currentRevision()) > 1_000_000_000);
-    await last.close();
-  });
+  await context.test(
+    'the last member continues alone, with all its data and far higher revisions',
+    async () => {
+      assert.ok(second && third);
+      const before = (await third.rpc.list()).clusterId;
+      await Promise.all([second.etcd.stop(), third.etcd.stop()]);
+      const tls = await peerTlsOf(third.etcdDir, third.own, clock);
+      assert.equal(await answers(urlOf(2), tls), false);
+      const { etcdDir } = third;
+      const options = {
+        etcdDir,
+        etcdBinary: binary,
+        exec: systemExec,
+        clock,
+        signal: AbortSignal.timeout(60_000),
+      };
+      await recover(options);
+      const alone = await start('m3');
+      await serving(alone);
+      const { members, clusterId: after } = await alone.rpc.list();
+      assert.deepEqual(
+        members.map(({ peerUrl }) => peerUrl),
+        ['unix://peer:0'],
+      );
+      assert.notEqual(after, before);
+      const last = await storeOf(alone);
+      assert.equal((await last.get('/registry/without'))?.value.toString(), '3');
+      assert.ok((await last.currentRevision()) > 1_000_000_000);
+      await last.close();
+    },
+  );
 });
 
-test('a recovery that is decided is finished after an interruption at each step', async () => {
+test('a recovery that has begun is finished after an interruption at each step', async () => {
   const states: readonly (readonly string[])[] = [
     ['recovering', 'data', 'data.recovered', 'peers'],
     ['recovering', 'data.recovered', 'peers'],

@@ -171,31 +171,34 @@ test('the pod network of a node', async (context) => {
     assert.deepEqual(await atStranger.until(beyond), [beyond]);
   });
 
-  await context.test('lets only the machine itself reach a closed pod, and by no Service', async () => {
-    const atThird = await listen(node, third, [third.ip], 'closed-pod');
-    const service = '192.0.2.80';
-    const dnat = `ip daddr ${service} dnat to ${third.ip}`;
-    await node.run('nft', 'add', 'table', 'ip', 'service');
-    for (const [hook, priority] of Object.entries({ prerouting: 'dstnat', output: '-100' })) {
-      const chain = `{ type nat hook ${hook} priority ${priority}; }`;
-      await node.run('nft', `add chain ip service ${hook} ${chain}`);
-      await node.run('nft', `add rule ip service ${hook} ${dnat}`);
-    }
-    await stranger.run('ip', 'route', 'add', `${service}/32`, 'via', node.address);
-    for (const to of [third.ip, service]) {
-      await send(second.exec, second.ip, to, 'of a pod');
-      await send(outside.exec, stranger.address, to, 'of another machine');
-    }
-    await send(onHost(node).exec, node.address, service, 'of the machine to the Service');
-    // The closed pod sends requests itself and receives the answers.
-    assert.equal(
-      (await third.exec(process.execPath, ['-e', askProgram(first.ip, 9000)])).stdout.trim(),
-      `${first.ip} heard`,
-    );
-    await send(onHost(node).exec, node.address, third.ip, 'of the machine');
-    const own = `${third.ip} ${node.address} of the machine`;
-    assert.deepEqual(await atThird.until(own), [own]);
-  });
+  await context.test(
+    'lets only the machine itself reach a closed pod, and not through a Service',
+    async () => {
+      const atThird = await listen(node, third, [third.ip], 'closed-pod');
+      const service = '192.0.2.80';
+      const dnat = `ip daddr ${service} dnat to ${third.ip}`;
+      await node.run('nft', 'add', 'table', 'ip', 'service');
+      for (const [hook, priority] of Object.entries({ prerouting: 'dstnat', output: '-100' })) {
+        const chain = `{ type nat hook ${hook} priority ${priority}; }`;
+        await node.run('nft', `add chain ip service ${hook} ${chain}`);
+        await node.run('nft', `add rule ip service ${hook} ${dnat}`);
+      }
+      await stranger.run('ip', 'route', 'add', `${service}/32`, 'via', node.address);
+      for (const to of [third.ip, service]) {
+        await send(second.exec, second.ip, to, 'of a pod');
+        await send(outside.exec, stranger.address, to, 'of another machine');
+      }
+      await send(onHost(node).exec, node.address, service, 'of the machine to the Service');
+      // The closed pod sends requests itself and receives the answers.
+      assert.equal(
+        (await third.exec(process.execPath, ['-e', askProgram(first.ip, 9000)])).stdout.trim(),
+        `${first.ip} heard`,
+      );
+      await send(onHost(node).exec, node.address, third.ip, 'of the machine');
+      const own = `${third.ip} ${node.address} of the machine`;
+      assert.deepEqual(await atThird.until(own), [own]);
+    },
+  );
 
   await context.test(
     'drops packets to a closed pod that the kernel does not track as a connection',
@@ -240,7 +243,7 @@ test('the pod network of a node', async (context) => {
   });
 
   await context.test(
-    'forwards a port of the machine, on its loopback too, to a pod, and the answer back',
+    'forwards a host port to a pod, also on the loopback of the machine, and returns the answer',
     async () => {
       const ask = async ({ exec }: Pick<Place, 'exec'>, to: string) =>
         (await exec(process.execPath, ['-e', askProgram(to, hostPort.hostPort)])).stdout.trim();

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
 import { ask, pings, refusal, serve, startRig, untilRoutes } from './overlay-rig.ts';
 
-test('three nodes on one link that send packets without an overlay', async (context) => {
+test('three nodes on one link send packets without an overlay', async (context) => {
   const { nodes, node } = await startRig(context);
   const changes = () =>
     node(0)
@@ -34,7 +34,7 @@ test('three nodes on one link that send packets without an overlay', async (cont
   await context.test('a node that changes to VXLAN is still reached', async () => {
     await node(1).stop();
     node(1).start('vxlan');
-    await waitFor('its way changed', async () =>
+    await waitFor('the VXLAN link', async () =>
       (await node(1).host.run('ip', '-json', 'link', 'show', 'type', 'vxlan')).includes('minik8s.vxlan'),
     );
     await waitFor('an answer', async () => (await ask(pod, far.ip)) === pod.ip);

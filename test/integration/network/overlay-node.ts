@@ -31,7 +31,7 @@ export class OverlayNode {
   #stop: AbortController | undefined;
   #running: Promise<void> = Promise.resolve();
 
-  /** `number` makes node-NUMBER, with the pods of 10.244.NUMBER.0/24. */
+  /** Creates node-NUMBER, whose pods have addresses of 10.244.NUMBER.0/24. */
   constructor(server: TestServer, host: Host, number: number) {
     this.name = `node-${number}`;
     this.host = host;

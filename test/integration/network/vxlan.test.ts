@@ -134,7 +134,7 @@ test('three nodes over VXLAN', async (context) => {
   );
 
   await context.test(
-    'a fitting packet is carried whole, a larger one is refused with the maximum',
+    'a packet of the maximum size is not fragmented, and a larger one is refused',
     async () => {
       const size = (bytes: number) => ['-M', 'do', '-s', String(bytes - 28)];
       assert.ok(await pings(pod, far.ip, ...size(1450)));
@@ -180,11 +180,11 @@ test('three nodes over VXLAN', async (context) => {
       const ping = () =>
         systemExec('ping', ['-c', '2', '-W', '1', '-I', link, '10.244.0.2']).catch(() => undefined);
       await ping();
-      assert.equal(await received(), before, 'from a stranger');
+      assert.equal(await received(), before, 'from an address that is not among the nodes');
       // Shows the effect of the rule: without it the same packets arrive.
       await first.host.run('nft', 'add', 'element', 'ip', 'minik8s-vxlan', 'nodes', `{ ${outside} }`);
       await ping();
-      assert.ok((await received()) > before, 'from one that is let in');
+      assert.ok((await received()) > before, 'from an address among the nodes');
       await first.host.run('nft', 'delete', 'element', 'ip', 'minik8s-vxlan', 'nodes', `{ ${outside} }`);
     } finally {
       await systemExec('ip', ['link', 'delete', link]);
@@ -306,5 +306,5 @@ test('a machine whose VXLAN port is in use reports it, and continues when the po
   );
   assert.match(await host.run('ip', '-json', 'link', 'show', 'type', 'vxlan'), /"ifname":"flannel.1"/);
   await host.run('ip', 'link', 'delete', 'flannel.1');
-  await waitFor('the way', async () => (await routesOf(host)).includes(overLink(1)));
+  await waitFor('the route', async () => (await routesOf(host)).includes(overLink(1)));
 });

@@ -36,7 +36,7 @@ export async function startRig(nodeApproval: NodeApproval): Promise<Rig> {
 
 export const never = new AbortController().signal;
 
-/** Messages contain no secret of a token. */
+/** Asserts that joining fails with a message of one line that matches and contains no secret of a token. */
 export const rejectsInOneLine = (joining: Promise<unknown>, ...says: RegExp[]) =>
   assert.rejects(joining, (error: Error) => {
     for (const expected of says) assert.match(error.message, expected);

@@ -86,7 +86,7 @@ function clientOf({ url }: Rig, ca: string, key: string, cert: string) {
   return { client: createClient(transport), close: () => transport.close() };
 }
 
-describe('joining at once', () => {
+describe('joining without manual approval', () => {
   let rig: Rig;
   let token: string;
   before(async () => {
@@ -95,7 +95,7 @@ describe('joining at once', () => {
   });
   after(() => rig.cluster.stop());
 
-  it('keeps a valid identity, and needs no token any more', async () => {
+  it('stores an identity with which the node needs no token any more', async () => {
     const { authority, client } = await joinCluster(options(rig, { token }), never);
     const connection = clientOf(rig, authority, client.key, client.certificate);
     const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' } as const;
@@ -130,7 +130,7 @@ describe('joining at once', () => {
     );
   });
 
-  it('joins again with a token when its expired certificate is refused; a wrong clock is an error', async () => {
+  it('is repeated with a token when the expired certificate is refused; a wrong clock is an error', async () => {
     const files = new NodeFiles(join(directory, 'node'));
     const first = await joinCluster(options(rig, { token, files, nodeName: 'b' }), never);
     const later = new FakeClock(Date.now() + 400 * 24 * 3_600_000);
@@ -161,7 +161,7 @@ describe('joining at once', () => {
     await joinCluster(options(rig, { token, nodeName: 'c' }), never);
   });
 
-  it('reports missing settings', async () => {
+  it('fails with the name of a setting that is missing', async () => {
     await rejectsInOneLine(joinCluster(options(rig, {}), never), /has not joined yet and no token is given/);
     await rejectsInOneLine(
       joinCluster(options(rig, { token, hash: undefined }), never),
@@ -169,7 +169,7 @@ describe('joining at once', () => {
     );
   });
 
-  it('is rejected with the name of a node that is alive', async () => {
+  it('fails if the node name belongs to a node that is alive', async () => {
     await rig.cluster.client.resource(leaseResource).create({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
@@ -231,7 +231,7 @@ const context = (client: Client, authority: string) => ({
   authority,
 });
 
-describe('joining by approval', () => {
+describe('joining with manual approval', () => {
   let rig: Rig;
   before(async () => {
     rig = await startRig('manual');
@@ -245,7 +245,7 @@ describe('joining by approval', () => {
     await api.updateSubresource({ ...request, status: { conditions: [condition] } }, 'approval');
   }
 
-  it('waits, and continues with the same request after an interruption', async () => {
+  it('waits for the approval, and continues with the same request after an interruption', async () => {
     const token = await makeToken(rig, 'dddddd');
     const first = new AbortController();
     const waiting = joinCluster(options(rig, { token, soonMs: 10 }), first.signal);

@@ -1,6 +1,6 @@
 /**
- * A node whose certificate has expired returns with it over the real HTTPS API server; everybody else who has
- * an expired certificate is refused.
+ * A node whose certificate has expired returns with it over the real HTTPS API server; any other holder of an
+ * expired certificate is refused.
  */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
@@ -138,7 +138,7 @@ describe('a node that was off past the end of its certificate', () => {
     await refused('twice', old, /not the last one that node "twice" has used/);
   });
 
-  it('may do nothing else', async () => {
+  it('may use the expired certificate for nothing else', async () => {
     const old = await expiredOf('idle');
     await createNode('idle', old);
     const { transport } = clientWith(old);
@@ -156,15 +156,15 @@ describe('a node that was off past the end of its certificate', () => {
   });
 });
 
-describe('refused', () => {
-  it("a certificate for another node's name", async () => {
+describe('the API server refuses', () => {
+  it("a request for a certificate with another node's name", async () => {
     const old = await expiredOf('b');
     await createNode('b', old);
     await createNode('c', await expiredOf('c'));
     await assert.rejects(order(old, 'c'), /can only create a node CSR with CN=system:node:b/);
   });
 
-  it('a serving certificate', async () => {
+  it('a request for a serving certificate', async () => {
     const old = await expiredOf('server');
     await createNode('server', old);
     await assert.rejects(
@@ -173,7 +173,7 @@ describe('refused', () => {
     );
   });
 
-  it('a Node that was deleted or recreated', async () => {
+  it('the return of a node whose Node object was deleted or recreated', async () => {
     const old = await expiredOf('gone');
     await createNode('gone', old);
     await rig.cluster.client.resource(nodeResource).delete('gone');
@@ -185,7 +185,7 @@ describe('refused', () => {
     await refused('gone', old, /not the last one that node "gone" has used/);
   });
 
-  it('a Node with a recent Lease', async () => {
+  it('the return of a node whose Lease is recent', async () => {
     const old = await expiredOf('alive');
     await createNode('alive', old);
     await rig.cluster.client.resource(leaseResource).create({
@@ -207,19 +207,22 @@ describe('refused', () => {
       () => expiredOf('x', { notAfter: Date.now() - 366 * day }),
     ],
     ['a serving certificate that expired', () => expiredOf('x', { usages: ['server'], hosts: ['x'] })],
-    ["a user's", () => expiredOf('x', { commonName: 'anna', organizations: [] })],
-    ["an administrator's", () => expiredOf('x', { organizations: ['system:nodes', 'system:masters'] })],
+    ["a user's certificate that expired", () => expiredOf('x', { commonName: 'anna', organizations: [] })],
+    [
+      "an administrator's certificate that expired",
+      () => expiredOf('x', { organizations: ['system:nodes', 'system:masters'] }),
+    ],
     ["a user's certificate with the name of a node", () => expiredOf('x', { organizations: ['people'] })],
   ];
   for (const [what, pair] of strangers)
-    it(`${what}: answered with 401`, async () => {
+    it(`${what}, with the status 401`, async () => {
       const { transport } = clientWith(await pair());
       const answer = await transport.request({ method: 'GET', path: '/api/v1/nodes' });
       assert.equal(answer.status, 401);
       transport.close();
     });
 
-  it('a valid certificate with the user name that expired nodes authenticate as', async () => {
+  it('a request with a valid certificate whose user name is that of an expired node', async () => {
     await createNode('named');
     const pair = await rig.server.clientCertificate(expiredNodeUser('named'), ['system:expired-nodes']);
     await assert.rejects(order(pair, 'named'), /not the last one that node "named" has used/);

@@ -40,7 +40,7 @@ async function afterPowerLoss(): Promise<Record<string, string>> {
   return found;
 }
 
-it('a replaced file exists whole, even after a power failure', async () => {
+it('a file that was replaced twice is complete after a power failure', async () => {
   const path = join(at('before'), 'file');
   await replaceFile(path, 'one', { mode: 0o600 });
   const content = 'two '.repeat(50_000);

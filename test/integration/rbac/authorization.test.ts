@@ -133,7 +133,7 @@ describe('roles', () => {
     assert.match(`${await ask(gus, 'GET', pods('b'))}`, /cannot list/);
   });
 
-  test('a removed right is refused after the next event', async () => {
+  test('a right no longer applies once the event of its removal has arrived', async () => {
     const { server } = world;
     const settled = async () =>
       server.clock.until(server.cache.waitUntil(await server.store.currentRevision()));
@@ -171,7 +171,7 @@ describe('all users', () => {
   const review = (name: string, body = { spec: { nonResourceAttributes: { verb: 'get', path: '/' } } }) =>
     world.server.call('POST', `/apis/authorization.k8s.io/v1/${name}`, body, { user: named('bob') });
 
-  test('with a user may read discovery and review its own rights', async () => {
+  test('may read discovery and review their own rights', async () => {
     for (const path of [
       '/api',
       '/api/v1',
@@ -193,7 +193,7 @@ describe('all users', () => {
     assert.equal((await world.server.call('POST', '/api', {}, { user: named('bob') })).status, 403);
   });
 
-  test('an administrator can remove the right to discovery and reviews', async () => {
+  test('lose the right to discovery and reviews if an administrator removes it', async () => {
     const { server } = world;
     await server.call('DELETE', `${clusterRoleBindings}/system:discovery`);
     await server.call('DELETE', `${clusterRoleBindings}/system:basic-user`);

@@ -61,7 +61,7 @@ const none = () => assert.deepEqual(refusedParts(), []);
 /** Rejected requests of the control plane; users of a test may be rejected. */
 const refusedParts = () => [...cluster.refused].filter((text) => text.startsWith('User "system:'));
 
-test('a Deployment behind a Service, changed, scaled, taken over and deleted', async () => {
+test('no request is refused while a Deployment behind a Service is changed, scaled, adopted and deleted', async () => {
   await make(deploymentResource, deployment('default'));
   await make(serviceResource, {
     metadata: { name: 'web', namespace: 'default' },
@@ -105,7 +105,7 @@ test('a Deployment behind a Service, changed, scaled, taken over and deleted', a
   none();
 });
 
-test('a pod that fits nowhere, and then somewhere', async () => {
+test('no request is refused while a pod fits no node, and then one', async () => {
   const spec = { containers: [{ name: 'app', image: 'app:1' }], nodeSelector: { disk: 'fast' } };
   await make(podResource, { metadata: { name: 'picky', namespace: 'default' }, spec });
   await cluster.eventually('the reason for waiting is reported', async () => {
@@ -123,7 +123,7 @@ test('a pod that fits nowhere, and then somewhere', async () => {
   none();
 });
 
-test('a Service without a selector, mirrored and given up', async () => {
+test('no request is refused while a Service without a selector is mirrored and deleted', async () => {
   const metadata = { name: 'outside', namespace: 'default' };
   await make(serviceResource, { metadata, spec: { ports: [{ port: 80 }] } });
   await make(endpointsResource, {
@@ -140,7 +140,7 @@ test('a Service without a selector, mirrored and given up', async () => {
   none();
 });
 
-test('a host name', async () => {
+test('no request is refused while a host name gets its status', async () => {
   await make(dnsResource, {
     metadata: { name: 'shop', namespace: 'default' },
     spec: { host: 'shop.example', paths: [{ path: '/', serviceName: 'web', servicePort: 80 }] },
@@ -152,7 +152,7 @@ test('a host name', async () => {
   none();
 });
 
-test('a node is lost and deleted', async () => {
+test('no request is refused while a node is lost and another one is deleted', async () => {
   const namespace = 'kube-node-lease';
   const renewTime = () => rfc3339Micro(cluster.clock.now());
   for (const name of ['n1', 'n2'])
@@ -183,9 +183,9 @@ test('a node is lost and deleted', async () => {
   none();
 });
 
-test('a namespace with all its objects', async () => {
+test('no request is refused while a namespace gets its objects, is repaired and is deleted', async () => {
   await make(namespaceResource, { metadata: { name: 'team' } });
-  await cluster.eventually('what comes with it', async () => {
+  await cluster.eventually('the objects of a new namespace', async () => {
     const account = await cluster.get(serviceAccountResource, 'default', 'team');
     return account && (await cluster.get(configMapResource, 'kube-root-ca.crt', 'team'));
   });
@@ -202,7 +202,7 @@ test('a namespace with all its objects', async () => {
     );
   });
   await cluster.eventually(
-    'the expected namespace is deleted',
+    'the authority instead of the changed map',
     async () => (await cluster.get(configMapResource, 'kube-root-ca.crt', 'team'))?.data?.['ca.crt'],
   );
   await make(deploymentResource, deployment('team'));
@@ -211,7 +211,7 @@ test('a namespace with all its objects', async () => {
   none();
 });
 
-test('a machine that joins, waits, is let in, and gets its certificates', async () => {
+test('no request is refused while a machine joins, is approved and gets its certificates', async () => {
   const ask = async (
     user: string,
     group: string,
@@ -272,7 +272,7 @@ test('a machine that joins, waits, is let in, and gets its certificates', async 
   none();
 });
 
-test('an expired token', async () => {
+test('no request is refused while an expired token is deleted', async () => {
   await make(secretResource, {
     metadata: { name: 'bootstrap-token-abcdef', namespace: 'kube-system' },
     type: 'bootstrap.kubernetes.io/token',
@@ -286,7 +286,7 @@ test('an expired token', async () => {
   none();
 });
 
-test('aggregated roles', async () => {
+test('no request is refused while roles are aggregated', async () => {
   const namespaced = (name: string, verb: string) =>
     cluster.eventually(`${name} has its rules`, async () =>
       (await cluster.get(clusterRoleResource, name))?.rules?.some(
@@ -307,7 +307,7 @@ test('aggregated roles', async () => {
     await cluster.eventually(`${name} has it too`, () => has(name));
   await cluster.client.resource(clusterRoleResource).delete('things');
   for (const name of ['view', 'edit', 'admin'])
-    await cluster.eventually(`${name} has it no more`, async () => !(await has(name)));
+    await cluster.eventually(`${name} no longer has it`, async () => !(await has(name)));
   none();
 });
 
@@ -323,7 +323,7 @@ test('the administrator of a namespace has all rights there, and grants them to 
   const clientOf = (name: string) => cluster.clientOf({ name, groups: ['system:authenticated'] });
   await cluster.client.resource(bindings).create(bind('ann', 'admin', 'ann'));
   const ann = clientOf('ann');
-  await cluster.eventually('it counts', () =>
+  await cluster.eventually('the binding applies', () =>
     ann
       .resource(bindings)
       .create(bind('eve', 'edit', 'eve'))

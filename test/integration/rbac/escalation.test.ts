@@ -91,7 +91,7 @@ describe('a role', () => {
     ['the right to bind roles', [rule('bind clusterroles', group)]],
     ['the right to impersonate others', [rule('impersonate users')]],
   ] as const)
-    test(`does not grant ${what} in any notation`, async () => {
+    test(`that grants ${what} is refused in every kind of write`, async () => {
       const greedy = role('fine', ...rules);
       const add = [{ op: 'add', path: '/rules/-', value: rules[0] }];
       const more = { rules: [rule('get pods'), ...rules] };
@@ -124,7 +124,7 @@ describe('a role', () => {
       for (const name of ['other', 'applied']) assert.equal(await as(bob, 'GET', `${roles}/${name}`), 404);
     });
 
-  test('with more rights than its writer has may only lose its owners by the writer', async () => {
+  test('with more rights than its writer has may only lose rights, or change in finalizers and owners', async () => {
     const strong = `${roles}/strong`;
     const change = (metadata: object) => as(bob, 'PATCH', strong, { metadata }, patchOf('merge-patch+json'));
     for (const metadata of [{ labels: { x: 'y' } }, { annotations: { x: 'y' } }])
@@ -140,7 +140,7 @@ describe('a role', () => {
     );
   });
 
-  test('may be created with any rights by a user with the verb escalate, there and by that name', async () => {
+  test('can get any rights from a user with the verb escalate on its name in its namespace', async () => {
     await world.grant(
       'a',
       'ed',
@@ -149,7 +149,11 @@ describe('a role', () => {
     );
     const ed = named('ed');
     const lifted = role('lifted', rule('* *'));
-    assert.match(`${await as(ed, 'POST', roles, lifted)}`, refused, 'a name does not count for what is made');
+    assert.match(
+      `${await as(ed, 'POST', roles, lifted)}`,
+      refused,
+      'a rule with resource names does not apply to a creation',
+    );
     await world.make(roles, role('lifted'));
     assert.equal(await as(ed, 'PUT', `${roles}/lifted`, lifted), 200);
     assert.match(`${await as(ed, 'POST', roles, role('unlifted', rule('* *')))}`, refused);
@@ -161,7 +165,7 @@ describe('a role', () => {
     );
   });
 
-  test('with lists that would multiply is refused without expanding them', async () => {
+  test('with long lists is refused without expanding them to all combinations', async () => {
     const words = (letter: string) => Array.from({ length: 3000 }, (_, i) => `${letter}${i}`);
     const huge = { verbs: words('v'), apiGroups: ['x'], resources: words('r'), resourceNames: words('n') };
     assert.match(
@@ -170,7 +174,7 @@ describe('a role', () => {
     );
   });
 
-  test('grants rights only in its namespace, without rights from other namespaces', async () => {
+  test('cannot grant rights that its creator has only in another namespace', async () => {
     await world.make(roleBindingsIn('b'), binding('ClusterRole/view', 'bob', user('bob')));
     await world.grant('b', 'maker', [rule('create roles', group)], user('bob'));
     assert.match(`${await as(bob, 'POST', rolesIn('b'), role('x', rule('get pods')))}`, refused);
@@ -226,7 +230,7 @@ describe('a ClusterRole', () => {
     assert.equal(await as(named('root'), 'PUT', `${clusterRoles}/gathers`, clusterRole('gathers', [])), 200);
   });
 
-  test('with all rights except paths does not allow the creation of one with all rights', async () => {
+  test('for all resources allows its user to grant further rights only if its verbs include escalate', async () => {
     await world.grant('', 'nearly', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }], user('ned'));
     // Ned may escalate, since `escalate` is one of the verbs. He does not gain the paths by that, but no rule
     // prevents him from writing them.
@@ -313,7 +317,7 @@ describe('a binding', () => {
     );
   });
 
-  test('may be created for any role by a user with the verb bind, there', async () => {
+  test('may be created by a user with the verb bind on the role, in the namespace of that right', async () => {
     const rules = [
       rule('create,update,patch rolebindings', group),
       rule('bind clusterroles view,cluster-admin', group),
@@ -342,7 +346,7 @@ describe('a binding', () => {
     );
   });
 
-  test('of a missing role is an error in the rejection', async () => {
+  test('to a missing role is named as an error when a grant is refused', async () => {
     await world.make(roleBindings, binding('Role/nowhere', 'broken', user('bob')));
     assert.match(
       `${await as(bob, 'POST', roles, role('x', rule('get secrets')))}`,
@@ -351,7 +355,7 @@ describe('a binding', () => {
   });
 });
 
-test('only the group of administrators is exempt, and no similar name', async () => {
+test('only the group system:masters is exempt, and no similar name', async () => {
   const greedy = role('anything', rule('* *'));
   for (const who of [
     named('system:masters'),

@@ -83,7 +83,7 @@ const ask = async (who: string, ...headers: string[]) => {
 };
 const known = 'system:authenticated';
 
-describe('the right to impersonate', () => {
+describe('a request that impersonates a user', () => {
   test("is answered as the impersonated user, with that user's rights alone", async () => {
     assert.deepEqual(await ask('actor', 'Impersonate-User: reader'), { username: 'reader', groups: [known] });
     assert.equal((await get('actor', pods)).status, 403);
@@ -91,7 +91,7 @@ describe('the right to impersonate', () => {
     assert.equal(
       (await get('root', pods, 'Impersonate-User: nobody')).status,
       403,
-      'an administrator may read what the user may not',
+      'the rights of the administrator do not apply',
     );
     assert.match((await get('root', pods, 'impersonate-USER: nobody')).text, /User \\"nobody\\" cannot list/);
     assert.deepEqual(
@@ -106,7 +106,7 @@ describe('the right to impersonate', () => {
     );
   });
 
-  test('allows acting only as an account of its own namespace', async () => {
+  test('can act as a service account only in the namespaces in which the sender may impersonate', async () => {
     const account = (namespace: string) => `Impersonate-User: system:serviceaccount:${namespace}:default`;
     assert.deepEqual(await ask('keeper', account('a')), {
       username: 'system:serviceaccount:a:default',
@@ -119,7 +119,7 @@ describe('the right to impersonate', () => {
     );
   });
 
-  test('counts connections for the sender, not for the impersonated user', async () => {
+  test('counts as a connection of the sender, not of the impersonated user', async () => {
     const counted: string[] = [];
     const belongsTo = (name: string) => counted.push(name) > 1;
     const headers = { 'Impersonate-User': 'reader' };
@@ -143,9 +143,9 @@ describe('the right to impersonate', () => {
   });
 });
 
-describe('impersonation grants no further rights', () => {
+describe('a request to impersonate', () => {
   const cases: readonly [title: string, who: string, headers: readonly string[], status: number][] = [
-    ['a user without the right to impersonate that one', 'actor', ['Impersonate-User: root'], 403],
+    ['a user that the right does not include', 'actor', ['Impersonate-User: root'], 403],
     ['administrators', 'actor', ['Impersonate-User: reader', 'Impersonate-Group: system:masters'], 403],
     [
       'administrators, after an allowed group',
@@ -177,7 +177,7 @@ describe('impersonation grants no further rights', () => {
       ['Impersonate-User: reader', 'Impersonate-Group: system\uFF1Amasters'],
       403,
     ],
-    ['another user by a name in another case', 'actor', ['Impersonate-User: Reader'], 403],
+    ['a user whose name is written in another case', 'actor', ['Impersonate-User: Reader'], 403],
     ['a node', 'actor', ['Impersonate-User: system:node:n1', 'Impersonate-Group: system:nodes'], 403],
     [
       'the group of nodes with an allowed name',
@@ -187,7 +187,7 @@ describe('impersonation grants no further rights', () => {
     ],
     ['the scheduler', 'actor', ['Impersonate-User: system:kube-scheduler'], 403],
     [
-      'an account',
+      'a service account',
       'actor',
       ['Impersonate-User: system:serviceaccount:kube-system:generic-garbage-collector'],
       403,
@@ -212,17 +212,22 @@ describe('impersonation grants no further rights', () => {
       ['Impersonate-User: reader', 'Impersonate-Extra-scopes%2fx: read'],
       403,
     ],
-    ['without any right to impersonate', 'reader', ['Impersonate-User: actor'], 403],
-    ['as oneself, without the right to impersonate', 'reader', ['Impersonate-User: reader'], 403],
-    ['a group alone', 'actor', ['Impersonate-Group: team'], 400],
-    ['no name', 'actor', ['Impersonate-User:'], 400],
+    [
+      'another user, from a user without any right to impersonate',
+      'reader',
+      ['Impersonate-User: actor'],
+      403,
+    ],
+    ['the sender itself, without the right to impersonate', 'reader', ['Impersonate-User: reader'], 403],
+    ['a group without a user', 'actor', ['Impersonate-Group: team'], 400],
+    ['an empty name', 'actor', ['Impersonate-User:'], 400],
     ['a name that consists of spaces', 'actor', ['Impersonate-User:   '], 400],
     ['two users', 'actor', ['Impersonate-User: reader', 'Impersonate-User: root'], 400],
-    ['an unknown header', 'actor', ['Impersonate-Usr: reader'], 400],
-    ['unknown', '', ['Impersonate-User: reader'], 401],
+    ['with an unknown header', 'actor', ['Impersonate-Usr: reader'], 400],
+    ['a user, from a client without an identity', '', ['Impersonate-User: reader'], 401],
   ];
   for (const [title, who, headers, status] of cases)
-    test(title, async () => {
+    test(`${title} is answered with ${status}`, async () => {
       const encoded = headers.map((line) => Buffer.from(line).toString('latin1'));
       for (const path of [pods, '/api', '/version', '/livez', '/openapi/v2', '/nope']) {
         const answer = await get(who, path, ...encoded);
@@ -235,7 +240,7 @@ describe('impersonation grants no further rights', () => {
         assert.equal((await get(who, path, ...socket)).status, status, path);
     });
 
-  test('the right to impersonate all users does not include service accounts', async () => {
+  test('a service account is refused although the sender may impersonate all users', async () => {
     assert.equal((await get('all', pods, 'Impersonate-User: system:serviceaccount:a:default')).status, 403);
     assert.equal(
       (await get('all', pods, 'Impersonate-User: root', 'Impersonate-Group: system:masters')).status,
@@ -243,7 +248,7 @@ describe('impersonation grants no further rights', () => {
     );
   });
 
-  test('a header after too many others is not ignored', async () => {
+  test('is not ignored if its header follows too many other headers', async () => {
     const many = Array(3000).fill('a: b');
     const { status } = await get('root', pods, ...many, 'Impersonate-User: nobody');
     assert.notEqual(status, 200);

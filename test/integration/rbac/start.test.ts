@@ -25,17 +25,17 @@ async function start(): Promise<void> {
   );
 }
 
-test('the first creates all of them', async () => {
+test('the first start of a server creates all roles and bindings', async () => {
   assert.equal((await stored(first)).length, bootstrapPolicy(policySources()).flat().length);
 });
 
-test('the next writes nothing', async () => {
+test('the next start writes nothing', async () => {
   const before = await first.store.currentRevision();
   await start();
   assert.equal(await first.store.currentRevision(), before);
 });
 
-test('removed rules return, added ones stay, and protected roles are unchanged', async () => {
+test('a start restores removed rules and roles, keeps added rules, and leaves protected roles unchanged', async () => {
   const role = async (server: TestServer, path: string) =>
     (await server.call('GET', path)).json<KubeObject & { rules: object[]; roleRef: { name: string } }>();
   const kubeDns = `${clusterRoles}/system:kube-dns`;

@@ -17,7 +17,7 @@ import { readSettings } from '../../../src/roles/settings/settings.ts';
 import { connectEtcd } from '../../../src/storage/etcd.ts';
 import { runEtcd, socketAddress } from '../../../src/storage/etcd-process.ts';
 
-test('a master takes over the data that the etcd of an earlier one wrote', async () => {
+test('a master takes over the data that the etcd of an earlier version wrote', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'minik8s-storage-'));
   const at = (name: string) => join(directory, name);
   const stop = new AbortController();

@@ -41,8 +41,8 @@ describe('requirements of a node, checked in the real kernel', () => {
       withoutVxlan,
       /^a vxlan link cannot be used on this machine .*Error: Unknown device type\..*; load its kernel module \(modprobe vxlan\), or set overlay: host-routes on all nodes$/,
     ],
-    ['no right to change the network', without('net_admin'), permission],
-    ['no right to create a network namespace', without('sys_admin'), permission],
+    ['a missing right to change the network', without('net_admin'), permission],
+    ['a missing right to create a network namespace', without('sys_admin'), permission],
   ] as const) {
     it(`${what} is reported in one line`, async () => {
       await assert.rejects(requireKernelNetwork(exec, 'vxlan'), ({ message: said }: Error) => {

@@ -9,7 +9,7 @@ const fixture = join(import.meta.dirname, '../../fixtures/hoard.ts');
 /** Returns the memory in MB. */
 async function hoard(mode: string): Promise<{ most: number; left: number }> {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--expose-gc', fixture, mode]);
-  assert.equal(stderr, '', 'nothing is said of how it is done');
+  assert.equal(stderr, '', 'the program prints no warning');
   return JSON.parse(stdout);
 }
 
@@ -17,8 +17,8 @@ test('freed memory is returned to the system, even if memory at higher addresses
   const without = await hoard('leave');
   assert.ok(
     without.most - without.left < 50,
-    `the C library gives it back by itself: ${JSON.stringify(without)}`,
+    `the C library returns the memory by itself: ${JSON.stringify(without)}`,
   );
   const kept = await hoard('keep');
-  assert.ok(kept.most - kept.left > 100, `much stays: ${JSON.stringify(kept)}`);
+  assert.ok(kept.most - kept.left > 100, `too much memory stays: ${JSON.stringify(kept)}`);
 });

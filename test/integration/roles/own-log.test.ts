@@ -99,7 +99,7 @@ describe('the reader of a log file', { timeout: 180_000 }, () => {
     assert.deepEqual(followed.lines, ['a', 'b', 'c', 'd']);
   });
 
-  it('reads the last lines of a gigabyte in less time than the whole file takes', async () => {
+  it('reads the last lines of a log of one gigabyte within 30 s', async () => {
     const line = (level: string, second: number) =>
       `${new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()} ${level.padEnd(5)} kubelet: ${'x'.repeat(80)} n=${second}\n`;
     const piece = Array.from({ length: 1000 }, (_, index) => line('INFO', index)).join('');

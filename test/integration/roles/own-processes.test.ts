@@ -79,7 +79,7 @@ describe('the masters of a machine', { timeout: 480_000 }, () => {
     rmSync(parent, { recursive: true });
   });
 
-  it('are healthy, and their places, processes and versions are shown', async () => {
+  it('are shown as healthy, with their processes, directories and logs', async () => {
     const { code, out } = await run(['status', '--data-dir', first, '-o', 'json']);
     assert.equal(code, 0, out);
     const { health, processes } = JSON.parse(out);
@@ -105,7 +105,7 @@ describe('the masters of a machine', { timeout: 480_000 }, () => {
     assert.ok(masters.every(({ exitCode }) => exitCode === null));
   });
 
-  it('print their log by level and component, as text and as JSON, from all of its files', async () => {
+  it('have logs that are printed by level and component, as text and as JSON, from all files', async () => {
     const own = ['logs', '--data-dir', first];
     await eventually(systemClock, 'a rotation', async () => {
       await run(['ctl', '--kubeconfig', join(first, 'admin.conf'), 'get', 'namespaces,configmaps,secrets']);
@@ -129,13 +129,13 @@ describe('the masters of a machine', { timeout: 480_000 }, () => {
     assert.equal(ofFile.out, readFileSync(join(parent, 'second.log'), 'utf8'));
   });
 
-  it('have no logs for a word after the command, whose error names the command for logs of pods', async () => {
+  it('are not meant by a word after minik8s logs, whose error names the command for logs of pods', async () => {
     const { code, err } = await run(['logs', 'web']);
     assert.equal(code, 2);
     assert.match(err, /did you mean minik8s ctl logs web\?/);
   });
 
-  it('are shown to other users as far as permitted, and a stop names sudo', {
+  it('are shown to other users as far as permitted, are not stopped by them, and the error of logs names sudo', {
     skip: process.getuid?.() !== 0 && 'needs root',
   }, async () => {
     const nobody = { uid: 65534, gid: 65534, env: { PATH: process.env.PATH, HOME: '/' } };
@@ -182,7 +182,7 @@ describe('the masters of a machine', { timeout: 480_000 }, () => {
     );
   });
 
-  it('that are frozen are reported within seconds, and a stop ends with the remedy', async () => {
+  it('that are frozen are reported as not ready, and the error of stop names the command that kills them', async () => {
     const master = masters[0];
     assert.ok(master?.pid);
     process.kill(master.pid, 'SIGSTOP');
@@ -230,7 +230,7 @@ it('a process that got the id of a former minik8s is never shown or stopped', as
   }
 });
 
-it('a log in the journal without journalctl is an error that names it', async () => {
+it('a log in the journal is printed with journalctl, and the error without journalctl names it', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'minik8s-journal-'));
   const bin = join(dataDir, 'bin');
   mkdirSync(bin);

@@ -10,7 +10,7 @@ import { openPrometheus } from '../../../src/roles/master/prometheus.ts';
 
 const answers: [string, (answer: ServerResponse) => void, boolean, RegExp][] = [
   [
-    'in drops',
+    'of one byte every 200 ms',
     (answer) => {
       answer.write('{');
       const timer = setInterval(() => answer.write(' '), 200);

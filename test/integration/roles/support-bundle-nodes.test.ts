@@ -66,7 +66,7 @@ describe('a support bundle of a cluster with agents that misbehave', { timeout: 
     assert.equal(text.match(/^here_is/gm)?.length, 4);
   });
 
-  it('reports that the hanging ones did not answer in time, and requests one page from them', () => {
+  it('reports that the hanging agents did not answer in time, and requests one page from each', () => {
     for (const node of ['hanging', 'hanging-too']) {
       const own = text.split('\n').filter((line) => line.startsWith(`# ${node}: `));
       assert.deepEqual(own, [`# ${node}: /metrics`]);

@@ -177,7 +177,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
   const read = (name: string) => readFileSync(join(directory, name), 'utf8');
 
   for (const [where, secret] of Object.entries(planted)) {
-    it(`contains nothing of ${where}`, () => {
+    it(`does not contain the planted secret ${where} in any spelling`, () => {
       const spellings = [
         secret,
         base64(secret),
@@ -266,7 +266,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
     );
   });
 
-  it('contains nothing of a cluster whose Secrets cannot be read, with a message', async () => {
+  it('contains nothing of a cluster whose Secrets cannot be read, and a message has the reason', async () => {
     const file = join(directory, 'stranger.tar.gz');
     const config = await server.kubeconfigFor('stranger', []);
     const { status, err } = await runRoleCommand('support-bundle', supportBundleCommand, config, [

@@ -1,6 +1,6 @@
 /**
- * Shutdown notice for a node, and signals of the installed unit: by a real systemd, started for the test as
- * the first process of its own namespaces.
+ * Detection of a shutdown of the machine, and the signals that the installed unit gets: with a real systemd,
+ * which is the first process of namespaces of the test.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -28,7 +28,7 @@ function controlGroups(): string {
   return path;
 }
 
-/** Boots one service that stops only when the test lets it. */
+/** Returns the script that boots one service, which stops only once the file `enough` exists. */
 const boot = (directory: string) => `
   set -e
   mount --make-rprivate /
@@ -139,7 +139,7 @@ test('the installed unit gets SIGTERM in a restart and SIGINT in a stop, unless 
   assert.equal(stdout.trim(), 'success');
 });
 
-test('a stopped service is not a shutdown; a machine that is switched off is one', async () => {
+test('a stopped service does not count as a shutdown of the machine, and a poweroff does', async () => {
   assert.equal(await machineIsStopping(exec, booted), false);
   await exec('systemctl', ['stop', '--no-block', 'slow.service']);
   await eventually(systemClock, 'the stop of the service', async () => {

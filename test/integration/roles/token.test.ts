@@ -132,7 +132,7 @@ describe('minik8s token', () => {
     });
   });
 
-  it('keeps a token without expiration with --ttl 0', async () => {
+  it('creates a token that does not expire with --ttl 0', async () => {
     const [id = ''] = (await created('--ttl', '0')).split('.');
     assert.match((await token('list')).out, new RegExp(`^${id} +<forever> +<never> +<none>$`, 'm'));
   });
@@ -145,7 +145,7 @@ describe('minik8s token', () => {
     [['delete', 'no-token'], 'minik8s token delete: expected the id of a token'],
     [['burn'], 'unknown command burn'],
   ] as const) {
-    it(`refuses ${args.join(' ')} in one line`, async () => {
+    it(`refuses ${args.join(' ')} with a message of one line`, async () => {
       const { status, err } = await token(...args);
       assert.equal(status, 2);
       assert.ok(err.includes(message) && err.split('\n').length === 2, err);
@@ -153,7 +153,7 @@ describe('minik8s token', () => {
   }
 });
 
-describe('minik8s token create of a user without the right', () => {
+describe('minik8s token create by a user without the right', () => {
   const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system';
   const as = async (user: string) => {
     const config = await server.kubeconfigFor(user, []);

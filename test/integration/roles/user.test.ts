@@ -110,7 +110,7 @@ describe('minik8s user', () => {
     assert.ok(Math.abs(until - Date.now() - 3_600_000) < 120_000, made.out);
   });
 
-  it('warns of a user without a role, and the command in the warning grants one', async () => {
+  it('warns about a user without a role, and the command in the warning grants one', async () => {
     const { status, err } = await user('create', 'carol', '--file', at('carol'));
     assert.equal(status, 0);
     const [, command = ''] =
@@ -191,7 +191,7 @@ describe('minik8s user', () => {
       assert.match(err, message);
     });
 
-  it('requests a reserved name of the system if forced, and the server decides', async () => {
+  it('requests a reserved name of the system with --allow-system, and the server decides', async () => {
     const own = await user('create', 'system:robot', '--allow-system', '--file', at('robot'));
     assert.equal(own.status, 0, own.err);
     const masters = await user(

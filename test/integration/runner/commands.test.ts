@@ -32,7 +32,7 @@ describe('a stage as a command', () => {
     [`test('a', () => { throw new Error('E'); });`, 1, '0 passed, 1 failed, 0 skipped'],
     [`test('a', { skip: 'S' }, () => {});`, 1, '0 passed, 0 failed, 1 skipped'],
   ] as const) {
-    it(`ends with ${status} and "${last}"`, (context) => {
+    it(`ends with status ${status} and prints "${last}"`, (context) => {
       const { places, folder } = folderWith(context, content);
       const result = run('main.ts', ['unit', ...places, 'x.test.mjs'], folder);
       assert.deepEqual(
@@ -43,7 +43,7 @@ describe('a stage as a command', () => {
     });
   }
 
-  it('prints its counts in the form of all stages', (context) => {
+  it('prints its name before its counts if the totals are printed later', (context) => {
     const { places, file } = folderWith(context, `test('a', () => {});`);
     const { stdout } = run('main.ts', ['e2e', ...places, file], undefined, { MINIK8S_TEST_TOTALS: 'later' });
     assert.match(stdout, /\ne2e: 1 passed, 0 failed, 0 skipped\n$/);

@@ -256,13 +256,13 @@ describe('a stage of tests', () => {
       });
     };
 
-    it('starts more files than always, as soon as there is room', async (context) => {
+    it('starts more files than the minimum as soon as there is room', async (context) => {
       const texts = { a: waits('a', 'b', 60_000), b: waits('b', 'a', 60_000) };
       const { passed, printed } = await run(context, texts, { stage: together, roomFor: room(true) });
       assert.ok(passed, printed);
     });
 
-    it('starts no more files than always if there is no room', async (context) => {
+    it('starts no more files than the minimum if there is no room', async (context) => {
       const texts = { a: waits('a', 'b', 300), b: `writeFileSync('b.begun', '');${passes}` };
       const times = { a: 20, b: 10 };
       const { result, order } = await run(context, texts, {
@@ -309,7 +309,7 @@ describe('files that share a process', () => {
     assert.deepEqual([result.passed, result.failed], [3, 0]);
   });
 
-  it('fail alone for an error that nothing catches, in the test that ran meanwhile', async (context) => {
+  it('fail alone with an uncaught error, which is reported in the test that ran meanwhile', async (context) => {
     for (const [thrown, text] of [
       [`setTimeout(() => { throw new Error('stray'); });`, 'stray'],
       [`Promise.reject(new Error('rejected'));`, 'rejected'],
@@ -340,7 +340,7 @@ describe('a skip', () => {
     ['suite', `describe('a', { skip: 'no kubectl' }, () => { test('x', () => {}); });`],
     ['suite in a suite', `describe('a', () => { describe('b', { skip: 'no kubectl' }, () => {}); });`],
     ['test', skips],
-    ['test that finds out late', `test('x', (t) => t.skip('no kubectl'));`],
+    ['test that skips itself while it runs', `test('x', (t) => t.skip('no kubectl'));`],
   ] as const) {
     it(`of a ${what} fails the stage, unless it is allowed`, async (context) => {
       const refused = await run(context, { a: content });

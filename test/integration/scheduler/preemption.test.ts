@@ -51,13 +51,13 @@ describe('preemption', () => {
   const placed = ({ eventually, get }: Cluster, name: string) =>
     eventually(`${name} has a node`, async () => (await get(podResource, name))?.spec.nodeName);
 
-  it('deletes the pod of lower priority, reserves its node for the pod of higher priority, and has events for both', async () => {
+  it('deletes the pod of lower priority, reserves its node for the pod of higher priority, and records an event about the deleted pod', async () => {
     const made = await start({ n1: '1' });
     made.agent.mayEnd = () => false;
     await create(made, 'victim', '1', 'low');
     await placed(made, 'victim');
     await create(made, 'preemptor', '1', 'high');
-    const victim = await made.eventually('the victim is told', async () => {
+    const victim = await made.eventually('the victim is being deleted', async () => {
       const pod = await made.get(podResource, 'victim');
       return pod?.metadata.deletionTimestamp ? pod : undefined;
     });
@@ -212,7 +212,7 @@ describe('preemption', () => {
     assert.equal((await made.get(podResource, 'low'))?.metadata.deletionTimestamp, undefined);
   });
 
-  it('does not happen for a pod with an unknown scheduling policy, or with a claim that does not exist', async () => {
+  it('leaves out a pod with an unknown scheduling policy or a missing claim, whose condition has the reason', async () => {
     const made = await start({ n1: '4' });
     const annotated = {
       name: 'odd',

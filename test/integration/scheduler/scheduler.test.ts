@@ -79,7 +79,7 @@ describe('scheduler', () => {
     assert.equal(placed.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.status, 'True');
   });
 
-  it('an added node takes waiting pods, and so does an uncordoned one or free room', async () => {
+  it('binds waiting pods when a node is added, is uncordoned or has room again', async () => {
     const { client, list, get, edit, addNode } = await start({});
     await client.resource(podResource).create(draft('p1', '3'));
     await eventually('it waits', async () =>

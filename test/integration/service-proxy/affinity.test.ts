@@ -146,7 +146,7 @@ async function timeLeftMs(): Promise<number> {
   return Number(minutes ?? 0) * 60_000 + Number(seconds ?? 0) * 1000 + Number(ms ?? 0);
 }
 
-test('each connection starts the time of its client anew', async () => {
+test('each connection restarts the timeout of its client', async () => {
   await writeAll(endpoints, 3600);
   const first = await endpointsOf('10.96.0.10', 80, 1);
   await sleep(1000);

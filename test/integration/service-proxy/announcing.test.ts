@@ -298,7 +298,7 @@ test('one node answers for the address, and no process of that node is reached a
   assert.ok(events.some(({ message }) => message === `node a answers for ${address} on eth0`));
 });
 
-test('another machine that begins to use the address is known to the node that answers', async () => {
+test('another machine that begins to use the address is detected by the node that answers', async () => {
   const announcer = agents.get('a')?.announcer;
   assert.deepEqual(await announcer?.rivals(), []);
   const exec = within('client');
@@ -331,7 +331,7 @@ test('with the policy Local the address follows the pods', async () => {
   await setEndpoints(['a', 'b']);
 });
 
-test('the address moves when the agent of its node is killed, and the killed node is silent', async (context) => {
+test('the address moves when the agent of its node is killed, and the killed node no longer answers', async (context) => {
   await holds('b');
   agents.get('b')?.kill();
   agents.delete('b');
@@ -342,7 +342,7 @@ test('the address moves when the agent of its node is killed, and the killed nod
   assert.deepEqual(await answering(), [await hardware('a')]);
 });
 
-test('an agent that starts again takes nothing, and one that stops hands over', async (context) => {
+test('an agent that starts again does not take the address over, and an agent that stops hands it over', async (context) => {
   agents.set('b', startAgent('b'));
   await waitFor('the address is no longer on the link of b', async () => {
     const { stdout } = await within('b')('ip', ['-4', 'address', 'show', 'dev', 'eth0']);
@@ -399,7 +399,7 @@ test('an address that another machine has is not taken, and the Service has an e
   ]);
 });
 
-test('what a node has in the kernel for addresses is removed with the node', async () => {
+test('removeAnnouncements removes the addresses and rules that a node has in the kernel', async () => {
   await agents.get('a')?.stop();
   agents.delete('a');
   const stopped = within('a');

@@ -110,7 +110,7 @@ const meta = (extra: object = {}) => ({
   ...extra,
 });
 
-/** Puts a Service of port 80 with one pod, which the status says nodes serve. */
+/** Adds a Service on port 80 with one pod, whose status has the address of the node. */
 function offer(spec: object = {}): void {
   informers.put(serviceResource, {
     apiVersion: 'v1',
@@ -183,7 +183,7 @@ test('a process of the node keeps its port, and the Service has an event', async
   } finally {
     own.kill('SIGKILL');
   }
-  // The next change of a Service is a look at the listeners too; so is each interval (unit/service-proxy).
+  // The listeners are also checked at each change of a Service, and at an interval (unit/service-proxy).
   offer({ sessionAffinity: 'ClientIP' });
   await answers(client, 'pod');
 });

@@ -123,7 +123,7 @@ const answeredBy = (ip: string) =>
     return true;
   });
 
-test('the older Service serves the address for any names; after its deletion the younger Service serves it', async () => {
+test('the older of two Services serves the address, whatever their names are, and the younger one after its deletion', async () => {
   await answeredBy(machine);
   offer('alice', '2026-01-01T00:00:02Z');
   await answeredBy(pods.alice);
@@ -146,7 +146,7 @@ test('a node that joins with the address keeps it, until the node is deleted', a
   await answeredBy(pods.alice);
 });
 
-test('a master that joins with the address keeps it, also if its API has the port', async () => {
+test('a master that joins with the address keeps it, although its API uses another port', async () => {
   offer('alice', '2026-01-01T00:00:00Z');
   await answeredBy(pods.alice);
   informers.put(endpointSliceResource, slice('default', 'kubernetes', machine, 6443));

@@ -1,4 +1,4 @@
-/** Health check ports of Services: what a load balancer in front of the nodes is told. */
+/** Health check ports of Services: what they answer a load balancer in front of the nodes. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';

@@ -96,7 +96,7 @@ after(async () => {
   letGo({ kind: 'namespace', name: elsewhere });
 });
 
-test('traffic follows the rules through a change of every sort', async () => {
+test('traffic follows the rules before and after a change of endpoints and node ports', async () => {
   const elements = new ElementTable();
   const nodePort = { port: 30080, masquerade: true, endpoints: rule('', endpoints).endpoints };
   elements.replace('web', elementsOf([rule('10.96.0.10', endpoints, { nodePort })]));
@@ -129,7 +129,7 @@ test('traffic follows the rules through a change of every sort', async () => {
   assert.deepEqual(await call(machine, 30080, 1), new Set(['ECONNREFUSED']), 'the node port is closed again');
 });
 
-test('the table can be written over itself', async () => {
+test('the table can be written again, and replaces the former one', async () => {
   const elements = new ElementTable();
   elements.replace('web', elementsOf([rule('10.96.0.20', endpoints.slice(0, 1))]));
   for (let i = 0; i < 2; i++) await inside('nft', ['-f', '-'], renderTable('10.96.0.0/16', elements.all()));

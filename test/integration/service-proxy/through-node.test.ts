@@ -112,12 +112,12 @@ after(async () => {
   for (const namespace of [pod, machine, node]) await systemExec('ip', ['netns', 'delete', namespace]);
 });
 
-test('a cluster IP leads to the pod from elsewhere, and the pod sees who calls', async () => {
+test('another machine reaches the pod at the cluster IP, and the pod sees the address of that machine', async () => {
   await apply(rule());
   assert.equal(await call(machine, 'tcp', '10.96.0.10', 80), addresses.machine);
 });
 
-test('a pod reaches itself by its service', async () => {
+test('a pod reaches itself through its Service', async () => {
   await apply(rule());
   assert.equal(await call(pod, 'tcp', '10.96.0.10', 80), addresses.gateway);
 });
@@ -126,7 +126,7 @@ for (const [masquerade, seen] of [
   [true, addresses.gateway],
   [false, addresses.machine],
 ] as const) {
-  test(`the pod sees ${seen} by a node port that ${masquerade ? 'hides' : 'shows'} its client`, async () => {
+  test(`the pod sees the client of a node port as ${seen} ${masquerade ? 'with' : 'without'} masquerading`, async () => {
     await apply(rule({ nodePort: { port: 30080, masquerade, endpoints: rule().endpoints } }));
     assert.equal(await call(machine, 'tcp', addresses.node, 30080), seen);
   });

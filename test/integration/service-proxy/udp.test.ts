@@ -165,7 +165,7 @@ for (const [from, address, hostIP] of [
   [40004, '127.0.0.1', ''],
 ] as const) {
   const where = hostIP === '' ? 'any address' : hostIP;
-  test(`a flow to ${address} and a host port of ${where} reaches the pod that has the port now`, async () => {
+  test(`a flow to ${address} reaches the pod that now has the host port, which is open at ${where}`, async () => {
     const log = new RecordingLogger();
     const node = { exec: inside, nodeIP: '192.0.2.1', clusterCIDR: '10.244.0.0/16' };
     const network = new RoutedPodNetwork({ rules: undefined, ...node, log });

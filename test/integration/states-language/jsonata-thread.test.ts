@@ -47,7 +47,7 @@ const hostile: [name: string, expression: string, why: RegExp][] = [
     /Evaluation timeout after 2000 milliseconds|it took longer than 6 s/,
   ],
   [
-    'looks for a regular expression forever',
+    'matches a regular expression forever',
     `$match("${'a'.repeat(40)}b", /^(a+)+$/)`,
     /it took longer than 6 s/,
   ],
@@ -56,10 +56,10 @@ const hostile: [name: string, expression: string, why: RegExp][] = [
     '[1..400].{"a": $split($pad("x", 100000), "")}',
     /the thread ended: .*memory|Evaluation timeout/,
   ],
-  ['gives too much', '$pad("x", 2000000)', /the value is too large/],
+  ['has a value that is too large', '$pad("x", 2000000)', /the value is too large/],
 ];
 for (const [name, expression, why] of hostile)
-  test(`an expression that ${name} is aborted, and other expressions are evaluated during and after it`, async () => {
+  test(`an expression that ${name} fails, and the thread evaluates other expressions afterwards`, async () => {
     let turns = 0;
     const beat = setInterval(() => turns++, 10);
     try {
@@ -67,7 +67,7 @@ for (const [name, expression, why] of hostile)
     } finally {
       clearInterval(beat);
     }
-    assert.ok(turns > 0 || name === 'gives too much', 'this thread was held');
+    assert.ok(turns > 0 || name === 'has a value that is too large', 'this thread was held');
     assert.equal(await thread.evaluate(question('40 + 2')), 42);
   });
 

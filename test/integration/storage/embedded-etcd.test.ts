@@ -61,24 +61,28 @@ class World extends ProgramWorld {
   }
 }
 
-test('the first start ends when etcd has answered; from then on its data are kept', limit, async () => {
-  await using world = new World();
-  mkdirSync(world.dataDir, { mode: 0o755 });
-  chmodSync(world.dataDir, 0o755);
-  const etcd = await world.start();
-  assert.equal(statSync(world.dataDir).mode & 0o777, 0o700);
-  assert.deepEqual(readdirSync(world.dataDir).sort(), ['client:0', 'data', 'etcd.log', 'format']);
-  assert.deepEqual(etcd.endpoints, [`unix:${join(world.dataDir, 'client:0')}`]);
-  assert.equal(etcd.keepaliveMs, 2000);
-  assert.equal(etcd.trouble(), undefined);
-  const pid = etcd.pid() ?? assert.fail();
-  assert.ok(isRunning(pid));
-  await etcd.stop();
-  assert.equal(isRunning(pid), false);
-  assert.equal(etcd.pid(), undefined);
-  assert.deepEqual(world.openFiles(), []);
-  assert.deepEqual(world.log.lines, []);
-});
+test(
+  'the first start is complete once etcd has answered, and a stop leaves no process and no open file',
+  limit,
+  async () => {
+    await using world = new World();
+    mkdirSync(world.dataDir, { mode: 0o755 });
+    chmodSync(world.dataDir, 0o755);
+    const etcd = await world.start();
+    assert.equal(statSync(world.dataDir).mode & 0o777, 0o700);
+    assert.deepEqual(readdirSync(world.dataDir).sort(), ['client:0', 'data', 'etcd.log', 'format']);
+    assert.deepEqual(etcd.endpoints, [`unix:${join(world.dataDir, 'client:0')}`]);
+    assert.equal(etcd.keepaliveMs, 2000);
+    assert.equal(etcd.trouble(), undefined);
+    const pid = etcd.pid() ?? assert.fail();
+    assert.ok(isRunning(pid));
+    await etcd.stop();
+    assert.equal(isRunning(pid), false);
+    assert.equal(etcd.pid(), undefined);
+    assert.deepEqual(world.openFiles(), []);
+    assert.deepEqual(world.log.lines, []);
+  },
+);
 
 test('later starts do not wait for an answer', limit, async () => {
   await using world = new World();
@@ -117,7 +121,7 @@ test('a failed first start is logged, and its data are created again', limit, as
   assert.equal(existsSync(join(world.dataDir, 'data/of-the-second')), true);
 });
 
-test('the signal ends a first start, with its reason', limit, async () => {
+test('an abort ends a first start, which fails with the reason of the signal', limit, async () => {
   await using world = new World();
   world.program('etcd', { version, leaderless: true });
   const reason = new Error('not wanted any more');
@@ -138,7 +142,7 @@ test('an abort ends etcd as stop does', limit, async () => {
   assert.equal(world.starts().length, 1);
 });
 
-test('the signal ends a start that is not complete, with the reason of the signal', limit, async () => {
+test('an abort ends a later start, which fails with the reason of the signal', limit, async () => {
   await using world = new World();
   await world.serveOnce();
   const reason = new Error('not wanted any more');
@@ -188,7 +192,7 @@ test(
     assert.deepEqual(delays, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
     await clock.advance(10_000);
     await kill();
-    assert.equal(delays.at(-1), 5000, 'of just ten seconds');
+    assert.equal(delays.at(-1), 5000, 'a run of just ten seconds counts as short');
     await clock.advance(10_001);
     await kill();
     assert.equal(delays.at(-1), 50);
@@ -212,41 +216,45 @@ test('stop does not wait for the next start', limit, async () => {
   assert.equal(world.starts().length, 2);
 });
 
-test("an administrator's task is logged once, until etcd has served for a while", limit, async () => {
-  await using world = new World();
-  await world.serveOnce();
-  world.program('etcd', dying(fullDisk));
-  const clock = new FakeClock();
-  const etcd = await world.start(clock);
-  const advice = new RegExp(`^the disk of ${world.dataDir}/data is full .*make room there`);
-  for (let n = 0; n < 3; n++) {
-    await until(() => clock.pending > 0);
+test(
+  'a fault that an administrator has to mend is logged once, and reported until etcd has run for ten seconds',
+  limit,
+  async () => {
+    await using world = new World();
+    await world.serveOnce();
+    world.program('etcd', dying(fullDisk));
+    const clock = new FakeClock();
+    const etcd = await world.start(clock);
+    const advice = new RegExp(`^the disk of ${world.dataDir}/data is full .*make room there`);
+    for (let n = 0; n < 3; n++) {
+      await until(() => clock.pending > 0);
+      assert.match(etcd.trouble() ?? '', advice);
+      if (n === 2) world.program('etcd');
+      await clock.advance(clock.nextIn ?? 0);
+    }
+    const lines = world.log.of('error').map(({ message }) => message);
+    assert.equal(lines.filter((line) => advice.test(line)).length, 1);
+    assert.equal(lines.length, 4);
+    // The process runs; whether it becomes ready is not known yet.
+    await until(() => etcd.pid() !== undefined);
+    await clock.advance(10_000);
     assert.match(etcd.trouble() ?? '', advice);
-    if (n === 2) world.program('etcd');
-    await clock.advance(clock.nextIn ?? 0);
-  }
-  const lines = world.log.of('error').map(({ message }) => message);
-  assert.equal(lines.filter((line) => advice.test(line)).length, 1);
-  assert.equal(lines.length, 4);
-  // The process runs; whether it becomes ready is not known yet.
-  await until(() => etcd.pid() !== undefined);
-  await clock.advance(10_000);
-  assert.match(etcd.trouble() ?? '', advice);
-  await clock.advance(1);
-  assert.equal(etcd.trouble(), undefined);
-  // A second end, for which there is nothing to do.
-  process.kill(etcd.pid() ?? assert.fail(), 'SIGKILL');
-  await until(() => etcd.pid() === undefined && clock.pending > 0);
-  assert.equal(etcd.trouble(), undefined);
-  assert.deepEqual(
-    world.log
-      .of('error')
-      .map(({ message }) => message)
-      .slice(4),
-    ['etcd ended, starting it again'],
-  );
-  await etcd.stop();
-});
+    await clock.advance(1);
+    assert.equal(etcd.trouble(), undefined);
+    // A second end, which needs no action of an administrator.
+    process.kill(etcd.pid() ?? assert.fail(), 'SIGKILL');
+    await until(() => etcd.pid() === undefined && clock.pending > 0);
+    assert.equal(etcd.trouble(), undefined);
+    assert.deepEqual(
+      world.log
+        .of('error')
+        .map(({ message }) => message)
+        .slice(4),
+      ['etcd ended, starting it again'],
+    );
+    await etcd.stop();
+  },
+);
 
 test('a program that cannot be run is reported before any data are created', limit, async () => {
   await using world = new World();
@@ -298,7 +306,7 @@ test('the etcd of a killed master is ended, that of a running master is not', li
   }
 });
 
-test('a file that can be removed is named if something else is in its place', limit, async () => {
+test('a path of minik8s that is not a file is named with the command that removes it', limit, async () => {
   for (const name of ['etcd.log', 'format']) {
     await using world = new World();
     await world.serveOnce();

@@ -78,7 +78,7 @@ describe('a call', () => {
     [13, 'stream terminated', undefined],
     [14, 'etcdserver: request timed out', undefined],
   ] as const) {
-    it(`is ${error ? 'refused' : 'made again'} with ${code}: ${message}`, async () => {
+    it(`is ${error ? 'rejected' : 'repeated'} after the error ${code}: ${message}`, async () => {
       await using world = new WireWorld();
       const wire = await world.etcd();
       const store = await world.store();

@@ -100,7 +100,7 @@ describe('a silent connection', () => {
 });
 
 describe('a watch', () => {
-  it('requires a leader, as no other call does', async () => {
+  it('requires a leader, unlike other calls', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const store = await world.store();

@@ -6,7 +6,7 @@ import { Status } from '../../fixtures/etcd-wire.ts';
 import { until } from '../../fixtures/eventually.ts';
 import { beginAt, pair, settled, unavailable, WireWorld } from './wire-world.ts';
 
-describe('with several endpoints', () => {
+describe('a client of etcd', () => {
   /** Starts two endpoints and a store that has a watch at the first. */
   async function two(world: WireWorld) {
     const [one, other] = [await world.etcd(), await world.etcd()];
@@ -17,7 +17,7 @@ describe('with several endpoints', () => {
     return { one, other, store, watch };
   }
 
-  it('uses one, chosen at random', async () => {
+  it('uses one of several endpoints, chosen at random', async () => {
     await using world = new WireWorld();
     const [one, other] = [await world.etcd(), await world.etcd()];
     await world.store({ random: beginAt(0.49) });
@@ -26,7 +26,7 @@ describe('with several endpoints', () => {
     assert.deepEqual([one.calls.length, other.calls.length], [2, 2]);
   });
 
-  it('switches to the next one, with all watches, when a call gets no answer', async () => {
+  it('switches to the next endpoint, with all watches, when a call gets no answer', async () => {
     await using world = new WireWorld();
     const { one, other, store, watch } = await two(world);
     one.answer = unavailable;
@@ -42,7 +42,7 @@ describe('with several endpoints', () => {
     assert.equal(one.calls.length, before);
   });
 
-  it('switches to the next one when a watch breaks', async () => {
+  it('switches to the next endpoint when a watch breaks', async () => {
     await using world = new WireWorld();
     const { one, other, store } = await two(world);
     one.watches[0]?.fail(14, 'etcdserver: no leader');

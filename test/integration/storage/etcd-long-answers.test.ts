@@ -6,7 +6,7 @@ import { Status } from '../../fixtures/etcd-wire.ts';
 import { pair, WireWorld } from './wire-world.ts';
 
 describe('an answer', () => {
-  it('of 64 MiB is read, and no longer one', async () => {
+  it('is read up to 64 MiB, and a longer one is rejected', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const store = await world.store();
@@ -27,15 +27,15 @@ describe('an answer', () => {
   });
 
   for (const [who, long] of [
-    ['here', () => ({ kvs: [pair('/r/a', Buffer.alloc(64 << 20))], count: '1' })],
+    ['for the client', () => ({ kvs: [pair('/r/a', Buffer.alloc(64 << 20))], count: '1' })],
     [
-      'in etcd',
+      'for etcd to send',
       () => {
         throw new Status(8, 'grpc: trying to send message larger than max (2999999999 vs. 2147483647)');
       },
     ],
   ] as const) {
-    it(`that is too long, ${who}, is requested in parts`, async () => {
+    it(`that is too long ${who} is requested in parts`, async () => {
       await using world = new WireWorld();
       const wire = await world.etcd();
       const store = await world.store();

@@ -200,7 +200,7 @@ test('a run leaves no timers and no open files', limit, async () => {
   );
 });
 
-test('a failed start is reported and leaves nothing', limit, async () => {
+test('a failed start is reported, and leaves no process', limit, async () => {
   await using world = new ProgramWorld();
   mkdirSync(world.dataDir);
   const source = join(import.meta.dirname, '../../../src');
@@ -289,7 +289,7 @@ test(
       assert.ok(waits < 10);
     }
     assert.equal(told, 'etcd did not begin to serve: {"error":"etcdserver: no leader"}');
-    assert.equal(toldAt - began, 60, 'asked at 0, 20, 40 and 60 ms');
+    assert.equal(toldAt - began, 60, 'called at 0, 20, 40 and 60 ms');
     abort.abort();
     await ended;
   },

@@ -106,13 +106,13 @@ describe('a call of gRPC', () => {
 
   for (const [what, take, message] of [
     [
-      'no answer in the answer',
+      'an answer without a message',
       (stream: ServerHttp2Stream) =>
         stream.respond({ ':status': 200, 'grpc-status': '0' }, { endStream: true }),
       /^2 UNKNOWN: the answer is empty$/,
     ],
     [
-      'an answer of something else',
+      'an answer of a server that does not speak gRPC',
       (stream: ServerHttp2Stream) => stream.respond({ ':status': 503 }, { endStream: true }),
       /^14 UNAVAILABLE: answered with HTTP status 503$/,
     ],
@@ -170,7 +170,7 @@ describe('a connection of gRPC', () => {
     await fails(call(client), /^14 UNAVAILABLE: connect ENOENT /);
   });
 
-  it('is given up when it takes too long', async () => {
+  it('is abandoned at the timeout of its opening', async () => {
     await using world = new World();
     const ended: Socket[] = [];
     const { server } = await world.sockets(
@@ -267,11 +267,11 @@ describe('a connection of gRPC to a server that is silent', () => {
   for (const [what, leave] of [
     ['is ended when it is closed', (client: GrpcClient) => client.close()],
     [
-      'is ended when that had taken leave',
+      'is ended when the server has sent GOAWAY',
       (_: GrpcClient, wire: EtcdWire) => [...wire.sessions][0]?.goaway(),
     ],
     [
-      'is ended with the last call after that had taken leave',
+      'is ended with its last call after the server has sent GOAWAY',
       async (client: GrpcClient, wire: EtcdWire) => {
         const letGo = held(wire);
         const calling = call(client);
@@ -351,7 +351,7 @@ describe('a stream of gRPC', () => {
     await fails(messages.next(), /no leader/);
   });
 
-  it('ends as its server ends it', async () => {
+  it('ends without a failure when its server ends it', async () => {
     await using world = new World();
     const { wire, messages, failures } = await opened(world);
     wire.watches[0]?.fail(0, '');

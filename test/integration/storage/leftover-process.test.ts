@@ -66,7 +66,7 @@ test('a process of another mount namespace has a separate directory at the same 
   await rm(directory, { recursive: true });
 });
 
-test('a process of another user is never ended, for any arguments', async () => {
+test('a process of another user is never found, whatever its arguments are', async () => {
   const name = `--name=${randomUUID()}`;
   const theirs = spawn('sh', ['-c', 'echo; read line', 'sh', name], {
     uid: nobody,
@@ -99,7 +99,7 @@ async function runBelow(file: string) {
   return { parent: pidOf(parent), child: Number(String(line).trim()), end };
 }
 
-test('a parent that runs the program of this process is alive, and any other process is not a master', async () => {
+test('a parent that runs the program of this process counts as a master, and any other parent does not', async () => {
   const here = pidOf(await run(''));
   assert.equal(await parentLikeUs(here), process.pid);
   const directory = await mkdtemp(join(tmpdir(), 'leftover-'));
@@ -116,7 +116,7 @@ test('a parent that runs the program of this process is alive, and any other pro
   }
 });
 
-test('a parent is alive although an upgrade has replaced its program', async () => {
+test('a parent counts as a master although an upgrade has replaced its program', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'leftover-'));
   try {
     const [program, upgrade] = [join(directory, 'program'), join(directory, 'upgrade')];
@@ -136,7 +136,7 @@ test('a parent is alive although an upgrade has replaced its program', async () 
   }
 });
 
-test('a process is asked to end, and may take some time', async () => {
+test('a process gets SIGTERM, and may take some time to end', async () => {
   const child = await run("process.on('SIGTERM', () => setTimeout(() => process.exit(7), 50))");
   const exited = once(child, 'exit');
   await endProcess(pidOf(child), 60_000, systemClock);
@@ -170,7 +170,7 @@ test('a process is checked every 10 ms, and killed at the timeout', async () => 
   await ending;
 });
 
-test('a process that may not be ended is not awaited', async () => {
+test('a process that this process has no right to end is not awaited', async () => {
   const child = await run('');
   const other = spawn('sleep', ['60'], { uid: nobody, gid: nobody, stdio: 'ignore' });
   started.push(other);

@@ -21,7 +21,7 @@ const limit = { timeout: 300_000 };
 const [earlier, now] = [{ version: '3.4.23' }, { version: '3.7.0' }];
 const database = { version: '3.4.23', revision: 70, keys: 12, token: 'theirs' };
 
-/** Returns whether a timer is set for the next question, and not for the end of an etcd. */
+/** Returns whether a timer is set for the next call, and not for the end of an etcd. */
 const asksSoon = (clock: FakeClock) => (clock.nextIn ?? Number.POSITIVE_INFINITY) <= 20;
 
 /** An earlier etcd's data, and both programs. */
@@ -60,7 +60,7 @@ class World extends ProgramWorld {
   entries = () => readdirSync(this.dataDir).sort();
 }
 
-test('data of an earlier etcd are copied, checked, and change places with the copy', limit, async () => {
+test('data of an earlier etcd are copied, checked, and swapped with the copy', limit, async () => {
   await using world = new World();
   const clock = new FakeClock(1234);
   let done = false;
@@ -150,7 +150,7 @@ test('data of an etcd that never served are left for the administrator', limit, 
   assert.deepEqual([world.steps(), world.entries()], [[], ['data', 'unfinished']]);
 });
 
-test('data are rejected with what to do when the earlier etcd is missing', limit, async () => {
+test('the error names what to do if the earlier etcd is missing or cannot be run', limit, async () => {
   await using world = new World();
   rmSync(world.earlierBinary);
   await assert.rejects(world.takeOver(), (error: Error) => {
@@ -170,7 +170,7 @@ test('data are rejected with what to do when the earlier etcd is missing', limit
   assert.deepEqual(world.entries(), ['data']);
 });
 
-test('an earlier etcd that does not report its version is used', limit, async () => {
+test('an earlier etcd is used although it does not report its version', limit, async () => {
   await using world = new World();
   world.program('earlier-etcd', { version: ' ' });
   // The program reports an invalid version and reads only data of that version.
@@ -185,7 +185,7 @@ const failures: readonly [what: string, prepare: (world: World) => void, message
     /^the data of etcd in .*\/data are damaged \([^\n]+\): stop minik8s/,
   ],
   [
-    'an earlier etcd that finds them damaged',
+    'an earlier etcd that finds the data damaged',
     (world) =>
       world.program('earlier-etcd', {
         ...earlier,
@@ -199,7 +199,7 @@ const failures: readonly [what: string, prepare: (world: World) => void, message
     /were not taken over and are as they were: .*\/earlier-etcd ended: exit status 4: so$/,
   ],
   [
-    'a copy that lacks something',
+    'a copy that lacks a key',
     (world) => world.program('etcd', { ...now, lossy: true }),
     /: the copy has 11 keys at revision 70, not 12 keys at revision 70$/,
   ],
@@ -210,7 +210,7 @@ const failures: readonly [what: string, prepare: (world: World) => void, message
   ],
 ];
 for (const [what, prepare, message] of failures)
-  test(`${what}: it is reported, and nothing is changed`, limit, async () => {
+  test(`${what} is reported, and nothing is changed`, limit, async () => {
     await using world = new World();
     const before = readdirSync(world.at('data'), { recursive: true });
     prepare(world);

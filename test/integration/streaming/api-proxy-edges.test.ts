@@ -79,7 +79,7 @@ describe('the proxy of the API server', () => {
       );
     });
 
-    it('reports the fault of the address', async () => {
+    it('reports what is wrong with an address', async () => {
       const answers = {
         [`${namespace}/pods/web:http/proxy/`]: '400 BadRequest: "http" is not a port',
         [`${namespace}/pods/ftp:web:1/proxy/`]: '400 BadRequest: invalid pod request "ftp:web:1"',
@@ -124,7 +124,7 @@ describe('the proxy of the API server', () => {
   });
 
   describe('for another protocol', () => {
-    it('carries a WebSocket, and keeps its token to itself', async () => {
+    it('carries a WebSocket, and does not pass on its token', async () => {
       const sockets = new WebSocketServer({
         noServer: true,
         handleProtocols: (offered) => [...offered][0] ?? false,
@@ -193,7 +193,7 @@ describe('the proxy of the API server', () => {
       assert.deepEqual(answer.headers['set-cookie'], ['a=1', 'b=2']);
     });
 
-    it('is rejected with a body', async () => {
+    it('passes on a request with a body without its upgrade', async () => {
       proxied.handle = echo;
       const headers = { connection: 'Upgrade', upgrade: 'teletype', 'content-length': '4' };
       const seen = echoed(await proxied.ask(proxied.toPod('/'), { method: 'POST', headers, body: 'body' }));
@@ -227,7 +227,7 @@ describe('the proxy of the API server', () => {
     });
   });
 
-  describe('is for administrators', () => {
+  describe('for a user who is not an administrator', () => {
     const paths = () => [
       proxied.toPod('/'),
       `${namespace}/services/web:http/proxy/`,
@@ -238,7 +238,7 @@ describe('the proxy of the API server', () => {
       ['somebody', []],
       ['system:node:n1', ['system:nodes']],
     ] as const) {
-      it(`is forbidden for ${user}`, async () => {
+      it(`rejects every request of ${user}`, async () => {
         proxied.handle = (_, response) => void response.end('this answer must not be sent');
         const as = await proxied.cluster.server.clientCertificate(user, groups);
         for (const path of paths()) {

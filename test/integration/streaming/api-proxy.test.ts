@@ -74,7 +74,7 @@ describe('the proxy of the API server', () => {
       headers: { 'impersonate-user': 'x' },
     });
     assert.equal(impersonating.status, 403);
-    assert.deepEqual(certificates, [{}], 'it asked for a certificate and got none');
+    assert.deepEqual(certificates, [{}], 'the backend requested a certificate and got none');
   });
 
   it('reaches a Service by name and number of its port, plain and encrypted', async () => {
@@ -88,7 +88,7 @@ describe('the proxy of the API server', () => {
     );
   });
 
-  it('leads to the same path with a slash', async () => {
+  it('redirects GET and HEAD without a path to the path /, and passes other methods on', async () => {
     proxied.handle = echo;
     const { status, headers } = await proxied.ask(`${proxied.toPod('')}?method=GET`);
     assert.equal(status, 301);
@@ -98,7 +98,7 @@ describe('the proxy of the API server', () => {
     assert.equal(url, '/?method=POST');
   });
 
-  it('brings redirections and links back through itself', async () => {
+  it('rewrites redirects and links so that they lead through the proxy', async () => {
     proxied.handle = (_, response) => response.writeHead(302, { location: '/login?a=b' }).end();
     const moved = await proxied.ask(proxied.toPod('/x'));
     assert.equal(moved.status, 302);
@@ -121,7 +121,7 @@ describe('the proxy of the API server', () => {
     assert.equal(compressed.text, `<a href="${proxied.toPod('/rewriteme')}">test</a>`);
   });
 
-  it('leaves the rest of an answer unchanged', async () => {
+  it('passes on the status, the cookies and a body that is not HTML unchanged', async () => {
     const body = gzipSync('{"href":"/x"}');
     proxied.handle = (_, response) => {
       response.writeHead(418, [
@@ -255,7 +255,7 @@ describe('the proxy of the API server', () => {
   });
 
   for (const headers of [{ 'content-length': '100' }, { 'content-type': 'text/html' }] as const) {
-    it(`cuts an answer that the backend cuts: ${JSON.stringify(headers)}`, async () => {
+    it(`breaks off an answer that the backend breaks off: ${JSON.stringify(headers)}`, async () => {
       proxied.handle = (_, response) => {
         response.writeHead(200, headers);
         response.write('beginning', () => response.destroy());

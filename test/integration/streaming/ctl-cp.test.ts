@@ -65,7 +65,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
   };
   const done = { code: 0, stdout: '', stderr: '' };
 
-  it('a directory and a file are copied to a container', async () => {
+  it('copies a directory and a file to a container', async () => {
     const to = fresh('there');
     assert.deepEqual(await ctl(from, `web:${to}/new`), done);
     assert.equal(contents(join(to, 'new')), contents(from));
@@ -77,7 +77,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
     }
   });
 
-  it('a directory and a file are copied from a container', async () => {
+  it('copies a directory and a file from a container', async () => {
     const to = fresh('back');
     const told = await ctl(`web:${from}`, join(to, 'new'));
     assert.equal(told.code, 0, told.stderr);
@@ -114,7 +114,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
     { breaks: 2, retries: -1, resumed: 2, status: 0 },
     { breaks: 2, retries: 1, resumed: 1, status: 1 },
   ]) {
-    it(`with --retries=${retries} of connections that break ${breaks} times`, async () => {
+    it(`${status === 0 ? 'succeeds' : 'fails'} with --retries=${retries} if connections break ${breaks} times`, async () => {
       const to = fresh(`retries-${breaks}-${retries}`);
       const proxy = await unsteady(breaks);
       try {
@@ -133,7 +133,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
     });
   }
 
-  it('links are not followed out of the copied directory', async () => {
+  it('does not follow links out of the copied directory', async () => {
     const [source, to] = [fresh('links'), fresh('links-back')];
     symlinkSync('/etc', join(source, 'etc'));
     const { code, stderr } = await ctl(`web:${source}`, join(to, 'new'));
@@ -142,14 +142,14 @@ describe('ctl cp', { timeout: 300_000 }, () => {
     assert.doesNotMatch(contents(to), /etc/);
   });
 
-  it('of a missing path names path, container and pod', async () => {
+  it('of a missing path fails, and the error names path, container and pod', async () => {
     const to = fresh('missing');
     const stderr = 'error: there is no /minik8s-no-such-path in container main of pod web\n';
     assert.deepEqual(await ctl('web:/minik8s-no-such-path', to), { code: 1, stdout: '', stderr });
     assert.equal(existsSync(join(to, 'minik8s-no-such-path')), false);
   });
 
-  it('of a link to a missing file copies what kubectl copies: nothing, with a warning', async () => {
+  it('of a link to a missing file copies nothing, with a warning, as kubectl does', async () => {
     const [source, to] = [fresh('dangling'), fresh('dangling-back')];
     symlinkSync('nowhere', join(source, 'link'));
     const { code, stderr } = await ctl(`web:${source}/link`, join(to, 'new'));

@@ -126,14 +126,14 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     ['port-forward', 'svc/front', 'http'],
   ]) {
     const skip = unlessKubectl('1.32');
-    it(`as kubectl 1.32: ${args.join(' ')}`, { skip }, async () => {
+    it(`print and return the same as kubectl 1.32: ${args.join(' ')}`, { skip }, async () => {
       const theirs = await run([kubectl ?? ''], args, 'input');
       const stderr = theirs.stderr.replace(tooEarly, '');
       assert.deepEqual(await run(ctl, args, 'input'), { ...theirs, stderr });
     });
   }
 
-  it('report typing errors with status 1', async () => {
+  it('report wrong arguments with status 1', async () => {
     for (const [args, message] of [
       [['exec', 'web'], 'you must specify at least one command for the container'],
       [['exec', '--', 'x'], 'pod, type/name or --filename must be specified'],
@@ -168,7 +168,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     await until('its end', () => cluster.running() === 0);
   });
 
-  it('exec has a terminal of the right size, follows it, and restores it', async () => {
+  it('exec passes on the size of the terminal and its changes, and restores the terminal', async () => {
     const flag = join(cluster.server.directory, 'resize');
     const quoted = [...ctl, 'exec', '-it', 'web', '--', 'resized'].map((word) => `'${word}'`).join(' ');
     const resize = `(until [ -e ${flag} ]; do sleep 0.05; done; stty rows 40 cols 90 </dev/tty) &`;
@@ -184,7 +184,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     assert.match(text(), / echo /);
   });
 
-  it('Ctrl-C in a terminal is for the program', async () => {
+  it('Ctrl-C in a terminal is passed to the program', async () => {
     const quoted = [...ctl, 'exec', '-it', 'web', '--', 'keys'].map((word) => `'${word}'`).join(' ');
     const child = start(['script', '-qec', `${quoted}; echo status $?`, '/dev/null'], []);
     const text = said(child);
@@ -291,7 +291,7 @@ describe('ctl streams', { timeout: 300_000 }, () => {
     other.close();
   });
 
-  it('a lost connection is one line', async () => {
+  it('a lost connection is reported in one line', async () => {
     const exec = start(ctl, ['exec', '-i', 'web', '--', 'wait']);
     const forward = start(ctl, ['port-forward', 'web', ':8080']);
     const texts = [said(exec), said(forward)] as const;

@@ -118,7 +118,7 @@ describe('a log that', () => {
     ['breaks off before its first byte', ''],
     ['breaks off later', printed],
   ] as const)
-    it(`${title} is cut without an end of the answer, an added text or a printed stack`, async (t) => {
+    it(`${title} leaves the answer without an end, an added text or a printed stack`, async (t) => {
       const { mock } = t.mock.method(console, 'error');
       cluster.runtime.logs = async () => cut(sent);
       const answer = await read();
@@ -138,7 +138,7 @@ describe('a log that', () => {
     ['ctl', [process.execPath, main, 'ctl']],
     ...kubectlsOf(['1.32']).map((each) => ['kubectl', [each.path]] as const),
   ] as const)
-    it(`breaks off makes ${name} print the received part and an error, which does not mention the connection to the API server`, async () => {
+    it(`breaks off makes ${name} print the received part and an error`, async () => {
       cluster.runtime.logs = async () => cut('said\n');
       const { code, stdout, stderr } = await run([...program, 'logs', '-f', 'web']);
       assert.deepEqual([code, stdout], [1, 'said\n']);
@@ -149,7 +149,7 @@ describe('a log that', () => {
       assert.match(refused.stderr, /^Error from server.*Docker cannot read logs\n$/);
     });
 
-  it('ends completes the answer', async () => {
+  it('ends has a complete answer', async () => {
     cluster.runtime.logs = async () =>
       (async function* () {
         yield Buffer.from(printed);

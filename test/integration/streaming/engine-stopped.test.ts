@@ -98,7 +98,7 @@ function requireLines(out: string, whole: string, toTheEnd: boolean): void {
   );
 }
 
-describe('logs -f, whose engine', { timeout: 300_000 }, () => {
+describe('logs -f of a container whose engine', { timeout: 300_000 }, () => {
   let cluster: StreamCluster;
   let kubeconfig: string;
 
@@ -133,10 +133,10 @@ describe('logs -f, whose engine', { timeout: 300_000 }, () => {
     return all;
   }
 
-  const cut = { says: 'is an error after whole lines, each printed once', codes: [1] };
+  const cut = { says: 'fails after whole lines, each printed once', codes: [1] };
   // An engine that stops ends its connections when the containers have ended, or a moment before.
   const wholeOrCut = {
-    says: 'prints their logs to the end, or is an error after whole lines',
+    says: 'prints the log to its end, or fails after whole lines',
     codes: [0, 1],
   };
   for (const [title, options, how, { says, codes }] of [
@@ -145,7 +145,7 @@ describe('logs -f, whose engine', { timeout: 300_000 }, () => {
     ['is stopped and leaves its containers running', ['--live-restore'], 'stop', cut],
     ['is stopped with its containers', [], 'stop', wholeOrCut],
   ] as const)
-    it(`${title}, ${says}`, async (t) => {
+    it(`${title} ${says}`, async (t) => {
       const docker = new OwnDocker(makeDirectory('minik8s-dockerd-'), options);
       t.after(async () => {
         await docker.close();

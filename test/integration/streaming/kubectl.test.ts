@@ -106,7 +106,7 @@ describe('kubectl streams', () => {
       assert.match((await kubectl(['exec', 'web', '--', 'absent'])).stderr, /no program absent/);
     });
 
-    it(`kubectl ${version}: port-forward carries connections at once`, async () => {
+    it(`kubectl ${version}: port-forward carries concurrent connections`, async () => {
       const child = forward(8080);
       try {
         const port = await forwardedPort(child);

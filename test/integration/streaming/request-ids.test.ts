@@ -36,7 +36,7 @@ describe('the id of a command', { timeout: 120_000 }, () => {
       .filter((line) => line.component === component && path.test(String(line.path)))
       .map(({ id }) => id);
 
-  it('is in both logs when logs are read, programs are run and streams are opened', async () => {
+  it('is in the logs of the API server and the agent when logs are read, programs are run and streams are opened', async () => {
     await ctl(['logs', 'web']);
     await ctl(['exec', 'web', '--', 'words', 'hunter2']);
     await ctl(['get', '--raw', '/api/v1/namespaces/default/pods/web:8090/proxy/hunter2']);

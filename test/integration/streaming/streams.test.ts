@@ -11,7 +11,7 @@ import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';
 
 const pod = '/api/v1/namespaces/default/pods/web';
 
-describe('streams through the API server', () => {
+describe('the API server as a proxy of streams', () => {
   let cluster: StreamCluster;
   let admin: KeyAndCertificate;
   let guest: KeyAndCertificate;
@@ -86,7 +86,12 @@ describe('streams through the API server', () => {
         400,
         /container none is not valid for pod web/,
       ],
-      ['one of two containers', pod.replace('web', 'two'), 400, /choose one of: \[a b\]/],
+      [
+        'a pod with two containers without the name of one',
+        pod.replace('web', 'two'),
+        400,
+        /choose one of: \[a b\]/,
+      ],
       ['a pod without a node', pod.replace('web', 'unbound'), 400, /does not have a host assigned/],
     ] as const) {
       it(`refuses ${what} with a Status (${how})`, async () => {
@@ -219,7 +224,7 @@ describe('streams through the API server', () => {
     assert.equal((await cluster.runtime.inspect(cluster.containerId))?.state, 'running');
   });
 
-  it('report failures: an attach runs no command', async () => {
+  it('reports whether an attach or a command has failed', async () => {
     const refused = mock.method(cluster.runtime, 'attach', async () => {
       throw new Error('the container is not running');
     });
@@ -279,7 +284,7 @@ describe('streams through the API server', () => {
     await heard;
   });
 
-  it('detaches from a program whose client vanishes', async () => {
+  it('detaches from a program whose client disconnects', async () => {
     const socket = open(`${pod}/exec?command=wait&stdout=true`, ['v5.channel.k8s.io']);
     const heard = listen(socket);
     await Promise.all([once(socket, 'open'), programRuns()]);
@@ -288,7 +293,7 @@ describe('streams through the API server', () => {
     await programsEnd();
   });
 
-  it('detaches from a program whose client vanishes (SPDY)', async () => {
+  it('detaches from a program whose client disconnects (SPDY)', async () => {
     const socket: TLSSocket = connectTls({ host: '127.0.0.1', port: cluster.server.port, ...tls() });
     await once(socket, 'secureConnect');
     const headers = Object.entries(spdy).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -19,13 +19,13 @@ describe('the engine of the node’s own container', () => {
     await images.remove();
   });
 
-  it('reports that it has none', async () => {
+  it('reports that the container does not exist', async () => {
     assert.equal(await engine.inspect(name), undefined);
     await engine.remove(name);
     await assert.rejects(engine.exec(name, ['true']), /No such container/);
   });
 
-  it('starts one, which has the machine’s network, its labels and its files', async () => {
+  it('starts the container with the machine’s network, labels and files', async () => {
     await engine.start(name, {
       image: images.busybox,
       entrypoint: ['sh', '-c', 'echo said >&2; trap exit TERM; while true; do sleep 0.05; done'],
@@ -45,7 +45,7 @@ describe('the engine of the node’s own container', () => {
     );
   });
 
-  it('runs programs in it, with their output and exit status', async () => {
+  it('runs programs in the container, and returns their output and exit status', async () => {
     const command = ['sh', '-c', 'echo out; echo err >&2; exit 3'];
     const { code, output } = await engine.exec(name, command);
     assert.equal(code, 3);
@@ -53,11 +53,11 @@ describe('the engine of the node’s own container', () => {
     assert.deepEqual(await engine.exec(name, ['true']), { code: 0, output: '' });
   });
 
-  it('reads its output without the engine’s framing', async () => {
+  it('reads the output of the container without the engine’s framing', async () => {
     assert.equal(await engine.logs(name), 'said');
   });
 
-  it('removes it while it runs', async () => {
+  it('removes the container while it runs', async () => {
     await engine.remove(name);
     assert.equal(await engine.inspect(name), undefined);
   });

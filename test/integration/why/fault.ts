@@ -13,7 +13,7 @@ export interface Fault {
   readonly cause?: string | RegExp;
   /** Words of the first cause and its evidence. */
   readonly says: RegExp;
-  /** Status that the node reports for pods of the fault, once they are bound or not. */
+  /** Status that the node reports for the pods of the fault once they are bound. */
   readonly status?: JsonObject;
   /** Events about the pod, as reason and message. */
   readonly events?: readonly (readonly [reason: string, message: string])[];

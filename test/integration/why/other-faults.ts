@@ -37,7 +37,7 @@ export const otherFaults: readonly Fault[] = [
     object('v1', 'ResourceQuota', { hard: { pods: '0' } }, 'none'),
   ]),
   refused(
-    'runs a privileged pod in a namespace for restricted ones',
+    'runs a privileged pod in a namespace for restricted pods',
     /PodSecurity|restricted/,
     [
       {
@@ -50,7 +50,7 @@ export const otherFaults: readonly Fault[] = [
     { securityContext: { privileged: true } },
   ),
   refused(
-    'asks for more than the LimitRange allows',
+    'requests more than the LimitRange allows',
     /maximum cpu/,
     [object('v1', 'LimitRange', { limits: [{ type: 'Container', max: { cpu: '1' } }] }, 'most')],
     {},
@@ -79,7 +79,7 @@ export const otherFaults: readonly Fault[] = [
     says: /paused/,
   },
   {
-    fault: 'has a StatefulSet whose first pod fails, so that the others do not begin',
+    fault: 'has a StatefulSet whose first pod fails, so that the other pods are not created',
     objects: [workload('StatefulSet', {}, {}, { replicas: 3 })],
     subject: 'statefulset/web',
     cause: 'pod/web-0',
@@ -87,7 +87,7 @@ export const otherFaults: readonly Fault[] = [
     says: /exit code 3/,
   },
   {
-    fault: 'has a Job whose pods fail more often than it may',
+    fault: 'has a Job whose pods fail more often than its backoffLimit allows',
     objects: [],
     subject: 'job/work',
     says: /fail/,
@@ -148,7 +148,7 @@ export const otherFaults: readonly Fault[] = [
     },
   },
   {
-    fault: 'scales by processor use, and the containers request none',
+    fault: 'scales by the use of CPU, which the containers do not request',
     objects: [workload('Deployment')],
     status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
     subject: 'hpa/web',
@@ -179,7 +179,7 @@ export const otherFaults: readonly Fault[] = [
     says: /app=wep matches no pod/,
   },
   {
-    fault: 'names a port of the Service in an Ingress that it does not have',
+    fault: 'names a port in an Ingress that the Service does not have',
     objects: [
       pod(),
       service({}),
@@ -200,7 +200,7 @@ export const otherFaults: readonly Fault[] = [
     says: /10Gi.*1Gi|1Gi.*10Gi|smaller|too small/,
   },
   {
-    fault: 'claims a volume that was kept for a claim that is gone',
+    fault: 'claims a volume that is kept for a deleted claim',
     objects: [
       volume('kept', {
         claimRef: { kind: 'PersistentVolumeClaim', namespace: 'NAMESPACE', name: 'old', uid: 'gone' },
@@ -211,7 +211,7 @@ export const otherFaults: readonly Fault[] = [
     says: /kept.*(?:Released|old)/,
   },
   {
-    fault: 'wants one pod available of one, so that a node cannot be drained',
+    fault: 'requires one available pod of one, so that a node cannot be drained',
     objects: [
       workload('Deployment', {}, {}, { replicas: 1 }),
       object('policy/v1', 'PodDisruptionBudget', { minAvailable: 1, selector: { matchLabels: labels } }),

@@ -48,7 +48,7 @@ const images: readonly Fault[] = [
   ),
   {
     ...image(
-      'forbids to pull an image that only the laptop has',
+      'forbids pulling an image that only the laptop has',
       'Container image "shop:1" is not present with pull policy of Never',
       /Never/,
       'ErrImageNeverPull',
@@ -62,7 +62,7 @@ const images: readonly Fault[] = [
     'InvalidImageName',
   ),
   {
-    fault: 'runs an image for another processor',
+    fault: 'runs an image for another processor architecture',
     objects: [pod()],
     subject: 'pod/web',
     status: waits('CrashLoopBackOff', '', {
@@ -98,7 +98,7 @@ const starts: readonly Fault[] = [
     says: /no such program|not found/,
   },
   {
-    fault: 'has a program that ends with an error',
+    fault: 'runs a program that ends with an error',
     objects: [pod()],
     subject: 'pod/web',
     status: crashed(ended(1)),
@@ -120,7 +120,7 @@ const starts: readonly Fault[] = [
     says: /ends without an error/,
   },
   {
-    fault: 'writes the path of the liveness probe wrong',
+    fault: 'misspells the path of the liveness probe',
     ...probed('livenessProbe', {}, 'Liveness probe failed: HTTP probe failed with statuscode: 404'),
     events: [
       ['Unhealthy', 'Liveness probe failed: HTTP probe failed with statuscode: 404'],
@@ -144,7 +144,7 @@ const starts: readonly Fault[] = [
     says: /startup probe/,
   } as Fault,
   {
-    fault: 'asks a port in the readiness probe where nothing listens',
+    fault: 'names a port in the readiness probe on which nothing listens',
     ...probed('readinessProbe', {}, 'Readiness probe failed: dial tcp 10.244.0.5:9999: connection refused', {
       started: true,
     }),
@@ -182,7 +182,7 @@ const starts: readonly Fault[] = [
     says: /Secret tls does not exist/,
   },
   {
-    fault: 'demands runAsNonRoot of an image that runs as root',
+    fault: 'requires runAsNonRoot for an image that runs as root',
     objects: [pod({ securityContext: { runAsNonRoot: true } })],
     subject: 'pod/web',
     status: waits(
@@ -192,7 +192,7 @@ const starts: readonly Fault[] = [
     says: /runAsNonRoot/,
   },
   {
-    fault: 'mounts a folder of the node that is not there',
+    fault: 'mounts a folder of the node that does not exist',
     objects: [
       pod(
         { volumeMounts: [{ name: 'data', mountPath: '/data' }] },

@@ -49,7 +49,7 @@ export const schedulingFaults: readonly Fault[] = [
     says: /disk=ssd/,
   },
   {
-    fault: 'requires a zone by node affinity that no node is in',
+    fault: 'requires a zone by node affinity in which there is no node',
     objects: [
       pod(
         {},
@@ -92,7 +92,7 @@ export const schedulingFaults: readonly Fault[] = [
     says: /anti-affinity/,
   },
   {
-    fault: 'spreads over racks, which no node has as a label',
+    fault: 'spreads pods over racks, although no node has that label',
     objects: [
       pod(
         {},
@@ -112,7 +112,7 @@ export const schedulingFaults: readonly Fault[] = [
     says: /topology spread|rack/,
   },
   {
-    fault: 'does not tolerate the taint of the nodes for cards',
+    fault: 'does not tolerate the taint of the nodes with GPUs',
     objects: [pod({}, on('gpu'))],
     subject: 'pod/web',
     says: /taint.*dedicated/,
@@ -134,19 +134,19 @@ export const schedulingFaults: readonly Fault[] = [
     says: /port.*8080|8080.*port/,
   },
   {
-    fault: 'misspells the scheduler',
+    fault: 'misspells the name of the scheduler',
     objects: [pod({}, { schedulerName: 'defualt-scheduler' })],
     subject: 'pod/web',
     says: /defualt-scheduler/,
   },
   {
-    fault: 'asks for a card, and no device plugin runs',
+    fault: 'requests a GPU, although no device plugin runs',
     objects: [pod({ resources: { limits: { 'nvidia.com/gpu': '1' } } })],
     subject: 'pod/web',
     says: /nvidia\.com\/gpu/,
   },
   {
-    fault: 'fills a node with as many pods as it may have',
+    fault: 'creates a pod for a node that has its maximum number of pods',
     objects: [pod({}, on('small'), 'first'), pod({}, on('small'))],
     subject: 'pod/web',
     says: /[Tt]oo many pods|pods/,
@@ -165,7 +165,7 @@ export const schedulingFaults: readonly Fault[] = [
     says: /fats/,
   },
   {
-    fault: 'has its volume on another node than the one it asks for',
+    fault: 'selects a node other than that of the volume',
     objects: [
       volume('on-n-gpu', atNode('n-gpu')),
       claim({ storageClassName: 'on-n-gpu' }),
@@ -186,7 +186,7 @@ export const schedulingFaults: readonly Fault[] = [
     says: /ReadWriteOncePod/,
   },
   {
-    fault: 'forgot a scheduling gate',
+    fault: 'forgot to remove a scheduling gate',
     objects: [pod({}, { schedulingGates: [{ name: 'example.com/review' }] })],
     subject: 'pod/web',
     says: /example\.com\/review/,

@@ -148,7 +148,7 @@ test('an expression that is too long is rejected before it is parsed', () => {
   );
 });
 
-test('an unfinished literal, and 20,000 names that do not exist, are faults of the expression', () => {
+test('an unfinished literal, and 10,000 names that do not exist, are faults of the expression', () => {
   assert.match(String(answerTo('"'.repeat(99_999))), /^compilation failed: /);
   assert.match(
     String(

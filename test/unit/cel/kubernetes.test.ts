@@ -40,7 +40,7 @@ function answerTo(expression: string): Recorded {
   }
 }
 
-/** Beyond 2^53 an estimate has lost its last digits. */
+/** Rounds estimates above 2^53, whose last digits are lost. */
 function rounded(estimate: number): number {
   return estimate > 2 ** 53 ? Number(estimate.toPrecision(9)) : estimate;
 }

@@ -17,7 +17,7 @@ const mine: OwnerReference = { ...ownedBy('ReplicaSet', 'web') };
 const note: OwnerReference = { ...ownedBy('ConfigMap', 'note'), controller: false };
 const names = (objects: readonly KubeObject[]) => objects.map(({ metadata }) => metadata.name);
 
-describe('claimed objects', () => {
+describe('the claims of a controller', () => {
   const claim = (one: Pod, owner = set, adoptable?: (pod: Pod) => boolean) => {
     const { owned, adopt, release } = planClaims(owner, selector, [one], adoptable);
     return [
@@ -29,7 +29,7 @@ describe('claimed objects', () => {
   const other = { labels: { app: 'other' } };
   const going = { deletionTimestamp: at(1) };
   const table: [string, Pod['metadata'] | object, string][] = [
-    ['its own', { ownerReferences: [mine] }, 'owned'],
+    ['its own object', { ownerReferences: [mine] }, 'owned'],
     ['its own object that is being deleted', { ownerReferences: [mine], ...going }, 'owned'],
     ['its own object with other labels', { ownerReferences: [mine], ...other }, 'release'],
     [
@@ -44,7 +44,8 @@ describe('claimed objects', () => {
     ['an object of another controller', { ownerReferences: [ownedBy('ReplicaSet', 'other')] }, ''],
   ];
   for (const [title, metadata, expected] of table)
-    it(`for ${title}: ${expected || 'none'}`, () => assert.equal(claim(pod('p', { metadata })), expected));
+    it(`have the plan "${expected || 'ignore'}" for ${title}`, () =>
+      assert.equal(claim(pod('p', { metadata })), expected));
 
   it('exclude pods that the filter rejects', () => {
     assert.equal(
@@ -52,7 +53,7 @@ describe('claimed objects', () => {
       '',
     );
   });
-  it('are only its present ones while the owner is being deleted', () => {
+  it('include only its present objects while the owner is being deleted', () => {
     const dying = replicaSet('web', 1, { metadata: { ...set.metadata, ...going } });
     assert.equal(claim(pod('p'), dying), '');
     assert.equal(claim(pod('p', { metadata: { ownerReferences: [mine], ...other } }), dying), '');
@@ -60,7 +61,7 @@ describe('claimed objects', () => {
   });
 });
 
-it('have a complete reference to their controller', () => {
+it('claimed objects have a complete reference to their controller', () => {
   assert.deepEqual(controllerReference(replicaSetResource, set), {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
@@ -143,7 +144,7 @@ describe('claims that are carried out', () => {
   });
 
   const refusals: [string, ReplicaSet | undefined][] = [
-    ['is gone', undefined],
+    ['does not exist', undefined],
     ['was replaced', { ...set, metadata: { ...set.metadata, uid: 'another' } }],
     ['is being deleted', { ...set, metadata: { ...set.metadata, deletionTimestamp: at(1) } }],
   ];

@@ -59,7 +59,7 @@ const controller =
   ): ControllerFactory =>
   () => ({ name: 'test', watches: [watched(configMapResource, ownKey)], reconcile, ...more });
 
-test('many controllers are built in several turns, and each runs', async () => {
+test('many controllers are built in several turns of the event loop, and each runs', async () => {
   const { server, clock, manager, start, end } = setUp();
   server.put('a');
   let turn = 0;
@@ -82,7 +82,7 @@ test('many controllers are built in several turns, and each runs', async () => {
   await end();
 });
 
-test('every existing object is reconciled, and then each changed one by its old and new state', async () => {
+test('every existing object is reconciled, and each changed object under the keys of its old and new state', async () => {
   const { server, clock, manager, start, end } = setUp();
   const keys: string[] = [];
   server.put('a');
@@ -327,7 +327,7 @@ test('a controller that only reads its cache lets the event loop turn', async ()
   await end();
 });
 
-test('long work is divided into pieces, for any controllers and workers', async () => {
+test('the work of several controllers and workers is divided into turns of less than 100 ms', async () => {
   const { server, manager, clock, start, end } = setUp();
   for (let i = 0; i < 40; i++) server.put(`map-${i}`);
   let passed = 0;

@@ -192,7 +192,7 @@ test('a candidate takes a released or deleted lease within a second, and sends n
   }
 });
 
-test('a broken watch does not end leading, and candidates still notice a free lease', async () => {
+test('a broken watch does not end the leadership, and candidates still notice a free lease', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const a = new Candidate('a', server.client(), clock);
@@ -275,7 +275,7 @@ test('after a conflict the Lease is read again: another holder ends the leadersh
   }
 });
 
-test('only one of two candidates that create the lease at the same time leads', async () => {
+test('only one of three candidates that create the lease at the same time leads', async () => {
   const clock = new FakeClock();
   const server = new LeaseServer();
   const gate = Promise.withResolvers<void>();

@@ -52,14 +52,14 @@ describe('ObservedWrites', () => {
   });
   const settled = (now = 0) => w.writes.settled('default/web', now);
 
-  it('waits for a creation to be shown', async () => {
+  it('waits until the cache shows a creation', async () => {
     w.writes.written('default/web', version('5'), 0);
     assert.equal(await settled(), false);
     assert.equal(await w.writes.settled('default/other', 0), true);
     w.show(version('5'));
     assert.equal(await settled(), true);
   });
-  it('waits for an update by version, as a number', async () => {
+  it('waits until the cache shows the version of an update, compared as a number', async () => {
     w.show(version('9'));
     w.writes.written('default/web', version('10'), 0);
     assert.equal(await settled(), false);
@@ -72,7 +72,7 @@ describe('ObservedWrites', () => {
     w.writes.removed('default/web', version('5', 'b'), 0);
     assert.equal(await settled(), true);
   });
-  it('waits for the removal of objects that its write removed, unless the answer shows it', async () => {
+  it('waits until the cache has removed an object whose last finalizer was removed by the write', async () => {
     const ended = version('6', 'a', { deletionTimestamp: at(1), finalizers: [] });
     w.show(version('5', 'a', { deletionTimestamp: at(1), finalizers: ['example.com/mine'] }));
     w.writes.written('default/web', ended, 0);
@@ -84,7 +84,7 @@ describe('ObservedWrites', () => {
     w.writes.written('default/web', version('6', 'a', { deletionTimestamp: at(1), finalizers: ['b'] }), 0);
     assert.equal(await settled(), false, 'it stays for another finalizer');
   });
-  it('waits for a removal until the object is being deleted, deleted or replaced', async () => {
+  it('waits for a removal until the object is being deleted or is deleted', async () => {
     const ends: ((one: Pod) => void)[] = [
       () => w.show(version('6', 'a', { deletionTimestamp: at(1) })),
       (one) => w.drop(one),
@@ -105,7 +105,7 @@ describe('ObservedWrites', () => {
     w.live.set('a', version('5'));
     assert.equal(await settled(verifyAfter), false);
     w.live.delete('a');
-    assert.equal(await settled(verifyAfter + 1), false, 'it was asked a moment ago');
+    assert.equal(await settled(verifyAfter + 1), false, 'the server was queried a moment ago');
     assert.equal(await settled(2 * verifyAfter), true);
   });
   it('waits for the last of several writes of an object, by any writer', async () => {

@@ -42,7 +42,7 @@ function world() {
   return { clock, spans, sent, send, traces: new ReconcileTraces(tracer, clock, 'x') };
 }
 
-test('a reconcile that writes is a span of its object’s trace, from when its key began to wait', async () => {
+test('a reconcile that writes is a span of its object’s trace, which begins when its key is queued', async () => {
   const { clock, spans, sent, send, traces } = world();
   traces.queued(['a']);
   await clock.advance(30);

@@ -30,7 +30,7 @@ describe('the objects of a text', () => {
     );
   });
 
-  it('have no namespace if they are of the cluster', () => {
+  it('have no namespace if their kind is not namespaced', () => {
     const [found] = created({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'n', namespace: 'x' } });
     assert.deepEqual([found?.path, found?.namespace], ['/api/v1/namespaces', '']);
   });
@@ -59,13 +59,13 @@ describe('the objects of a text', () => {
     ['a kind of another group', { ...pod, apiVersion: 'apps/v1' }, /no kind Pod in apps/],
     ['a kind that is not created', { ...pod, kind: 'Number' }, /not created/],
   ] as const)
-    it(`are not sent: ${what}`, () => {
+    it(`are not sent if one is ${what}`, () => {
       const [found] = created(value);
       assert.match(found?.problem ?? '', problem);
       assert.equal(found?.path, '');
     });
 
-  it('may wait for a namespace of the same text, and for nothing else', () => {
+  it('are sent again later only if they lack a namespace that the same text creates', () => {
     const [space, inside] = created(
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'new' } },
       { ...pod, metadata: { name: 'a', namespace: 'new' } },

@@ -15,7 +15,7 @@ const of = (...all: readonly ReturnType<typeof ok>[]): readonly Finding[] =>
   all.map((one) => ({ check: 'x', ...one }));
 
 describe('findings', () => {
-  it('end with 0 without warnings, 1 with a warning, 2 with a fault', () => {
+  it('lead to the exit status 0 without warnings, 1 with a warning, and 2 with a fault', () => {
     assert.equal(exitStatusOf([]), 0);
     assert.equal(exitStatusOf(of(ok('a'), note('b'))), 0);
     assert.equal(exitStatusOf(of(warning('a', 'why'), ok('b'))), 1);

@@ -14,7 +14,7 @@ const chain = (table: string, name: string, policy: string, ...rules: readonly s
     '',
   ].join('\n');
 
-test('a chain of Docker accepts packets of pods by the jump of minik8s alone', () => {
+test('a chain of Docker accepts packets of pods only by the jump of minik8s', () => {
   const docker = ['counter packets 0 bytes 0 jump DOCKER-USER', 'oifname "docker0" accept'];
   const jump = 'comment "minik8s pod network" counter packets 2 bytes 120 jump MINIK8S-FORWARD';
   const found = (...rules: readonly string[]) =>

@@ -49,7 +49,7 @@ describe('peers of a node', () => {
     assert.deepEqual(peersOf([node('b', '192.0.2.2', 0)], 'own'), []);
   });
 
-  it('have no address in the overlay without a range of pods, a MAC address, and their own address', () => {
+  it('have an address in the overlay only with a pod range, a MAC address and their own address in annotations', () => {
     for (const annotations of [
       ready('192.0.2.9', '10.244.1.0/24'),
       ready('192.0.2.2', '10.244.1.7/24'),

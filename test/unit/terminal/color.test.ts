@@ -18,7 +18,7 @@ const cases: [mode: ColorMode, env: Record<string, string>, isTerminal: boolean,
   ['always', { NO_COLOR: '1', TERM: 'dumb' }, false, true],
 ];
 for (const [mode, env, isTerminal, colored] of cases) {
-  test(`colour ${mode}, ${JSON.stringify(env)}, ${isTerminal ? 'on a terminal' : 'piped'}: ${colored}`, () => {
+  test(`output ${isTerminal ? 'on a terminal' : 'in a pipe'} is ${colored ? 'coloured' : 'plain'} in mode ${mode} with ${JSON.stringify(env)}`, () => {
     const { header, cell, message } = paletteFor(mode, env, isTerminal);
     assert.equal(header('NAME'), colored ? '\u001b[1mNAME\u001b[22m' : 'NAME');
     assert.equal(cell('Running'), colored ? green('Running') : 'Running');

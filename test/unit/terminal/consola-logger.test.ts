@@ -91,7 +91,7 @@ test('in JSON an event is an object with the fields as members', () => {
 });
 
 for (const format of ['text', 'json'] as const) {
-  test(`an event is one line of ${format} without control characters, also of bidirectional text, for any content`, () => {
+  test(`an event is one line of ${format} without control characters, including those of bidirectional text, whatever its content is`, () => {
     const { log, lines } = loggerOf('info', format);
     log.info('mes\nsage\u001b[2J\u2029', awkward);
     assert.equal(lines.length, 1);

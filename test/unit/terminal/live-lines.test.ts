@@ -8,7 +8,7 @@ import { TerminalScreen } from '../../fixtures/terminal-screen.ts';
 
 const screenSize = { columns: 80, rows: 24 };
 
-describe('the lines', () => {
+describe('the lines of progress', () => {
   const work = (what: string, detail = '', since = 0) => ({ what, detail, since });
 
   it('have the object, the progress and the duration', () => {
@@ -111,7 +111,7 @@ describe('a terminal', () => {
     assert.match(screen.text, /how many\? 3\n. pod\/d \(0 s\)$/);
   });
 
-  it('is absent if the output is not a terminal', () => {
+  it('is optional: work begins and reports its steps without one', () => {
     using work = beginWork(undefined, 'pod/e');
     work.say('stopping');
   });

@@ -33,7 +33,7 @@ for (const [word, expected] of [
   ['', []],
   ['p'.repeat(100_000), []],
 ] as const) {
-  test(`near to ${JSON.stringify(word.slice(0, 20))}: ${expected.join(', ') || 'nothing'}`, () => {
+  test(`${JSON.stringify(word.slice(0, 20))} is similar to ${expected.join(', ') || 'no word'}`, () => {
     assert.deepEqual(nearest(word, words), expected);
   });
 }

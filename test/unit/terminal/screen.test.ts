@@ -30,7 +30,7 @@ describe('text in place', () => {
     assert.equal(terminal.text.trimEnd(), '$ ctl get pods -w\nNAME\nweb-1 Run');
   });
 
-  it('draws many changes of a moment once, and the last of them', async () => {
+  it('is drawn once for many changes in a moment, with the last of them', async () => {
     const { clock, terminal, screen, writes } = setUp();
     for (let number = 0; number < 1000; number++) screen.show(() => `${number}\n`);
     await clock.advance(150);

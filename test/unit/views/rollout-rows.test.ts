@@ -51,7 +51,7 @@ describe('a StatefulSet', () => {
       'partitioned roll out complete: 2 new pods have been updated...',
     ],
   ] as const)
-    it(`${outcome}: ${message} (${JSON.stringify(spec)}, ${JSON.stringify(status)})`, () => {
+    it(`has the rollout state ${outcome}: ${message} (${JSON.stringify(spec)}, ${JSON.stringify(status)})`, () => {
       assert.deepEqual(rolloutState(set(status, spec)), { message, outcome });
     });
 
@@ -94,7 +94,7 @@ describe('a DaemonSet', () => {
     ],
     [wanted, rolling, 'done', 'daemon set "w" successfully rolled out'],
   ] as const)
-    it(`${outcome}: ${message}`, () => {
+    it(`has the rollout state ${outcome}: ${message}`, () => {
       assert.deepEqual(rolloutState(workload('DaemonSet', spec, status)), { message, outcome });
     });
 });
@@ -125,13 +125,13 @@ describe('a Deployment', () => {
   });
 });
 
-describe('kinds without rollouts', () => {
+describe('the rollout state', () => {
   for (const [kind, said] of [
     ['toString', 'toString'],
     [['Deployment'], 'Deployment'],
     [undefined, 'undefined'],
   ] as const)
-    it(`is an error: ${JSON.stringify(kind)}`, () => {
+    it(`is an error for ${JSON.stringify(kind)}, which has no rollouts`, () => {
       assert.throws(() => rolloutState({ kind }), {
         message: `no status viewer has been implemented for ${said}`,
       });

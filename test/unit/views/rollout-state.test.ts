@@ -71,7 +71,7 @@ const cases: [object: object, outcome: string, message: string][] = [
   ],
 ];
 for (const [object, outcome, message] of cases) {
-  test(`rollout status: ${message}`, () => {
+  test(`the rollout status is ${outcome}: ${message}`, () => {
     assert.deepEqual(rolloutState({ ...object }), { message, outcome });
   });
 }

@@ -7,7 +7,7 @@ import { isDeadLetter, replayPatch } from '../../../src/views/trigger-events.ts'
 import { useIn } from '../../../src/views/usage.ts';
 import { cordonPatch, pausePatch, restartPatch } from '../../../src/views/workload-changes.ts';
 
-describe('a patch of a workload', () => {
+describe('a patch', () => {
   const deployment = (spec: object = {}) => ({ kind: 'Deployment', spec });
 
   it('restarts the pods by a time in the template, unless the Deployment is paused', () => {
@@ -18,7 +18,7 @@ describe('a patch of a workload', () => {
     assert.match(String(restartPatch({ kind: 'Job' }, '')), /not supported/);
   });
 
-  it('pauses or resumes a Deployment that is not so already', () => {
+  it('pauses a running Deployment, and resumes a paused one', () => {
     assert.deepEqual(pausePatch(deployment(), true), { spec: { paused: true } });
     assert.deepEqual(pausePatch(deployment({ paused: true }), false), { spec: { paused: null } });
     assert.equal(pausePatch(deployment({ paused: true }), true), 'is already paused');
@@ -26,7 +26,7 @@ describe('a patch of a workload', () => {
     assert.match(String(pausePatch({ kind: 'DaemonSet' }, true)), /not supported/);
   });
 
-  it('removes the field of a node that is uncordoned', () => {
+  it('removes the field unschedulable of a node that is uncordoned', () => {
     assert.deepEqual(
       [cordonPatch(true), cordonPatch(false)],
       [{ spec: { unschedulable: true } }, { spec: { unschedulable: null } }],
@@ -40,7 +40,7 @@ describe('an event of a trigger', () => {
     status: { phase, replays: status },
   });
 
-  it('is a dead letter once it failed, until it is replayed', () => {
+  it('is a dead letter once it has failed, unless a replay is requested', () => {
     assert.deepEqual(
       [event('Failed', 0, 0), event('Failed', 1, 0), event('Failed', 1, 1), event('Pending', 0, 0)].map(
         isDeadLetter,
@@ -75,7 +75,7 @@ describe('the calls of a function', () => {
     assert.equal(calls.coldStarts, 3);
   });
 
-  it('have a mean duration, and bounds for shares of them', () => {
+  it('have a mean duration, and bounds for shares of the calls', () => {
     assert.equal(secondsText(calls.averageSeconds), '50ms');
     assert.deepEqual(
       [0.5, 0.9, 1].map((share) => secondsText(calls.within(share))),

@@ -70,7 +70,7 @@ describe('the rules of why in a browser', () => {
     assert.deepEqual(answers, expected);
   });
 
-  it('need nothing but the rules, objects and words of the shell', () => {
+  it('import nothing but rules, objects and the quoting of shell words', () => {
     const others = inputs.filter((path) => !/^src\/(why|apimachinery|features)\//.test(path));
     assert.deepEqual(others, ['src/base/shell-words.ts']);
   });

@@ -15,12 +15,12 @@ const read = (text: string) =>
     .split('\n');
 
 describe('a command', () => {
-  it('contains each value as one word with any characters', () => {
+  it('contains each value as one word, whatever its characters are', () => {
     for (const value of ['web', 'a b', "it's", '$(echo no)', '`echo no`', ';echo', '*', '{"a":1}', '~'])
       assert.deepEqual(read(command`get ${value} -n x`), ['get', value, '-n', 'x']);
   });
 
-  it('has each value of a list as a word, and words that are quoted already as they are', () => {
+  it('has each value of a list as a word, and leaves words unchanged that are quoted already', () => {
     const text = command`label ${['a=1', 'b=x y']}${new Words(' -n shop')} --list`;
     assert.deepEqual(read(text), ['label', 'a=1', 'b=x y', '-n', 'shop', '--list']);
   });
@@ -30,7 +30,7 @@ describe('a command', () => {
   });
 });
 
-it('a command of an explanation does not run what an image is called', () => {
+it('a command of an explanation does not run a command in the name of an image', () => {
   const web = waiting('web', 'ErrImagePull', 'bad', { image: 'x; touch /tmp/pwned' });
   const seen = new Snapshot({ nowMs: Date.parse(now), objects: { pods: [web] } });
   const book = new RuleBook(rules);

@@ -90,7 +90,7 @@ test('a container that has run longer than before its last end is no fault', () 
   assert.deepEqual(rulesFor('2026-01-01T23:59:52Z'), []);
 });
 
-test('a cycle of causes ends', () => {
+test('a chain ends at a cycle of causes', () => {
   const owner = (kind: string, name: string) => ({
     ownerReferences: [{ kind, name, uid: `uid-of-${kind}-${name}`, controller: true }],
   });

@@ -38,7 +38,7 @@ describe('the steps of the start', () => {
     assert.equal(past({ pods: [web], events: [pulled] }, 'pods'), steps.map((one) => `  ${one}\n`).join(''));
   });
 
-  it('of a Deployment are those of its newest pod below its own', () => {
+  it('of a Deployment are its own, followed by those of its newest pod', () => {
     const deployment = object('Deployment', 'web', { status: { conditions: [met('Available', 10)] } });
     const replicaSet = object('ReplicaSet', 'web-1', { metadata: owner('Deployment', 'web') });
     const objects = { 'deployments.apps': [deployment], 'replicasets.apps': [replicaSet], pods: [web] };

@@ -1,4 +1,4 @@
-/** A state of a cluster and what must be said of one object in it. */
+/** A state of a cluster, and the explanation that one object in it must have. */
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import type { KindKey, ObjectRef } from '../../../src/why/kinds.ts';
 

@@ -35,7 +35,7 @@ test('the maximum size comes from the schema, or from the size of a request', ()
   }
 });
 
-test('required fields without a default count as bytes of each element', () => {
+test('required fields without a default add to the minimum size of each element', () => {
   const required = {
     type: 'object',
     required: ['ab', 'cd'],

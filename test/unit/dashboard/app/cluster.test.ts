@@ -109,14 +109,14 @@ describe('owners', () => {
   const others = [owned('Pod', 'other'), shared];
   const objects = [pod, set, deployment, ...others];
 
-  it('stand above an object, the topmost first', () => {
+  it('of an object are listed with the topmost first', () => {
     assert.deepEqual(
       ownersOf(pod, objects).map(({ metadata }) => metadata.name),
       ['web', 'web-1'],
     );
   });
 
-  it('have a tree of what they own', () => {
+  it('have a tree of the objects that they own', () => {
     const { children } = treeBelow(deployment, objects);
     assert.deepEqual(
       children.map(({ object, children: inner }) => [object.metadata.name, inner.length]),
@@ -136,13 +136,13 @@ describe('owners', () => {
     assert.equal(treeBelow(a, [a, b]).children.length, 1);
   });
 
-  it('take along what no other object owns', () => {
+  it('are deleted with the objects that no other object owns', () => {
     const { gone, needsName } = deleteEffects(deployment, objects);
     assert.equal(effectsText(gone), '1 Pod, 1 ReplicaSet');
     assert.equal(needsName, false);
   });
 
-  it('mention that the controller replaces a deleted pod', () => {
+  it('replace a deleted pod, which the effects of the deletion mention', () => {
     assert.match(deleteEffects(pod, objects).remarks.join(), /makes a new one/);
   });
 });
@@ -154,12 +154,12 @@ describe('a deletion', () => {
     metadata: { name: 'shop', uid: 'n', ownerReferences: [] },
   };
 
-  it('of a namespace takes everything in it, and requires its name', () => {
+  it('of a namespace deletes everything in it, and requires its name', () => {
     const { gone, needsName } = deleteEffects(namespace, [owned('Pod', 'a'), owned('Pod', 'b')]);
     assert.deepEqual([effectsText(gone), needsName], ['2 Pods', true]);
   });
 
-  it('of a definition takes the objects of its kind', () => {
+  it('of a CustomResourceDefinition deletes the objects of its kind, and requires its name', () => {
     const definition = { ...namespace, key: 'customresourcedefinitions.apiextensions.k8s.io' };
     const { gone, needsName } = deleteEffects(definition, [owned('Boat', 'a'), owned('Pod', 'b')], 'boats');
     assert.deepEqual([effectsText(gone), needsName], ['1 Boat', true]);

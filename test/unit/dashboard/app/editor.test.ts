@@ -21,7 +21,7 @@ describe('the difference of two texts', () => {
     assert.deepEqual(difference('a', 'a'), [' a']);
   });
 
-  it('gives both texts back, whatever they are', () => {
+  it('contains both texts completely, whatever they are', () => {
     const texts = ['', 'a', 'a\nb\na\nb', 'b\na\nb\nc', 'c\nc\na', 'a\nc\nb\na\nc'];
     for (const before of texts)
       for (const after of texts) {
@@ -73,7 +73,7 @@ describe('the place of the cursor', () => {
       );
     });
 
-  it('has the fields of the same object alone as siblings', () => {
+  it('has only the fields of the same object as siblings', () => {
     const text = 'spec:\n  items:\n  - a: 1\n    b: 2\n    \n    c: 3\n  - d: 4\n';
     assert.deepEqual(
       yamlPlace(text, text.indexOf('    \n') + 4).siblings.toSorted(),
@@ -110,14 +110,14 @@ describe('the fields of a schema', () => {
   };
   const labels = (...path: string[]) => fieldsAt(document, kind, path).map(({ label }) => label);
 
-  it('come in order, the required ones first, through references', () => {
+  it('are sorted, the required ones first, and are found through references', () => {
     assert.deepEqual(labels('spec'), ['sails', 'color', 'crew', 'flags', 'isNew']);
     assert.deepEqual(labels('spec', 'crew', '-'), ['name']);
     assert.deepEqual(labels('spec', 'flags', 'any'), ['name']);
     assert.deepEqual(labels('nothing', 'here'), []);
   });
 
-  it('have types and texts', () => {
+  it('have types and descriptions', () => {
     const fields = fieldsAt(document, kind, ['spec']);
     assert.deepEqual(fields[0], {
       label: 'sails',
@@ -151,7 +151,7 @@ describe('an edited object', () => {
     status: { replicas: 1 },
   };
 
-  it('is shown without what the server sets, and without the status that another request changes', () => {
+  it('is shown without the fields that the server sets, and without a status that is a subresource', () => {
     const part = editablePart(object, true);
     assert.deepEqual(part, {
       apiVersion: 'v1',
@@ -167,7 +167,7 @@ describe('an edited object', () => {
     assert.deepEqual(sent.metadata, { name: 'a', labels: { x: 'y' }, resourceVersion: '7', uid: 'u' });
   });
 
-  it('is refused under another name, and as a text that is no object', () => {
+  it('is rejected if its name was changed, or if the text is not an object', () => {
     assert.throws(() => objectToSend({ metadata: { name: 'b' } }, object), /metadata\.name must stay a/);
     assert.throws(() => objectToSend('words', object), /no object/);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ListPieces } from '../../../../src/dashboard/app/cluster/plan/list-pieces.ts';
 
-/** Cuts a text at each of the positions, and returns what was found in it. */
+/** Reads a text in pieces of this length; returns the objects, the start, and the answer without objects. */
 function read(text: string, pieceLength: number, member = 'items') {
   const pieces = new ListPieces(member);
   const objects: unknown[] = [];
@@ -40,7 +40,7 @@ describe('the pieces of a list', () => {
         assert.deepEqual(head, { kind: list.kind, metadata: list.metadata, items: [] });
       });
 
-  it('are found in the field that is named', () => {
+  it('are found in the field with the given name', () => {
     const table = { columnDefinitions: [{ name: 'Name' }], rows: [{ cells: ['a', 1] }] };
     const { objects, head } = read(JSON.stringify(table), 5, 'rows');
     assert.deepEqual(objects, table.rows);
@@ -58,7 +58,7 @@ describe('the pieces of a list', () => {
       assert.deepEqual([objects, envelope], [[], JSON.parse(JSON.stringify(answer))]);
     });
 
-  it('end without JSON when the answer was cut', () => {
+  it('leave invalid JSON if the answer was cut', () => {
     const text = JSON.stringify(list);
     for (const length of [5, 60, text.length - 1]) {
       const pieces = new ListPieces('items');

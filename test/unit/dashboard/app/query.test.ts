@@ -86,18 +86,18 @@ describe('a search', () => {
     ['ns:other', []],
   ];
   for (const [text, names] of cases)
-    it(`${text} finds ${names.join(' and ') || 'nothing'}`, () => {
+    it(`for ${text} finds ${names.join(' and ') || 'nothing'}`, () => {
       assert.deepEqual(found(text), names);
     });
 
-  it('finds nothing by a state among objects that have none', () => {
+  it('by a state does not find objects that have no state', () => {
     assert.equal(settings.health, undefined);
     assert.equal(found('not:ready').includes('settings'), false);
   });
 });
 
 describe('ranking', () => {
-  it('puts the exact name before a name that only begins so', () => {
+  it('puts the exact name before a name that only begins with the text', () => {
     assert.deepEqual(
       rank(all, parseQuery('web'), 10).best.map(({ item }) => item.name),
       ['web', 'web-1'],
@@ -135,7 +135,7 @@ describe('the entries of the palette', () => {
     assert.deepEqual(types(''), ['command']);
   });
 
-  it('offer an action whose title begins with one word, on what the others find', () => {
+  it('offer an action whose title begins with one word, on the object that the other words find', () => {
     const [first] = entries('del cart');
     assert.ok(first?.type === 'action');
     assert.deepEqual([first.action.title, first.item.name], ['Delete', 'cart-9']);

@@ -64,7 +64,7 @@ describe('the order of cells', () => {
     assert.deepEqual(sorted(['vm10', 'vm9'], 'ascending', sortKeyOf), ['vm9', 'vm10']);
   });
 
-  it('is ascending, descending and the one of the server after three clicks', () => {
+  it('is ascending after a click, descending after the second, and that of the server after the third', () => {
     const first = nextOrder(undefined, 'Age');
     const second = nextOrder(first, 'Age');
     assert.deepEqual(
@@ -123,7 +123,7 @@ describe('the health of a row', () => {
 });
 
 describe('a table', () => {
-  it('keeps the name and the states alone on a narrow screen', () => {
+  it('shows only the name and the states on a narrow screen', () => {
     const names = (isNarrow: boolean, isWide: boolean) =>
       shownColumns({ columns, hasNamespaces: true, isWide, isNarrow }).map(({ name }) => name);
     assert.deepEqual(names(true, false), ['Name', 'Ready', 'Status']);
@@ -154,14 +154,14 @@ describe('a table', () => {
     assert.ok(widthsOf(shown, all).every((width) => width >= 5));
   });
 
-  it('derives the searchable side of a row once, as long as the columns are the same', () => {
+  it('prepares a row for searches once, as long as the columns are the same', () => {
     const cache = new RowCache();
     const rows = rowsOf(table(['a', '1/1', 'Running', '0', '']));
     assert.equal(cache.of(columns, rows)[0], cache.of(columns, rows)[0]);
     assert.notEqual(cache.of(columns, rows)[0], cache.of([...columns], rows)[0]);
   });
 
-  it('makes events of rows from the events of a watch, and keeps the version of a bookmark', () => {
+  it('turns the events of a watch into events of rows, and keeps the version of a bookmark', () => {
     const object = { apiVersion: '', kind: 'Table', ...table(['a', '1/1', 'Running', '0', '']) };
     const [added] = rowEvent({ type: 'ADDED', object: object as never });
     assert.equal(added?.object.metadata.name, 'a');

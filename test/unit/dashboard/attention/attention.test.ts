@@ -60,7 +60,7 @@ describe('the cards', () => {
     );
   });
 
-  it('keep their identity while only other objects come and go', () => {
+  it('keep their identity while other objects with the same cause come and go', () => {
     const fewer = {
       ...objects,
       pods: { items: objects.pods?.items.slice(0, 1) ?? [], synced: true, refused: false },
@@ -69,7 +69,7 @@ describe('the cards', () => {
     assert.equal(again[0]?.id, cards[0]?.id);
   });
 
-  it('are counted by severity and found by what they say', () => {
+  it('are counted by severity and found by their text', () => {
     assert.deepEqual(severityCounts(cards), { broken: 1, degraded: 0, waiting: 1 });
     assert.deepEqual(
       matching(cards, 'POD/B').map(({ id }) => id),

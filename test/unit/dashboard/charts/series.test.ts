@@ -16,12 +16,12 @@ describe('a series', () => {
     });
   });
 
-  it('has nothing of before a gap that is longer than the time that it shows', () => {
+  it('has no values from before a gap that is longer than the time that it shows', () => {
     const before = withSample(emptySeries(1), 0, [1], 2000);
     assert.deepEqual(withSample(before, 60_000, [2], 2000), { times: [60_000], lines: [[2]] });
   });
 
-  it('has no value for a line without one', () => {
+  it('has null for a line without a value', () => {
     assert.deepEqual(withSample(emptySeries(2), 0, [1], 1).lines, [[1], [null]]);
   });
 });
@@ -31,7 +31,7 @@ describe('the rate of a counter', () => {
     assert.equal(rateOf({ atMs: 1000, total: 10 }, { atMs: 3000, total: 50 }), 20);
   });
 
-  it('is unknown at first, after a restart, and without time between', () => {
+  it('is unknown at first, after a restart, and between two equal times', () => {
     const now = { atMs: 3000, total: 5 };
     assert.equal(rateOf(undefined, now), null);
     assert.equal(rateOf({ atMs: 1000, total: 10 }, now), null);

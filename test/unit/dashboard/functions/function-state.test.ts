@@ -26,7 +26,7 @@ describe('the state of a function', () => {
     assert.equal(stateOf(undefined).word, 'being built');
   });
 
-  it('names why it cannot be called', () => {
+  it('has the reason if it cannot be called', () => {
     const failed = stateOf(condition('Ready', 'False', 'BuildFailed', 'no matching version of left-pad'));
     assert.deepEqual([failed.word, failed.health], ['cannot be called', 'bad']);
     assert.match(failed.reason, /left-pad/);
@@ -34,7 +34,7 @@ describe('the state of a function', () => {
 });
 
 describe('an answer', () => {
-  it('is indented if it is JSON, and otherwise shown as it is', () => {
+  it('is indented if it is JSON, and otherwise shown unchanged', () => {
     assert.equal(prettyJson('{"a":[1]}'), '{\n  "a": [\n    1\n  ]\n}');
     assert.equal(prettyJson('hello'), 'hello');
   });

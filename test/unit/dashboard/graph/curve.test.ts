@@ -28,7 +28,7 @@ describe('the parts of a graph that belong to a node', () => {
     return { from, to };
   });
 
-  it('are the ways that lead to it and those that begin at it, without side ways', () => {
+  it('are the nodes on the paths to it and from it', () => {
     assert.deepEqual([...related(edges, 'b')].sort(), ['a', 'b', 'c', 'd', 'n']);
     assert.deepEqual([...related(edges, 'n')].sort(), ['a', 'b', 'c', 'n', 'y']);
     assert.deepEqual([...related(edges, 'lonely')], ['lonely']);

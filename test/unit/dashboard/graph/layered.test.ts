@@ -66,7 +66,7 @@ describe('a layered layout', () => {
     for (const [across] of long.slice(1, -1)) assert.ok(Math.abs(across - (b?.center ?? 0)) >= 50);
   });
 
-  it('untangles crossings that another order avoids', () => {
+  it('has no crossings if an order of the nodes avoids them', () => {
     const layerOf = (id: string) => (id < 'd' ? 0 : 1);
     const nodes = [...'abcdef'].map((id) => node(id, { layer: layerOf(id) }));
     const { nodes: placed } = layered(nodes, edgesOf('a>f b>e c>d'), gaps);
@@ -81,7 +81,7 @@ describe('a layered layout', () => {
     assert.deepEqual(edges, [[], []]);
   });
 
-  it('of nothing is empty', () => {
+  it('without nodes is empty', () => {
     assert.deepEqual(layered([], [], gaps), { nodes: new Map(), edges: [], breadth: 0, depth: 0 });
   });
 });

@@ -24,7 +24,7 @@ describe('a reader of one log', () => {
     assert.deepEqual(reader.end(), []);
   });
 
-  it('returns the last line without a line feed at the end', () => {
+  it('returns a last line without a line feed when the log ends', () => {
     const reader = new LineReader(0);
     assert.deepEqual(reader.read(at(1, 'whole').trimEnd()), []);
     assert.deepEqual(
@@ -45,7 +45,7 @@ describe('a reader of one log', () => {
     ]);
   });
 
-  it('gives a line without a time that of the line before', () => {
+  it('gives a line without a time the time of the line before', () => {
     const reader = new LineReader(0);
     const [, second] = reader.read(`${at(1, 'a')}  at main.js:1\n`);
     assert.deepEqual(second, {
@@ -70,7 +70,7 @@ describe('merged logs', () => {
     assert.deepEqual(textsOf(both), ['0:a', '1:b', '0:c', '1:d', '0:e', '1:f']);
   });
 
-  it('keep the order of arrival among lines of one time', () => {
+  it('keep the order of arrival among lines with the same time', () => {
     const first = mergeLines(emptyLog, read(0, at(1, 'a') + at(1, 'b')), 10);
     assert.deepEqual(textsOf(mergeLines(first, read(1, at(1, 'c')), 10)), ['0:a', '0:b', '1:c']);
   });

@@ -39,13 +39,13 @@ describe('a search in logs', () => {
     assert.match(found.fault, /Unterminated group|Invalid/);
   });
 
-  it('marks each place, also in a line that was matched before', () => {
+  it('marks the found text, also after the same search has matched another line', () => {
     const found = search('ab');
     assert.ok(found.matches('xx ab'));
     assert.deepEqual(found.spans('ab x'), [[0, 2]]);
   });
 
-  it('marks each place, and an empty match nowhere', () => {
+  it('marks each place where the text was found, and no empty match', () => {
     assert.deepEqual(search('ab').spans('ab cab'), [
       [0, 2],
       [4, 6],
@@ -68,7 +68,7 @@ describe('a colored line', () => {
     );
   });
 
-  it('marks what was found across a change of color', () => {
+  it('marks the found text across a change of color', () => {
     const line = withoutControls('a\u001b[31mbc\u001b[0md');
     assert.equal(line.text, 'abcd');
     assert.deepEqual(

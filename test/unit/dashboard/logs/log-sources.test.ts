@@ -31,7 +31,7 @@ describe('the sources of logs', () => {
     ]);
   });
 
-  it('are those of one pod, or one container of it, which may be an init container', () => {
+  it('are the containers of one pod, or one of its containers, which may be an init container', () => {
     assert.deepEqual(namesOf({ namespace: 'default', pod: 'db' }), ['db/main', 'db/proxy']);
     assert.deepEqual(namesOf({ pod: 'db', container: 'init' }), ['db/init']);
     assert.deepEqual(namesOf({ namespace: 'other' }), []);
@@ -54,7 +54,7 @@ describe('the sources of logs', () => {
     );
   });
 
-  it('have a path with the time of each line', () => {
+  it('have a path that requests the time of each line', () => {
     const [source] = logSources(pods, { ...all, pod: 'db' });
     assert.ok(source);
     const options = { isFollowing: true, isPrevious: false, tail: 100, since: '' };

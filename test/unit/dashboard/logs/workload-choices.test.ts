@@ -20,7 +20,7 @@ describe('the choices of logs', () => {
     assert.equal(choice?.pods.length, 2);
   });
 
-  it('have a pod without a workload, or without labels, by its name', () => {
+  it('name a pod that has no workload or no labels', () => {
     const choices = workloadChoices([pod('alone', { metadata: { labels: { app: 'x' } } }), pod('bare')]);
     assert.deepEqual(
       choices.map(({ title, labels, pod: name }) => [title, labels, name]),

@@ -57,7 +57,7 @@ describe('the map of the nodes', () => {
     );
   });
 
-  it('has the pods that run there, what takes most first', () => {
+  it('has the pods that run on a node, the largest users first', () => {
     const found = nodeMap(source, 'cpu').find(({ name }) => name === 'n1');
     assert.deepEqual(
       found?.pods.map(({ name, use }) => [name, use?.cpu]),
@@ -69,7 +69,7 @@ describe('the map of the nodes', () => {
     assert.deepEqual(found?.requests, { cpu: 600, memory: 128 * 2 ** 20 });
   });
 
-  it('tells cordoned nodes and those under pressure', () => {
+  it('marks cordoned nodes and nodes under pressure', () => {
     const [n2, n1] = nodeMap(source, 'cpu');
     assert.deepEqual([n1?.isCordoned, n2?.isCordoned], [false, true]);
     assert.deepEqual(n1?.pressures, ['MemoryPressure']);
@@ -106,7 +106,7 @@ describe('the view of a drain', () => {
     assert.equal(view.refusals.length, 2);
   });
 
-  it('names what ends when it is forced', () => {
+  it('names the pods that end when the drain is forced', () => {
     const view = drainView(pods, [], { force: true, deleteEmptyDirData: true });
     assert.deepEqual(view.refusals, []);
     assert.equal(fates(view).alone, 'ends: no controller replaces it');

@@ -11,7 +11,7 @@ import { samplesWith } from '../../../../src/views/metric-samples.ts';
 import { condition, node, pod, waiting } from '../../why/why-objects.ts';
 
 describe('the numbers of the overview', () => {
-  it('count nodes and add up what pods may have of them', () => {
+  it('count nodes, and add up their allocatable resources', () => {
     const one = node('n1', {
       spec: { unschedulable: true },
       status: { conditions: [condition('Ready', 'True')], allocatable: { cpu: '2', memory: '1Gi' } },
@@ -43,7 +43,7 @@ describe('the numbers of the overview', () => {
     assert.deepEqual(totalUse({ items }), { cpu: 1250, memory: 2 ** 29 });
   });
 
-  it('count the requests of the API server, and those that it could not serve', () => {
+  it('count the requests of the API server, and those that failed', () => {
     const page = [
       '# TYPE apiserver_request_total counter',
       'apiserver_request_total{code="200",verb="GET"} 10',

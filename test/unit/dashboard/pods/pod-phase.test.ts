@@ -1,4 +1,4 @@
-/** Pods in a word, and the workload that they belong to. */
+/** The state of a pod in a word, and the workload that the pod belongs to. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { podHealth, podPhase, restartsOf } from '../../../../src/dashboard/app/pods/plan/pod-phase.ts';
@@ -21,7 +21,7 @@ describe('the state of a pod', () => {
     assert.equal(restartsOf({ spec: 1, status: null }), 0);
   });
 
-  it('is good when the pod is ready, and bad when it cannot become so by itself', () => {
+  it('is good when the pod is ready, and bad when it cannot become ready by itself', () => {
     const ready = { status: { phase: 'Running', conditions: [condition('Ready', 'True')] } };
     assert.equal(podHealth(pod('a', ready)), 'good');
     assert.equal(podHealth(waiting('a', 'ContainerCreating', '')), 'waiting');

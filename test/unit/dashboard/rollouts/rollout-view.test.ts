@@ -59,7 +59,7 @@ describe('the rollout of a Deployment', () => {
     );
   });
 
-  it('has the state in the words of ctl rollout status, and knows that it is paused', () => {
+  it('has the state in the words of ctl rollout status, and whether the rollout is paused', () => {
     assert.equal(view.state.outcome, 'waiting');
     assert.match(view.state.message, /1 out of 2 new replicas have been updated/);
     assert.equal(view.isPaused, true);

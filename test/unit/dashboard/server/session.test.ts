@@ -10,14 +10,14 @@ import { maxSealed, newSession, openSession } from '../../../../src/dashboard/se
 const [old, current, foreign] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2), Buffer.alloc(32, 3)];
 
 describe('a sealed text', () => {
-  test('is opened by each key that is known, and by no other', () => {
+  test('is opened with each known key, and with no other', () => {
     const sealed = seal(old, 'purpose', 'text');
     assert.equal(unseal([current, old], 'purpose', sealed), 'text');
     assert.equal(unseal([current, foreign], 'purpose', sealed), undefined);
     assert.equal(unseal([], 'purpose', sealed), undefined);
   });
 
-  test('is opened for its purpose alone', () => {
+  test('is opened only for its purpose', () => {
     assert.equal(unseal([old], 'another', seal(old, 'purpose', 'text')), undefined);
   });
 
@@ -31,7 +31,7 @@ describe('a sealed text', () => {
     assert.equal(unseal([old], 'purpose', `${sealed}=`), undefined);
   });
 
-  test('is another one each time', () => {
+  test('is different each time', () => {
     assert.notEqual(seal(old, 'purpose', 'text'), seal(old, 'purpose', 'text'));
   });
 });
@@ -41,18 +41,18 @@ describe('a session', () => {
   const content = { credential: { token: 'secret' }, until: 2000 };
   const made = () => newSession(content, keysOf(old)) ?? assert.fail('no session');
 
-  test('outlives a replacement of the key while the old one is known', () => {
+  test('survives a replacement of the key while the old one is known', () => {
     assert.deepEqual(openSession(made(), keysOf(current, old)), content);
     assert.equal(openSession(made(), keysOf(current)), undefined);
   });
 
-  test('is over at its end, and needs its proof', () => {
+  test('is not opened after its end, without its proof, or with the proof of another session', () => {
     assert.equal(openSession(made(), { ...keysOf(old), now: () => 2000 }), undefined);
     assert.equal(openSession({ ...made(), proof: made().proof }, keysOf(old)), undefined);
     assert.equal(openSession({ ...made(), proof: '' }, keysOf(old)), undefined);
   });
 
-  test('fits into the cookie of a browser, or is absent', () => {
+  test('fits into a cookie of a browser, or is not created', () => {
     const of = (length: number) =>
       newSession({ ...content, credential: { token: 'x'.repeat(length) } }, keysOf(old));
     assert.ok((of(2600)?.sealed.length ?? 0) <= maxSealed);
@@ -60,7 +60,7 @@ describe('a session', () => {
   });
 });
 
-test('the end of a token is what its claims say', () => {
+test('a token ends at the time in its claims, and never if its claims have no time', () => {
   const token = (claims: string) => `h.${Buffer.from(claims).toString('base64url')}.s`;
   assert.equal(endOfToken(token('{"exp":1700000000}')), 1_700_000_000_000);
   for (const other of [

@@ -18,14 +18,14 @@ describe('messages of a terminal', () => {
     assert.equal(partsOf(new Uint8Array()), undefined);
   });
 
-  it('have the size of the terminal', () => {
+  it('can contain the size of the terminal', () => {
     assert.equal(
       new TextDecoder().decode(resizeMessage(80, 24).subarray(1)),
       JSON.stringify({ Width: 80, Height: 24 }),
     );
   });
 
-  it('name a shell in the path, each word by itself', () => {
+  it('follow a request whose path has each word of the shell as a parameter', () => {
     const path = execPath({ namespace: 'shop', pod: 'web-1', container: 'main' }, ['sh', '-c', 'a & b']);
     const address = new URL(path, 'http://localhost');
     assert.equal(address.pathname, '/api/v1/namespaces/shop/pods/web-1/exec');

@@ -40,7 +40,7 @@ describe('the topology', () => {
     nodes: [node('n1'), node('n2'), node('n3')],
   });
 
-  it('leads from a route over its Service to the pods of a workload and their nodes', () => {
+  it('leads from a route through its Service to the pods of a workload and their nodes', () => {
     assert.deepEqual(
       found.edges.map(({ from, to }) => `${from} -> ${to}`),
       [
@@ -67,7 +67,7 @@ describe('the topology', () => {
     assert.deepEqual([first?.health, second?.health], ['good', 'waiting']);
   });
 
-  it('calls a Service bad whose labels select nothing, and one without labels idle', () => {
+  it('marks a Service whose selector selects no pod as bad, and one without a selector as idle', () => {
     const { nodes } = graph({
       services: [service('lost', { app: 'none' }), service('outside', undefined, { type: 'ExternalName' })],
     });
@@ -120,7 +120,7 @@ describe('the topology of Gateways', () => {
   });
   const health = new Map(found.nodes.map(({ name, column, health: of }) => [`${column} ${name}`, of]));
 
-  it('leads from a Gateway over its HTTPRoutes to their Services, each once', () => {
+  it('leads from a Gateway through its HTTPRoutes to their Services, each once', () => {
     const names = new Map(found.nodes.map(({ id, name, column }) => [id, `${column} ${name}`]));
     assert.deepEqual(
       found.edges.map(({ from, to, health: of }) => `${names.get(from)} -> ${names.get(to)} ${of}`),
@@ -135,7 +135,7 @@ describe('the topology of Gateways', () => {
     );
   });
 
-  it('shows a route as bad that is refused, or of which a Service does not exist', () => {
+  it('shows a route as bad if it is refused or one of its Services does not exist', () => {
     assert.deepEqual([health.get('1 shop'), health.get('1 lost')], ['bad', 'bad']);
   });
 

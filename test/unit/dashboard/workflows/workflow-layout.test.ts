@@ -1,4 +1,4 @@
-/** Workflows as graphs, and where a run stands. */
+/** Workflows as graphs, and the states of their runs. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runStates } from '../../../../src/dashboard/app/pages/workflows/plan/run-states.ts';
@@ -30,7 +30,7 @@ describe('the graph of a workflow', () => {
     return found;
   };
 
-  it('has a box for each state, inner ones too, with its place in the whole', () => {
+  it('has a box for each state, including inner states, with the path of the state as its id', () => {
     assert.deepEqual(boxes.map(({ name }) => name).sort(), [
       'Both',
       'Charge',
@@ -54,7 +54,7 @@ describe('the graph of a workflow', () => {
     assert.ok(box('Reserve').y + box('Reserve').height < box('Pack').y);
   });
 
-  it('leads down from state to state, with the errors of a Catch as labels', () => {
+  it('has arrows that lead down from state to state, with the errors of a Catch as labels', () => {
     assert.deepEqual(arrows.map(({ label }) => label).filter(Boolean), ['on Refused']);
     assert.ok(arrows.length >= 4);
     for (const { points } of arrows) assert.ok((points[0]?.[1] ?? 0) < (points.at(-1)?.[1] ?? 0));
@@ -72,7 +72,7 @@ describe('the states of a run', () => {
     ...{ id: ++id, time: `2026-01-02T00:00:${String(id % 60).padStart(2, '0')}Z`, type, state, ...more },
   });
 
-  it('are running once entered, and succeeded once left', () => {
+  it('are running once entered, and have succeeded once left', () => {
     const states = runStates(
       [
         entry('TaskStateEntered', 'Check', { input: '{"a":1}' }),

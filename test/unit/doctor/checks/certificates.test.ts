@@ -25,12 +25,12 @@ describe('checks of certificates', () => {
     ]);
   });
 
-  it('have no command for the authority', () =>
+  it('give no command for the authority', () =>
     assert.deepEqual(at('certificate-expiry', certificate(-1, { isAuthority: true })), [
       'fault: /data/pki/apiserver.crt expired on 2026-11-28',
     ]));
 
-  it('suspect the clock if one begins in the future', () =>
+  it('suspect the clock if a certificate is not valid yet', () =>
     assert.deepEqual(at('certificate-expiry', certificate(9, { notBefore: situation.now + day })), [
       'fault: /data/pki/apiserver.crt is valid only from 2026-11-30 # timedatectl set-ntp true',
     ]));

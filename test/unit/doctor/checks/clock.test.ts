@@ -6,7 +6,7 @@ import { linesOf, observe } from '../../../fixtures/situation.ts';
 const at = (isSynchronised: boolean | undefined, hasService = true) =>
   linesOf(observe(clockChecks, 'clock-synchronised', { isSynchronised, hasService }));
 
-test('an unsynchronized clock is fixed by enabling or installing the time service', () => {
+test('the advice for an unsynchronized clock is to enable or install the time service', () => {
   assert.deepEqual(at(true), ['ok: the clock is synchronised']);
   assert.deepEqual(at(false), ['warning: the clock is not synchronised # timedatectl set-ntp true']);
   assert.match(at(false, false)[0] ?? '', /^warning: .* # apt-get .*install .* chrony$/);

@@ -55,7 +55,7 @@ describe('reachability between nodes', () => {
     ]);
   });
 
-  it('requires a rule of the receiver if no dropping rule is known', () => {
+  it('is restored by a rule of the receiver that accepts the sender if no dropping rule is known', () => {
     assert.deepEqual(lines([node('a', answer([cut])), node('b', { problem: 'silent' })], 'reachability'), [
       'fault b: a to b: 192.0.2.2 does not answer (no answer within 2 s) # iptables -I INPUT --source 192.0.2.1 --jump ACCEPT',
     ]);
@@ -79,7 +79,7 @@ describe('reachability between nodes', () => {
 });
 
 describe('checks of nodes', () => {
-  it('report which are not Ready, and which agents do not answer', () => {
+  it('report the nodes that are not Ready, and the agents that do not answer', () => {
     const nodes = [
       node('a', answer([])),
       node('b', { problem: 'ECONNREFUSED' }, { isReady: false, message: 'no report' }),
@@ -93,7 +93,7 @@ describe('checks of nodes', () => {
     ]);
   });
 
-  it('give the findings of a node its name', () => {
+  it('add the name of a node to its findings', () => {
     const own = answer([], {
       findings: [{ check: 'ports', severity: 'ok', found: 'free', node: 'another node' }],
     });

@@ -22,13 +22,13 @@ describe('checks of disks', () => {
     [4.9, 'images', 'fault'],
   ];
   for (const [free, what, severity] of cases)
-    it(`have ${free} of 100 free for ${what}: ${severity}`, () =>
+    it(`report ${severity} with ${free} of 100 GB free for ${what}`, () =>
       assert.match(
         at('disk-space', [disk(free, what)])[0] ?? '',
         new RegExp(`^${severity}: /d \\(${what}\\) has ${Math.floor(free * 1000)} MB`),
       ));
 
-  it('have room for a file of the log of etcd', () => {
+  it('require room for a file of the log of etcd', () => {
     const small = { ...disk(50), bytes: { free: 200 * 2 ** 20, size: 300 * 2 ** 20 } };
     assert.match(
       at('disk-space', [small])[0] ?? '',
@@ -36,10 +36,10 @@ describe('checks of disks', () => {
     );
   });
 
-  it('are mended by removing unused images, where images fill them', () =>
+  it('advise removing unused images on a disk of images', () =>
     assert.match(at('disk-space', [disk(1, 'images')])[0] ?? '', / # docker system prune --all --force$/));
 
-  it('have inodes, if their number is fixed', () => {
+  it('require free inodes if their number is fixed', () => {
     assert.deepEqual(at('disk-inodes', [disk(50, 'data', { free: 0, size: 0 })]), []);
     assert.match(at('disk-inodes', [disk(50, 'data', { free: 5, size: 100 })])[0] ?? '', /^ok/);
     assert.match(
@@ -48,7 +48,7 @@ describe('checks of disks', () => {
     );
   });
 
-  it('synchronise writes in time', () => {
+  it('report writes that are synchronised slowly', () => {
     assert.deepEqual(at('disk-sync', [], [1, 10]), ['ok: the slowest of 2 synchronised writes took 10.0 ms']);
     assert.match(at('disk-sync', [], [11])[0] ?? '', /^note/);
     assert.match(at('disk-sync', [], [101])[0] ?? '', /^warning/);

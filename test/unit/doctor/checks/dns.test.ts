@@ -10,18 +10,18 @@ describe('checks of name servers', () => {
   it('accept a server that answers', () =>
     assert.deepEqual(at('dns-servers', 'nameserver 192.0.2.53\n'), ['ok: name server 192.0.2.53 answers']));
 
-  it('need at least one', () =>
+  it('require at least one server', () =>
     assert.match(
       at('dns-servers', 'search example.com\n')[0] ?? '',
       /^fault: \/etc\/resolv\.conf names no server # printf/,
     ));
 
-  it('do not let cluster DNS query itself', () =>
+  it('reject cluster DNS as its own name server', () =>
     assert.deepEqual(at('dns-servers', 'nameserver 10.96.0.10\n'), [
       "fault: /etc/resolv.conf names cluster DNS (10.96.0.10) # sed -i '/^nameserver 10.96.0.10$/d' /etc/resolv.conf",
     ]));
 
-  it('warn of a silent server, and note a server on this machine', () =>
+  it('warn about a silent server, and note a server on this machine', () =>
     assert.deepEqual(
       at('dns-servers', 'nameserver 192.0.2.53\nnameserver 127.0.0.53\n', { silent: ['192.0.2.53'] }),
       [
@@ -37,7 +37,7 @@ describe('checks of cluster DNS', () => {
     assert.deepEqual(at('dns-cluster', '', { clusterName: { name, address: '10.96.0.1' } }), [
       `ok: ${name} is 10.96.0.1 at 10.96.0.10`,
     ]));
-  it('restart a node whose cluster DNS does not answer', () =>
+  it('advise restarting a node whose cluster DNS does not answer', () =>
     assert.deepEqual(at('dns-cluster', '', { clusterName: { name, problem: 'ETIMEOUT' } }), [
       `fault: cluster DNS at 10.96.0.10 does not find ${name}: ETIMEOUT # systemctl restart minik8s.service`,
     ]));

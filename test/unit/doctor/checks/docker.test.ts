@@ -27,12 +27,12 @@ describe('checks of Docker', () => {
     for (const { name } of dockerChecks) for (const line of at(name)) assert.match(line, /^ok: /, name);
   });
 
-  it('name the program by which the engine writes its rules', () =>
+  it('name the program with which the engine writes its rules', () =>
     assert.deepEqual(at('docker-iptables', { firewallBackend: 'nftables' }), [
       'ok: Docker sets up its firewall rules by nftables',
     ]));
 
-  it('name the restart of an engine whose rules were deleted, unless its settings want none', () => {
+  it('advise restarting an engine whose rules were deleted, unless its settings want none', () => {
     const deleted = { hasFirewallRules: false };
     assert.deepEqual(at('docker-iptables', {}, deleted), [
       'warning: another program deleted the firewall rules of Docker # systemctl restart docker',
@@ -41,7 +41,7 @@ describe('checks of Docker', () => {
     assert.match(unwanted ?? '', /^note: /);
   });
 
-  it('start or install an engine that does not answer', () => {
+  it('advise starting or installing an engine that does not answer', () => {
     const problem = { problem: 'ENOENT' };
     const mend = (more: Partial<DockerFacts>) =>
       observe(dockerChecks, 'docker-answers', { ...facts, engine: problem, ...more })[0]?.mend;
@@ -78,7 +78,7 @@ describe('checks of Docker', () => {
     );
   });
 
-  it('warn of the driver cgroupfs with systemd on cgroup v2 only', () => {
+  it('warn about the driver cgroupfs with systemd on cgroup v2 only', () => {
     assert.deepEqual(at('docker-cgroup-driver', { cgroupDriver: 'cgroupfs' }), [
       `warning: cgroup driver cgroupfs beside systemd on cgroup v2 # printf '%s\\n' '{"exec-opts":["native.cgroupdriver=systemd"]}' >/etc/docker/daemon.json && systemctl restart docker`,
     ]);
@@ -91,14 +91,14 @@ describe('checks of Docker', () => {
       ]);
   });
 
-  it('add an option to the existing ones of daemon.json', () => {
+  it('advise adding an option to the existing ones of daemon.json', () => {
     const daemonJson = `{"data-root": "/it's", "live-restore": false}`;
     assert.deepEqual(at('docker-live-restore', { isLiveRestore: false }, { daemonJson }), [
       `note: live-restore is off # printf '%s\\n' '{"data-root":"/it'\\''s","live-restore":true}' >/etc/docker/daemon.json && systemctl reload docker`,
     ]);
   });
 
-  it('do not write a daemon.json that is damaged', () => {
+  it('give no command that overwrites a damaged daemon.json', () => {
     for (const daemonJson of ['{"a"', '[]', '7']) {
       assert.deepEqual(at('docker-live-restore', { isLiveRestore: false }, { daemonJson }), [
         'note: live-restore is off',
@@ -107,7 +107,7 @@ describe('checks of Docker', () => {
     }
   });
 
-  it('warn of vfs, of iptables switched off, and of mapped users', () => {
+  it('warn about vfs, disabled iptables and mapped users', () => {
     assert.match(at('docker-storage-driver', { storageDriver: 'vfs' })[0] ?? '', /^warning: .*"overlay2"/);
     assert.match(
       at('docker-iptables', {}, { daemonJson: '{"iptables":false}' })[0] ?? '',

@@ -19,7 +19,7 @@ describe('checks of etcd', () => {
   it('report nothing about an etcd that answers', () =>
     assert.deepEqual(at('etcd-answers', { text: page(1) }, 42), []));
 
-  it('start minik8s again only if it runs', () => {
+  it('advise restarting minik8s only if it runs', () => {
     assert.deepEqual(at('etcd-answers', { problem: 'ECONNREFUSED' }, 42), [
       'fault: etcd does not answer: ECONNREFUSED # systemctl restart minik8s.service',
     ]);
@@ -38,7 +38,7 @@ describe('checks of etcd', () => {
     assert.deepEqual(at('etcd-speed', { text: '' }), []);
   });
 
-  it('warn of a database that is four fifths full', () => {
+  it('warn about a database that is four fifths full', () => {
     assert.deepEqual(at('etcd-size', { text: page(7.9e6) }), [
       'ok: the database has 9.0 MB of 10.0 MB, 7.9 MB in use',
     ]);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fileChecks } from '../../../../src/doctor/checks/files.ts';
 import { linesOf, observe } from '../../../fixtures/situation.ts';
 
-test('files with keys are closed to other users, or chmod closes them', () => {
+test('a file with a key that other users can read is a fault, with the chmod command that closes it', () => {
   const closed = { path: '/data', mode: 0o700, most: 0o700 };
   assert.deepEqual(linesOf(observe(fileChecks, 'permissions', [closed, { ...closed, mode: 0o500 }])), [
     'ok: 2 files with keys are closed to others',

@@ -22,7 +22,7 @@ const at = (name: string, facts: Partial<FirewallFacts>, node = false) =>
   linesOf(observe(firewallChecks, name, { ...none, ...facts }, node ? { hasMaster: false } : {}));
 
 describe('checks of firewalld', () => {
-  it('open the ports, and trust the addresses of pods', () =>
+  it('advise opening the ports and trusting the addresses of pods', () =>
     assert.deepEqual(at('firewalld', { firewalld: { ports: ['22/tcp', '6443/udp'], trusted: [] } }), [
       'fault: firewalld is active and blocks the ports 6443/tcp, 10250/tcp, 8472/udp and packets of pods (10.244.0.0/16)' +
         ' # firewall-cmd --permanent --add-port=6443/tcp && firewall-cmd --permanent --add-port=10250/tcp' +
@@ -41,7 +41,7 @@ describe('checks of firewalld', () => {
 });
 
 describe('checks of ufw', () => {
-  it('allow the missing ports', () =>
+  it('advise allowing the missing ports', () =>
     assert.deepEqual(
       at('ufw', {
         ufw: ufw(
@@ -106,14 +106,14 @@ describe('chains that drop forwarded packets by default', () => {
       observe(firewallChecks, 'forwarding-rules', { ...none, forwards }, pid === undefined ? {} : { pid }),
     );
 
-  it('are as they should be with a rule for pods, or without such a chain', () => {
+  it('are ok with a rule for pods, and if there is no such chain', () => {
     assert.deepEqual(forwarding([]), ['ok: no chain drops forwarded packets by default']);
     assert.deepEqual(forwarding([forward('ip filter', true)], 42), [
       'ok: chain FORWARD of ip filter drops forwarded packets by default, and accepts those of pods',
     ]);
   });
 
-  it('of Docker lack the rule only while minik8s runs: its start adds it', () => {
+  it('of Docker are a fault without the rule only while minik8s runs, because its start adds the rule', () => {
     assert.match(
       forwarding([forward('ip filter', false)])[0] ?? '',
       /^ok: .*minik8s lets those of pods pass$/,
@@ -123,7 +123,7 @@ describe('chains that drop forwarded packets by default', () => {
     ]);
   });
 
-  it('of other firewalls get rules for the range of pods', () => {
+  it('of other firewalls come with commands that accept the range of pods', () => {
     const [line = ''] = forwarding([{ table: 'inet own', chain: 'forward', acceptsPods: false }], 42);
     assert.match(
       line,

@@ -26,13 +26,13 @@ describe('checks of kernel parameters', () => {
       'ok: fs.inotify.max_user_instances = 1024',
     ]));
 
-  it('set a value that is too low', () =>
+  it('advise setting a value that is too low', () =>
     assert.deepEqual(at('sysctls', { values: values('0', '128') }), [
       'fault: net.ipv4.ip_forward = 0 # sysctl -w net.ipv4.ip_forward=1',
       'warning: fs.inotify.max_user_instances = 128 # sysctl -w fs.inotify.max_user_instances=1024',
     ]));
 
-  it('can be mended by --fix', () => {
+  it('have a change that --fix can make', () => {
     const [forward] = observe(parameterChecks, 'sysctls', { values: values('0', '1024') });
     assert.deepEqual(forward?.fix, { kind: 'sysctl', name: 'net.ipv4.ip_forward', value: '1' });
   });
@@ -48,7 +48,7 @@ describe('checks of kernel parameters', () => {
     assert.deepEqual(at('open-files', {}), ['note: the number of open files is not known']);
   });
 
-  it('raise a low limit of watches', () => {
+  it('advise raising a low limit of watches', () => {
     assert.deepEqual(at('inotify-watches', { values: values('1', '1024', '65536') }), [
       'ok: fs.inotify.max_user_watches = 65536',
     ]);
@@ -68,7 +68,7 @@ describe('checks of open files', () => {
     assert.deepEqual(of(5, 2 ** 63), ['ok: 5 open files of the machine, without a limit']);
   });
 
-  it('warn of a low limit of the process, and near it', () => {
+  it('warn about a low limit of the process, and about a number near the limit', () => {
     const of = (count: number, max: number) => at('open-files-of-minik8s', { own: { count, max } }, 42);
     assert.deepEqual(of(100, 8192), ['ok: minik8s has 100 of 8192 open files']);
     assert.deepEqual(of(100, 1024), [

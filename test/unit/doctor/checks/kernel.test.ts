@@ -9,7 +9,7 @@ describe('checks of the kernel', () => {
   it('name each feature that works', () =>
     assert.deepEqual(linesOf(observe(kernelChecks, 'kernel-features', facts)), ['ok: nft works']));
 
-  it('load the module of a feature that the kernel refuses', () => {
+  it('advise loading the module of a feature that the kernel refuses', () => {
     const lacks = { vxlan: { cause: 'refused', reason: 'Unknown device type' } } as const;
     const [one] = observe(kernelChecks, 'kernel-features', { ...facts, lacks });
     assert.equal(one?.severity, 'fault');
@@ -17,7 +17,7 @@ describe('checks of the kernel', () => {
     assert.deepEqual(one?.fix, { kind: 'module', name: 'vxlan' });
   });
 
-  it('install the package of a missing program by the package manager of the machine', () => {
+  it('advise installing the package of a missing program with the package manager of the machine', () => {
     const lacks = { nft: { cause: 'missing', reason: 'nft: not found' } } as const;
     const mend = (packageManager: 'apt' | 'dnf') =>
       observe(kernelChecks, 'kernel-features', { ...facts, lacks }, { packageManager })[0]?.mend;
@@ -40,7 +40,7 @@ describe('checks of the kernel', () => {
     );
   });
 
-  it('warn of a table of connections that is four fifths full', () => {
+  it('warn about a table of connections that is four fifths full', () => {
     const at = (count: number) =>
       linesOf(observe(kernelChecks, 'kernel-conntrack', { ...facts, conntrack: { count, max: 1000 } }));
     assert.deepEqual(at(799), ['ok: 799 of 1000 tracked connections']);

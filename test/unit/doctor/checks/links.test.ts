@@ -9,7 +9,7 @@ const at = (name: string, facts: Partial<LinkFacts>, overlay: 'vxlan' | 'host-ro
   linesOf(observe(linkChecks, name, { pods: [], ...facts }, { overlay }));
 
 describe('checks of links', () => {
-  it('need room for the packets of the overlay', () => {
+  it('warn if the underlay has no room for the packets of the overlay', () => {
     assert.deepEqual(at('mtu-underlay', { underlay: eth0(1330) }), ['ok: eth0 has MTU 1330']);
     assert.deepEqual(at('mtu-underlay', { underlay: eth0(1329) }), [
       'warning: eth0 has MTU 1329 # ip link set dev eth0 mtu 1500',
@@ -19,7 +19,7 @@ describe('checks of links', () => {
     ]);
   });
 
-  it('warn of links of pods that are wider than the link below them', () => {
+  it('warn about links of pods with a larger MTU than the link below them', () => {
     assert.deepEqual(
       at('mtu-overlay', {
         underlay: eth0(1500),

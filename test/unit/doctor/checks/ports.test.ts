@@ -61,7 +61,7 @@ describe('checks of ports', () => {
       `note: ${api} is held by a process that is not known # ss -lnp`,
     ));
 
-  it('of Ingresses may be held by the web server of minik8s; other holders are a warning', () => {
+  it('accept the web server of minik8s on ports of Ingresses, and warn about other holders', () => {
     const webPorts = [
       { port: 80, flag: '--http-port' },
       { port: 443, flag: '--https-port' },

@@ -13,7 +13,7 @@ const at = (name: string, facts: Partial<ServedFacts>) =>
   linesOf(observe(servedChecks, name, { ...none, ...facts }));
 
 describe('checks of what a node serves', () => {
-  it('are fine with nothing to serve, and with all of it served', () => {
+  it('report nothing if there is nothing to serve, and ok if everything is served', () => {
     for (const { name } of servedChecks) assert.deepEqual(at(name, {}), [], name);
     assert.deepEqual(
       at('web-server', {
