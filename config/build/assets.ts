@@ -1,21 +1,21 @@
 /** The assets inside the one file. An asset is made again only when one of its sources has changed. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { constants, zstdCompress } from 'node:zlib';
 import { writePack } from '../../src/dashboard/server/asset-pack.ts';
 import { type Architecture, architectures, gnuProgram } from './architecture.ts';
+import { compressedOnce } from './compress.ts';
 import { makeDashboard } from './dashboard.ts';
 import { dockerArchive } from './docker-archive.ts';
 import { fieldDocs } from './field-docs.ts';
 import { buildGoProgram, type GoProgram, goLicenses, goSources } from './go-program.ts';
 import { modelsPackages } from './kubernetes-models.ts';
 import { licenses } from './licenses.ts';
+import { replaceFile } from './replace-file.ts';
 
 const run = promisify(execFile);
-const compress = promisify(zstdCompress);
 
 export interface AssetSources {
   readonly root: string;
@@ -75,7 +75,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     ),
   ]);
   const digests = join(outdir, 'digests.json');
-  await replace(digests, async (path) => writeFile(path, JSON.stringify(await digestsOf(made))));
+  await replaceFile(digests, async (path) => writeFile(path, JSON.stringify(await digestsOf(made))));
   return { ...made, 'digests.json': digests };
 }
 
@@ -89,7 +89,7 @@ async function packDashboard({ root, outdir }: AssetSources, target: string): Pr
       return { path, compressed, digest: sha256(compressed).slice(0, 32) };
     }),
   );
-  await replace(target, (draft) => writeFile(draft, writePack(files)));
+  await replaceFile(target, (draft) => writeFile(draft, writePack(files)));
 }
 
 /** Makes a Go program beside the asset, which tests run, and the asset from it. */
@@ -100,17 +100,10 @@ async function compressedProgram(
 ): Promise<void> {
   const program = join(outdir, name);
   await unlessNewer(program, goSources(root, name), (path) => buildGoProgram(root, name, arch, path));
-  await unlessNewer(target, [program, import.meta.filename], async (path) =>
-    writeFile(path, await compressed(await readFile(program))),
+  await unlessNewer(target, [program, join(import.meta.dirname, 'compress.ts')], async (path) =>
+    writeFile(path, await compressedOnce(await readFile(program))),
   );
 }
-
-/** Compresses an asset that is read only to be extracted; src/os/assets.ts decompresses it. */
-export const compressed = (content: Uint8Array) =>
-  compress(content, {
-    pledgedSrcSize: content.length,
-    params: { [constants.ZSTD_c_compressionLevel]: 19, [constants.ZSTD_c_checksumFlag]: 1 },
-  });
 
 async function digestsOf(files: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const digest = async ([name, path]: [string, string]) => [name, sha256(await readFile(path))] as const;
@@ -136,19 +129,7 @@ export async function unlessNewer(
   if (missing !== undefined) throw new Error(`${missing} is missing; run bin/setup`);
   if (made !== undefined && changed.every((time = 0) => time <= made)) return;
   await mkdir(dirname(target), { recursive: true });
-  await replace(target, make);
-}
-
-/** Several builds may run at once: each makes its own draft, and the last one is kept. */
-async function replace(target: string, make: (path: string) => Promise<void>): Promise<void> {
-  const draft = `${target}.${process.pid}.new`;
-  try {
-    await make(draft);
-    await rename(draft, target);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
+  await replaceFile(target, make);
 }
 
 async function modified(path: string): Promise<number | undefined> {

@@ -3,13 +3,11 @@
  * their content. Every file has a copy that is compressed by brotli beside it.
  */
 import { createHash } from 'node:crypto';
-import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, constants } from 'node:zlib';
 import { build } from 'esbuild';
-
-const compress = promisify(brotliCompress);
+import { writeBrotli } from './compress.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** Folder of the app's source, from the root of the repository. */
 const source = 'src/dashboard/app';
@@ -77,19 +75,9 @@ export async function makeDashboard(root: string, outdir: string): Promise<reado
 async function writeCompressed(outdir: string, path: string, contents: Uint8Array): Promise<DashboardFile> {
   const target = join(outdir, path);
   await mkdir(dirname(target), { recursive: true });
-  const compressed = await compress(contents, {
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
-      [constants.BROTLI_PARAM_SIZE_HINT]: contents.length,
-    },
-  });
-  await Promise.all([replace(target, contents), replace(`${target}.br`, compressed)]);
-  return { path, bytes: contents.length, compressedBytes: compressed.length };
-}
-
-/** Several builds may run at once: each writes its own draft, and the last one is kept. */
-async function replace(target: string, contents: Uint8Array): Promise<void> {
-  const draft = `${target}.${process.pid}.new`;
-  await writeFile(draft, contents);
-  await rename(draft, target);
+  const [compressedBytes] = await Promise.all([
+    writeBrotli(target, contents),
+    replaceFile(target, (draft) => writeFile(draft, contents)),
+  ]);
+  return { path, bytes: contents.length, compressedBytes };
 }

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { emulatorFor } from '../../config/build/architecture.ts';
-import { compressed } from '../../config/build/assets.ts';
+import { compressed } from '../../config/build/compress.ts';
 import { goProgram } from '../../config/build/go.ts';
 import { buildGoProgram, type GoProgram } from '../../config/build/go-program.ts';
 import { fetchNode } from '../../config/release/fetch-node.ts';
