@@ -25,7 +25,7 @@ export class ConnectedClients {
     this.#authorities = authorities;
   }
 
-  /** Returns the subject of a verified certificate; undefined without one, and until the handshake is over. */
+  /** Returns the subject of a verified certificate; undefined without one, and before the handshake ends. */
   peerOf(socket: TLSSocket): PeerCertificate | undefined {
     if (!this.#certificates.has(socket)) {
       // A handshake that exceeds its time can still end well: nothing is remembered before.
