@@ -17,8 +17,8 @@ export interface Transfer {
 }
 
 /**
- * Copies a file or directory to the container and resolves to the exit code of tar. With `preserves` false the
- * owners and permissions are not kept.
+ * Copies a file or directory to the container and resolves to the exit code of tar. With `preserves` false
+ * the owners and permissions are not kept.
  */
 export async function upload(
   { io, program }: Transfer,
@@ -58,8 +58,8 @@ async function testOf(program: Program, question: string, path: string): Promise
 }
 
 /**
- * Copies a file or directory from the container and resolves to the exit code of tar. `retries`: maximum number
- * of times that a lost connection is resumed; below 0: no limit.
+ * Copies a file or directory from the container and resolves to the exit code of tar. `retries`: maximum
+ * number of times that a lost connection is resumed; below 0: no limit.
  */
 export async function download(
   transfer: Transfer,

@@ -136,7 +136,7 @@ describe('ctl config', () => {
     );
   });
 
-  it('deletes the named entry alone, and warns when the current context has gone', async () => {
+  it('deletes the named entry alone, and warns about a deletion of the current context', async () => {
     const { out, err } = await run('delete-context', ['main']);
     assert.match(err, /^warning: this removed your active context/);
     assert.equal(out, `deleted context main from ${own}\n`);

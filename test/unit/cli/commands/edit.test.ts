@@ -129,7 +129,7 @@ describe('ctl edit', () => {
     assert.equal((await dataOf('a')).v, 'first');
   });
 
-  it('prints the patch, and adds the annotation of apply only where it is requested', async () => {
+  it('prints the patch, and adds the annotation of apply only on request', async () => {
     const change = `sed -i 's/v: first/v: second/' "$1"`;
     const plain = await run(['cm', 'a', '--output-patch'], change);
     assert.equal(plain.out, 'Patch: {"data":{"v":"second"}}\nconfigmap/a edited\n');

@@ -42,7 +42,7 @@ const here: Program = async (command, { stdin, stdout, stderr }, reads) => {
   return code;
 };
 
-/** Loses the first connections of an archive after as many bytes as each has; `commands` are those that ran. */
+/** Loses the first connections of an archive, each after its number of bytes; `commands` are those that ran. */
 function losing(...lengths: readonly number[]) {
   const commands: (readonly string[])[] = [];
   const program: Program = async (command, stdio, reads) => {
@@ -110,7 +110,7 @@ async function downloading(retries: number, ...lost: readonly number[]) {
   }
 }
 
-test('a copy from a container goes on where its connection was lost, and is whole', async () => {
+test('a copy from a container continues where its connection was lost, and is whole', async () => {
   const { code, commands, said, whole } = await downloading(2, 70_001, 50_000);
   assert.deepEqual([code, whole], [0, true]);
   assert.deepEqual(

@@ -86,7 +86,7 @@ describe('certs rotate-ca', () => {
     assert.deepEqual(waiting, [`waiting: a ${noTrust}\n`, `waiting: a ${formerOnly}\n`]);
   });
 
-  it('goes on with a rotation that was interrupted, once its nodes have followed the phase', async () => {
+  it('continues a rotation that was interrupted, once its nodes have followed the phase', async () => {
     const cluster = clusterOf({ phase: 'trust', nodes: { a: 30 } });
     await cluster.run('rotate');
     assert.deepEqual(cluster.steps(), [`${place}?step=issue`]);
