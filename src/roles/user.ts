@@ -216,12 +216,14 @@ async function removeBinding(
   }
 }
 
+export const userVerbs = { create, grant: give, list, delete: remove };
+
 export const userCommand = (io: CtlIo): AnyCommand =>
   toCommand(
     {
       about: 'manage the users of the cluster',
       examples: ['user create ann --role=edit -n shop # let a user change the objects of a namespace'],
-      verbs: { create, grant: give, list, delete: remove },
+      verbs: userVerbs,
     },
     io,
     'user',

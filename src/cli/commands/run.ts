@@ -15,6 +15,7 @@ import {
   printFlags,
 } from '../flags/flags.ts';
 import { fieldManagerOf, managerFlag, saveConfigFlag, writeQuery } from '../flags/write-options.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import { findResource } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import type { ObjectTarget } from '../objects/object-target.ts';
@@ -99,7 +100,8 @@ export const run: Verb = {
       if (joins) await join(context, target);
       else io.out(print(object));
     } finally {
-      if (flags.on('rm')) for (const { target } of made) await removeMade(context, target, removal);
+      if (flags.on('rm'))
+        await forEachReported(context, made, ({ target }) => removeMade(context, target, removal));
     }
   },
 };

@@ -28,12 +28,18 @@ export function headerText(introduction: string, reasons: readonly EditReason[])
   return introduction + blocks.join('');
 }
 
-/** Returns the text without comment lines. */
+/**
+ * Returns the text without the lines that begin with `#`. Indented ones are kept: they may be part of a value
+ * of several lines, such as a script in a ConfigMap.
+ */
 export const withoutComments = (text: string): string =>
   text
     .split('\n')
-    .filter((line) => !/^\s*#/.test(line))
+    .filter((line) => !line.startsWith('#'))
     .join('\n');
+
+/** Returns true for a text with nothing but comments and white space. */
+export const isBlank = (text: string): boolean => text.split('\n').every((line) => /^\s*(#|$)/.test(line));
 
 export type EditFailure =
   /** The server rejects the object: it must be edited again. */

@@ -1,11 +1,12 @@
 /** Opens objects in an editor, and reopens them with the errors until all are sent or the user cancels. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { errorMessage } from '../../base/log.ts';
 import { ReportedError } from '../errors.ts';
 import type { FlagTable } from '../flags/flags.ts';
 import { parseManifests } from '../manifests/manifests.ts';
 import { listOf, objectFormat } from '../printers/object-format.ts';
 import type { VerbContext } from '../verb.ts';
-import { type EditReason, editFailure, headerText, withoutComments } from './edit-plan.ts';
+import { type EditReason, editFailure, headerText, isBlank, withoutComments } from './edit-plan.ts';
 import { discard, type EditedFile, editText } from './editor.ts';
 
 export const lineEndingsFlag = {
@@ -55,7 +56,10 @@ class EditSession {
     let [text, reasons]: [string, readonly EditReason[]] = [original, []];
     let before: EditedFile | undefined;
     for (;;) {
-      const file = await this.#edit(this.#header(reasons) + text);
+      const file = await this.#edit(this.#header(reasons) + text).catch((error) => {
+        if (before) this.#give(before, errorMessage(error));
+        throw error;
+      });
       const edited = withoutComments(file.text);
       if (before) await discard(before);
       if (before && edited === text) return this.#give(file, 'Edit cancelled, no valid changes were saved.');
@@ -129,7 +133,7 @@ class EditSession {
 /** Returns the message about a text that is not applied; undefined for a text that is. */
 function cancellationOf(edited: string, original: string): string | undefined {
   if (edited === original) return 'Edit cancelled, no changes made.';
-  return edited.trim() === '' ? 'Edit cancelled, saved file was empty.' : undefined;
+  return isBlank(edited) ? 'Edit cancelled, saved file was empty.' : undefined;
 }
 
 async function cancel({ io }: Pick<VerbContext, 'io'>, file: EditedFile, why: string): Promise<void> {

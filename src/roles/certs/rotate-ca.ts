@@ -24,21 +24,31 @@ const pollMs = 2_000;
 
 /** Rejects with one line on how to go on. The same command continues a rotation that was interrupted. */
 export async function rotateAuthority(options: RotateOptions, signal: AbortSignal): Promise<void> {
-  const { dataDir, action, force, clock, say } = options;
-  const transport = connect(dataDir, clock);
-  const ask = (step?: string) => askServer(transport, step, force, signal);
+  const transport = connect(options.dataDir, options.clock);
   try {
-    if (action === 'status') say(formatRotation(await ask()));
-    else if (action === 'finish') say(formatRotation(await ask('finish')));
-    else await rotate(ask, options, signal);
+    await rotateOver(transport, options, signal);
   } finally {
     transport.close();
   }
 }
 
-type Ask = (step?: string) => Promise<RotationState>;
+/** Carries out the action over a connection to a master, which stays open. Rejects like `rotateAuthority`. */
+export async function rotateOver(
+  transport: Transport,
+  options: Omit<RotateOptions, 'dataDir'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { action, force, say } = options;
+  const ask = (step?: string) => askServer(transport, step, force, signal);
+  if (action === 'status') say(formatRotation(await ask()));
+  else if (action === 'finish') say(formatRotation(await ask('finish')));
+  else await rotate(ask, options, signal);
+}
 
-async function rotate(ask: Ask, options: RotateOptions, signal: AbortSignal): Promise<void> {
+type Ask = (step?: string) => Promise<RotationState>;
+type Waiting = Pick<RotateOptions, 'clock' | 'force' | 'say'>;
+
+async function rotate(ask: Ask, options: Waiting, signal: AbortSignal): Promise<void> {
   // An interrupted rotation continues in its phase; some nodes may not have followed that phase yet.
   let state = await untilFollowed(await ask(), ask, options, signal);
   for (let step = nextStep(state); step !== undefined; step = nextStep(state)) {
@@ -54,7 +64,7 @@ async function rotate(ask: Ask, options: RotateOptions, signal: AbortSignal): Pr
 async function untilFollowed(
   first: RotationState,
   ask: Ask,
-  { clock, force, say }: RotateOptions,
+  { clock, force, say }: Waiting,
   signal: AbortSignal,
 ): Promise<RotationState> {
   const end = clock.now() + patienceMs;

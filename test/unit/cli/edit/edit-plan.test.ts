@@ -5,6 +5,7 @@ import {
   editFailure,
   headerText,
   isAnother,
+  isBlank,
   objectIntroduction,
   withoutComments,
 } from '../../../../src/cli/edit/edit-plan.ts';
@@ -18,7 +19,13 @@ test('the header of a file has the reasons to edit it again, each line as a comm
     text,
     /#\n# web was not valid:\n# \* spec\.replicas: Invalid\n# \* two\n# lines\n#\n# a syntax error\n#\n$/,
   );
-  assert.equal(withoutComments(`${text}a: 1\n  # b\nc: "#"\n`), 'a: 1\nc: "#"\n');
+  assert.equal(withoutComments(`${text}a: 1\nc: "#"\n# d\n`), 'a: 1\nc: "#"\n');
+});
+
+test('lines of a value that begin with # are no comments of the file', () => {
+  const value = 'data:\n  run.sh: |\n    #!/bin/sh\n    # says hello\n    echo hello\n';
+  assert.equal(withoutComments(`# a note\n${value}`), value);
+  assert.deepEqual(['', ' \n\n', '# a\n  # b\n', '# a\nb: 1\n'].map(isBlank), [true, true, true, false]);
 });
 
 const invalid = new StatusError({

@@ -1,0 +1,135 @@
+/** Copies over programs in a container: `test`, tar, and sh and tail where a copy is resumed. */
+import { basename, resolve } from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { sleep } from '../../base/clock.ts';
+import { TransportError } from '../../client/transport-error.ts';
+import type { Io, Stdio } from '../io.ts';
+import { LostConnection } from '../streaming/run-command.ts';
+import { archiveOf, extract } from './copy.ts';
+import { type CopyPlan, memberPrefix, splitRemote } from './cp-plan.ts';
+
+/** Runs a program in the container and resolves to its exit code. */
+export type Program = (command: readonly string[], stdio: Stdio, stdin: boolean) => Promise<number>;
+
+export interface Transfer {
+  readonly io: Pick<Io, 'clock' | 'signal' | 'err' | 'stdio'>;
+  readonly program: Program;
+}
+
+/**
+ * Copies a file or directory to the container and resolves to the exit code of tar. With `preserves` false
+ * the owners and permissions are not kept.
+ */
+export async function upload(
+  { io, program }: Transfer,
+  { local, remote }: Pick<Extract<CopyPlan, { direction: 'to pod' }>, 'local' | 'remote'>,
+  preserves: boolean,
+): Promise<number> {
+  const own = basename(resolve(local));
+  const { directory, name } = (await isDirectory(program, remote.path))
+    ? { directory: remote.path, name: own }
+    : splitRemote(remote.path);
+  const stdin = Readable.from(archiveOf(local, name || own, io.err), { objectMode: false });
+  const { stdout, stderr } = io.stdio();
+  // -m: extracted files get the current time, not the times in the archive.
+  const owners = preserves ? [] : ['--no-same-permissions', '--no-same-owner'];
+  const command = ['tar', ...owners, '-xmf', '-', '-C', directory];
+  return program(command, { stdin, stdout, stderr }, true);
+}
+
+const isDirectory = async (program: Program, path: string) => (await testOf(program, '-d', path)) === 0;
+
+/** Resolves to true if the container has neither a file nor a symlink at the path. */
+export const isMissing = async (program: Program, path: string) =>
+  (await testOf(program, '-e', path)) === 1 && (await testOf(program, '-L', path)) === 1;
+
+/**
+ * Resolves to the exit code of `test` in the container: 0 for true, 1 for false. Resolves to undefined if it
+ * cannot be run: the container may lack it, and tar reports any problem itself.
+ */
+async function testOf(program: Program, question: string, path: string): Promise<number | undefined> {
+  const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
+  const stdio = { stdin: Readable.from([]), stdout: nowhere(), stderr: nowhere() };
+  try {
+    return await program(['test', question, path], stdio, false);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Copies a file or directory from the container and resolves to the exit code of tar. `retries`: maximum
+ * number of times that a lost connection is resumed; below 0: no limit.
+ */
+export async function download(
+  transfer: Transfer,
+  { local, remote }: Pick<Extract<CopyPlan, { direction: 'from pod' }>, 'local' | 'remote'>,
+  retries: number,
+): Promise<number> {
+  const { io } = transfer;
+  const archive = new PassThrough();
+  const packed = pack(transfer, remote.path, retries, archive).finally(() => archive.end());
+  const extraction = { prefix: memberPrefix(remote.path), destination: local, err: io.err };
+  let gaveUp = false;
+  const extracted = extract(archive, extraction).catch((error) => {
+    gaveUp = !archive.writableEnded;
+    archive.destroy();
+    throw error;
+  });
+  const [code, result] = await Promise.allSettled([packed, extracted]);
+  if (result.status === 'rejected' && gaveUp) throw result.reason;
+  // tar's own error is more useful than the error of an archive that ended too early.
+  if (code.status === 'rejected') throw code.reason;
+  if (code.value === 0 && result.status === 'rejected') throw result.reason;
+  return code.value;
+}
+
+/** Delay in milliseconds before a copy is resumed: the cause of the lost connection may persist. */
+const retryMs = 1000;
+
+/**
+ * Writes the archive of a path, over as many connections as needed, up to `retries`; resolves to tar's exit
+ * code.
+ */
+async function pack(
+  { io, program }: Transfer,
+  path: string,
+  retries: number,
+  archive: Writable,
+): Promise<number> {
+  let received = 0;
+  const { stderr } = io.stdio();
+  const counted = (chunk: Uint8Array) => {
+    received += chunk.length;
+  };
+  for (let tries = 1; ; tries++) {
+    // New streams for each connection: a pipeline leaves its listeners on the last one.
+    const streams = { stdin: Readable.from([]), stdout: onto(archive, counted), stderr: onto(stderr) };
+    try {
+      return await program(packCommand(path, received), streams, false);
+    } catch (error) {
+      const isSpent = retries >= 0 && tries > retries;
+      if (!isLostConnection(error) || io.signal.aborted || isSpent) throw error;
+      io.err(`Resuming copy at ${received} bytes, retry ${tries}/${retries}\n`);
+      await sleep(io.clock, retryMs, io.signal);
+    }
+  }
+}
+
+/** Returns a stream that writes to another one, and calls `see` with each part before. */
+const onto = (target: Writable, see: (chunk: Uint8Array) => void = () => undefined): Writable =>
+  new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      see(chunk);
+      target.write(chunk, done);
+    },
+  });
+
+/** Returns the command that writes the archive of a path without its first `received` bytes. */
+const packCommand = (path: string, received: number): string[] =>
+  received === 0
+    ? ['tar', 'cf', '-', path]
+    : ['sh', '-c', 'tar cf - "$1" | tail -c "+$2"', 'sh', path, String(received + 1)];
+
+const isLostConnection = (error: unknown): boolean =>
+  error instanceof LostConnection || error instanceof TransportError;
