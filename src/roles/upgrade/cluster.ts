@@ -22,6 +22,10 @@ export const pollMs = 1_000;
 /** Time in milliseconds that the download and the report of a failure may take in addition to the timeout. */
 export const reportMs = 60_000;
 
+/** Returns the error of a machine that neither did what it should in time, nor reported that it went back. */
+export const lateText = (what: string, timeoutMs: number): string =>
+  `it did not ${what} within ${timeoutMs / 1000} s (--timeout), and reported no failure within another ${(timeoutMs + reportMs) / 1000} s`;
+
 export async function readJson<T>(options: ClusterOptions, what: readonly string[]): Promise<T> {
   return JSON.parse(await ctl(options, ['get', ...what, '-o', 'json'])) as T;
 }

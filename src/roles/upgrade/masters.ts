@@ -4,7 +4,7 @@ import { masterLabel } from '../../api/coordination/v1/master-lease.ts';
 import { type UpgradeOrder, upgradeAnnotation } from '../../api/core/v1/node/upgrade.ts';
 import { sleep } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
-import { type ClusterOptions, ctl, ownAddresses, pollMs, readJson, reportMs } from './cluster.ts';
+import { type ClusterOptions, ctl, lateText, ownAddresses, pollMs, readJson, reportMs } from './cluster.ts';
 import {
   type LeaseFacts,
   type MastersPlan,
@@ -57,8 +57,7 @@ async function upgradeMaster(options: ClusterOptions, name: string): Promise<voi
     const progress = masterProgress(lease, order);
     if (progress === 'done') return;
     if (progress !== 'waiting') throw new Error(progress.error);
-    if (clock.monotonic() > end)
-      throw new Error(`it did not serve with ${version} within ${timeoutMs / 1000} s (--timeout)`);
+    if (clock.monotonic() > end) throw new Error(lateText(`serve with ${version}`, timeoutMs));
     await sleep(clock, pollMs, signal);
   }
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type UpgradeOrder, upgradeAnnotation } from '../../api/core/v1/node/upgrade.ts';
 import { sleep } from '../../base/clock.ts';
 import { errorMessage } from '../../base/log.ts';
-import { type ClusterOptions, ctl, pollMs, readJson, reportMs } from './cluster.ts';
+import { type ClusterOptions, ctl, lateText, pollMs, readJson, reportMs } from './cluster.ts';
 import {
   failureText,
   isCordoned,
@@ -94,8 +94,7 @@ async function untilDone(options: NodesOptions, name: string, order: UpgradeOrde
     const progress = progressOf(await readNode(options, name).catch(() => undefined), order);
     if (progress === 'done') return;
     if (progress !== 'waiting') throw new Error(progress.error);
-    if (clock.monotonic() > end)
-      throw new Error(`it was not Ready with ${order.version} within ${timeoutMs / 1000} s (--timeout)`);
+    if (clock.monotonic() > end) throw new Error(lateText(`become Ready with ${order.version}`, timeoutMs));
     await sleep(clock, pollMs, signal);
   }
 }

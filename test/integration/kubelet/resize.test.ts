@@ -2,7 +2,7 @@
  * Pods that request other resources while they run: over the simulated engine, with restarts of the agent.
  */
 import assert from 'node:assert/strict';
-import { after, afterEach, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import type { ContainerState } from '../../../src/kubelet/runtime/runtime.ts';
 import { type SimulatedNode, startSimulatedNode } from './simulated-node.ts';
@@ -19,7 +19,6 @@ describe('a resize', { timeout: 300_000 }, () => {
     node.start();
   });
   afterEach(() => node.close());
-  after(() => undefined);
 
   const create = async (name: string, resources: object, more: object = {}, spec: object = {}) => {
     await node.createPod(name, {

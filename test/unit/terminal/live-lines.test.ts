@@ -111,8 +111,13 @@ describe('a terminal', () => {
     assert.match(screen.text, /how many\? 3\n. pod\/d \(0 s\)$/);
   });
 
-  it('is optional: work begins and reports its steps without one', () => {
-    using work = beginWork(undefined, 'pod/e');
-    work.say('stopping');
+  it('is optional: work that begins without one writes nothing, and waits for nothing', () => {
+    const before = screen.writes;
+    {
+      using work = beginWork(undefined, 'pod/e');
+      work.say('stopping');
+    }
+    assert.equal(screen.writes, before);
+    assert.equal(clock.pending, 0);
   });
 });
