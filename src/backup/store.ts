@@ -51,7 +51,10 @@ export const folderStore = (path: string): BackupStore => ({
   async list() {
     const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
-      throw error;
+      throw new Error(
+        `the backups in ${path} cannot be listed (${errorMessage(error)}): give the directory of the backups`,
+        { cause: error },
+      );
     });
     const sized = names
       .filter((name) => readFileName(name))

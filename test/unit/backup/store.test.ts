@@ -44,6 +44,14 @@ test('a place that is no directory, or cannot be written, is refused in one line
     });
 });
 
+test('a file in the place of the directory is an error in one line, and no directory an empty list', async () => {
+  await writeFile(join(directory, 'file'), '');
+  await assert.rejects(folderStore(join(directory, 'file')).list(), {
+    message: `the backups in ${directory}/file cannot be listed (ENOTDIR: not a directory, scandir '${directory}/file'): give the directory of the backups`,
+  });
+  assert.deepEqual(await folderStore(join(directory, 'none')).list(), []);
+});
+
 test('a new directory can be entered by its owner alone', async () => {
   const path = join(directory, 'deep/backups');
   await folderStore(path).prepare();
