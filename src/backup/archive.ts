@@ -12,6 +12,7 @@ import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { archiveEnd, memberHeader, padding } from '../formats/tar-archive.ts';
 import { type ReadMember, readTar } from '../formats/tar-reader.ts';
 import { draftOf, removeLeftDrafts } from '../os/replace-file.ts';
+import { type Disk, limited, withRoom } from './archive-limits.ts';
 import { decrypted, encrypted, isEncrypted } from './encryption.ts';
 import {
   BackupError,
@@ -20,6 +21,7 @@ import {
   type Manifest,
   manifestName,
   parseManifest,
+  shownName,
 } from './manifest.ts';
 import type { BackupSource } from './source.ts';
 
@@ -27,6 +29,12 @@ export interface ArchiveContent {
   readonly manifest: Manifest;
   /** Files with the members' contents, by the names of the members. */
   readonly files: ReadonlyMap<string, string>;
+}
+
+export interface WriteOptions {
+  readonly signal?: AbortSignal;
+  /** The disk on which etcd must keep room; undefined: the file is on another one. */
+  readonly disk?: Disk;
 }
 
 /**
@@ -37,7 +45,7 @@ export async function writeArchive(
   path: string,
   content: ArchiveContent,
   passphrase: string | undefined,
-  signal?: AbortSignal,
+  { signal, disk }: WriteOptions = {},
 ): Promise<number> {
   await removeLeftDrafts(dirname(path));
   const draft = draftOf(path);
@@ -45,13 +53,12 @@ export async function writeArchive(
     const file = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true });
     const tar = Readable.from(tarOf(content));
     const stopped = signal ? { signal } : {};
-    if (passphrase === undefined) await pipeline(tar, createZstdCompress(), file, stopped);
-    else {
-      const encrypt = async function* (plain: AsyncIterable<Uint8Array>) {
-        yield* await encrypted(ReadableStream.from(plain), passphrase);
-      };
-      await pipeline(tar, createZstdCompress(), encrypt, file, stopped);
-    }
+    const finished = async function* (plain: AsyncIterable<Uint8Array>) {
+      const bytes =
+        passphrase === undefined ? plain : await encrypted(ReadableStream.from(plain), passphrase);
+      yield* disk ? withRoom(bytes, disk) : bytes;
+    };
+    await pipeline(tar, createZstdCompress(), finished, file, stopped);
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
@@ -103,16 +110,18 @@ export async function readArchive(
   source: BackupSource,
   passphrase: string | undefined,
   begin: (manifest: Manifest) => Promise<TakeMember>,
+  signal?: AbortSignal,
 ): Promise<Manifest> {
   const { path } = source;
   const bytes = await decompressed(source, passphrase);
   try {
-    const reading = await readMembers(bytes, begin);
+    const reading = await readMembers(bytes, begin, signal);
     if (reading === undefined) throw notWhole(path);
     const [lost] = reading.missing;
     if (lost !== undefined) throw damaged(`${lost} is missing`);
     return reading.manifest;
   } catch (error) {
+    signal?.throwIfAborted();
     if (error instanceof TakerError) throw error.cause;
     throw error instanceof BackupError ? error : notWhole(path, error);
   } finally {
@@ -124,9 +133,10 @@ export async function readArchive(
 async function readMembers(
   bytes: Readable,
   begin: (manifest: Manifest) => Promise<TakeMember>,
+  signal: AbortSignal | undefined,
 ): Promise<Reading | undefined> {
   let reading: Reading | undefined;
-  for await (const member of readTar(bytes)) {
+  for await (const member of readTar(limited(bytes, () => reading?.manifest, signal))) {
     if (reading) await takeMember(reading, member);
     else reading = await readingOf(member, begin);
   }
@@ -218,10 +228,13 @@ async function manifestText({ name, size, content }: ReadMember): Promise<string
 /** Passes on a member and checks its content against the manifest. */
 async function takeMember(
   { manifest, take, missing }: Reading,
-  { name, content }: ReadMember,
+  { name, type, size: declared, content }: ReadMember,
 ): Promise<void> {
   const expected = Object.hasOwn(manifest.members, name) ? manifest.members[name] : undefined;
-  if (expected === undefined || !missing.delete(name)) throw damaged(`it contains ${JSON.stringify(name)}`);
+  if (expected === undefined || !missing.delete(name)) throw damaged(`it contains ${shownName(name)}`);
+  if (type !== 'file') throw damaged(`${name} is no regular file`);
+  // Before anything of it is written: the file may not fit on the disk.
+  if (declared !== expected.size) throw damaged(`${name} differs from the stored file`);
   const hash = createHash('sha256');
   let size = 0;
   let failure: { readonly cause: unknown } | undefined;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { copyFile, readdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { rfc3339 } from '../base/time.ts';
 import { version } from '../base/version.ts';
@@ -11,6 +11,7 @@ import type { Exec } from '../os/exec.ts';
 import { isDraft } from '../os/replace-file.ts';
 import type { MemberRpc } from '../storage/etcd-rpc.ts';
 import { writeArchive } from './archive.ts';
+import { diskOf } from './disk.ts';
 import {
   backupFileName,
   backupFormat,
@@ -59,7 +60,8 @@ export async function createBackup(options: CreateOptions): Promise<Created> {
   // The database has secrets, so the copy of it that is not encrypted stays beside the original.
   return withScratch(dataDir, async (scratch) => {
     const database = join(scratch, databaseName);
-    const snapshot = await saveSnapshot(member, database, signal);
+    const disk = diskOf(scratch);
+    const snapshot = await saveSnapshot(member, database, { disk, ...(signal && { signal }) });
     const { revision, keys } = await databaseStatus(exec, etcdBinary, database, signal);
     const files = new Map([[databaseName, database]]);
     const members: Record<string, Member> = { [databaseName]: snapshot };
@@ -77,7 +79,12 @@ export async function createBackup(options: CreateOptions): Promise<Created> {
     const about = { format: backupFormat, minik8s: version(), created, host, revision, keys } as const;
     const manifest: Manifest = { ...about, members };
     const name = backupFileName(created, passphrase !== undefined);
-    const write = (path: string) => writeArchive(path, { manifest, files }, passphrase, signal);
+    const write = async (path: string) => {
+      const folder = dirname(path);
+      const isSame = (await stat(folder)).dev === (await stat(dataDir)).dev;
+      const more = { ...(isSame && { disk: diskOf(folder) }), ...(signal && { signal }) };
+      return writeArchive(path, { manifest, files }, passphrase, more);
+    };
     const size = await store.add(name, { write, scratch, ...(signal && { signal }) });
     return { path: store.pathOf(name), size, manifest };
   });

@@ -7,7 +7,9 @@ import type { Exec } from '../os/exec.ts';
 import { memberName, peerUrl } from '../storage/etcd-process.ts';
 import { dataOf } from '../storage/first-data.ts';
 import { markFormat } from '../storage/take-over.ts';
-import { readArchive } from './archive.ts';
+import { readArchive, type TakeMember } from './archive.ts';
+import { contentBytes, requireRoom } from './archive-limits.ts';
+import { diskOf } from './disk.ts';
 import { configFolder, damaged, databaseName, type Manifest, pkiFolder } from './manifest.ts';
 import { databaseStatus } from './snapshot.ts';
 import type { BackupSource } from './source.ts';
@@ -22,6 +24,7 @@ export interface ExtractOptions {
   readonly exec: Exec;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
+  readonly signal?: AbortSignal;
 }
 
 /** Writes that a cluster cannot exceed, in a second and since a backup. */
@@ -39,14 +42,19 @@ export const leastRevision = (revision: number, nowMs: number): number =>
  * those of the backup. Rejects with BackupError if the backup cannot be used.
  */
 export async function extractBackup(options: ExtractOptions): Promise<Manifest> {
-  const { source, passphrase, into, etcdBinary, exec, now } = options;
+  const { source, passphrase, into, etcdBinary, exec, now, signal } = options;
+  const stopped = signal ? { signal } : {};
   const database = join(into, databaseName);
-  const manifest = await readArchive(source, passphrase, async () => {
+  const begin = async ({ members }: Manifest): Promise<TakeMember> => {
+    // The data of etcd are a copy of the database.
+    await requireRoom(diskOf(into), contentBytes(members) + (members[databaseName]?.size ?? 0));
     for (const folder of [pkiFolder, configFolder]) await mkdir(join(into, folder), { mode: 0o700 });
     return (name, content) =>
       pipeline(content, createWriteStream(join(into, name), { flags: 'wx', mode: 0o600 }));
-  });
-  const { revision, keys } = await databaseStatus(exec, etcdBinary, database).catch((cause) => {
+  };
+  const manifest = await readArchive(source, passphrase, begin, signal);
+  const { revision, keys } = await databaseStatus(exec, etcdBinary, database, signal).catch((cause) => {
+    signal?.throwIfAborted();
     throw damaged(`its database cannot be read (${(cause as Error).message})`);
   });
   if (revision !== manifest.revision || keys !== manifest.keys)
@@ -57,7 +65,7 @@ export async function extractBackup(options: ExtractOptions): Promise<Manifest> 
   await mkdir(etcd, { mode: 0o700 });
   const least = String(leastRevision(revision, now));
   const args = ['restore-backup', database, dataOf(etcd), memberName, peerUrl, String(now), least];
-  await exec(etcdBinary, args, { env: {}, lengthy: true });
+  await exec(etcdBinary, args, { env: {}, lengthy: true, ...stopped });
   await rm(database);
   // A young database does not name the version of etcd that wrote it yet.
   await markFormat(etcd);

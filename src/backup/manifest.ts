@@ -42,12 +42,12 @@ export const formatManifest = (manifest: Manifest): string => `${JSON.stringify(
 export function parseManifest(text: string): Manifest {
   const value = objectIn(text);
   const { format, minik8s, created, host, revision, keys, members } = value;
-  if (typeof format === 'number' && format > backupFormat) throw newer(String(minik8s));
+  if (typeof format === 'number' && format > backupFormat) throw newer(minik8s);
   if (format !== backupFormat) throw damaged('it has no known format');
   return {
     format,
     minik8s: textOf(minik8s, 'minik8s'),
-    created: textOf(created, 'created'),
+    created: timeOf(created),
     host: textOf(host, 'host'),
     revision: countOf(revision, 'revision'),
     keys: countOf(keys, 'keys'),
@@ -55,11 +55,20 @@ export function parseManifest(text: string): Manifest {
   };
 }
 
-function newer(version: string): BackupError {
+function newer(version: unknown): BackupError {
+  const name = isPlain(version) ? version : 'its version is unreadable';
   return new BackupError(
-    `the backup was made by a newer minik8s (${version}): use that version, or a later one`,
+    `the backup was made by a newer minik8s (${name}): use that version, or a later one`,
   );
 }
+
+/** Returns whether a text can be printed in one line: it has no control characters of a terminal. */
+const isPlain = (value: unknown): value is string =>
+  typeof value === 'string' && /^\P{C}{0,255}$/u.test(value);
+
+/** Returns a name of a file that may be hostile, as it can be printed in one line. */
+export const shownName = (name: string): string =>
+  JSON.stringify(name.slice(0, 100).replaceAll(/\p{C}/gu, '?'));
 
 export const damaged = (why: string) => new BackupError(`the backup is damaged: ${why}`);
 
@@ -78,8 +87,15 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function textOf(value: unknown, field: string): string {
-  if (typeof value !== 'string') throw damaged(`${manifestName}: ${field} is no text`);
+  if (!isPlain(value)) throw damaged(`${manifestName}: ${field} is no text`);
   return value;
+}
+
+function timeOf(value: unknown): string {
+  const time = textOf(value, 'created');
+  if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(time) || Number.isNaN(Date.parse(time)))
+    throw damaged(`${manifestName}: created is no time`);
+  return time;
 }
 
 function countOf(value: unknown, field: string): number {
@@ -92,7 +108,7 @@ function membersOf(value: unknown): Manifest['members'] {
   if (!isObject(value)) throw damaged(`${manifestName}: members is no object`);
   const members: Record<string, Member> = {};
   for (const [name, member] of Object.entries(value)) {
-    if (!isMemberName(name)) throw damaged(`the name ${JSON.stringify(name)} of a member is not allowed`);
+    if (!isMemberName(name)) throw damaged(`the name ${shownName(name)} of a member is not allowed`);
     if (!isObject(member)) throw damaged(`${manifestName}: ${name} is no object`);
     members[name] = { size: countOf(member.size, `${name}: size`), sha256: textOf(member.sha256, name) };
   }

@@ -1,5 +1,5 @@
 /** Restoration of a backup into the data directory of a master that does not run. */
-import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Exec } from '../os/exec.ts';
 import { replaceFile } from '../os/replace-file.ts';
@@ -24,6 +24,8 @@ export interface RestoreOptions {
   readonly exec: Exec;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
+  /** Ends the restoration as long as nothing was changed. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Restored {
@@ -57,6 +59,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   return withScratch(dataDir, async (into) => {
     const manifest = await extractBackup({ ...options, into });
     await syncTree(into);
+    options.signal?.throwIfAborted();
     const aside = present.map((folder): Move => {
       const path = join(dataDir, folder);
       return { from: path, to: `${path}.before-restore-${now}` };
@@ -102,7 +105,8 @@ async function presentIn(dataDir: string, wanted: readonly string[]): Promise<re
 /** Rejects if the folder is a mount point or a link, which cannot change places with another one. */
 async function requireMovable(dataDir: string, folder: string): Promise<void> {
   const path = join(dataDir, folder);
-  const [own, parent] = await Promise.all([lstat(path), lstat(dataDir)]);
+  // The data directory itself may be a link to another disk: its folders change places there.
+  const [own, parent] = await Promise.all([lstat(path), stat(dataDir)]);
   if (own.isDirectory() && own.dev === parent.dev) return;
   throw new Error(
     `${path} is a mount point or a link, which restore cannot replace: unmount or remove it, then mount the disk at ${dataDir}`,

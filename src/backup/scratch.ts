@@ -13,11 +13,17 @@ const own = new Set<string>();
 
 /**
  * Calls `work` with a new directory, which only its owner can enter, and removes it afterwards. Removes those
- * of processes that were killed as well.
+ * of processes that were killed as well. `otherwise`: the parent where nothing can be written to the first.
  */
-export async function withScratch<T>(parent: string, work: (directory: string) => Promise<T>): Promise<T> {
-  await removeLeftScratch(parent);
-  const directory = await mkdtemp(join(parent, `backup-scratch-${process.pid}-`));
+export async function withScratch<T>(
+  parent: string,
+  work: (directory: string) => Promise<T>,
+  otherwise = parent,
+): Promise<T> {
+  const directory = await newScratch(parent).catch((error) => {
+    if (otherwise === parent) throw error;
+    return newScratch(otherwise);
+  });
   own.add(directory);
   try {
     return await work(directory);
@@ -25,6 +31,11 @@ export async function withScratch<T>(parent: string, work: (directory: string) =
     await rm(directory, { recursive: true, force: true });
     own.delete(directory);
   }
+}
+
+async function newScratch(parent: string): Promise<string> {
+  await removeLeftScratch(parent);
+  return mkdtemp(join(parent, `backup-scratch-${process.pid}-`));
 }
 
 async function removeLeftScratch(parent: string): Promise<void> {

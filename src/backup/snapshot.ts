@@ -4,6 +4,8 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Exec } from '../os/exec.ts';
 import type { MemberRpc } from '../storage/etcd-rpc.ts';
+import type { WriteOptions } from './archive.ts';
+import { withRoom } from './archive-limits.ts';
 import type { Member } from './manifest.ts';
 
 /** Number of bytes of the digest that etcd sends after the database. */
@@ -16,7 +18,7 @@ const digestBytes = 32;
 export async function saveSnapshot(
   member: Pick<MemberRpc, 'snapshot'>,
   path: string,
-  signal?: AbortSignal,
+  { signal, disk }: WriteOptions = {},
 ): Promise<Member> {
   const database = createHash('sha256');
   let size = 0;
@@ -34,7 +36,8 @@ export async function saveSnapshot(
     }
   }
   const stopped = signal ? { signal } : {};
-  await pipeline(parts, createWriteStream(path, { flags: 'wx', mode: 0o600 }), stopped);
+  const source = disk ? withRoom(parts(), disk) : parts();
+  await pipeline(source, createWriteStream(path, { flags: 'wx', mode: 0o600 }), stopped);
   const whole = database.copy().update(held);
   if (!database.digest().equals(held)) throw new Error('etcd sent an incomplete snapshot of its database');
   return { size, sha256: whole.digest('hex') };

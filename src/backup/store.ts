@@ -1,6 +1,9 @@
 /** Places that hold backups: a directory, or the folder of a bucket (s3/bucket-store.ts). */
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorMessage } from '../base/log.ts';
+import { makeFolder } from '../os/make-folder.ts';
 import { readFileName } from './manifest.ts';
 
 export interface StoredBackup {
@@ -35,12 +38,23 @@ export const folderStore = (path: string): BackupStore => ({
   path,
   pathOf: (name) => join(path, name),
   async prepare() {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    try {
+      makeFolder(path);
+      await access(path, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw new Error(
+        `backups cannot be written to ${path} (${errorMessage(error)}): make it writable, or give another directory`,
+        { cause: error },
+      );
+    }
   },
   async list() {
     const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
-      throw error;
+      throw new Error(
+        `the backups in ${path} cannot be listed (${errorMessage(error)}): give the directory of the backups`,
+        { cause: error },
+      );
     });
     const sized = names
       .filter((name) => readFileName(name))
@@ -53,10 +67,10 @@ export const folderStore = (path: string): BackupStore => ({
   remove: (name) => rm(join(path, name), { force: true }),
 });
 
-/** Returns undefined for a file that was removed meanwhile. */
+/** Returns undefined for a file that was removed meanwhile, and for what is no file. */
 const sizeOf = (path: string): Promise<number | undefined> =>
   stat(path).then(
-    ({ size }) => size,
+    (stats) => (stats.isFile() ? stats.size : undefined),
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
       throw error;

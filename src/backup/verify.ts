@@ -17,6 +17,8 @@ export interface VerifyOptions {
   readonly source: BackupSource;
   /** Existing directory in which the copies are made. */
   readonly workIn: string;
+  /** Directory for the copies if nothing can be written to `workIn`: the medium may be read-only. */
+  readonly otherwiseIn?: string;
   readonly passphrase: string | undefined;
   readonly etcdBinary: string;
   readonly exec: Exec;
@@ -42,8 +44,8 @@ const page = { keys: 100, ms: 60_000 };
 
 /** Verifies a backup. Rejects with BackupError that says what is wrong. */
 export function verifyBackup(options: VerifyOptions): Promise<Verified> {
-  const { workIn, etcdBinary, clock, random, log, signal } = options;
-  return withScratch(workIn, async (into) => {
+  const { workIn, otherwiseIn, etcdBinary, clock, random, log, signal } = options;
+  const verify = async (into: string): Promise<Verified> => {
     const manifest = await extractBackup({ ...options, into, now: clock.now() });
     const own = { binary: etcdBinary, earlierBinary: join(into, 'none'), dataDir: join(into, 'etcd') };
     const etcd = await startEmbeddedEtcd({ ...own, log, clock, signal });
@@ -65,7 +67,8 @@ export function verifyBackup(options: VerifyOptions): Promise<Verified> {
     } finally {
       await etcd.stop();
     }
-  });
+  };
+  return withScratch(workIn, verify, otherwiseIn);
 }
 
 async function readAll(rpc: EtcdRpc, { check, signal }: VerifyOptions): Promise<Omit<Verified, 'manifest'>> {

@@ -38,7 +38,7 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     checkSum(header);
     const type = String.fromCharCode(header[156] ?? 0);
     refuseSparse(type, header, more);
-    const size = more.size === undefined ? numberAt(header, 124, 12) : Number(more.size);
+    const size = more.size === undefined ? numberAt(header, 124, 12) : wholeNumber(more.size);
     const padding = Math.ceil(size / blockSize) * blockSize - size;
     if ('LKxg'.includes(type)) {
       more = { ...more, ...textsOf(type, await source.text(size)) };
@@ -117,13 +117,20 @@ function numberAt(header: Buffer, at: number, length: number): number {
   return digits === '' ? 0 : Number.parseInt(digits, 8);
 }
 
+/** Reads decimal digits alone. */
+function wholeNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new Error('the archive is damaged: a number is not decimal');
+}
+
 /** Reads lines such as `27 path=some/long/name\n`, each of which begins with its own length. */
 function paxRecords(text: Buffer): Texts {
   const records: Record<string, string> = {};
   for (let at = 0; at < text.length; ) {
     const space = text.indexOf(' ', at);
-    const length = Number(text.toString('latin1', at, Math.max(at, space)));
-    if (!(length > 0)) throw new Error('the archive is damaged: a pax record has no length');
+    const length = wholeNumber(text.toString('latin1', at, Math.max(at, space)));
+    // A record with a length of 0, or of a fraction, would never end.
+    if (length === 0) throw new Error('the archive is damaged: a pax record has no length');
     const record = text.toString('utf8', space + 1, at + length - 1);
     const equals = record.indexOf('=');
     const key = record.slice(0, equals);

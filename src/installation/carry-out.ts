@@ -1,10 +1,11 @@
 /** Performs the steps of an installation, or of its removal. */
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { errorMessage } from '../base/log.ts';
 import type { Exec } from '../os/exec.ts';
-import { draftOf, replaceFile } from '../os/replace-file.ts';
+import { ifThere } from '../os/if-there.ts';
+import { draftOf, removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
 import { executablePath } from './plan/install-plan.ts';
 import { installCommands } from './plan/packages.ts';
 import type { Step } from './plan/step.ts';
@@ -66,6 +67,8 @@ const effects: Effects = {
   },
   async 'remove-path'(_, { path }) {
     await rm(path, { force: true });
+    // A writer that was killed has left its draft, which may be large, or hold a token.
+    await ifThere(removeLeftDrafts(dirname(path), basename(path)));
   },
   async 'remove-directory'(_, { path }) {
     await rm(path, { recursive: true, force: true });
@@ -83,6 +86,7 @@ const withoutSettings = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
 
 /** Copies a program atomically, so that a process that runs the old one is not disturbed. */
 async function copyExecutable(from: string, path: string): Promise<void> {
+  await removeLeftDrafts(dirname(path), basename(path));
   const draft = draftOf(path);
   try {
     await copyFile(from, draft, constants.COPYFILE_FICLONE);

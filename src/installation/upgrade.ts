@@ -1,9 +1,9 @@
 /** Carries out an upgrade of this machine. */
 import { chmod, copyFile, link, open, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { errorMessage } from '../base/log.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
-import { draftOf } from '../os/replace-file.ts';
+import { draftOf, removeLeftDrafts } from '../os/replace-file.ts';
 import { carryOut } from './carry-out.ts';
 import { digestOfFile } from './machine-facts.ts';
 import { executablePath, recordStep } from './plan/install-plan.ts';
@@ -39,6 +39,7 @@ export async function stage(
   path: string,
   digest: string | undefined,
 ): Promise<Executable & { readonly staged: string }> {
+  await removeLeftDrafts(dirname(executablePath), basename(executablePath));
   const staged = draftOf(executablePath);
   try {
     await copyFile(path, staged).catch((error) => {
@@ -148,9 +149,7 @@ const effects: Effects = {
   async 'keep-old'({ exec, installed }) {
     const created = [...new Set([...installed.created, keptPath])];
     await carryOut(exec, recordStep({ ...installed, created }), noWarning);
-    await rm(`${keptPath}.new`, { force: true });
-    await link(executablePath, `${keptPath}.new`);
-    await rename(`${keptPath}.new`, keptPath);
+    await linkTo(executablePath, keptPath);
   },
   stop: ({ exec }) => controlHere().stopBeforeStart(exec),
   async 'lower-data'({ exec, say }, { format }) {
@@ -164,9 +163,8 @@ const effects: Effects = {
     await moveTo(staged, executablePath);
   },
   async 'put-back'() {
-    await rm(`${executablePath}.new`, { force: true });
-    await link(keptPath, `${executablePath}.new`);
-    await moveTo(`${executablePath}.new`, executablePath);
+    await linkTo(keptPath, executablePath);
+    await syncFolderOf(executablePath);
   },
   async restart({ exec }, { timeoutMs }) {
     await controlHere().restart(exec, timeoutMs);
@@ -175,10 +173,29 @@ const effects: Effects = {
     const control = controlHere();
     const state = await control.state(exec);
     if (state !== 'active') throw new Error(`the service is ${state}`);
-    const running = await digestOfFile(`/proc/${await control.mainProcess(exec)}/exe`);
-    if (running !== expected.sha256) throw new Error('the service runs another executable');
+    if ((await runningDigest(exec)) !== expected.sha256)
+      throw new Error('the service runs another executable');
   },
 };
+
+/** Resolves to the digest of the executable that the service runs; undefined if it does not run. */
+export async function runningDigest(exec: Exec): Promise<string | undefined> {
+  const pid = await controlHere().mainProcess(exec);
+  return pid === undefined ? undefined : digestOfFile(`/proc/${pid}/exe`);
+}
+
+/** Gives a file a second name, in place of the file that has the name now. */
+export async function linkTo(from: string, path: string): Promise<void> {
+  await removeLeftDrafts(dirname(path), basename(path));
+  const draft = draftOf(path);
+  await link(from, draft);
+  try {
+    await rename(draft, path);
+  } finally {
+    // A rename between two names of one file does nothing.
+    await rm(draft, { force: true });
+  }
+}
 
 /** Renames a file to a path on the same file system, atomically and on disk. */
 async function moveTo(from: string, path: string): Promise<void> {
@@ -187,6 +204,10 @@ async function moveTo(from: string, path: string): Promise<void> {
     await file.sync();
   }
   await rename(from, path);
+  await syncFolderOf(path);
+}
+
+async function syncFolderOf(path: string): Promise<void> {
   await using directory = await open(dirname(path));
   await directory.sync();
 }

@@ -12,6 +12,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { certificatesOf } from '../os/certificate-bundle.ts';
+import { takeFromOthers } from '../os/private-files.ts';
 import { removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
 import { authorityHash } from '../pki/authority-hash.ts';
 import { belongTogether } from '../pki/key-pair.ts';
@@ -30,6 +31,7 @@ export class NodeFiles {
   async prepare(): Promise<void> {
     await mkdir(this.directory, { recursive: true, mode: 0o700 });
     await removeLeftDrafts(this.directory);
+    await takeFromOthers(this.directory, () => true);
   }
 
   authority(): Promise<string | undefined> {

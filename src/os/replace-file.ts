@@ -28,9 +28,13 @@ export const draftOf = (path: string): string => `${path}.minik8s-${process.pid}
 /** Returns true for the name of an unfinished draft, left by a writer that was killed. */
 export const isDraft = (name: string) => draftName.test(name);
 
-/** Removes the drafts of writers that no longer run: they may hold keys. The directory must exist. */
-export async function removeLeftDrafts(directory: string): Promise<void> {
+/**
+ * Removes the drafts of writers that no longer run: they may hold keys. The directory must exist. `of`: the
+ * name of the only file whose drafts are removed.
+ */
+export async function removeLeftDrafts(directory: string, of?: string): Promise<void> {
   for (const name of await readdir(directory)) {
+    if (of !== undefined && name.replace(draftName, '') !== of) continue;
     const pid = draftName.exec(name)?.[1];
     if (pid !== undefined && !isRunning(Number(pid))) await rm(join(directory, name), { force: true });
   }

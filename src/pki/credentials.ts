@@ -8,6 +8,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAddress } from '../base/addresses.ts';
 import { type Current, replaceable } from '../base/current.ts';
+import { takeFromOthers } from '../os/private-files.ts';
 import { removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
 import { type Authorities, adopted, authoritiesOf, type RotationRecord } from './authority-rotation.ts';
 import { belongTogether, isAuthority } from './key-pair.ts';
@@ -182,6 +183,7 @@ export async function openCredentials(
     throw new DamagedAuthorityError(`${directory} is not a directory`);
   });
   await removeLeftDrafts(directory);
+  await takeFromOthers(directory, (name) => name.endsWith('.key'));
   const { issueCertificate } = await import('./x509.ts');
   const unfinished = await unfinishedAdoption(directory, rotation.value);
   const stored = unfinished ?? (await readAuthority(directory));

@@ -221,6 +221,7 @@ const verify = defineCommand({
     const { manifest, keys, bytes } = await verifyBackup({
       source,
       workIn: directory ?? settings['data-dir'],
+      otherwiseIn: settings['data-dir'],
       passphrase: await passphraseOf(args),
       etcdBinary: await etcdIn(settings['data-dir']),
       exec: systemExec,
@@ -261,7 +262,8 @@ const restore = defineCommand({
   async run({ args }) {
     requireRoot();
     const { settings } = settingsOf(args);
-    const { source } = await openBackup(oneWord(args), placeOptions(settings), stopSignal());
+    const signal = stopSignal();
+    const { source } = await openBackup(oneWord(args), placeOptions(settings), signal);
     const dataDir = settings['data-dir'];
     const directory = await openDataDirectory(dataDir);
     try {
@@ -276,6 +278,7 @@ const restore = defineCommand({
         etcdBinary: await etcdIn(dataDir),
         exec: systemExec,
         now: systemClock.now(),
+        signal,
       });
       const what = args['only-pki'] === true ? 'the authority with its keys' : `${manifest.keys} keys`;
       say(`restored into ${dataDir}: ${what}, as they were at ${manifest.created}`);

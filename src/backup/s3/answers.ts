@@ -5,30 +5,43 @@ interface Element {
   readonly name: string;
   text: string;
   readonly children: Element[];
+  /** False for an element that the end of the text has cut. */
+  isWhole: boolean;
 }
+
+/** Maximum depth of an answer; S3's have four. The parser needs the square of the depth in time. */
+const maxDepth = 16;
+
+class TooDeepError extends Error {}
 
 /** Parses XML without namespaces; text that is no XML becomes an element without children. */
 function parseXml(text: string): Element {
-  const root: Element = { name: '', text: '', children: [] };
+  const root: Element = { name: '', text: '', children: [], isWhole: true };
   const open = [root];
   const parser = new Parser(
     {
       onopentagname(name) {
-        const element: Element = { name, text: '', children: [] };
+        const element: Element = { name, text: '', children: [], isWhole: false };
         open.at(-1)?.children.push(element);
-        open.push(element);
+        if (open.push(element) > maxDepth) throw new TooDeepError();
       },
       ontext(part) {
         const element = open.at(-1);
         if (element) element.text += part;
       },
-      onclosetag() {
-        if (open.length > 1) open.pop();
+      onclosetag(_, isImplied) {
+        const element = open.length > 1 ? open.pop() : undefined;
+        if (element) element.isWhole = !isImplied;
       },
     },
     { xmlMode: true },
   );
-  parser.end(text);
+  try {
+    parser.end(text);
+  } catch (error) {
+    if (!(error instanceof TooDeepError)) throw error;
+    root.children.length = 0;
+  }
   return root;
 }
 
@@ -72,10 +85,14 @@ export interface ListPage {
 /** Reads a page of ListObjectsV2; undefined if the text is none. */
 export function listPageIn(text: string): ListPage | undefined {
   const page = childOf(parseXml(text), 'ListBucketResult');
-  if (!page) return undefined;
-  const objects = page.children
-    .filter(({ name }) => name === 'Contents')
-    .map((each) => ({ key: textOf(each, 'Key') ?? '', size: Number(textOf(each, 'Size')) }));
+  // A page that is cut would end the list too early.
+  if (!page?.isWhole) return undefined;
+  const contents = page.children.filter(({ name }) => name === 'Contents');
+  if (!contents.every((each) => /^\d{1,15}$/.test(textOf(each, 'Size') ?? ''))) return undefined;
+  const objects = contents.map((each) => ({
+    key: textOf(each, 'Key') ?? '',
+    size: Number(textOf(each, 'Size')),
+  }));
   const isCut = textOf(page, 'IsTruncated') === 'true';
   const next = textOf(page, 'NextContinuationToken');
   // A page that says that there are more, but not where, would end the list too early.

@@ -49,6 +49,8 @@ const defaultIdleMs = 30_000;
 const defaultAttempts = 4;
 const retryDelays = { initialMs: 500, maxMs: 8_000 };
 const defaultLimitMs = 600_000;
+/** Maximum size in bytes of the text of a refusal, and the time in milliseconds in which it is read. */
+const [maxRefusalBytes, refusalMs] = [64 * 1024, 10_000];
 /** Maximum size of an answer that is no object in bytes. */
 const maxTextBytes = 8 * 1024 * 1024;
 
@@ -131,7 +133,7 @@ export class S3Client {
   async #refusal(request: S3Request, status: number, answer: IncomingMessage): Promise<BackupError> {
     const { location, date } = answer.headers;
     const region = answer.headers['x-amz-bucket-region'];
-    const error = errorIn(await shortText(answer, maxTextBytes));
+    const error = errorIn(await this.#refusalText(answer));
     const regionHeader = typeof region === 'string' ? region : undefined;
     const refused = refusalError(
       this.#asked(request),
@@ -139,6 +141,19 @@ export class S3Client {
       this.#options.clock.now(),
     );
     return asksForRetry(status, error?.code) ? new BusyError(refused.message) : refused;
+  }
+
+  /** Returns the text of a refusal; an empty one if it cannot be read: the status says enough. */
+  async #refusalText(answer: IncomingMessage): Promise<string> {
+    const timer = this.#options.clock.after(refusalMs, () => answer.destroy());
+    try {
+      return await shortText(answer, maxRefusalBytes);
+    } catch {
+      return '';
+    } finally {
+      timer.cancel();
+      answer.destroy();
+    }
   }
 
   #asked({ action, location, query }: S3Request): Asked {

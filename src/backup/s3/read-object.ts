@@ -2,7 +2,7 @@
 import { BackupError } from '../manifest.ts';
 import type { S3Client } from './client.ts';
 import { type BucketLocation, formatBucketLocation } from './location.ts';
-import { headOf } from './objects.ts';
+import { headOf, unreadable } from './objects.ts';
 
 /** Number of connections that may break while an object is read. */
 const maxBreaks = 5;
@@ -22,22 +22,32 @@ export async function* readObject(
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const version = await headOf(client, location, signal);
-  let at = 0;
-  for (let breaks = 0; at < version.size; breaks++) {
-    const answer = await openFrom(client, { location, version, at, signal });
-    let cause: unknown;
-    try {
-      for await (const part of answer as AsyncIterable<Buffer>) {
-        at += part.length;
-        yield part;
-      }
-    } catch (error) {
-      signal?.throwIfAborted();
-      cause = error;
-    } finally {
-      answer.destroy();
-    }
+  const place: Place = { location, version, at: 0, signal };
+  for (let breaks = 0; place.at < version.size; breaks++) {
+    const cause = yield* readFrom(client, place);
+    const { at } = place;
     if (at < version.size && breaks >= maxBreaks) throw cutShort(location, { at, size: version.size, cause });
+  }
+}
+
+/** Yields what a connection brings, and moves the place. Returns the error that has broken the connection. */
+async function* readFrom(client: S3Client, place: Place): AsyncGenerator<Buffer, unknown> {
+  const { location, version, signal } = place;
+  const answer = await openFrom(client, place);
+  try {
+    for await (const part of answer as AsyncIterable<Buffer>) {
+      place.at += part.length;
+      // An answer without an end must not go on after the end of the object.
+      if (place.at > version.size) throw unreadable(location, 'GET, longer than the object,');
+      yield part;
+    }
+    return undefined;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof BackupError) throw error;
+    return error;
+  } finally {
+    answer.destroy();
   }
 }
 
@@ -45,7 +55,7 @@ interface Place {
   readonly location: BucketLocation;
   readonly version: Version;
   /** First byte to read. */
-  readonly at: number;
+  at: number;
   readonly signal: AbortSignal | undefined;
 }
 

@@ -19,6 +19,8 @@ export interface UpgradeRequest {
   readonly backsUp: boolean;
   /** Timeout in milliseconds until the service is ready. */
   readonly timeoutMs: number;
+  /** True if an earlier upgrade was interrupted after it had replaced `current` by `next`. */
+  readonly isReplaced?: boolean;
 }
 
 export type UpgradeStep =
@@ -43,7 +45,12 @@ export function upgradePlan(
   { role }: Pick<Installed, 'role'>,
   request: UpgradeRequest,
 ): readonly UpgradeStep[] {
-  const { current, next, allowsDowngrade, backsUp, timeoutMs } = request;
+  const { current, next, allowsDowngrade, backsUp, timeoutMs, isReplaced = false } = request;
+  const start = [
+    { kind: 'restart', timeoutMs },
+    { kind: 'verify', expected: next },
+  ] as const;
+  if (isReplaced) return start;
   if (next.sha256 === current.sha256) return [];
   if (!allowsDowngrade && isOlder(next.version, current.version))
     throw new Error(
@@ -56,10 +63,16 @@ export function upgradePlan(
     { kind: 'keep-old' },
     ...(lowers ? [{ kind: 'stop' } as const, { kind: 'lower-data', format: next.dataFormat } as const] : []),
     { kind: 'replace' },
-    { kind: 'restart', timeoutMs },
-    { kind: 'verify', expected: next },
+    ...start,
   ];
 }
+
+/**
+ * Returns true if the file is installed and the service runs another one, or does not run: the upgrade to it
+ * was interrupted. `running`: digest of the executable of the service.
+ */
+export const isInterrupted = (installed: string, next: string, running: string | undefined): boolean =>
+  installed === next && running !== next;
 
 /** Returns the steps that lead back to the installed executable after the failure of a step. */
 export function afterFailure(

@@ -51,14 +51,15 @@ async function refused(
   const query = new URL(url, 'https://localhost').searchParams;
   const step = rotationPhases.find((phase) => phase === query.get('step'));
   if (step === undefined) return respondText(400, `step must be one of ${rotationPhases.join(', ')}\n`);
-  const refusal = await rotation.step(step, {
-    nodes: query.get('force') === 'true' ? [] : nodes,
-    own: credentials.authorities.value.server,
-    make: () => newAuthority(now()),
-  });
-  if (refusal !== undefined) return respondText(409, `${refusal}\n`);
-  await frontProxy.rotate(step);
-  return undefined;
+  const waited = query.get('force') === 'true' ? [] : nodes;
+  const own = credentials.authorities.value.server;
+  let refusal = await rotation.refusal(step, waited);
+  if (refusal === undefined) {
+    // An interrupted command goes on from the phase of the cluster's authority, which is therefore the last.
+    await frontProxy.rotate(step);
+    refusal = await rotation.step(step, { nodes: waited, own, make: () => newAuthority(now()) });
+  }
+  return refusal === undefined ? undefined : respondText(409, `${refusal}\n`);
 }
 
 /** Returns the part of the document that nodes follow, in JSON, for nodes that watch it. */

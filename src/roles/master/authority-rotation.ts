@@ -79,6 +79,12 @@ export class AuthorityRotation {
     });
   }
 
+  /** Resolves to the reason for which a step would be refused, in one line. */
+  async refusal(step: Step, nodes: readonly RotatingNode[]): Promise<string | undefined> {
+    const stored = await this.#store.get(this.#places.rotation);
+    return refusalOf(step, stored && parseRotation(stored.value.toString()), nodes);
+  }
+
   /**
    * Does a step. Resolves to the reason if it is refused, in one line. A step that was done already is not an
    * error, so that a command can be repeated.

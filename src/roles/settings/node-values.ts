@@ -35,7 +35,9 @@ function isServer(word: string): boolean {
 /** The URL's own `port` is empty for 443 even if it was written. */
 const hasPort = (word: string) => /:\d+\/?$/.test(word);
 
-export function token(value: string): string {
+/** Blanks and line breaks around a token or a hash come with it from a file or a mail. */
+export function token(given: string): string {
+  const value = given.trim();
   if (!/^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(value)) {
     throw new Error(
       'expected a token as `minik8s token create` prints it: 6 letters or digits, a dot, 16 letters or digits',
@@ -44,7 +46,8 @@ export function token(value: string): string {
   return value;
 }
 
-export function authorityHash(value: string): string {
+export function authorityHash(given: string): string {
+  const value = given.trim();
   if (!/^sha256:[0-9a-f]{64}$/i.test(value)) {
     throw new Error('expected sha256: and 64 hexadecimal digits, as `minik8s token create` prints it');
   }

@@ -1,4 +1,5 @@
 /** Upgrade of this machine: what the user sees, and the checks before the first step. */
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { readInstalled } from '../../installation/machine-facts.ts';
 import { executablePath } from '../../installation/plan/install-plan.ts';
@@ -7,10 +8,11 @@ import {
   describeUpgradeStep,
   type Executable,
   hasControlPlane,
+  isInterrupted,
   type UpgradeRequest,
   upgradePlan,
 } from '../../installation/plan/upgrade-plan.ts';
-import { examine, keptPath, runUpgrade, stage } from '../../installation/upgrade.ts';
+import { examine, keptPath, runningDigest, runUpgrade, stage } from '../../installation/upgrade.ts';
 import { systemExec } from '../../os/exec.ts';
 import { confirmed } from '../confirmation.ts';
 
@@ -30,9 +32,12 @@ export interface HereOptions {
 export async function upgradeHere(installed: Installed, options: HereOptions): Promise<Executable> {
   const { staged, ...next } = await stage(systemExec, options.path, options.digest);
   try {
-    const current = await examine(systemExec, executablePath);
     const { allowsDowngrade, backsUp, timeoutMs } = options;
-    const request: UpgradeRequest = { current, next, allowsDowngrade, backsUp, timeoutMs };
+    const request: UpgradeRequest = {
+      ...{ next, allowsDowngrade, backsUp, timeoutMs },
+      ...(await currentOf(next)),
+    };
+    const { current } = request;
     const steps = upgradePlan(installed, request);
     say(`${options.path}: minik8s ${next.version}, sha256 ${next.sha256}`);
     if (steps.length === 0) {
@@ -56,6 +61,14 @@ export async function upgradeHere(installed: Installed, options: HereOptions): P
   } finally {
     await rm(staged, { force: true });
   }
+}
+
+/** Resolves to the installed executable; after an interrupted upgrade to `next` to the kept one. */
+async function currentOf(next: Executable): Promise<Pick<UpgradeRequest, 'current' | 'isReplaced'>> {
+  const current = await examine(systemExec, executablePath);
+  if (!isInterrupted(current.sha256, next.sha256, await runningDigest(systemExec))) return { current };
+  const kept = existsSync(keptPath) ? await examine(systemExec, keptPath) : current;
+  return { current: kept, isReplaced: true };
 }
 
 /** Rejects unless minik8s is an installed service here. */

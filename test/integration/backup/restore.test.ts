@@ -1,6 +1,6 @@
 /** Backups of a real etcd: created while it is written to, verified, and restored. */
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createBackup } from '../../../src/backup/create.ts';
@@ -70,7 +70,7 @@ async function backUp(passphrase?: string, now_ = now) {
 const restore = (
   path: string,
   target: string,
-  more: { passphrase?: string; replaces?: boolean } = {},
+  more: { passphrase?: string; replaces?: boolean; signal?: AbortSignal } = {},
   at = now,
 ) =>
   restoreBackup({
@@ -82,6 +82,7 @@ const restore = (
     etcdBinary: insideEtcd,
     exec: systemExec,
     now: at,
+    ...(more.signal && { signal: more.signal }),
   });
 
 /** Starts an etcd on the data of a directory. */
@@ -247,6 +248,28 @@ test('a folder that cannot be replaced is refused before anything is moved', asy
   await symlink('/nonexistent', join(target, 'etcd'));
   await assert.rejects(restore(path, target, { replaces: true }), /other\/etcd is a mount point or a link/);
   assert.deepEqual((await readdir(target)).sort(), ['etcd', 'pki']);
+});
+
+test('a data directory that is a link to another disk is restored there', async (context) => {
+  await write(0, 3);
+  const { path } = await backUp();
+  const disk = await mkdtemp('/dev/shm/minik8s-restore-');
+  context.after(() => rm(disk, { recursive: true, force: true }));
+  const target = join(dataDir, 'linked');
+  await symlink(disk, target);
+  await mkdir(join(disk, 'pki'));
+  await restore(path, target, { replaces: true });
+  assert.equal(await readFile(join(disk, 'pki/ca.key'), 'utf8'), 'the key\n');
+});
+
+test('a restoration that the user stops changes nothing', async () => {
+  await write(0, 3);
+  const { path } = await backUp();
+  const target = join(dataDir, 'other');
+  await mkdir(target);
+  const signal = AbortSignal.abort(new Error('stopped'));
+  await assert.rejects(restore(path, target, { signal }), /^Error: stopped$/);
+  assert.deepEqual(await readdir(target), []);
 });
 
 const verify = (path: string, check: (key: string, value: Buffer) => void = () => undefined) =>

@@ -31,7 +31,10 @@ import {
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 /** Real time, but without the delays between attempts. */
-const hasty: Clock = { ...systemClock, after: (ms, fn) => systemClock.after(ms > 60_000 ? ms : ms / 50, fn) };
+const hasty: Clock = {
+  ...systemClock,
+  after: (ms, fn) => systemClock.after(ms >= 10_000 ? ms : ms / 50, fn),
+};
 
 describe('a bucket', { skip: unlessS3Server }, () => {
   let server: S3Server;

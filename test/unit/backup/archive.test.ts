@@ -5,11 +5,14 @@ import { createWriteStream } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { afterEach, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { createZstdCompress } from 'node:zlib';
 import { readArchive, writeArchive } from '../../../src/backup/archive.ts';
-import { BackupError, type Manifest } from '../../../src/backup/manifest.ts';
+import { BackupError, formatManifest, type Manifest } from '../../../src/backup/manifest.ts';
 import { fileSource } from '../../../src/backup/source.ts';
+import { archiveEnd, memberHeader, padding } from '../../../src/formats/tar-archive.ts';
 import { systemExec } from '../../../src/os/exec.ts';
 
 let directory: string;
@@ -198,4 +201,120 @@ test('an error of the reader is returned unchanged, and a full disk leaves no fi
     (await readdir(directory)).filter((name) => name.startsWith('new')),
     [],
   );
+});
+
+/** Archives that no minik8s has made. `members` follow the manifest. */
+describe('a hostile archive', () => {
+  const file = { type: 'file', mode: 0o600, uid: 0, gid: 0, modified: 0 } as const;
+  const member = (name: string, content: Buffer, size = content.length) => [
+    memberHeader({ ...file, name, size }),
+    content,
+    padding(content.length),
+  ];
+  const text = () => Buffer.from(formatManifest(manifest));
+  const whole = async () => {
+    const members: Uint8Array[] = [];
+    for (const [name, path] of files) members.push(...member(name, await readFile(path)));
+    return members;
+  };
+
+  async function packed(parts: Iterable<Uint8Array>): Promise<void> {
+    await pipeline(Readable.from(parts), createZstdCompress(), createWriteStream(pathOf()));
+  }
+
+  /** Resolves to the error, which is one line, and to the number of bytes that a reader was given. */
+  async function refused(): Promise<{ readonly message: string; readonly taken: number }> {
+    let taken = 0;
+    const reading = readArchive(fileSource(pathOf()), undefined, async () => async (_, content) => {
+      for await (const part of content) taken += part.length;
+    });
+    const error = await reading.then(
+      () => assert.fail('it was accepted'),
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof BackupError, String(error));
+    assert.match(error.message, /^\P{C}{1,400}$/u);
+    return { message: error.message, taken };
+  }
+
+  test('with a member that is longer than the manifest says is refused before a byte of it is taken', async () => {
+    function* bomb() {
+      yield* member('backup.json', text());
+      yield memberHeader({ ...file, name: 'etcd.db', size: 200_000_000_000 });
+      for (let n = 0; n < 20; n++) yield Buffer.alloc(1_000_000);
+    }
+    await packed(bomb());
+    const { message, taken } = await refused();
+    assert.deepEqual([message, taken], ['the backup is damaged: etcd.db differs from the stored file', 0]);
+  });
+
+  test('with 30 MB of zeros behind its end is refused', async () => {
+    const members = await whole();
+    function* bomb() {
+      yield* [...member('backup.json', text()), ...members, archiveEnd];
+      for (let n = 0; n < 30; n++) yield Buffer.alloc(1_000_000);
+    }
+    await packed(bomb());
+    assert.equal((await refused()).message, 'the backup is damaged: it is longer than its members');
+  });
+
+  for (const type of ['directory', 'symlink'] as const)
+    test(`with a ${type} in the place of a file is refused`, async () => {
+      const link = { ...file, name: 'pki/ca.crt', type, size: 0, target: '/etc/shadow' };
+      await packed([...member('backup.json', text()), memberHeader(link), archiveEnd]);
+      const { message } = await refused();
+      assert.match(message, /(pki\/ca\.crt is no regular file|it contains "pki\/ca\.crt\/")$/);
+    });
+
+  for (const name of [
+    '../etc/passwd',
+    '/etc/passwd',
+    'pki/../../x',
+    'PKI/ca.key',
+    'pki/ca.k\u00e9y',
+    'x\u001b[2J',
+  ])
+    test(`with the member ${JSON.stringify(name)} is refused`, async () => {
+      await packed([...member('backup.json', text()), ...member(name, Buffer.from('x')), archiveEnd]);
+      assert.match((await refused()).message, /^the backup is damaged: it contains "/);
+    });
+
+  test('with the same member twice is refused', async () => {
+    const key = member('pki/ca.key', Buffer.from('key\n'));
+    await packed([...member('backup.json', text()), ...key, ...key, archiveEnd]);
+    assert.match((await refused()).message, /it contains "pki\/ca\.key"$/);
+  });
+
+  test('with control characters in its manifest is refused, and none is shown', async () => {
+    for (const more of [
+      { host: 'vm1\u001b]0;x\u0007' },
+      { minik8s: '1\n2' },
+      { created: '2026-11-29T09:17:29Z\u202e' },
+      { created: 'yesterday' },
+      { format: 2, minik8s: '\u001b[2J' },
+      { format: 2, minik8s: { a: '\n' } },
+      { members: { 'pki/\u001b[2J': { size: 0, sha256: '' } } },
+    ]) {
+      await packed([
+        ...member('backup.json', Buffer.from(JSON.stringify({ ...manifest, ...more }))),
+        archiveEnd,
+      ]);
+      await refused();
+    }
+  });
+
+  test('is read no further once the user stops the command', async () => {
+    await packed([...member('backup.json', text()), ...(await whole()), archiveEnd]);
+    const stop = new AbortController();
+    const reading = readArchive(
+      fileSource(pathOf()),
+      undefined,
+      async () => async (_, content) => {
+        stop.abort();
+        for await (const _part of content);
+      },
+      stop.signal,
+    );
+    await assert.rejects(reading, { name: 'AbortError' });
+  });
 });

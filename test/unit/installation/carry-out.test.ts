@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import { carryOut } from '../../../src/installation/carry-out.ts';
+import { linkTo } from '../../../src/installation/upgrade.ts';
 import type { Exec, ExecOptions } from '../../../src/os/exec.ts';
 
 const name = 'MINIK8S_TRY_OF_CARRY_OUT';
@@ -41,4 +45,30 @@ test('kernel modules and parameters that cannot be set cause warnings, since the
   assert.equal(warnings[0], 'the kernel modules vxlan were not loaded: no modprobe');
   assert.match(warnings[1] ?? '', /^no.such.parameter was not set to 1: ENOENT/);
   await assert.rejects(carryOut(exec, { kind: 'reload-services' }, warn), /no modprobe/);
+});
+
+test('the drafts of writers that were killed are removed with their file, and no others', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'minik8s-carry-out-'));
+  context.after(() => rm(folder, { recursive: true }));
+  const kept = ['others.minik8s-4194305-0', `node.yaml.minik8s-${process.pid}-0`, 'node.yaml.minik8s-x-0'];
+  for (const each of [...kept, 'node.yaml', 'node.yaml.minik8s-4194305-0', 'node.yaml.minik8s-4194306-7'])
+    await writeFile(join(folder, each), 'token');
+  const exec: Exec = () => assert.fail();
+  await carryOut(exec, { kind: 'remove-path', path: join(folder, 'node.yaml') }, assert.fail);
+  assert.deepEqual((await readdir(folder)).sort(), kept.sort());
+  await carryOut(exec, { kind: 'remove-path', path: join(folder, 'gone/node.yaml') }, assert.fail);
+});
+
+test('a second name of a file replaces another file, and is given again without a trace', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'minik8s-link-'));
+  context.after(() => rm(folder, { recursive: true }));
+  const [now, kept] = [join(folder, 'minik8s'), join(folder, 'minik8s.old')];
+  await writeFile(now, 'new');
+  await writeFile(kept, 'old');
+  await writeFile(`${kept}.minik8s-4194305-0`, 'left by a killed upgrade');
+  for (const turn of ['first', 'again']) {
+    await linkTo(now, kept);
+    assert.equal(await readFile(kept, 'utf8'), 'new', turn);
+    assert.deepEqual((await readdir(folder)).sort(), ['minik8s', 'minik8s.old'], turn);
+  }
 });

@@ -42,6 +42,25 @@ test('texts that are not answers of S3 are rejected', () => {
     );
 });
 
+test('elements that are nested millions of times are no answer, and are not read to their end', () => {
+  // The parser needs hours for them.
+  assert.equal(listPageIn('<ListBucketResult>'.repeat(400_000)), undefined);
+  assert.equal(errorIn(`<Error>${'<a>'.repeat(2_000_000)}`), undefined);
+});
+
+test('a page that is cut, or has an object without a size, is rejected', () => {
+  const whole = list('<IsTruncated>false</IsTruncated><Contents><Key>a</Key><Size>1</Size></Contents>');
+  assert.ok(listPageIn(whole));
+  for (let length = whole.length - 1; length > 0; length -= 7)
+    assert.equal(listPageIn(whole.slice(0, length)), undefined, `${length} characters`);
+  for (const size of ['', '-1', '1e3', 'NaN', '9'.repeat(20)])
+    assert.equal(
+      listPageIn(list(`<Contents><Key>a</Key><Size>${size}</Size></Contents>`)),
+      undefined,
+      `size ${size}`,
+    );
+});
+
 test('only plain words of an error are used', () => {
   const error = (more: string) => errorIn(`<Error>${more}</Error>`);
   assert.deepEqual(error('<Code>PermanentRedirect</Code><Endpoint>b.s3.eu-west-1.amazonaws.com</Endpoint>'), {

@@ -5,6 +5,7 @@ import {
   describeUpgradeStep,
   type Executable,
   executableProblem,
+  isInterrupted,
   isOlder,
   isVersion,
   type UpgradeRequest,
@@ -43,6 +44,23 @@ test('a node has nothing to back up, and --no-backup leaves the backup out', () 
 
 test('the installed file needs no step', () => {
   assert.deepEqual(upgradePlan(up, { ...usual, next: { ...next, sha256: old.sha256 } }), []);
+});
+
+test('an upgrade that was interrupted after the file was replaced starts the service with the file', () => {
+  const request = { ...usual, isReplaced: true };
+  assert.deepEqual(upgradePlan(up, request), [
+    { kind: 'restart', timeoutMs: 60_000 },
+    { kind: 'verify', expected: next },
+  ]);
+  assert.deepEqual(kinds(afterFailure('restart', up, request)), ['put-back', 'restart', 'verify']);
+});
+
+test('an upgrade is interrupted if the service does not run the installed file', () => {
+  const [a, b] = ['a'.repeat(64), 'b'.repeat(64)];
+  assert.ok(isInterrupted(a, a, b));
+  assert.ok(isInterrupted(a, a, undefined));
+  assert.ok(!isInterrupted(a, a, a));
+  assert.ok(!isInterrupted(a, b, a));
 });
 
 test('an older version is refused unless it is allowed', () => {

@@ -48,6 +48,44 @@ describe('the setting server', () => {
     });
 });
 
+test('other spellings of a master’s address are the same address', () => {
+  const serversOf = (server: string) => read({ flags: { server } }).settings.server;
+  for (const [given, expected] of [
+    ['HTTPS://M1.Example:6443', 'https://m1.example:6443'],
+    ['https://m1:6443/', 'https://m1:6443'],
+    [' m1:6443 , m1:6443/,', 'https://m1:6443'],
+    ['[2001:DB8:0::1]:6443', 'https://[2001:db8::1]:6443'],
+  ] as const)
+    assert.deepEqual(serversOf(given), [expected], given);
+  for (const wrong of [
+    'admin@m1:6443',
+    'https://admin:secret@m1:6443',
+    '2001:db8::1',
+    '[2001:db8::1]',
+    'm1:65536',
+    'm1:6443#x',
+    'm1:6443?x',
+    'm1 :6443',
+    'm1:6443 m2:6443',
+    'ftp://m1:6443',
+    ',',
+  ])
+    assert.throws(() => serversOf(wrong), /^UsageError: --server: .* expected addresses such as/, wrong);
+});
+
+test('blanks and line breaks around a token and a hash are ignored, and those inside are refused', () => {
+  const hash = `sha256:${'ab'.repeat(32)}`;
+  const environment = { MINIK8S_TOKEN: `\t${secret}\r\n`, MINIK8S_CA_CERT_HASH: ` ${hash}\n` };
+  const { settings } = read({ environment });
+  assert.deepEqual([settings.token, settings['ca-cert-hash']], [secret, hash]);
+  for (const wrong of [secret.replace('.', '. '), secret.replace('.', '\n.'), secret.toUpperCase()])
+    assert.throws(
+      () => read({ environment: { MINIK8S_TOKEN: wrong } }),
+      (error: Error) => /expected a token as/.test(error.message) && !error.message.includes(wrong),
+      wrong,
+    );
+});
+
 describe('the configuration of a node', () => {
   test('may contain every setting, with lists and maps', () => {
     const { settings, warnings } = read({
