@@ -41,11 +41,18 @@ export function scheduleBackups(options: ScheduleOptions, signal: AbortSignal): 
     report('BackupFailed', message);
   };
   const names = async () => (await store.list(signal)).map(({ name }) => name);
+  // The backup exists by now: what fails afterwards is not a failure of it.
   const removeOutdated = async () => {
-    for (const name of outdatedNames(await names(), clock.now(), options.keep))
+    const all = await names();
+    for (const name of outdatedNames(all, clock.now(), options.keep))
       await store
         .remove(name, signal)
         .catch((error) => log.warn('an old backup cannot be removed', { name, error: errorMessage(error) }));
+    return all;
+  };
+  const withoutList = (error: unknown) => {
+    log.warn('old backups cannot be listed', { error: errorMessage(error) });
+    return undefined;
   };
   return keepDoing({ clock, signal, backoff, onError, restsFirst: true, restMs: startMs }, async () => {
     const waitMs = dueInMs(await names(), clock.now(), intervalMs);
@@ -53,7 +60,7 @@ export function scheduleBackups(options: ScheduleOptions, signal: AbortSignal): 
     const { path, size, manifest } = await options.create(signal);
     log.info('backup created', { path, keys: manifest.keys, revision: manifest.revision, bytes: size });
     report('BackupCreated', `${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${size} bytes`);
-    await removeOutdated();
-    return dueInMs(await names(), clock.now(), intervalMs);
+    const all = await removeOutdated().catch(withoutList);
+    return all ? dueInMs(all, clock.now(), intervalMs) : intervalMs;
   });
 }

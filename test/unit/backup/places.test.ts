@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const fill = (name: string, content: string | Uint8Array = '') => {
-  writeFileSync(join(directory, name), content);
+  writeFileSync(join(directory, name), content, { mode: 0o600 });
   return join(directory, name);
 };
 

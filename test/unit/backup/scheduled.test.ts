@@ -9,7 +9,11 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
 const hour = 3_600_000;
 
-function running(files: Set<string>, fails: () => Error | undefined = () => undefined) {
+function running(
+  files: Set<string>,
+  fails: () => Error | undefined = () => undefined,
+  listFails: () => Error | undefined = () => undefined,
+) {
   const clock = new FakeClock(Date.UTC(2026, 10, 29));
   const stop = new AbortController();
   const reports: string[] = [];
@@ -22,7 +26,11 @@ function running(files: Set<string>, fails: () => Error | undefined = () => unde
   };
   const store = {
     path: '/backups',
-    list: async () => [...files].map((name) => ({ name, size: 3 })),
+    list: async () => {
+      const error = listFails();
+      if (error) throw error;
+      return [...files].map((name) => ({ name, size: 3 }));
+    },
     remove: async (name: string) => void files.delete(name),
   };
   const report = (outcome: string, message: string) => void reports.push(`${outcome} ${message}`);
@@ -60,6 +68,19 @@ test('a restart waits for the rest of the interval', async () => {
   assert.deepEqual(reports, []);
   await clock.advance(0.2 * hour);
   assert.equal(reports.length, 1);
+  await end();
+});
+
+test('a backup that was created is not reported as failed when the old ones cannot be listed', async () => {
+  const files = new Set<string>();
+  const { clock, reports, end } = running(files, undefined, () =>
+    files.size === 1 ? new Error('the disk does not answer') : undefined,
+  );
+  await clock.advance(5 * hour);
+  assert.deepEqual(
+    reports.map((report) => report.split(' ', 1)[0]),
+    ['BackupCreated'],
+  );
   await end();
 });
 
