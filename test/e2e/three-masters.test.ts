@@ -8,8 +8,11 @@ import { Hosts } from './harness/hosts.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/three-masters.md'), 'utf8');
 
+/** Section that test/vm/three-masters.test.ts follows: it needs systemd. */
+const services = /^## As services\n[\s\S]*?(?=^## )/m;
+
 /** Returns the steps: each indented block, with the machine that the preceding line names. */
-const steps = [...page.matchAll(/^On (vm[123]):\n\n((?: {4}.*\n)+)/gm)].map(
+const steps = [...page.replace(services, '').matchAll(/^On (vm[123]):\n\n((?: {4}.*\n)+)/gm)].map(
   ([, machine = '', block = '']) => ({ machine, script: block.replaceAll(/^ {4}/gm, '') }),
 );
 

@@ -80,7 +80,7 @@ export const stages: readonly Stage[] = [
     // Emulated processors use all of this machine's.
     concurrency: 1,
     testTimeoutMs: 600_000,
-    processTimeoutMs: 1_800_000,
+    processTimeoutMs: 3_600_000,
     filesInProcess: 1,
     secondsInProcess: Number.POSITIVE_INFINITY,
     secondsPerKilobyte: 30,

@@ -20,14 +20,19 @@ export interface MachineOptions {
   readonly cpus?: number;
   /** Memory in MiB; default: 2048. */
   readonly memoryMb?: number;
-  /** Network that the machine shares with others, and its address there, such as `10.77.0.2/24`. */
-  readonly lan?: { readonly network: Network; readonly address: string };
+  /**
+   * Network that the machine shares with others, and its address there, such as `10.77.0.2/24`. A `gateway`
+   * gives it a default route; nothing has to answer there.
+   */
+  readonly lan?: { readonly network: Network; readonly address: string; readonly gateway?: string };
+  /** File that the machine has as its disk /dev/vdb, read-only; it must be there as long as the machine. */
+  readonly disk?: string;
   /** TCP ports of the machine that loopback reaches by `port()`; nothing else of it is reachable. */
   readonly forward?: readonly number[];
 }
 
 /** Maximum duration of a boot; it takes about 20 seconds on two idle processors. */
-const bootTimeoutMs = 240_000;
+const bootTimeoutMs = 480_000;
 const consoleLength = 20_000;
 /** Number of bytes in which files are copied. */
 const chunkLength = 256 * 1024;
@@ -53,7 +58,7 @@ export class Machine implements AsyncDisposable {
 
   /** Makes a machine with a new disk and boots it. Rejects if a unit of it fails. */
   static async start(options: MachineOptions = {}): Promise<Machine> {
-    const { name = 'vm', cpus = 2, memoryMb = 2048, lan, forward = [] } = options;
+    const { name = 'vm', cpus = 2, memoryMb = 2048, lan, forward = [], disk } = options;
     const root = await machineRoot();
     const forwards = new Map<number, number>();
     for (const port of forward) forwards.set(await freePort(), port);
@@ -62,10 +67,11 @@ export class Machine implements AsyncDisposable {
       `systemd.machine_id=${randomUUID().replaceAll('-', '')}`,
     ];
     if (lan) kernelWords.push(`vm.eth0=${lan.address}`);
+    if (lan?.gateway !== undefined) kernelWords.push(`vm.gateway=${lan.gateway}`);
     if (forwards.size > 0) kernelWords.push(`vm.eth${lan ? 1 : 0}=10.0.2.15/24`);
     if (forwards.size > 0 && !lan) kernelWords.push('vm.gateway=10.0.2.2');
     const lanCard = lan && hardwareAddress(lan.address);
-    const hardware = { cpus, memoryMb, kernelWords, lanCard, forwards };
+    const hardware = { cpus, memoryMb, kernelWords, lanCard, forwards, extraDisk: disk };
     const machine = new Machine(name, root, hardware, await newDisk(root.image), lan?.network);
     try {
       await machine.powerOn();

@@ -11,6 +11,8 @@ export interface Hardware {
   readonly kernelWords: readonly string[];
   /** Hardware address of the card in the machines' network; undefined without such a card. */
   readonly lanCard: string | undefined;
+  /** File of a second disk, which the machine only reads; undefined without one. */
+  readonly extraDisk: string | undefined;
   /** Ports of the machine by those of loopback that are forwarded to them. */
   readonly forwards: ReadonlyMap<number, number>;
 }
@@ -23,7 +25,7 @@ const fd = { disk: 3, agent: 4, lan: 5 } as const;
  * QEMU, so that a machine that boots again is a new process with a new connection to the agent.
  */
 export function qemuArguments(root: MachineRoot, hardware: Hardware): string[] {
-  const { cpus, memoryMb, kernelWords, lanCard, forwards } = hardware;
+  const { cpus, memoryMb, kernelWords, lanCard, forwards, extraDisk } = hardware;
   const ports = [...forwards].map(([host, guest]) => `,hostfwd=tcp:127.0.0.1:${host}-:${guest}`).join('');
   const words = [
     'root=/dev/vda',
@@ -41,6 +43,12 @@ export function qemuArguments(root: MachineRoot, hardware: Hardware): string[] {
     ...['-kernel', root.kernel, '-initrd', root.initrd, '-append', words.join(' ')],
     ...['-drive', `file=/proc/self/fd/${fd.disk},if=none,id=disk,format=qcow2,cache=writeback`],
     ...['-device', 'virtio-blk-pci,drive=disk'],
+    ...(extraDisk === undefined
+      ? []
+      : [
+          ...['-drive', `file=${extraDisk},if=none,id=extra,format=raw,readonly=on`],
+          ...['-device', 'virtio-blk-pci,drive=extra'],
+        ]),
     ...['-device', 'virtio-serial-pci', '-chardev', `socket,id=agent,fd=${fd.agent}`],
     ...['-device', 'virtserialport,chardev=agent,name=agent'],
     ...(lanCard === undefined

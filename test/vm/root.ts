@@ -1,6 +1,7 @@
 /**
- * The disk from which virtual machines of tests boot: a Debian 12 with systemd and Docker, made once by
- * mmdebstrap, as an image with its kernel and a small initial RAM disk beside it.
+ * The disk from which virtual machines of tests boot: a Debian with systemd and Docker, made once by
+ * mmdebstrap, as an image with its kernel and a small initial RAM disk beside it. MINIK8S_VM_SUITE chooses
+ * the release: `bookworm` (Debian 12, the default) or `trixie` (Debian 13).
  */
 import { createHash } from 'node:crypto';
 import {
@@ -28,6 +29,9 @@ export interface MachineRoot {
   readonly initrd: string;
 }
 
+const suites = ['bookworm', 'trixie'];
+const { MINIK8S_VM_SUITE: suite = 'bookworm' } = process.env;
+
 const guest = join(import.meta.dirname, 'guest');
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'minik8s');
 /** Size of a machine's disk; a part that was never written takes no room. */
@@ -46,6 +50,8 @@ const packages = [
     'curl',
     'iputils-ping',
   ],
+  // An NFS server, which starts only where a test starts it, and the program that mounts its directories.
+  'nfs-kernel-server',
 ];
 
 /** Units that a server without a terminal does not need; each costs up to a second of emulated time. */
@@ -78,7 +84,8 @@ const early = ['virtio_pci', 'virtio_blk', 'virtio_net', 'virtio_console'];
 
 /** Returns the root, which is made if this version of it is not in the cache: about a minute. */
 export async function machineRoot(): Promise<MachineRoot> {
-  const directory = join(cache, `vm-${inputsHash()}`);
+  if (!suites.includes(suite)) throw new Error(`MINIK8S_VM_SUITE is ${suite}: use ${suites.join(' or ')}`);
+  const directory = join(cache, `vm-${suite}-${inputsHash()}`);
   if (!existsSync(directory)) await make(directory);
   return rootIn(directory);
 }
@@ -127,7 +134,7 @@ async function bootstrap(root: string): Promise<void> {
     // The initial RAM disk of Debian is not used, and takes long to make.
     '--essential-hook=mkdir -p "$1/etc/initramfs-tools" && echo update_initramfs=no >"$1/etc/initramfs-tools/update-initramfs.conf"',
     '--dpkgopt=force-confold',
-    ...['bookworm', root],
+    ...[suite, root],
   ]);
 }
 
@@ -144,6 +151,7 @@ function configure(root: string): void {
     symlinkSync(target, path);
   };
   for (const unit of masked) link('/dev/null', join(units, unit));
+  for (const wanted of globSync(join(units, '*.wants/{nfs,rpc}*'))) rmSync(wanted);
   mkdirSync(join(root, 'usr/lib/vm'));
   copyFileSync(join(guest, 'network.sh'), join(root, 'usr/lib/vm/network.sh'));
   for (const unit of ['vm-network.service', 'vm-agent.service']) {
@@ -171,8 +179,11 @@ async function makeInitrd(root: string, initrd: string): Promise<void> {
     for (const [, path = ''] of stdout.matchAll(/^insmod (\S+)/gm)) modules.add(path);
   }
   for (const path of modules) {
-    copyFileSync(join(root, path), join(content, 'lib', basename(path)));
-    appendFileSync(init, `busybox insmod /lib/${basename(path)}\n`);
+    // Debian 13 compresses modules, which busybox does not load.
+    const name = basename(path, '.xz');
+    const command = name === basename(path) ? 'cat "$1" >"$2"' : 'xz -dc "$1" >"$2"';
+    await systemExec('sh', ['-c', command, 'sh', join(root, path), join(content, 'lib', name)]);
+    appendFileSync(init, `busybox insmod /lib/${name}\n`);
   }
   appendFileSync(init, 'busybox mount -t devtmpfs dev /dev\nbusybox mount -t ext4 -o rw /dev/vda /root\n');
   appendFileSync(init, 'busybox mount --move /dev /root/dev\nexec busybox switch_root /root /sbin/init\n');

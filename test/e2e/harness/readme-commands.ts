@@ -15,23 +15,31 @@ export interface ReadmePlace {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/**
- * Runs the commands in order, in the root of the repository; a command with an expected output is repeated
- * until it prints it.
- */
-export async function carryOut(place: ReadmePlace, commands: readonly SampleCommand[]): Promise<void> {
+/** Runs a command; resolves to its exit status, and to both of its outputs. */
+export type Shell = (command: string) => Promise<{ readonly code: number; readonly said: string }>;
+
+/** Runs the commands in order, in the root of the repository. */
+export const carryOut = (place: ReadmePlace, commands: readonly SampleCommand[]): Promise<void> =>
+  carryOutBy((command) => shell(place, command), commands);
+
+/** Runs the commands in order; a command with an expected output is repeated until it prints it. */
+export async function carryOutBy(
+  run: Shell,
+  commands: readonly SampleCommand[],
+  timeoutMs = 200_000,
+): Promise<void> {
   for (const { command, says } of commands) {
     if (says === undefined) {
-      const { code, said } = await shell(place, command);
+      const { code, said } = await run(command);
       assert.equal(code, 0, `${command}\n${said}`);
       continue;
     }
     const once = async () => {
-      const { said } = await shell(place, command);
+      const { said } = await run(command);
       if (!says.test(said)) throw new Error(said);
       return true;
     };
-    await waitFor(`${command} says ${says}`, once, { timeoutMs: 200_000 });
+    await waitFor(`${command} says ${says}`, once, { timeoutMs });
   }
 }
 
