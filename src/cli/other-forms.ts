@@ -77,7 +77,9 @@ const bareWorkload: Rule = ({ verb, words: [name = '', ...more], flags }) =>
 /** `get KIND NAMESPACE/NAME`. */
 const namespacedName: Rule = ({ verb, words: [kind, name = '', ...more], flags }) => {
   const [, namespace, own] = /^([a-z0-9-]+)\/([a-z0-9.-]+)$/.exec(name) ?? [];
-  if (kind === undefined || namespace === undefined || own === undefined || more.length > 0) return undefined;
+  // A word such as `pods/web` names an object already.
+  if (kind === undefined || kind.includes('/') || more.length > 0) return undefined;
+  if (namespace === undefined || own === undefined) return undefined;
   return ctl(verb, otherKinds[kind.toLowerCase()] ?? kind, own, '-n', namespace, ...flags);
 };
 
@@ -188,7 +190,7 @@ const rulesOf: Readonly<Record<string, readonly Rule[]>> = {
   ],
   events: [
     ({ words: [object = '', ...more], flags }) =>
-      /^[\w.]+\/[\w.-]+$/.test(object) && more.length === 0
+      /^[\w.]+\/[\w.-]+$/.test(object) && more.length === 0 && !flags.includes('--for')
         ? ctl('events', '--for', object, ...flags)
         : undefined,
   ],

@@ -58,10 +58,10 @@ class Evaluation {
             return node.text;
           case 'path':
             return formatResults(this.walk(node.steps, [current]));
-          case 'range':
-            return this.walk(node.steps, [current])
-              .map((value) => this.text(node.body, value))
-              .join('');
+          case 'range': {
+            const values = [...this.walk(node.steps, [current]), ...(node.isOpen ? [current] : [])];
+            return values.map((value) => this.text(node.body, value)).join('');
+          }
         }
         return node satisfies never;
       })
@@ -70,7 +70,11 @@ class Evaluation {
 
   walk(steps: readonly Step[], from: readonly unknown[]): unknown[] {
     return steps.reduce<unknown[]>(
-      (values, step) => values.flatMap((value) => this.#counted(this.#step(step, value))),
+      (values, step) =>
+        // The results of a union are in the order of its members, as in kubectl.
+        step.kind === 'union'
+          ? step.members.flatMap((member) => this.walk([member], values))
+          : values.flatMap((value) => this.#counted(this.#step(step, value))),
       [...from],
     );
   }
@@ -82,18 +86,21 @@ class Evaluation {
     return found;
   }
 
-  #field(value: unknown, name: string): unknown[] {
+  #field(value: unknown, { name, path }: Extract<Step, { kind: 'field' }>): unknown[] {
+    const below = path?.reduce(fieldOf, [value]) ?? [];
+    // kubectl has the path alone: the name as a whole is what beginners mean by ['tls.crt'].
+    if (below.length > 0) return below;
     if (isRecord(value) && Object.hasOwn(value, name)) return [value[name]];
     if (this.#missingKeyIsError) throw new Error(`jsonpath: ${name} is not found`);
     return [];
   }
 
-  #step(step: Step, value: unknown): unknown[] {
+  #step(step: Exclude<Step, { kind: 'union' }>, value: unknown): unknown[] {
     switch (step.kind) {
       case 'root':
         return [this.#root];
       case 'field':
-        return this.#field(value, step.name);
+        return this.#field(value, step);
       case 'all':
         return childrenOf(value);
       case 'descend':
@@ -102,8 +109,6 @@ class Evaluation {
         return elementAt(value, step.index);
       case 'slice':
         return slice(value, step);
-      case 'union':
-        return step.members.flatMap((member) => this.#step(member, value));
       case 'filter':
         return (Array.isArray(value) ? value : childrenOf(value)).filter((item) => this.#holds(step, item));
     }
@@ -121,13 +126,17 @@ class Evaluation {
   }
 }
 
+/** Returns the values of one field of the values. */
+const fieldOf = (values: unknown[], name: string): unknown[] =>
+  values.flatMap((value) => (isRecord(value) && Object.hasOwn(value, name) ? [value[name]] : []));
+
 const childrenOf = (value: unknown): unknown[] =>
   Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : [];
 
 const descend = (value: unknown): unknown[] => [value, ...childrenOf(value).flatMap(descend)];
 
 function elementAt(value: unknown, index: number): unknown[] {
-  if (!Array.isArray(value)) return [];
+  if (!isList(value)) return [];
   const at = fromEnd(index, value.length);
   if (at < 0 || at >= value.length) throw outOfBounds(index, value.length);
   return [value[at]];
@@ -138,7 +147,7 @@ function elementAt(value: unknown, index: number): unknown[] {
  * step.
  */
 function slice(value: unknown, { start, end, step }: Extract<Step, { kind: 'slice' }>): unknown[] {
-  if (!Array.isArray(value)) return [];
+  if (!isList(value)) return [];
   const { length } = value;
   const from = fromEnd(start ?? 0, length);
   const to = fromEnd(end ?? length, length);
@@ -148,6 +157,15 @@ function slice(value: unknown, { start, end, step }: Extract<Step, { kind: 'slic
   if (from > to) throw new Error(`jsonpath: starting index ${from} is greater than ending index ${to}`);
   if (step <= 0) throw new Error('jsonpath: step must be > 0');
   return value.slice(from, to).filter((_, index) => index % step === 0);
+}
+
+/** Returns false for no value. Throws for a value that is no list, as kubectl does. */
+function isList(value: unknown): value is unknown[] {
+  if (Array.isArray(value)) return true;
+  if (value === null || value === undefined) return false;
+  throw new Error(
+    `jsonpath: an index needs a list, got ${isRecord(value) ? 'an object' : JSON.stringify(value)}`,
+  );
 }
 
 const fromEnd = (index: number, length: number) => (index < 0 ? length + index : index);

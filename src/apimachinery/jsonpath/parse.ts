@@ -7,11 +7,18 @@ import { UsageError } from '../../base/usage-error.ts';
 export type Node =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'path'; readonly steps: readonly Step[] }
-  | { readonly kind: 'range'; readonly steps: readonly Step[]; readonly body: readonly Node[] };
+  | {
+      readonly kind: 'range';
+      readonly steps: readonly Step[];
+      readonly body: readonly Node[];
+      /** The range has no `{end}`: the body follows once more, behind the range, as in kubectl. */
+      readonly isOpen?: true;
+    };
 
 export type Step =
   | { readonly kind: 'root' }
-  | { readonly kind: 'field'; readonly name: string }
+  /** `path` has the names of a text in brackets that has dots, such as `['metadata.name']`. */
+  | { readonly kind: 'field'; readonly name: string; readonly path?: readonly string[] }
   | { readonly kind: 'all' }
   /** The step `..`: the value and everything below it. */
   | { readonly kind: 'descend' }
@@ -46,6 +53,8 @@ const operators: readonly Operator[] = ['==', '!=', '<=', '>=', '<', '>'];
 class TemplateParser {
   readonly #text: string;
   #at = 0;
+  /** Number of ranges without an `{end}`. */
+  #unclosed = 0;
 
   constructor(text: string) {
     this.#text = text;
@@ -67,12 +76,21 @@ class TemplateParser {
       this.#at++;
       if (this.#action(nodes, inRange)) return nodes;
     }
-    if (inRange) this.#fail('{range} without {end}');
+    if (inRange) this.#leaveOpen();
     return nodes;
+  }
+
+  /** Counts a range without `{end}`. Each of them would double the text, so only one may be open. */
+  #leaveOpen(): void {
+    this.#unclosed++;
+    if (this.#unclosed > 1) this.#fail('several {range} without {end}');
   }
 
   /** Parses the contents of a pair of braces, after the opening one. Returns true at the end of a range. */
   #action(nodes: Node[], inRange: boolean): boolean {
+    this.#blanks();
+    // Empty braces stand for the whole value.
+    if (this.#text[this.#at] === '}') nodes.push({ kind: 'path', steps: [] });
     for (;;) {
       this.#blanks();
       const char = this.#text[this.#at];
@@ -109,7 +127,9 @@ class TemplateParser {
     this.#blanks();
     const steps = this.#steps();
     this.#close();
-    return { kind: 'range', steps, body: this.#nodes(true) };
+    const unclosed = this.#unclosed;
+    const body = this.#nodes(true);
+    return { kind: 'range', steps, body, ...(this.#unclosed > unclosed && { isOpen: true }) };
   }
 
   #steps(): Step[] {
@@ -192,7 +212,7 @@ class TemplateParser {
 
   #member(): Step {
     const char = this.#text[this.#at];
-    if (char === "'" || char === '"') return { kind: 'field', name: this.#quoted() };
+    if (char === "'" || char === '"') return this.#quotedField();
     if (this.#take('*')) return { kind: 'all' };
     const found = this.#match(/(-?\d+)?(?:(:)(-?\d+)?(?::(-?\d+)?)?)?/y);
     const [whole, start, colon, end, step] = found ?? [];
@@ -230,6 +250,15 @@ class TemplateParser {
     const literal = this.#match(/(?:true|false|null|-?\d+(?:\.\d+)?)(?![\w.])/y);
     if (literal) return { kind: 'value', value: JSON.parse(literal[0]) as string | number | boolean | null };
     return { kind: 'steps', steps: this.#steps() };
+  }
+
+  /** Parses a name in quotes; dots without a backslash before them separate the names of a path. */
+  #quotedField(): Step {
+    const start = this.#at + 1;
+    const name = this.#quoted();
+    const names = this.#text.slice(start, this.#at - 1).split(/(?<!\\)\./);
+    if (names.length === 1 || names.includes('')) return { kind: 'field', name };
+    return { kind: 'field', name, path: names.map((part) => part.replaceAll(/\\(.)/g, '$1')) };
   }
 
   /** Parses a text in either kind of quotes, with Go's escapes. */

@@ -76,11 +76,12 @@ export class ClientSideApply {
     }
     const { uid, resourceVersion } = metadataOf(current);
     this.#warn(target, current);
+    // kubectl compares nothing in a dry run of its own, and prints what the server has.
+    if (this.#options.dryRun === 'client') return { outcome: 'configured', object: current, uid };
     const original = readLastApplied(current) ?? {};
     const strategic = await this.#schemaOf(target);
     const patch = threeWayPatch({ original, modified, current }, strategic ?? plainSchema);
     if (!patch) return { outcome: 'unchanged', object: current, uid };
-    if (this.#options.dryRun === 'client') return { outcome: 'configured', object: modified, uid };
     const type = strategic ? patchTypes.strategic : patchTypes.merge;
     const path = targetPath(target) + this.#options.query;
     const object = await doing(`error when applying patch to ${where(target)}`, () =>

@@ -1,5 +1,5 @@
 /** `ctl apply`: creates or updates objects from manifests; fields that the manifests do not have are kept. */
-import type { JsonObject } from '../../apimachinery/equality.ts';
+import { type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
 import { applyFlags, requireFittingFlags } from '../apply/apply-options.ts';
 import { ApplySet } from '../apply/apply-set.ts';
 import { type Applied, ClientSideApply } from '../apply/client-side.ts';
@@ -15,7 +15,7 @@ import type { ObjectTarget } from '../objects/object-target.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { propagationOf } from '../objects/removal.ts';
 import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
-import { listOf, type ObjectFormat, printedFormat } from '../printers/object-format.ts';
+import { madeFormat, type ObjectFormat, printedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 import { editLastApplied } from './apply-edit-last-applied.ts';
 import { setLastApplied, viewLastApplied } from './apply-last-applied.ts';
@@ -139,8 +139,16 @@ class ApplyCommand {
 
   #printAll(): void {
     const [only, ...more] = this.#printed;
-    const list = { ...listOf(this.#printed), metadata: {} };
-    if (only) this.#context.io.out(this.#format?.(more.length > 0 ? list : only) ?? '');
+    if (!only) return;
+    const { io, flags } = this.#context;
+    if (more.length === 0) {
+      io.out(this.#format?.(only) ?? '');
+      return;
+    }
+    // The fields of the list are in the order of Go's type, those of its items in their own.
+    const items = this.#printed.map((object) => sortKeys(object) as JsonObject);
+    const list = { kind: 'List', apiVersion: 'v1', metadata: {}, items };
+    io.out(madeFormat(flags)?.(list) ?? '');
   }
 
   async #pruneKinds(kinds: ApiResources): Promise<void> {

@@ -20,7 +20,7 @@ import type { Io } from '../io.ts';
 import { kindName } from '../objects/discovery.ts';
 import { metadataOf } from '../objects/objects.ts';
 import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
-import { printedFormat } from '../printers/object-format.ts';
+import { typedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';
 
 const flagTable = {
@@ -51,7 +51,7 @@ export const reconcile: Verb = {
     const { flags, io } = context;
     const dryRun = checkedDryRun(flags);
     const cluster = context.cluster();
-    const format = printedFormat(flags);
+    const format = await typedFormat(context);
     const options: ReconcileOptions = {
       removeExtraPermissions: flags.on('remove-extra-permissions'),
       removeExtraSubjects: flags.on('remove-extra-subjects'),

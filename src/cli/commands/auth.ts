@@ -5,7 +5,7 @@ import { ruleHeaders, ruleRows } from '../access/rule-rows.ts';
 import { type Flags, type FlagTable, printFlags } from '../flags/flags.ts';
 import { type ApiResource, findResource } from '../objects/discovery.ts';
 import { recordAt, textAt, valueAt } from '../objects/objects.ts';
-import { printedFormat } from '../printers/object-format.ts';
+import { typedFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 import { reconcile } from './auth-reconcile.ts';
@@ -164,7 +164,7 @@ const whoami: Verb = {
   flags: printFlags,
   examples: ['ctl auth whoami # see as whom requests are made'],
   async run({ cluster, flags, io, palette }) {
-    const format = printedFormat(flags);
+    const format = await typedFormat({ io, flags });
     const review = await cluster().send('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'SelfSubjectReview',

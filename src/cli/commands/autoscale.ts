@@ -16,7 +16,7 @@ import { forEachReported } from '../for-each-reported.ts';
 import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { madeFormat, type objectFormat, printedFormat } from '../printers/object-format.ts';
+import { madeFormat, type objectFormat, typedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flags = {
@@ -49,7 +49,7 @@ export const autoscale: Verb = {
     const { flags: given } = context;
     const limits = limitsOf(given);
     requireSelection(given);
-    const making = { limits, format: printedFormat(given), dryRun: dryRunOf(given) };
+    const making = { limits, format: await typedFormat(context), dryRun: dryRunOf(given) };
     const cluster = context.cluster();
     const autoscalers = findResource(await cluster.resources(), 'horizontalpodautoscalers.v1.autoscaling');
     await forEachReported(context, await resolveObjects(context), (target) =>

@@ -103,7 +103,7 @@ function partOf(name: string): string {
 
 type ListFormat = (list: JsonObject, typeName: string) => string;
 
-/** Returns the format of the lists; JSON has the order of Go's types, and YAML separates its documents. */
+/** Returns the format of the lists; JSON has the order of Go's types. */
 async function formatOf({ flags, io }: VerbContext): Promise<ListFormat> {
   const output = flags.text('output') || 'json';
   if (output === 'name') throw new Error('list types are not supported by name printing: *v1.NodeList');
@@ -112,12 +112,9 @@ async function formatOf({ flags, io }: VerbContext): Promise<ListFormat> {
   if (output === 'json') return (list, typeName) => `${goJson(emptyAsNull(shaped(list, typeName)), 4)}\n`;
   const format: ObjectFormat | undefined = printedFormat(flags) ?? objectFormat(output);
   if (!format) throw new UsageError(`-o ${output}: cluster-info dump prints objects, not tables`);
-  let isFirst = true;
   return (list, typeName) => {
-    const separator = output === 'yaml' && !isFirst ? '---\n' : '';
-    isFirst = false;
     const made = shaped(list, typeName);
-    return separator + format(output === 'yaml' ? emptyAsNull(made) : made);
+    return format(output === 'yaml' ? emptyAsNull(made) : made);
   };
 }
 

@@ -52,17 +52,18 @@ export const diff: Verb = {
   ],
   async run(context) {
     const { io, flags } = context;
-    requireManifests(flags);
     // Exit status 1 means that something differs, so failures must not use it.
     let failed = false;
     const report = (error: unknown) => {
       failed = true;
       context.report(error);
     };
-    // The directories are readable by the user only.
-    const directory = await mkdtemp(join(io.env.TMPDIR || tmpdir(), 'ctl-diff-'));
+    let directory: string | undefined;
     try {
+      requireManifests(flags);
       requireFittingFlags(flags);
+      // The directories are readable by the user only.
+      directory = await mkdtemp(join(io.env.TMPDIR || tmpdir(), 'ctl-diff-'));
       const folders = { live: join(directory, 'LIVE'), merged: join(directory, 'MERGED') };
       await mkdir(folders.live);
       await mkdir(folders.merged);
@@ -71,11 +72,11 @@ export const diff: Verb = {
       if (failed) io.exitWith(2);
       else if (status > 0) io.exitWith(status);
     } catch (error) {
-      if (io.signal.aborted || error instanceof UsageError) throw error;
+      if (io.signal.aborted) throw error;
       context.report(error);
       io.exitWith(2);
     } finally {
-      await rm(directory, { recursive: true, force: true });
+      if (directory !== undefined) await rm(directory, { recursive: true, force: true });
     }
   },
 };
@@ -184,10 +185,9 @@ async function applied(
  */
 async function compare({ env, out }: Io, live: string, merged: string): Promise<number> {
   const [program = 'diff', ...args] = (env.KUBECTL_EXTERNAL_DIFF || 'diff -u -N').split(/\s+/);
-  const child = spawn(program, [...args, live, merged], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...env },
-  });
+  // kubectl has the folders in front of the options of another program.
+  const words = env.KUBECTL_EXTERNAL_DIFF ? [live, merged, ...args] : [...args, live, merged];
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...env } });
   child.stdout.setEncoding('utf8').on('data', out);
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0 || code === 1) return code;

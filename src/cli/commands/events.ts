@@ -8,6 +8,7 @@ import { findResource } from '../objects/discovery.ts';
 import type { CollectionTarget } from '../objects/object-target.ts';
 import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import { chunkSizeFlag, chunkSizeOf, pages } from '../objects/pages.ts';
+import { WatchPause } from '../objects/watch-pause.ts';
 import { eventHeaders, eventRow, eventTime } from '../printers/event-rows.ts';
 import { printedFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
@@ -55,7 +56,7 @@ export const events: Verb = {
     await followChanges(
       cluster,
       collection,
-      { accept: undefined, version, signal: io.signal },
+      { accept: undefined, version, signal: io.signal, pause: new WatchPause(io.clock) },
       (event, type) => {
         if (type !== 'DELETED' && isWanted(event)) print(event);
       },

@@ -14,6 +14,7 @@ import {
   targetPath,
 } from '../objects/object-target.ts';
 import { itemsOf, metadataOf, recordsAt, textAt } from '../objects/objects.ts';
+import { WatchPause } from '../objects/watch-pause.ts';
 import { LiveTable } from '../printers/live-table.ts';
 import type { ObjectFormat } from '../printers/object-format.ts';
 import {
@@ -50,6 +51,7 @@ export async function watchTargets(
   const accept = view.format ? undefined : tableAccept;
   let take = flags.on('watch-only') ? learn : list;
   await using _pulls = isPod(target) ? showPulls(context, collection) : undefined;
+  const pause = new WatchPause(io.clock);
   let isOn = !io.signal.aborted;
   while (isOn) {
     const answer = await cluster.get(listPath(collection), accept);
@@ -58,7 +60,7 @@ export async function watchTargets(
     take(printer, answer);
     take = list;
     const version = textAt(answer, 'metadata', 'resourceVersion');
-    const position = { accept, version, signal: io.signal };
+    const position = { accept, version, signal: io.signal, pause };
     const show = (object: JsonObject, type: WatchedEvent['type']) => printer.change(object, type);
     isOn = await mayContinue(() => followChanges(cluster, collection, position, show), io.signal);
   }
@@ -112,26 +114,31 @@ interface Position {
   readonly accept: string | undefined;
   readonly version: string;
   readonly signal: AbortSignal;
+  readonly pause: WatchPause;
 }
 
 /** Watches until the server no longer has the changes after the last event. */
 export async function followChanges(
   cluster: Cluster,
   collection: CollectionTarget,
-  { accept, version, signal }: Position,
+  { accept, version, signal, pause }: Position,
   show: (object: JsonObject, type: WatchedEvent['type']) => void,
 ): Promise<void> {
   let resourceVersion = version;
   try {
     while (!signal.aborted) {
+      pause.begin();
       const path = listPath(collection, { watch: 1, allowWatchBookmarks: true, resourceVersion });
       for await (const { type, object } of cluster.watch(path, { accept })) {
+        pause.event();
         resourceVersion = versionOf(object) || resourceVersion;
         if (type !== 'BOOKMARK') show(object, type);
       }
+      await pause.end(signal);
     }
   } catch (error) {
     if (!isExpired(error)) throw error;
+    await pause.end(signal);
   }
 }
 
@@ -155,8 +162,6 @@ class WatchPrinter implements Disposable {
   readonly #writer: TableWriter;
   #columns: readonly Column[] = [];
   #headerDue: boolean;
-  /** Text between two objects. */
-  #separator = '';
 
   constructor({ io, flags, palette }: VerbContext, { table, format, events }: WatchView, noHeaders: boolean) {
     this.#events = events;
@@ -199,10 +204,7 @@ class WatchPrinter implements Disposable {
   }
 
   #printObjects(format: ObjectFormat, answer: JsonObject, type: WatchedEvent['type']): void {
-    for (const object of itemsOf(answer)) {
-      this.#out(this.#separator + this.#text(format, object, type));
-      if (this.#output === 'yaml') this.#separator = '---\n';
-    }
+    for (const object of itemsOf(answer)) this.#out(this.#text(format, object, type));
   }
 
   /** Returns the text of an object, or of its event: JSON of an event is one line. */

@@ -164,7 +164,11 @@ function printer({ flags, io }: VerbContext, { field }: Change): Print {
     if (field === 'labels' && isSent)
       io.out(absent.map((key) => `label ${JSON.stringify(key)} not found.\n`).join(''));
     if (flags.on('list')) io.out(listing(field, object, count > 1));
-    else io.out(format?.(object) ?? line);
+    else {
+      // The documents of label are not separated, those of annotate are, as in kubectl.
+      const own = field === 'labels' ? printedFormat(flags) : format;
+      io.out(own?.(object) ?? line);
+    }
   };
 }
 

@@ -60,10 +60,11 @@ export const patch: Verb = {
     const body = await readPatch(flags, context.io.signal);
     const type = flags.oneOf('type', types) ?? 'strategic';
     const dryRun = dryRunOf(flags);
+    const print = printerOf(context);
     if (isLocal) {
       const fields = await context.io.kubernetesFields();
       return forEachReported(context, localObjects(context), async (before) =>
-        print(context, qualifiedName(before), before, patchedHere(before, body, type, fields)),
+        print(qualifiedName(before), before, patchedHere(before, body, type, fields)),
       );
     }
     const options = writeQuery(dryRun, undefined, fieldManagerOf(flags));
@@ -76,7 +77,7 @@ export const patch: Verb = {
         dryRun === 'client'
           ? patchedHere(before, body, type, await context.io.kubernetesFields())
           : await cluster.send('PATCH', path + options, body, patchTypes[type]);
-      print(context, subresource ? qualifiedName(after) : nameOf(target), before, after);
+      print(subresource ? qualifiedName(after) : nameOf(target), before, after);
     });
   },
 };
@@ -85,10 +86,22 @@ const nameOf = ({ resource, name }: ObjectTarget) => `${kindName(resource)}/${na
 
 const types = ['strategic', 'merge', 'json'] as const;
 
-/** Prints the patched object as -o says, or a line that says whether it has changed. */
-function print({ flags, io }: VerbContext, name: string, before: JsonObject, after: JsonObject): void {
-  const note = `${deepEqual(before, after) ? ' (no change)' : ''}${dryRunSuffix[dryRunOf(flags)]}`;
-  io.out(printedFormat(flags)?.(after) ?? `${name} patched${note}\n`);
+/**
+ * Returns a function that prints the patched object as -o says, or a line that says whether it has changed. A
+ * dry run is marked on a terminal alone, because the output of kubectl does not mark it.
+ */
+function printerOf({
+  flags,
+  io,
+}: VerbContext): (name: string, before: JsonObject, after: JsonObject) => void {
+  // A wrong format is an error before anything is changed.
+  printedFormat(flags);
+  const suffix = io.columns?.out === undefined ? '' : dryRunSuffix[dryRunOf(flags)];
+  return (name, before, after) => {
+    const change = deepEqual(before, after) ? ' (no change)' : '';
+    // Documents of YAML are not separated, as in kubectl.
+    io.out(printedFormat(flags)?.(after) ?? `${name} patched${change}${suffix}\n`);
+  };
 }
 
 /** Returns the object with the patch, which no server has seen. Throws for a patch that does not fit. */

@@ -31,7 +31,7 @@ import { targetPath } from '../objects/object-target.ts';
 import { metadataOf, recordAt } from '../objects/objects.ts';
 import { cascadeFlag, isGone, propagationOf } from '../objects/removal.ts';
 import { type ManifestTarget, manifestTargets } from '../objects/targets.ts';
-import { printedFormat } from '../printers/object-format.ts';
+import { type ObjectFormat, printedFormat } from '../printers/object-format.ts';
 import { callRaw, rawPath } from '../raw-call.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
@@ -73,21 +73,22 @@ export const replace: Verb = {
     const { flags } = context;
     requireFittingFlags(flags);
     // A wrong format or validation is an error before anything is replaced.
-    printedFormat(flags);
+    const format = printedFormat(flags);
     fieldValidationOf(flags);
     if (flags.given('raw')) {
       await callRaw(context, 'PUT', rawPath(flags, []));
       return;
     }
     const targets = manifestTargets(context, context.cluster(), 'replace');
+    const replace = (target: ManifestTarget) => replaceOne(context, target, format);
     if (!flags.on('force')) {
-      await forEachTarget(context, targets, (target) => replaceOne(context, target));
+      await forEachTarget(context, targets, replace);
       return;
     }
     // All objects are deleted before the first is created, as in kubectl; after a failure none is created.
     const all = await Array.fromAsync(targets);
     if (await forEachTarget(context, all, (target) => remove(context, target)))
-      await forEachTarget(context, all, (target) => replaceOne(context, target));
+      await forEachTarget(context, all, replace);
   },
 };
 
@@ -111,12 +112,15 @@ async function forEachTarget(
 }
 
 /** Replaces one object, or creates it after its removal, and prints it. */
-async function replaceOne(context: VerbContext, target: ManifestTarget): Promise<void> {
+async function replaceOne(
+  context: VerbContext,
+  target: ManifestTarget,
+  format: ObjectFormat | undefined,
+): Promise<void> {
   const { io, flags } = context;
   const { resource, namespace, name } = target;
   const cluster = context.cluster();
   const dryRun = dryRunOf(flags);
-  const format = printedFormat(flags);
   const query = writeQuery(dryRun, fieldValidationOf(flags), fieldManagerOf(flags));
   const force = flags.on('force');
   const object = flags.on('save-config') ? withLastApplied(target.object) : target.object;

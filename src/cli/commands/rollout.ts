@@ -37,7 +37,7 @@ import { follow } from '../objects/follow.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { requireType, resolveObjects } from '../objects/targets.ts';
-import { printedFormat } from '../printers/object-format.ts';
+import { type ObjectFormat, printedFormat, typedFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import { showPods } from '../progress/pod-progress.ts';
 import { noteCause, noteWhenStill } from '../rollout/note-cause.ts';
@@ -104,7 +104,7 @@ async function waitForRollout(context: VerbContext, target: ObjectTarget, revisi
     last = object;
     still.moved();
   }
-  await noteCause(context, target, last);
+  await noteCause(context, target, last, still.noted());
   throw new Error('timed out waiting for the condition');
 }
 
@@ -118,8 +118,9 @@ interface Change {
 /** Changes each workload and reports the result of each separately. */
 async function changeEach(context: VerbContext, { patchOf, done }: Change): Promise<void> {
   const { io } = context;
-  const format = printedFormat(context.flags);
+  // Documents of YAML are not separated, as in kubectl.
   await forEachReported(context, await targetsOf(context), async (target) => {
+    const format = await typedFormat(context);
     const { resource, name } = target;
     const cluster = context.cluster();
     const patch = patchOf({ ...(await cluster.get(targetPath(target))), kind: resource.kind });
@@ -198,21 +199,34 @@ const history: Verb = {
     },
   },
   async run(context) {
-    const { flags, io } = context;
+    const { flags } = context;
     const wanted = revisionOf(flags, 'revision');
     const format = printedFormat(flags);
-    await forEachReported(context, await targetsOf(context), async (target) => {
-      const cluster = context.cluster();
-      const object = await cluster.get(targetPath(target));
-      const all = await revisionsOf(cluster, target, object);
-      const one = wantedRevision(all, wanted);
-      const whose = { ...object, kind: target.resource.kind };
-      const shown = one ? [one] : all;
-      if (format) for (const revision of shown) io.out(format(revisionAsObject(whose, revision)));
-      else io.out(`${kindName(target.resource)}/${target.name} ${historyText(context, all, one)}\n`);
-    });
+    await forEachReported(context, await targetsOf(context), (target) =>
+      printHistory(context, target, wanted, format),
+    );
   },
 };
+
+/** Prints the revisions of a workload, or the wanted one. */
+async function printHistory(
+  context: VerbContext,
+  target: ObjectTarget,
+  wanted: bigint,
+  format: ObjectFormat | undefined,
+): Promise<void> {
+  const { io } = context;
+  const cluster = context.cluster();
+  const object = await cluster.get(targetPath(target));
+  const all = await revisionsOf(cluster, target, object);
+  // A workload without any revision has none to miss, as in kubectl; -o has nothing to print for it.
+  const isEmpty = all.length === 0 && !format;
+  const one = isEmpty ? undefined : wantedRevision(all, wanted);
+  const name = `${kindName(target.resource)}/${target.name}`;
+  const whose = { ...object, kind: target.resource.kind };
+  if (!format) io.out(`${name} ${historyText(context, all, one, wanted)}\n`);
+  else for (const revision of one ? [one] : all) io.out(format(revisionAsObject(whose, revision)));
+}
 
 /** Returns undefined if none is wanted. Throws if the wanted one does not exist. */
 function wantedRevision(all: readonly Revision[], wanted: bigint): Revision | undefined {
@@ -222,9 +236,15 @@ function wantedRevision(all: readonly Revision[], wanted: bigint): Revision | un
   return one;
 }
 
-function historyText({ palette }: VerbContext, all: readonly Revision[], one: Revision | undefined): string {
-  if (one) return `with revision #${one.number}\n${templateText(one)}`;
-  if (all.length === 0) return '\nNo rollout history found.';
+function historyText(
+  { palette }: VerbContext,
+  all: readonly Revision[],
+  one: Revision | undefined,
+  wanted: bigint,
+): string {
+  const heading = wanted === 0n ? '' : `with revision #${wanted}`;
+  if (one) return `${heading}\n${templateText(one)}`;
+  if (all.length === 0) return `${heading}\nNo rollout history found.`;
   const rows = all.map(({ number, cause }) => [String(number), cause]);
   return `\n${new TableWriter(palette, 2).format(rows, ['REVISION', 'CHANGE-CAUSE'])}`;
 }

@@ -21,7 +21,7 @@ import { follow } from '../objects/follow.ts';
 import type { ObjectTarget } from '../objects/object-target.ts';
 import { hasEnded, metadataOf } from '../objects/objects.ts';
 import { joinFlags, podTimeoutOf } from '../objects/pods.ts';
-import { madeFormat, printedFormat, qualifiedName } from '../printers/object-format.ts';
+import { madeFormat, qualifiedName, typedFormat } from '../printers/object-format.ts';
 import { showPods } from '../progress/pod-progress.ts';
 import { attachOrLog, printContainerLog } from '../streaming/attach.ts';
 import type { Verb, VerbContext } from '../verb.ts';
@@ -85,7 +85,7 @@ export const run: Verb = {
     const joins = flags.given('attach') ? flags.on('attach') : flags.on('stdin');
     const request = requested(flags, joins);
     const removal = removalOf(flags);
-    const print = printerOf(context);
+    const print = await printerOf(context);
     const pod = await withOverrides(io, flags, podOf(request), 'core.v1.Pod');
     const made = [await create(context, 'pods', pod)];
     try {
@@ -93,8 +93,8 @@ export const run: Verb = {
         const service = await create(context, 'services', serviceOf(request));
         made.push(service);
         io.out(print(service.object));
-        // kubectl separates the two twice: as run does, and as YAML is printed.
-        if (flags.text('output') === 'yaml') io.out('---\n---\n');
+        // kubectl separates the two twice: as YAML is printed, and as run does.
+        if (flags.text('output') === 'yaml') io.out('---\n');
       }
       const [{ target, object }] = made as [Created];
       if (joins) await join(context, target);
@@ -128,9 +128,10 @@ async function create({ flags, cluster }: VerbContext, type: string, made: JsonO
 }
 
 /** Returns a function that makes the text for an object that was created. */
-function printerOf({ flags }: VerbContext): (object: JsonObject) => string {
+async function printerOf(context: VerbContext): Promise<(object: JsonObject) => string> {
+  const { flags } = context;
   const dryRun = dryRunOf(flags);
-  const format = dryRun === 'client' ? madeFormat(flags) : printedFormat(flags);
+  const format = dryRun === 'client' ? madeFormat(flags) : await typedFormat(context);
   return format ?? ((object) => `${qualifiedName(object)} created${dryRunSuffix[dryRun]}\n`);
 }
 

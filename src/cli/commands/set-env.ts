@@ -72,10 +72,9 @@ export const setEnv: Verb = {
       const options = { containers, resolve: flags.on('resolve') };
       return listEnv(context, changedObjects(context, words, change), options);
     }
+    // kubectl changes nothing then, and succeeds; a script may have no variables to set.
     if (set.length + remove.size === 0)
-      throw new UsageError(
-        'at least one environment variable must be provided: NAME=VALUE, or NAME- to remove one',
-      );
+      io.err('Note: no variable is given, so nothing is changed: write NAME=VALUE, or NAME- to remove one\n');
     await changeObjects(context, words, 'env', change);
   },
 };

@@ -24,7 +24,7 @@ import {
 } from '../flags/write-options.ts';
 import { findResource } from '../objects/discovery.ts';
 import { recordAt } from '../objects/objects.ts';
-import { madeFormat, printedFormat, qualifiedName } from '../printers/object-format.ts';
+import { madeFormat, qualifiedName, typedFormat } from '../printers/object-format.ts';
 import type { VerbContext } from '../verb.ts';
 
 /** Flags of every command that makes an object from flags. */
@@ -47,7 +47,7 @@ export async function writeMade(
   done = 'created',
 ): Promise<void> {
   // An unknown format is an error before anything is created.
-  const [format, formatMade] = [printedFormat(flags), madeFormat(flags)];
+  const [format, formatMade] = [await typedFormat({ io, flags }), madeFormat(flags)];
   const dryRun = dryRunOf(flags);
   const validation = fieldValidationOf(flags);
   const given = givenNamespace(flags);

@@ -116,6 +116,8 @@ export function findResource(all: ApiResources, word: string): ApiResource {
     ({ group, version }) => !qualifier || group === qualifier || `${version}.${group}` === qualifier,
   );
   const found = namings.flatMap((naming) => candidates.filter((resource) => naming(resource, name)));
+  // kubectl reads a short name before the version and group behind it, and ignores those.
+  if (!found[0] && rest.length > 1) found.push(...all.filter(({ shortNames }) => shortNames.includes(name)));
   if (!found[0]) {
     const elsewhere = notServedResource(name, qualifier);
     if (elsewhere !== undefined) throw new UnknownResourceError(elsewhere);

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Cluster, WatchedEvent } from '../connection/cluster.ts';
 import { type CollectionTarget, collectionOf, listPath, type ObjectTarget } from './object-target.ts';
 import { metadataOf, recordsAt, textAt } from './objects.ts';
+import { WatchPause } from './watch-pause.ts';
 
 export interface FollowOptions {
   readonly clock: Clock;
@@ -39,7 +40,7 @@ export async function* followAll(
   const timer = timeoutMs ? clock.after(timeoutMs, () => over.abort()) : undefined;
   const unlink = signal && onAbort(signal, () => over.abort());
   try {
-    yield* followUntil(cluster, collection, over.signal);
+    yield* followUntil(cluster, collection, over.signal, new WatchPause(clock));
   } catch (error) {
     if (!over.signal.aborted) throw error;
   } finally {
@@ -52,6 +53,7 @@ async function* followUntil(
   cluster: Cluster,
   collection: CollectionTarget,
   over: AbortSignal,
+  pause: WatchPause,
 ): AsyncGenerator<ReadonlyMap<string, JsonObject>> {
   const objects = new Map<string, JsonObject>();
   let resourceVersion = '';
@@ -63,8 +65,17 @@ async function* followUntil(
       resourceVersion = textAt(list, 'metadata', 'resourceVersion');
     }
     const path = listPath(collection, { watch: 1, allowWatchBookmarks: true, resourceVersion });
-    resourceVersion = yield* watchOnce(cluster, path, objects, over, resourceVersion);
+    pause.begin();
+    resourceVersion = yield* watchOnce(cluster, path, objects, { over, pause, since: resourceVersion });
+    await pause.end(over);
   }
+}
+
+interface OneWatch {
+  readonly over: AbortSignal;
+  readonly pause: WatchPause;
+  /** The resourceVersion after which it begins. */
+  readonly since: string;
 }
 
 /**
@@ -75,12 +86,12 @@ async function* watchOnce(
   cluster: Cluster,
   path: string,
   objects: Map<string, JsonObject>,
-  over: AbortSignal,
-  since: string,
+  { over, pause, since }: OneWatch,
 ): AsyncGenerator<ReadonlyMap<string, JsonObject>, string> {
   let resourceVersion = since;
   try {
     for await (const event of cluster.watch(path, { until: over })) {
+      pause.event();
       resourceVersion = metadataOf(event.object).resourceVersion;
       if (apply(objects, event)) yield objects;
     }

@@ -105,6 +105,10 @@ function wordTargets(flags: Flags, words: readonly string[], cluster: Cluster, a
     });
   }
   const resources = first.split(',').flatMap((word) => expand(all, word));
+  if (names.length > 0 && inCategory(all, first.toLowerCase()).length > 0)
+    throw new UsageError(
+      `you must specify only one resource: ${first} stands for several, so a name needs its own type`,
+    );
   if (names.length > 0) return resources.flatMap((resource) => names.map((name) => object(resource, name)));
   return resources.map((resource) => ({
     resource,

@@ -4,6 +4,7 @@
  */
 import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
 import { goJson } from '../../apimachinery/go-json.ts';
+import { goShape } from '../../apimachinery/go-shape.ts';
 import { evaluateGoTemplate } from '../../apimachinery/go-template/evaluate.ts';
 import { parseGoTemplate } from '../../apimachinery/go-template/parse.ts';
 import { evaluateTemplate, findAll } from '../../apimachinery/jsonpath/evaluate.ts';
@@ -14,6 +15,8 @@ import { UsageError } from '../../base/usage-error.ts';
 import { readBoundedSync } from '../../os/bounded-file.ts';
 import { nearest } from '../../terminal/nearest.ts';
 import type { Flags } from '../flags/flags.ts';
+import type { Io } from '../io.ts';
+import { typeOfObject } from '../local/kind-types.ts';
 import { itemsOf, metadataOf } from '../objects/objects.ts';
 import { columnsOfFile, columnsOfSpec, customColumns } from './custom-columns.ts';
 
@@ -34,9 +37,32 @@ export interface FormatOptions {
  * of Go's types.
  */
 export function madeFormat(flags: Flags): ObjectFormat | undefined {
-  if (outputOf(flags) === 'json') return (object) => `${goJson(object, 4)}\n`;
+  if (outputOf(flags) === 'json') {
+    const isWhole = flags.on('show-managed-fields');
+    return (object) => `${goJson(isWhole ? object : withoutManagedFields(object), 4)}\n`;
+  }
   const format = printedFormat(flags);
   return format && ((object) => format(sortKeys(object) as JsonObject));
+}
+
+/**
+ * Returns the format of printedFormat for the commands in which kubectl reads the server's answer into Go's
+ * types: JSON has the order of their fields, and JSON and YAML have the fields that Go always shows.
+ */
+export async function typedFormat({ io, flags }: FormatContext): Promise<ObjectFormat | undefined> {
+  const output = outputOf(flags);
+  if (output !== 'json' && output !== 'yaml') return printedFormat(flags);
+  const format = madeFormat(flags);
+  const fields = await io.kubernetesFields();
+  return (object) => {
+    const type = typeOfObject(object, fields);
+    return format?.(type ? goShape(object, type) : (sortKeys(object) as JsonObject)) ?? '';
+  };
+}
+
+interface FormatContext {
+  readonly io: Pick<Io, 'kubernetesFields'>;
+  readonly flags: Flags;
 }
 
 /** Returns the value of -o; as in kubectl, json, yaml and name may be in capitals. */
@@ -48,7 +74,8 @@ function outputOf(flags: Flags): string | undefined {
 
 /**
  * Returns the format that the flags of `printFlags` name; undefined for a table. JSON and YAML are without
- * `metadata.managedFields`, unless --show-managed-fields is given. Throws UsageError as `objectFormat` does.
+ * `metadata.managedFields`, unless --show-managed-fields is given; `---` separates documents of YAML that one
+ * command prints. Throws UsageError as `objectFormat` does.
  */
 export function printedFormat(flags: Flags): ObjectFormat | undefined {
   const output = outputOf(flags);
@@ -57,7 +84,9 @@ export function printedFormat(flags: Flags): ObjectFormat | undefined {
   const options = { noHeaders: flags.on('no-headers'), template: flags.text('template'), missingKeyIsError };
   const format = objectFormat(output, options);
   const isWhole = flags.on('show-managed-fields') || (output !== 'json' && output !== 'yaml');
-  return format && !isWhole ? (object) => format(withoutManagedFields(object)) : format;
+  const shown: ObjectFormat | undefined =
+    format && !isWhole ? (object) => format(withoutManagedFields(object)) : format;
+  return shown && output === 'yaml' ? separated(shown) : shown;
 }
 
 /**
@@ -99,6 +128,16 @@ const plainFormats: Readonly<Record<string, ObjectFormat>> = {
       .map((item) => `${qualifiedName(item)}\n`)
       .join(''),
 };
+
+/** Returns a format that separates each document from the one before it. */
+function separated(format: ObjectFormat): ObjectFormat {
+  let separator = '';
+  return (object) => {
+    const document = separator + format(object);
+    separator = '---\n';
+    return document;
+  };
+}
 
 interface TemplateFormat {
   readonly example: string;

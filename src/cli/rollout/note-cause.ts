@@ -14,11 +14,15 @@ import { rolloutCause, standstillCause } from './cause.ts';
 /** Time without a change of the workload after which a rollout stands still, in milliseconds. */
 const stillMs = 10_000;
 
-/** Prints the first cause why the rollout stands still, if the user may read the pods. */
+/**
+ * Prints the first cause why the rollout stands still, if the user may read the pods, and unless it is the
+ * one that was printed before.
+ */
 export async function noteCause(
   { cluster, io }: VerbContext,
   { namespace }: ObjectTarget,
   object: JsonObject | undefined,
+  printed?: string,
 ): Promise<void> {
   if (!object || io.signal.aborted) return;
   try {
@@ -30,7 +34,7 @@ export async function noteCause(
     ]);
     const rollout = { workload: object, pods, events, nowMs: io.clock.now() };
     const cause = rolloutCause(rollout, await ruleBook(io.features));
-    if (cause !== undefined) io.err(`Note: ${shown(cause)}\n`);
+    if (cause !== undefined && cause !== printed) io.err(`Note: ${shown(cause)}\n`);
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
   }
@@ -61,6 +65,8 @@ async function podEvents(cluster: Cluster, namespace: string): Promise<readonly 
 interface StillNotes extends Disposable {
   /** Restarts the time after which the rollout stands still. */
   moved(): void;
+  /** Returns the cause that was printed; undefined if none was. */
+  noted(): string | undefined;
 }
 
 /**
@@ -74,9 +80,17 @@ export function noteWhenStill(
 ): StillNotes {
   const over = new AbortController();
   let isSearching = false;
+  let noted: string | undefined;
   const begin = () => {
     isSearching = true;
-    noteFirstCause(context, target, latest, over.signal).catch(() => undefined);
+    const search = firstCauseOf(context, target, latest, over.signal);
+    search.then(
+      (cause) => {
+        noted = cause;
+        if (cause !== undefined) context.io.err(`Note: ${shown(cause)}\n`);
+      },
+      () => undefined,
+    );
   };
   const { clock } = context.io;
   let timer = clock.after(stillMs, begin);
@@ -86,6 +100,7 @@ export function noteWhenStill(
       timer.cancel();
       timer = clock.after(stillMs, begin);
     },
+    noted: () => noted,
     [Symbol.dispose]() {
       timer.cancel();
       over.abort();
@@ -93,15 +108,15 @@ export function noteWhenStill(
   };
 }
 
-/** Follows the pods until one reports a cause, and prints it. */
-async function noteFirstCause(
+/** Follows the pods until one reports a cause, and resolves to it; to undefined if the search is aborted. */
+async function firstCauseOf(
   { cluster, io }: VerbContext,
   { namespace }: ObjectTarget,
   latest: () => JsonObject | undefined,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
   const object = latest();
-  if (!object) return;
+  if (!object) return undefined;
   const resource = findResource(await cluster().resources(), 'pods');
   const labelSelector = podSelectorOf(object);
   const collection = { resource, namespace, labelSelector, fieldSelector: undefined };
@@ -110,8 +125,7 @@ async function noteFirstCause(
   for await (const pods of followAll(cluster(), collection, options)) {
     const rollout = { workload: latest() ?? object, pods: [...pods.values()], nowMs: io.clock.now() };
     const cause = standstillCause(rollout, book);
-    if (cause === undefined) continue;
-    io.err(`Note: ${shown(cause)}\n`);
-    return;
+    if (cause !== undefined) return cause;
   }
+  return undefined;
 }

@@ -9,7 +9,7 @@ import { localObjects, requireLocal } from '../local/local-objects.ts';
 import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { printedFormat, qualifiedName } from '../printers/object-format.ts';
+import { qualifiedName, typedFormat } from '../printers/object-format.ts';
 import type { VerbContext } from '../verb.ts';
 
 /** Returns the changed object. Pure; throws for an object that cannot be changed this way. */
@@ -29,7 +29,7 @@ export async function changeObjects(
   const { flags, io } = context;
   if (flags.on('local')) return changeLocally(context, words, what, change);
   requireSelection(flags, words);
-  const format = printedFormat(flags);
+  const format = await typedFormat(context);
   const dryRun = dryRunOf(flags);
   await forEachReported(context, await resolveObjects(context, words), async (target) => {
     const before = await context.cluster().get(targetPath(target));
@@ -67,7 +67,7 @@ async function changeLocally(
 ): Promise<void> {
   const { flags, io } = context;
   requireLocal(flags, words, onlyFiles);
-  const format = printedFormat(flags);
+  const format = await typedFormat(context);
   const fields = await io.kubernetesFields();
   await forEachReported(context, localObjects(context), async (object) => {
     const before = inGoForm(object, fields);

@@ -64,7 +64,6 @@ describe('ctl apply --prune beside kubectl 1.32', { timeout: 600_000, skip: unle
       const plain = (text: string) =>
         text
           .replaceAll('them', 'ours')
-          .replaceAll('unchanged (dry run)', 'configured (dry run)')
           .replaceAll(/ {2}(uid|resourceVersion|creationTimestamp|deletionTimestamp): .*\n/g, '');
       assert.deepEqual(
         [mine.status, plain(mine.out)],

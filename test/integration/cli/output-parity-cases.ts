@@ -59,6 +59,17 @@ export const outputs: readonly (readonly string[])[] = [
   ['delete', 'cm', 'settings', '-o', 'yaml'],
   ['delete', 'cm', '--all', '-l', 'no=such'],
   ['delete', 'cm', 'settings', '--grace-period=0', '--dry-run=server'],
+  // Answers that kubectl reads into Go's types: the order of their fields, and fields that Go always shows.
+  ['set', 'env', 'deploy', 'web', 'A=b', '--dry-run=server', '-o', 'json'],
+  ['set', 'env', 'deploy', 'web', 'A=b', '--dry-run=client', '-o', 'yaml'],
+  ['set', 'env', 'deploy', 'web'],
+  ['auth', 'whoami', '-o', 'json'],
+  // Several documents of YAML, which not all commands of kubectl separate.
+  ['label', 'deploy/web', 'cm/settings', 'p=q', '--overwrite', '--dry-run=server', '-o', 'yaml'],
+  ['scale', 'deploy/web', 'deploy/web', '--replicas=4', '-o', 'yaml'],
+  // Exit status 1 of diff means that objects differ.
+  ['diff'],
+  ['get', 'all', 'web'],
   // A type alone is all its objects.
   ['rollout', 'status', 'deploy', '--watch=false'],
   ['rollout', 'status', 'deploy', '-l', 'no=such'],

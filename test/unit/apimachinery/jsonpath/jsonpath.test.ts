@@ -75,6 +75,13 @@ const cases: [template: string, expected: string][] = [
   ['{.missing.deeper[*].x}', ''],
   ['{.items[0].status.none}', ''],
   ['{.items[0].spec.on}', 'true'],
+  // A range without an end, unions of paths, and empty braces, as kubectl 1.32 evaluates them.
+  ['{range .items[*]}{.metadata.name},', 'a,b,,'],
+  ['{range .items[0].metadata}{.name} {kind}', 'a  List'],
+  ['{range .items[*]}{range .spec.ports[*]}{@} {end}{.metadata.name};', '80 443 8080 a;b;;'],
+  ["{.items[*]['metadata.name','spec.replicas']}", 'a b 3 10'],
+  ["{.items[0]['metadata.name']}", 'a'],
+  ["{.items[0].metadata.labels['app\\.kubernetes\\.io/name']}", 'web'],
   ['{.toString}{.__proto__}{.items.length}', ''],
 ];
 for (const [template, expected] of cases) {
@@ -85,7 +92,7 @@ for (const [template, expected] of cases) {
 
 const wrong: [template: string, message: RegExp][] = [
   ['{.kind', /unclosed action at character 7/],
-  ['{range .items[*]}x', /\{range\} without \{end\}/],
+  ['{range .items[*]}{range .spec.ports[*]}x', /several \{range\} without \{end\}/],
   ['{end}', /\{end\} without \{range\}/],
   ['{.items[}', /invalid array index/],
   ['{.items[0}', /expected '\]' at character 10/],
@@ -103,6 +110,15 @@ for (const [template, message] of wrong) {
 test('an index outside its list is an error, as in kubectl', () => {
   const nodes = parseTemplate('{.items[7].kind}');
   assert.throws(() => evaluateTemplate(nodes, data), /array index out of bounds: index 7, length 2/);
+});
+
+test('empty braces stand for the whole object', () => {
+  assert.equal(evaluateTemplate(parseTemplate('{}'), { b: 1, a: [] }), '{"a":[],"b":1}');
+});
+
+test('an index of an object is an error, as in kubectl, and one of a missing field is not', () => {
+  assert.throws(() => evaluateTemplate(parseTemplate('{.items[0].metadata[0]}'), data), /needs a list/);
+  assert.equal(evaluateTemplate(parseTemplate('{.missing[0]}'), data), '');
 });
 
 for (const [part, message] of [

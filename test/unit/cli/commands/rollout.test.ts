@@ -125,4 +125,29 @@ describe('ctl rollout', () => {
     assert.equal(requests.filter((one) => one.includes('/deployments/b')).length, 0);
     assert.equal(err, 'error: interrupted\n');
   });
+
+  it('history of a workload without revisions has none to miss', async () => {
+    await world.send('POST', `${apps}/deployments`, deploymentNamed('fresh'));
+    const { status, out } = await world.run(verb('history'), ['deployment/fresh', '--revision=99']);
+    const text = 'deployment.apps/fresh with revision #99\nNo rollout history found.\n';
+    assert.deepEqual([status, out], [0, text]);
+    const missing = await world.run(verb('history'), ['deployment/b', '--revision=99']);
+    assert.deepEqual([missing.status, missing.err], [1, 'error: unable to find the specified revision\n']);
+  });
+
+  it('status prints the cause of a rollout that stands still once', async () => {
+    const { metadata } = await world.send('POST', `${apps}/deployments`, deploymentNamed('still'));
+    assert.ok(metadata);
+    const pods = '/api/v1/namespaces/default/pods';
+    const spec = { containers: [{ name: 'c', image: 'x:9' }] };
+    await world.send('POST', pods, { metadata: { name: 'still-1', labels: { app: 'still' } }, spec });
+    const waiting = { reason: 'ErrImagePull', message: 'there is no such image' };
+    const state = { name: 'c', image: 'x:9', imageID: '', ready: false, restartCount: 0, state: { waiting } };
+    const broken = { status: { phase: 'Pending', containerStatuses: [state] } };
+    await world.send('PATCH', `${pods}/still-1/status`, broken, merge);
+    const { status, err } = await world.run(verb('status'), ['deployment/still', '--timeout=30s']);
+    assert.equal(status, 1);
+    assert.equal(err.match(/^Note: /gm)?.length, 1, err);
+    assert.match(err, /timed out waiting for the condition/);
+  });
 });
