@@ -94,7 +94,7 @@ describe('volumes of NFS', { timeout: 55 * minutes }, () => {
     await noMount();
   });
 
-  it('goes on with other pods while the server does not answer', async () => {
+  it('runs other pods while the server does not answer', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     await startPod(
       machine,

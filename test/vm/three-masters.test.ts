@@ -47,7 +47,7 @@ const written = async (machine: Machine): Promise<string[]> =>
     .map((name) => name.slice('configmap/'.length))
     .sort();
 
-test('three masters go on without one of them, and come back after a power cut of all', {
+test('three masters serve without one of them, and come back after a power cut of all', {
   timeout: 55 * minutes,
 }, async (context) => {
   const [first, ...joins] = stepsOf('three-masters.md', 'As services');

@@ -13,7 +13,7 @@ const patient = { timeoutMs: 10 * minutes };
 const containers = 'docker ps -q --no-trunc --filter ancestor=minik8s/hello:1 | sort';
 const pods = `minik8s ctl get pods -l app=hello -o jsonpath='{range .items[*]}{.metadata.uid} {.status.containerStatuses[0].restartCount}{"\\n"}{end}'`;
 
-/** Asks a URL again and again until `stopClients`; each line of the client's file is `answered` or a fault. */
+/** Asks a URL again and again until `tally`; each line of the client's file is `answered` or a fault. */
 async function startClient(machine: Machine, name: string, url: string): Promise<void> {
   const ask = `curl -sSk --fail --max-time 120 -o /dev/null "${url}" && echo answered || echo "$(date) FAILED"`;
   const script = `while [ ! -e /root/enough ]; do ${ask}; sleep 0.3; done >/root/${name}.log 2>&1`;

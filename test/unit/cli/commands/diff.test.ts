@@ -92,7 +92,7 @@ describe('ctl diff', () => {
 
   it('runs the program of KUBECTL_EXTERNAL_DIFF with its arguments, and fails with its failure', async () => {
     const program = join(directory, 'own-diff');
-    writeFileSync(program, '#!/bin/sh\necho "$1" "$(ls "$2")" "$(ls "$3")"\nexit 0\n', { mode: 0o755 });
+    writeFileSync(program, '#!/bin/sh\necho "$3" "$(ls "$1")" "$(ls "$2")"\nexit 0\n', { mode: 0o755 });
     const same = await run(configMap('new', 'x'), [], `${program} --flag`);
     assert.deepEqual([same.status, same.out], [0, '--flag  v1.ConfigMap.default.new\n']);
     writeFileSync(program, '#!/bin/sh\nexit 7\n');

@@ -98,8 +98,9 @@ describe('ctl set', () => {
     const kept = await run('env', 'deploy/a', 'A=4', '--no-overwrite');
     assert.match(kept.err, /'A' already has a value \(3\), and --overwrite is false/);
     assert.deepEqual([kept.status, kept.patches], [1, []]);
-    const missing = await run('env', 'deploy/a');
-    assert.match(missing.err, /at least one environment variable must be provided/);
+    const without = await run('env', 'deploy/a');
+    assert.match(without.err, /^Note: no variable is given, so nothing is changed/);
+    assert.deepEqual([without.status, without.patches], [0, []]);
   });
 
   it('takes variables from the keys of a ConfigMap or Secret, with names that a shell knows', async () => {
