@@ -129,7 +129,8 @@ class ApplyCommand {
 
   #print({ resource, name }: ObjectTarget, object: JsonObject, outcome: string): void {
     const line = `${kindName(resource)}/${name} ${outcome}${dryRunSuffix[this.#dryRun]}\n`;
-    this.#context.io.out(this.#format?.(object) ?? line);
+    // Documents of YAML are not separated here, as in kubectl.
+    this.#context.io.out(printedFormat(this.#context.flags)?.(object) ?? line);
   }
 
   /** Returns true for a format that prints all objects together, as one List. */
