@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '../../apimachinery/equality.ts';
@@ -12,6 +12,7 @@ import { patchTypes } from '../../apimachinery/patch.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
+import { makeTemporaryFolder } from '../../os/temporary-folder.ts';
 import { pruneFlags, serverSideFlags, serverSideRefusals } from '../apply/apply-options.ts';
 import { fileNameOf, textsOf } from '../apply/diff-files.ts';
 import { readLastApplied } from '../apply/last-applied.ts';
@@ -58,13 +59,11 @@ export const diff: Verb = {
       failed = true;
       context.report(error);
     };
-    let directory: string | undefined;
     try {
       requireManifests(flags);
       requireFittingFlags(flags);
-      // The directories are readable by the user only.
-      directory = await mkdtemp(join(io.env.TMPDIR || tmpdir(), 'ctl-diff-'));
-      const folders = { live: join(directory, 'LIVE'), merged: join(directory, 'MERGED') };
+      await using directory = await makeTemporaryFolder(io.env.TMPDIR || tmpdir(), 'ctl-diff-');
+      const folders = { live: join(directory.path, 'LIVE'), merged: join(directory.path, 'MERGED') };
       await mkdir(folders.live);
       await mkdir(folders.merged);
       await writeAll({ ...context, report }, folders);
@@ -75,8 +74,6 @@ export const diff: Verb = {
       if (io.signal.aborted) throw error;
       context.report(error);
       io.exitWith(2);
-    } finally {
-      if (directory !== undefined) await rm(directory, { recursive: true, force: true });
     }
   },
 };

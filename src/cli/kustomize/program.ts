@@ -4,11 +4,12 @@
  * and is bounded in time and memory. Remote bases are fetched by git, as kubectl fetches them.
  */
 import { spawn } from 'node:child_process';
-import { lstat, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { lstat, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errorMessage } from '../../base/log.ts';
 import { extractAsset } from '../../os/assets.ts';
+import { makeTemporaryFolder } from '../../os/temporary-folder.ts';
 import { cacheRoot } from '../connection/discovery-cache.ts';
 import type { Io } from '../io.ts';
 import {
@@ -58,10 +59,10 @@ async function placeProgram(io: ProgramIo, cacheDirectory: string | undefined): 
   } catch {
     // Without a cache the command works too, only slower.
   }
-  const temporary = await mkdtemp(join(io.env.TMPDIR || tmpdir(), 'minik8s-kustomize-'));
-  const path = join(temporary, 'kustomize');
+  const temporary = await makeTemporaryFolder(io.env.TMPDIR || tmpdir(), 'minik8s-kustomize-');
+  const path = join(temporary.path, 'kustomize');
   await extractAsset('kustomize.zst', path, 0o700);
-  return { path, [Symbol.asyncDispose]: () => rm(temporary, { recursive: true, force: true }) };
+  return { path, [Symbol.asyncDispose]: () => temporary[Symbol.asyncDispose]() };
 }
 
 /** Returns true for a folder in which no other user can replace a file. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { compileCache } from '../../fixtures/compile-cache.ts';
@@ -22,10 +22,15 @@ describe('output to a pipe', { timeout: 300_000, concurrency: 3 }, () => {
   let server: HttpsTestServer;
   let env: Record<string, string>;
   let manifest: string;
+  /** Directory for temporary files of the commands. */
+  let temporary: string;
 
   before(async () => {
     server = await startHttpsTestServer({ nodeConnection: async () => new Response(new Blob([log])) });
+    temporary = join(server.directory, 'temporary');
+    await mkdir(temporary);
     env = {
+      TMPDIR: temporary,
       KUBECONFIG: await server.kubeconfigFor('admin', ['system:masters']),
       HOME: noHome,
       PATH: process.env.PATH ?? '',
@@ -114,6 +119,11 @@ describe('output to a pipe', { timeout: 300_000, concurrency: 3 }, () => {
       assert.deepEqual(await shell(args, '| head -c 0'), { out: '', err: `status ${status}\n` });
       assert.equal((await shell(args, '| head -c 1')).err, `status ${status}\n`);
     });
+
+  it('leaves no copies of the objects when the reader of ctl diff exits', async () => {
+    await shell('ctl diff -f "$MANIFEST"', '| head -c 0');
+    assert.deepEqual(await readdir(temporary), []);
+  });
 
   it('that cannot be written causes an error', async () => {
     for (const args of ['ctl get configmap big -o json', 'licenses'])

@@ -1,6 +1,6 @@
 /** `ctl image load`: brings images of this machine's engine, or of a file, to the cluster. */
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,6 +13,7 @@ import type { Verb, VerbContext } from '../../../cli/verb.ts';
 import { call } from '../../../docker/call.ts';
 import { dockerClient } from '../../../docker/client.ts';
 import { inspectImage } from '../../../docker/images.ts';
+import { makeTemporaryFolder } from '../../../os/temporary-folder.ts';
 import { beginWork } from '../../../terminal/live-lines.ts';
 import type { Image } from '../api/image.ts';
 import { imageSizeOf, isReady, mastersWith } from '../api/image-content.ts';
@@ -45,12 +46,8 @@ export const load: Verb = {
     if (words.length === 0) throw new UsageError('ctl image load: say which image: NAME or FILE.tar');
     if (context.flags.given('name') && words.length > 1)
       throw new UsageError('ctl image load: --name goes with one image');
-    const directory = await mkdtemp(join(tmpdir(), 'minik8s-image-'));
-    try {
-      for (const word of words) await loadWord(context, word, directory);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
+    await using directory = await makeTemporaryFolder(tmpdir(), 'minik8s-image-');
+    for (const word of words) await loadWord(context, word, directory.path);
   },
 };
 
