@@ -193,7 +193,10 @@ const commandLines: readonly { readonly command: string; readonly says: RegExp }
     command: 'create configmap cm --from-file=/nosuch',
     says: /^error: error reading \/nosuch: no such file or directory$/m,
   },
-  { command: 'set env deployment/here A', says: /no variable is given, .*write NAME=VALUE, or NAME- to remove one/ },
+  {
+    command: 'set env deployment/here A',
+    says: /no variable is given, .*write NAME=VALUE, or NAME- to remove one/,
+  },
   {
     command: 'set resources deployment/here --limits=memory=64mb',
     says: /memory=64mb: expected an amount such as 2, 500m or 64Mi; .*did you mean 64Mi or 64M\?/,
