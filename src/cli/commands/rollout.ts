@@ -118,8 +118,10 @@ interface Change {
 /** Changes each workload and reports the result of each separately. */
 async function changeEach(context: VerbContext, { patchOf, done }: Change): Promise<void> {
   const { io } = context;
-  // Documents of YAML are not separated, as in kubectl.
+  // A wrong format is one error, before anything is changed.
+  printedFormat(context.flags);
   await forEachReported(context, await targetsOf(context), async (target) => {
+    // A format of its own for each object: documents of YAML are not separated, as in kubectl.
     const format = await typedFormat(context);
     const { resource, name } = target;
     const cluster = context.cluster();

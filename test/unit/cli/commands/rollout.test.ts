@@ -135,6 +135,15 @@ describe('ctl rollout', () => {
     assert.deepEqual([missing.status, missing.err], [1, 'error: unable to find the specified revision\n']);
   });
 
+  it('restart reports a wrong output format once, and changes no workload', async () => {
+    const before = await world.send('GET', `${apps}/deployments/a`);
+    const words = ['deployment/a', 'deployment/b', '-o', 'nonsense'];
+    const { status, err } = await world.run(verb('restart'), words);
+    assert.equal(status, 1);
+    assert.equal(err.match(/"nonsense"/g)?.length, 1, err);
+    assert.deepEqual(await world.send('GET', `${apps}/deployments/a`), before);
+  });
+
   it('status prints the cause of a rollout that stands still once', async () => {
     const { metadata } = await world.send('POST', `${apps}/deployments`, deploymentNamed('still'));
     assert.ok(metadata);
