@@ -1,4 +1,5 @@
 /** The decision whether an image is pulled. */
+import { pullPolicyFor } from '../../../api/core/v1/pod/spec-defaults.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
 
 /** Reasons of a missing image in a container's status. */
@@ -21,18 +22,13 @@ export interface WantedImage {
   readonly imagePullPolicy?: Container['imagePullPolicy'];
 }
 
-/** Returns the decision by Kubernetes' default: Always for `:latest` and no tag, otherwise IfNotPresent. */
+/** Returns the decision; an image without a policy has the one that Kubernetes gives it by default. */
 export function pullDecision(
   { image, imagePullPolicy: policy }: WantedImage,
   present: boolean,
 ): PullDecision {
-  if (policy === 'Always' || (policy === undefined && isLatest(image))) return 'pull';
+  const decided = policy ?? pullPolicyFor(image);
+  if (decided === 'Always') return 'pull';
   if (present) return 'use';
-  return policy === 'Never' ? 'never' : 'pull';
-}
-
-/** Returns true when the image behind the name may change. A digest follows a colon, as a tag does. */
-function isLatest(image: string): boolean {
-  const tag = /:([^/:]+)$/.exec(image)?.[1];
-  return tag === undefined || tag === 'latest';
+  return decided === 'Never' ? 'never' : 'pull';
 }

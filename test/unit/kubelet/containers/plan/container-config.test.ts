@@ -47,7 +47,8 @@ describe('the image of a container', () => {
     ['host:5000/app:1.27', undefined, true, 'use'],
     ['host:5000/app:latest', undefined, true, 'pull'],
     [`a@sha256:${'0'.repeat(64)}`, undefined, true, 'use'],
-    [`a:latest@sha256:${'0'.repeat(64)}`, undefined, true, 'use'],
+    // As Kubernetes' default is for a tag and a digest together.
+    [`a:latest@sha256:${'0'.repeat(64)}`, undefined, true, 'pull'],
     [`a@sha256:${'0'.repeat(64)}`, undefined, false, 'pull'],
   ] as const) {
     it(`${image}, ${present ? 'present' : 'absent'}, with the pull policy ${policy ?? 'unset'}: the decision is ${decision}`, () => {
