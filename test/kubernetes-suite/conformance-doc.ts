@@ -74,7 +74,9 @@ function twoNodes(names: readonly string[], results: Results, onTwoNodes: Result
     '## On two nodes',
     `Of \`dist/minik8s\`, ${buildsOf(names, onTwoNodes)}, on two hosts of one link (\`bin/conformance --nodes 2\`):
 **${total.passed} passed**, ${total.failed} failed, and ${total.notRun} did not run.`,
-    lines.length === 0 ? 'Every test had the same result as in the lists below.' : `Tests with another result:\n\n${lines.join('\n')}`,
+    lines.length === 0
+      ? 'Every test had the same result as in the lists below.'
+      : `Tests with another result:\n\n${lines.join('\n')}`,
   ];
 }
 
