@@ -22,7 +22,7 @@ import { usageOf } from './usage.ts';
 
 const objects = Number(process.env.MINIK8S_BENCH_OBJECTS ?? 37_000);
 const objectBytes = 1000;
-/** Maximum number of operations in one etcd transaction. */
+/** Number of operations in one transaction of etcd: its maximum is 128. */
 const together = 100;
 const readers = 5;
 const watches = Number(process.env.MINIK8S_BENCH_WATCHES ?? 2000);

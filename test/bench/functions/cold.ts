@@ -139,7 +139,7 @@ async function measureCrowd(world: World, runtime: Runtime): Promise<Row[]> {
   ];
 }
 
-/** The same benchmark with waiting instances. */
+/** Measures cold calls with a pool of waiting instances. */
 export const pooled = (rounds: number): Benchmark => ({
   name: 'pool',
   run: () =>
