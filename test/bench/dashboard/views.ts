@@ -132,7 +132,7 @@ export async function measureViews(browser: BrowserRig, token: string): Promise<
     }
   }
   await page.context().close();
-  const floor = { what: 'a page of letters', value: median(found.get('floor') ?? []) };
+  const floor = { what: 'a page with a few letters', value: median(found.get('floor') ?? []) };
   return [...found]
     .filter(([what]) => what !== 'floor')
     .map(([what, values]) => rowOf(what, median(values), floor));
