@@ -18,7 +18,7 @@ The first line explains what is wrong in the namespace, the second what is wrong
 worst first, and the third why one pod does not run. An explanation goes from the object down to the first
 cause, and ends with the evidence (\`|\`), the last lines of a log (\`>\`) and what mends it. \`-o json\`
 prints the same for programs. The command reads with the rights of the user: it names the kinds that the
-user may not list, and says nothing of them.
+user may not list, and reports nothing about them.
 `;
 
 /** Returns the page. A rule for several kinds stands under the first of them. */

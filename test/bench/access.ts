@@ -97,7 +97,7 @@ export const access: Benchmark = {
       ['a request that no role allows', 'sign'],
     ] as const) {
       const value = await cost(indexed, asks(verb), decisions);
-      const floor = { what: 'every binding looked at', value: await cost(scanned, asks(verb), scans) };
+      const floor = { what: 'a scan of all bindings', value: await cost(scanned, asks(verb), scans) };
       rows.push({
         what: `${what}, of ${bindings} bindings`,
         value,

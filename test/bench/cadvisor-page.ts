@@ -80,11 +80,11 @@ const run = (): Promise<readonly Row[]> =>
       { what: 'longest turn of the event loop during a page, median', value: median(turns), unit: 'ms' },
       { what: 'longest turn of the event loop during a reading', value: readTurn, unit: 'ms' },
       {
-        what: `agent asked for ${pages.length} pages every ${everySeconds} s`,
+        what: `agent from which ${pages.length} pages are read every ${everySeconds} s`,
         ...{ value: all, unit: '% of a core', floor: { what: 'without scrapes', value: alone } },
       },
       {
-        what: '… what being asked costs',
+        what: 'additional processor time of the agent for these pages',
         ...{ value: all - alone, unit: '% of a core', target: '< 1', met: all - alone < 1 },
       },
     ];

@@ -22,7 +22,7 @@ import { usageOf } from './usage.ts';
 
 const objects = Number(process.env.MINIK8S_BENCH_OBJECTS ?? 37_000);
 const objectBytes = 1000;
-/** Maximum number of operations in one etcd transaction. */
+/** Number of operations in one transaction of etcd: its maximum is 128. */
 const together = 100;
 const readers = 5;
 const watches = Number(process.env.MINIK8S_BENCH_WATCHES ?? 2000);
@@ -165,10 +165,10 @@ async function measure({ process: master, server, authority }: BenchMaster): Pro
       const peak = rss();
       if (after !== work) await after();
       await wait(settleMs);
-      const floor = { what: 'with nothing to do', value: idle.gap };
-      const before = { what: 'before all of it', value: idle.rss };
+      const floor = { what: 'while the server is idle', value: idle.gap };
+      const before = { what: 'before the first step', value: idle.rss };
       rows.push({ what: `${what}: longest wait of a probe`, value: gap, unit: 'ms', floor });
-      rows.push({ what: `${what}: memory (RSS) then`, value: peak, unit: 'MB', floor: before });
+      rows.push({ what: `${what}: memory (RSS) at the end`, value: peak, unit: 'MB', floor: before });
       rows.push({ what: `${what}: memory (RSS) ten seconds later`, value: rss(), unit: 'MB', floor: before });
       process.stderr.write(
         `    ${Math.round(ms)} ms, probe ${Math.round(gap)} ms, ${Math.round(rss())} MB\n`,
@@ -183,8 +183,8 @@ async function measure({ process: master, server, authority }: BenchMaster): Pro
       const { ms, amount } = await step(title, () =>
         run.do({ type: 'read', clients: readers, path: maps, accept }),
       );
-      rows.push({ what: `${title}: all answered after`, value: ms, unit: 'ms' });
-      rows.push({ what: `${title}: were sent`, value: amount / 2 ** 20, unit: 'MB' });
+      rows.push({ what: `${title}: time until all are answered`, value: ms, unit: 'ms' });
+      rows.push({ what: `${title}: data sent`, value: amount / 2 ** 20, unit: 'MB' });
     }
     const path = `/api/v1/secrets?watch=true`;
     const leave = () => run.do({ type: 'leave' });
@@ -206,7 +206,11 @@ async function measure({ process: master, server, authority }: BenchMaster): Pro
         return leave();
       },
     );
-    rows.push({ what: 'those Secrets: written after', value: ms, unit: 'ms' });
+    rows.push({
+      what: 'time to write these 40 Secrets beside watches that are never read',
+      value: ms,
+      unit: 'ms',
+    });
     await step(
       `${strangers} connections of anonymous clients`,
       async () => {
@@ -217,7 +221,7 @@ async function measure({ process: master, server, authority }: BenchMaster): Pro
       leave,
     );
     rows.push({
-      what: `${strangers} connections of anonymous clients: were open at once`,
+      what: `${strangers} connections of anonymous clients: maximum open at once`,
       value: open,
       unit: '',
     });

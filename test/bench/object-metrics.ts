@@ -104,28 +104,28 @@ async function measure(task: PageTask, size: number): Promise<Row[]> {
     ...(most !== undefined && { target: `< ${most}`, met: value < most }),
   });
   return [
-    row('size', first.bytes / 1e6, 'MB'),
-    row('first page, whole', first.wholeMs, 'ms'),
-    row('first page, processor', first.cpuMs, 'ms'),
-    row('first page, 99th percentile of the turns', longTurn(first), 'ms', 1),
+    row('size of the page', first.bytes / 1e6, 'MB'),
+    row('first page: until its end', first.wholeMs, 'ms'),
+    row('first page: processor', first.cpuMs, 'ms'),
+    row('first page: 99th percentile of the turns of the event loop', longTurn(first), 'ms', 1),
     row(
-      'to the first byte',
+      'further pages: until the first byte',
       of((page) => page.firstByteMs),
       'ms',
       20,
     ),
     row(
-      'whole',
+      'further pages: until the end',
       of((page) => page.wholeMs),
       'ms',
     ),
     row(
-      'processor',
+      'further pages: processor',
       of((page) => page.cpuMs),
       'ms',
     ),
-    row('share of a core, read every 15 s', of((page) => page.cpuMs) / 150, '%', 1),
-    row('99 of 100 turns', of(longTurn), 'ms', 1),
+    row('share of a core, if a page is read every 15 s', of((page) => page.cpuMs) / 150, '%', 1),
+    row('further pages: 99th percentile of the turns of the event loop', of(longTurn), 'ms', 1),
     row('memory kept for each object', kept / size, 'B'),
   ];
 }

@@ -69,15 +69,19 @@ const run = (): Promise<readonly Row[]> =>
     const share = (ms: number) => (ms / (everySeconds * 1000)) * 100;
     return [
       {
-        what: `${containers} containers read, CPU time of a read`,
-        ...{ value: read, unit: 'ms', floor: { what: 'three bare files of each group', value: floor } },
+        what: `CPU time to read the usage of ${containers} containers`,
+        ...{
+          value: read,
+          unit: 'ms',
+          floor: { what: 'reading only three files of each control group', value: floor },
+        },
       },
       {
-        what: `read every ${everySeconds} s, as autoscalers and metrics.k8s.io need it`,
+        what: `usage read every ${everySeconds} s, for autoscalers and metrics.k8s.io`,
         ...{ value: share(read), unit: '% of a core', target: '< 1', met: share(read) < 1 },
       },
       {
-        what: `read and told as both kinds of metrics every ${everySeconds} s`,
+        what: `usage read and served as both kinds of metrics every ${everySeconds} s`,
         ...{ value: share(told), unit: '% of a core', target: '< 2', met: share(told) < 2 },
       },
     ];

@@ -162,9 +162,9 @@ async function run(): Promise<readonly Row[]> {
     await as(cluster, removePods);
     const late = await measureLateness(cluster);
     return [
-      { what: `${count} pods, no probes: processor of up, all of it`, value: idle, unit: '%' },
+      { what: `${count} pods without probes: processor of up`, value: idle, unit: '%' },
       {
-        what: `${count} pods, a readiness probe a second: processor on top`,
+        what: `${count} pods with a readiness probe a second: additional processor of up`,
         value: probed - idle,
         unit: '%',
         floor: { what: 'the same requests from a plain program', value: floor },
@@ -172,7 +172,7 @@ async function run(): Promise<readonly Row[]> {
         met: probed - idle < 5,
       },
       {
-        what: 'probes: how late, p99',
+        what: 'probes: delay, p99',
         value: late.probes,
         unit: 'ms',
         floor: { what: 'the same requests from a plain program', value: late.plain },

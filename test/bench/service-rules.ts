@@ -152,7 +152,11 @@ async function measure(signal: AbortSignal): Promise<readonly Row[]> {
   const [good = 0, bad = 0] = counted.trim().split(' ').map(Number);
   const changed = median(change);
   return [
-    { what: `service rules: full load of ${services} × ${endpointsEach}`, value: load, unit: 'ms' },
+    {
+      what: `service rules: first load of ${services} Services with ${endpointsEach} endpoints each`,
+      value: load,
+      unit: 'ms',
+    },
     {
       what: 'service rules: one Service changed',
       value: changed,
@@ -162,7 +166,7 @@ async function measure(signal: AbortSignal): Promise<readonly Row[]> {
       met: changed < 100,
     },
     {
-      what: `service rules: failed of ${good + bad} connections meanwhile`,
+      what: `service rules: failed connections during the changes, of ${good + bad}`,
       value: bad,
       unit: '',
       target: '0',

@@ -1,4 +1,4 @@
-/** docs/conformance.md, made of results. Pure. */
+/** Text of docs/conformance.md, made from results. Pure. */
 import { reasonNotToRun } from './not-run.ts';
 import type { Recorded, Results } from './results.ts';
 import { byCause, counts, failuresOf } from './table.ts';
@@ -15,7 +15,7 @@ export interface Measured {
   readonly others?: Results | undefined;
 }
 
-/** A line of results that are none would say that nothing fails: throws when there is no result. */
+/** Returns the page. Throws if there is no result: a page of zeros would look as if nothing failed. */
 export function conformanceDoc({
   suiteVersion,
   nodes,
@@ -30,20 +30,20 @@ export function conformanceDoc({
   const cluster = nodes === 1 ? 'one node' : `${nodes} nodes`;
   return `${[
     "# Kubernetes' conformance suite",
-    `\`bin/conformance --write-doc\` has made this page of the results of Kubernetes' own tests, version ${suiteVersion}.
+    `\`bin/conformance --write-doc\` made this page from the results of Kubernetes' own tests, version ${suiteVersion}.
 They ran on a cluster of ${cluster} of \`dist/minik8s\`, ${buildsOf(names, results)}. Of ${names.length} conformance tests
 **${total.passed} passed**, ${total.failed} failed, and ${total.notRun} did not run.`,
     `To repeat it, on a machine with Go 1.23 or later:
 
-    bin/conformance                   all that can run, once each
-    bin/conformance 'sig-network'     those of an area
-    bin/conformance --nodes 2         all that can run on two nodes
-    bin/conformance --others '\\[NodeConformance\\]'   those that are not conformance tests
+    bin/conformance                   every test that can run, once each
+    bin/conformance 'sig-network'     the tests of an area
+    bin/conformance --nodes 2         every test that can run on two nodes
+    bin/conformance --others '\\[NodeConformance\\]'   tests that are not conformance tests
     bin/conformance --help`,
     `The programs are Kubernetes' own. Their images are stand-ins, since no registry is asked: agnhost is upstream's
-program beside busybox, bash and a few programs of Debian; the web servers are busybox's. It is no
-certificate.`,
-    `What our own tests walk of the suite is [a page of its own](conformance-network.md).`,
+program with busybox, bash and a few programs of Debian; the web servers are busybox's. The results are no
+certification.`,
+    `[Our own tests of the network](conformance-network.md) take the steps of some of these tests.`,
     '## By area',
     table(names, results),
     ...(onTwoNodes ? twoNodes(names, results, onTwoNodes) : []),
@@ -58,7 +58,7 @@ certificate.`,
 const buildsOf = (names: readonly string[], results: Results) =>
   [...new Set(names.flatMap((name) => results.get(name)?.build ?? []))].sort().join(' and ');
 
-/** The numbers, and each test that came out otherwise than on the cluster of the page. */
+/** Returns the counts on two nodes, and the tests whose results differ from those below on the page. */
 function twoNodes(names: readonly string[], results: Results, onTwoNodes: Results): string[] {
   const total = counts(names, onTwoNodes).at(-1);
   if (total === undefined || total.passed + total.failed === 0) return [];
@@ -68,13 +68,15 @@ function twoNodes(names: readonly string[], results: Results, onTwoNodes: Result
   };
   const others = names.filter((name) => stateOf(results, name) !== stateOf(onTwoNodes, name));
   const lines = others.map(
-    (name) => `- ${escaped(name)}: ${stateOf(onTwoNodes, name)} (here: ${stateOf(results, name)})`,
+    (name) => `- ${escaped(name)}: ${stateOf(onTwoNodes, name)} (below: ${stateOf(results, name)})`,
   );
   return [
     '## On two nodes',
     `Of \`dist/minik8s\`, ${buildsOf(names, onTwoNodes)}, on two hosts of one link (\`bin/conformance --nodes 2\`):
 **${total.passed} passed**, ${total.failed} failed, and ${total.notRun} did not run.`,
-    lines.length === 0 ? 'Each test came out as here.' : `What came out otherwise:\n\n${lines.join('\n')}`,
+    lines.length === 0
+      ? 'Every test had the same result as in the lists below.'
+      : `Tests with another result:\n\n${lines.join('\n')}`,
   ];
 }
 
@@ -89,10 +91,10 @@ function notConformance(results: Results): string[] {
   });
   return [
     '## Tests that are not conformance tests',
-    `The suite has thousands of others. Of those that ran (\`bin/conformance --others REGEX\`; \`dist/minik8s\`,
+    `The suite has thousands of other tests. Of those that ran (\`bin/conformance --others REGEX\`; \`dist/minik8s\`,
 ${buildsOf(names, results)}) **${total.passed} passed**, ${total.failed} failed, and ${total.notRun} were skipped by the suite itself.`,
     table(names, results),
-    ...(lines.length === 0 ? [] : [`Those that did not pass, with what they said:\n\n${lines.join('\n')}`]),
+    ...(lines.length === 0 ? [] : [`Tests that did not pass, with their messages:\n\n${lines.join('\n')}`]),
   ];
 }
 
@@ -107,7 +109,7 @@ function failed(failures: readonly Recorded[]): string[] {
   if (failures.length === 0) return ['None.'];
   return byCause(failures).map(([cause, tests]) =>
     section(
-      cause ?? 'not yet looked into',
+      cause ?? 'not yet examined',
       tests.map(({ name }) => name),
     ),
   );
@@ -117,7 +119,7 @@ function notRun(names: readonly string[], results: Results, nodes: number): stri
   const left = names.filter((name) => !['passed', 'failed'].includes(results.get(name)?.state ?? ''));
   const reasonOf = (name: string) =>
     results.get(name)?.state === 'skipped'
-      ? 'the suite itself leaves them out on such a cluster'
+      ? 'the suite itself skips them on such a cluster'
       : (reasonNotToRun(name, nodes) ?? 'no result yet');
   if (left.length === 0) return ['None.'];
   return [...Map.groupBy(left, reasonOf)].map(([reason, tests]) => section(reason, tests));
@@ -129,5 +131,5 @@ const section = (reason: string, names: readonly string[]) =>
     ...names.map((name) => `- ${escaped(name)}`),
   ].join('\n');
 
-/** Brackets and stars would be markup. */
+/** Escapes brackets, stars and other characters that would be markup. */
 const escaped = (name: string) => name.replaceAll(/[*_<>\\[\]]/g, '\\$&');

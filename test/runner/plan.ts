@@ -47,7 +47,7 @@ export function processesOf(stage: Stage, files: readonly TestFile[]): TestProce
 }
 
 /**
- * Returns the files of each folder by its name. The files of small folders, and those that are in none, are
+ * Returns the files of each folder by its name. The files of small folders, and files without a folder, are
  * one group: loading the tested code once more for each of them would take longer than their tests.
  */
 function groupsOf(stage: Stage, tests: readonly TestFile[]): Map<string, readonly TestFile[]> {

@@ -64,7 +64,10 @@ export interface Room {
   mayStart(running: number): boolean;
   /** Records that a process started. */
   started(): void;
-  /** Returns what resolves when there may be room before a process ends; nothing if that cannot be. */
+  /**
+   * Returns a promise that resolves when there may be room before a process ends. The list is empty if there
+   * cannot be room before.
+   */
   change(running: number): Promise<void>[];
   stop(): void;
 }

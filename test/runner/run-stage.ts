@@ -32,9 +32,9 @@ export interface StageOptions {
   readonly results: string;
   /** File with the duration of each test file. */
   readonly times: string;
-  /** Parts of the reasons of skips that do not fail the run, separated by commas. */
+  /** Texts, separated by commas: a skip whose reason contains one of them does not fail the run. */
   readonly allowed: string | undefined;
-  /** Prints the whole output of the processes. */
+  /** True to print the whole output of the processes. */
   readonly verbose: boolean;
   /** True to end with a line that has only the counts; otherwise the stage's name precedes them. */
   readonly totals: boolean;

@@ -1,4 +1,4 @@
-/** Reporter of node:test for a test process: node's own `spec`, without the counts of this one process. */
+/** Reporter of node:test for a test process: Node's own `spec`, without the counts of this single process. */
 import { Readable } from 'node:stream';
 import { spec, type TestEvent } from 'node:test/reporters';
 

@@ -44,11 +44,11 @@ describe('the clock of tests', () => {
   it('reports that a promise is not settled by timers, or not in time', async () => {
     const clock = new FakeClock();
     const never = new Promise<void>(() => undefined);
-    await assert.rejects(clock.until(never), /no timer brings/);
+    await assert.rejects(clock.until(never), /no timer is set/);
     const again = () => void clock.after(100, again);
     again();
     const before = clock.now();
-    await assert.rejects(clock.until(never, 1000), /not done within 1000 ms/);
+    await assert.rejects(clock.until(never, 1000), /did not settle within 1000 ms/);
     assert.equal(clock.now() - before, 1000);
   });
 

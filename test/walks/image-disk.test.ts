@@ -1,4 +1,4 @@
-/** The disk of images, an image that does not fit on it, and a container that fills it. */
+/** A node whose disk for images is too small for an image, and is then filled by a container. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -89,7 +89,10 @@ test('a node handles a full disk of images', async (context) => {
     await host.run('fallocate', '-l', String(190 * MB), filler);
     await waitFor('the pressure', async () => (await pressure()) === 'True', slowly);
     await waitFor('the removal of the image', async () => !(await hasImage('small')), slowly);
-    assert.ok(await host.docker('images', '-q', helloImage), 'what no pod brought stays');
+    assert.ok(
+      await host.docker('images', '-q', helloImage),
+      'an image that the node did not pull for a pod stays',
+    );
   });
 
   await context.test('the waiting pod starts when the disk has room again', async () => {

@@ -9,15 +9,15 @@ import { walkMasters } from './master-kills/main.ts';
 
 const help = `usage: npm run walk:kills -- [--victim=NAME] [--from=N] [--to=N] [--every=N]
        npm run walk:kills -- --masters=N [--kills=N] [--seed=N] [--slice=N] [--record=FILE]
-  --victim=NAME  ${victims.map((name) => `"${name}"`).join(', ')}; all, one after the other, without it
-  --from=N       the first call, from 0
-  --to=N         the last call; without it as far as it goes
-  --every=N      each Nth call alone
+  --victim=NAME  ${victims.map((name) => `"${name}"`).join(', ')}; by default all, one after the other
+  --from=N       number of the first call, counted from 0 (default 0)
+  --to=N         number of the last call; by default the last call of the pod
+  --every=N      kill only at each Nth call (default 1)
   --masters=N    masters with the etcd inside that are killed, frozen, cut off and refilled: 3 or more
-  --kills=N      number of kills, those in the record included (100)
-  --seed=N       which kills they are; drawn, and printed, without it
-  --slice=N      kills of one cluster, after which its history is checked (100)
-  --record=FILE  one line for each cluster (dist/test-results/master-kills.jsonl)
+  --kills=N      number of kills, including those in the record (default 100)
+  --seed=N       seed that determines the kills; by default drawn and printed
+  --slice=N      kills of one cluster, after which its history is checked (default 100)
+  --record=FILE  file with one line for each cluster (default dist/test-results/master-kills.jsonl)
 `;
 const { values } = parseArgs({
   options: {

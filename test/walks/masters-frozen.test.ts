@@ -100,7 +100,7 @@ test('writes that a leader sent before it froze fail once another master leads',
   });
   try {
     const revision = await store.currentRevision();
-    assert.ok(proxy.holds(`${pods}web-`), 'its connection has lasted');
+    assert.ok(proxy.holds(`${pods}web-`), 'the connection of the frozen leader is still open');
     proxy.holdClient = false;
     proxy.deliverHeld();
     leader.role.thaw();

@@ -4,7 +4,7 @@ import type { Rule } from '../rule.ts';
 export const jobRetries: Rule = {
   kinds: ['jobs.batch'],
   symptom: 'A Job is not complete.',
-  cause: 'Its pods fail and are tried again, or none of them is ready.',
+  cause: 'Its pods fail and are replaced, or none of them is ready.',
   advice: 'Mend the pod that the explanation names.',
   find(job, seen) {
     const failures = numberAt(job, 'status', 'failed');

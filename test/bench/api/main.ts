@@ -9,9 +9,9 @@ import { protocolsOf } from './protocols.ts';
 import { up } from './up.ts';
 
 const help = `usage: npm run bench:api -- [--quick] [--rounds=N] [--only=REGEX] [NAME…]
-  --quick       few objects, short, one round: shows that it works
-  --rounds=N    how often each line is measured of each server; 3
-  --only=REGEX  of \`compare\`, those lines alone
+  --quick       few objects, one short round: only shows that the benchmark works
+  --rounds=N    measurements of each line on each server (default 3)
+  --only=REGEX  only the lines of \`compare\` that match
 `;
 
 const { values, positionals } = parseArgs({
@@ -29,7 +29,7 @@ if (values.help) {
 }
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
 if (!(Number.isInteger(rounds) && rounds > 0)) {
-  process.stderr.write(`error: --rounds=${values.rounds} is no number of rounds\n`);
+  process.stderr.write(`error: --rounds=${values.rounds} is not a number of rounds\n`);
   process.exit(2);
 }
 const options = {

@@ -126,7 +126,7 @@ function rows(since: (step: Step) => number): readonly Row[] {
     part('start (bound → all ready)', since('ready') - since('scheduled')),
     {
       ...part('plug pulled → all pods ready elsewhere', since('ready')),
-      floor: { what: 'the two times that are waited on purpose, 8 s and 5 s', value: 13 },
+      floor: { what: 'the grace period of 8 s and the toleration of 5 s', value: 13 },
       target: '< 30',
       met: since('ready') < 30,
     },

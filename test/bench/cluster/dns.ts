@@ -125,7 +125,7 @@ async function run(): Promise<readonly Row[]> {
         met: dnsSteady.p99 < 5,
       },
       {
-        what: `cluster DNS: lost of ${wantedRate * seconds} meanwhile`,
+        what: `cluster DNS: lost answers of ${wantedRate * seconds}`,
         value: dnsSteady.lost,
         unit: '',
         target: '0',

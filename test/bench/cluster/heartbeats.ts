@@ -14,7 +14,7 @@ const statusMs = 300_000;
 const idleMs = 20_000;
 const settleMs = 30_000;
 const measuredMs = 90_000;
-/** Time to register all nodes and to open six watches for each. */
+/** Time in milliseconds to register all nodes and to open the watches of each. */
 const joinMs = 600_000;
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -102,7 +102,7 @@ async function run(): Promise<readonly Row[]> {
       what: `load on a pod until one more is Ready, ${what} of ${rounds}`,
       ...{ value, unit: 's', target: `≤ ${maxSeconds}`, met: value <= maxSeconds },
     });
-    return [row('median', median(times)), row('the longest', Math.max(...times))];
+    return [row('median', median(times)), row('maximum', Math.max(...times))];
   } finally {
     for (const cleanup of cleanups) await cleanup();
   }

@@ -87,7 +87,7 @@ async function measure(overlay: 'vxlan' | 'host-routes'): Promise<Row> {
       what: `pod to pod of another machine, ${overlay}`,
       value,
       unit: 'Gbit/s',
-      floor: { what: 'the machines themselves', value: floor },
+      floor: { what: 'between the machines, without pods', value: floor },
       target: '> 70 % of floor',
       met: value > 0.7 * floor,
     };

@@ -32,7 +32,7 @@ const pages = [
   ['table of pods', 'k/pods'],
 ] as const;
 
-/** The pages were opened before, so that the master has done what it does once. */
+/** Measures pages that were opened before, so that work that the master does only once is not counted. */
 export async function measureAtRest(
   browser: BrowserRig,
   token: string,

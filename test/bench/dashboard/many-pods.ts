@@ -11,9 +11,9 @@ import { typicalPod } from '../pod-shape.ts';
 export const podCount = Number(process.env.BENCH_PODS ?? 10_000);
 const nodeCount = 50;
 const namespaceCount = 20;
-/** Requests at once. */
+/** Number of concurrent requests. */
 const together = 24;
-/** Each Nth pod is not ready. */
+/** Number of pods of which one is not ready. */
 const faulty = 500;
 const renewMs = 8_000;
 
@@ -41,7 +41,7 @@ function sender(transport: Transport): Send {
     for await (const piece of answer.body) pieces.push(piece);
     const text = Buffer.concat(pieces).toString();
     if (answer.status === 429) {
-      // The server is slower than the requests come.
+      // The server rejects requests because too many are in progress.
       await pause(250);
       return send(method, path, body);
     }

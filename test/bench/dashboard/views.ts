@@ -16,9 +16,9 @@ const [keyCount, keyMs] = [25, 60];
 interface View {
   readonly name: string;
   readonly path: string;
-  /** An expression of the page that is true once there is something to look at. */
+  /** An expression of the page that is true once the first content is shown. */
   readonly first: string;
-  /** An expression of the page that is true once everything is there. */
+  /** An expression of the page that is true once all content is shown. */
   readonly whole: string;
 }
 
@@ -45,7 +45,7 @@ const views: readonly View[] = [
 ];
 
 interface Opened extends Noted {
-  /** Milliseconds since the begin of the navigation. */
+  /** Milliseconds since the beginning of the navigation. */
   readonly first: number;
   readonly whole: number;
 }
@@ -132,7 +132,7 @@ export async function measureViews(browser: BrowserRig, token: string): Promise<
     }
   }
   await page.context().close();
-  const floor = { what: 'a page of letters', value: median(found.get('floor') ?? []) };
+  const floor = { what: 'a page with a few letters', value: median(found.get('floor') ?? []) };
   return [...found]
     .filter(([what]) => what !== 'floor')
     .map(([what, values]) => rowOf(what, median(values), floor));

@@ -10,9 +10,9 @@ import { start } from './start.ts';
 import { webhook } from './webhook.ts';
 
 const help = `usage: npm run bench:extensions -- [--quick] [--rounds=N] [--alone] [NAME…]
-  --quick     few definitions, short, one round: shows that it works
-  --rounds=N  how often each line is measured of each server; 3
-  --alone     without kube-apiserver, which takes minutes to build the first time
+  --quick     few definitions, one short round: only shows that the benchmark works
+  --rounds=N  measurements of each line on each server (default 3)
+  --alone     leave out kube-apiserver, which takes minutes to build the first time
 `;
 
 const { values, positionals } = parseArgs({
@@ -30,7 +30,7 @@ if (values.help) {
 }
 const rounds = Number(values.rounds ?? (values.quick ? 1 : 3));
 if (!(Number.isInteger(rounds) && rounds > 0)) {
-  process.stderr.write(`error: --rounds=${values.rounds} is no number of rounds\n`);
+  process.stderr.write(`error: --rounds=${values.rounds} is not a number of rounds\n`);
   process.exit(2);
 }
 const say = (line: string) => process.stderr.write(`  ${line}\n`);

@@ -67,7 +67,7 @@ const documents: readonly (readonly [what: string, path: string, accept?: string
   ['OpenAPI v2', '/openapi/v2'],
 ];
 
-/** Returns the longest of the requests that were made while definitions were installed, and without. */
+/** Returns the longest duration of the requests that were sent while `beside` ran, in milliseconds. */
 async function longest(target: Target, beside: () => Promise<unknown>): Promise<number> {
   const lane = new Lane(target, true);
   const request = requestBytes('GET', '/api/v1/namespaces/default/configmaps?limit=1');

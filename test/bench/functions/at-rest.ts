@@ -103,19 +103,19 @@ async function measure(master: BenchMaster, count: number, ms: number): Promise<
       what: `master with ${count} functions at rest: processor`,
       value: many.cpu,
       unit: '% of a core',
-      floor: { what: 'with none', value: none.cpu },
+      floor: { what: 'without functions', value: none.cpu },
     },
     {
       what: `master with ${count} functions at rest: memory (RSS)`,
       value: many.rss,
       unit: 'MB',
-      floor: { what: 'with none', value: none.rss },
+      floor: { what: 'without functions', value: none.rss },
     },
     {
-      what: 'the same functions with the Events of their first hour',
+      what: `master with ${count} functions and the Events of their first hour: memory (RSS)`,
       value: young.rss,
       unit: 'MB',
-      floor: { what: 'with none', value: none.rss },
+      floor: { what: 'without functions', value: none.rss },
     },
   ];
 }

@@ -9,7 +9,7 @@ import { usageOf } from '../usage.ts';
 import { type Runtime, runtimes, type World, withWorld } from './world.ts';
 
 /** Stages that are visible from outside, in this order. */
-const stages = ['asked for', 'made', 'given to a node', 'running', 'answered'] as const;
+const stages = ['requested', 'created', 'bound to a node', 'running', 'answered'] as const;
 type Stage = (typeof stages)[number];
 const crowd = 50;
 
@@ -23,13 +23,13 @@ async function coldCall(world: World, name: string): Promise<ReadonlyMap<Stage, 
   const ends = [
     await world.watch(
       `/apis/minik8s.io/v1/namespaces/default/functions?fieldSelector=metadata.name%3D${name}`,
-      ({ status }: Fn) => Object.keys(status?.demand ?? {}).length > 0 && note('asked for'),
+      ({ status }: Fn) => Object.keys(status?.demand ?? {}).length > 0 && note('requested'),
     ),
     await world.watch(
       `/api/v1/namespaces/default/pods?labelSelector=minik8s.io%2Ffunction%3D${name}`,
       ({ spec, status }: Pod) => {
-        note('made');
-        if (spec.nodeName) note('given to a node');
+        note('created');
+        if (spec.nodeName) note('bound to a node');
         if (status?.containerStatuses?.some(({ state }) => state?.running)) note('running');
       },
     ),
@@ -92,11 +92,15 @@ async function measureRuntime(world: World, runtime: Runtime, rounds: number, po
       what: `${runtime}: cold call${pool ? ' with a pool' : ''}`,
       value: answered,
       unit: 'ms',
-      floor: { what: 'bare Docker', value: median(bare) },
+      floor: { what: 'the same containers by plain Docker calls', value: median(bare) },
       target: `< ${most}`,
       met: answered < most,
     },
-    ...stages.map((stage) => ({ what: `${runtime}: … until ${stage}`, value: upTo(stage), unit: 'ms' })),
+    ...stages.map((stage) => ({
+      what: `${runtime}: cold call${pool ? ' with a pool' : ''}, until the ${stage === 'answered' ? 'call' : 'instance'} is ${stage}`,
+      value: upTo(stage),
+      unit: 'ms',
+    })),
   ];
 }
 
@@ -128,9 +132,15 @@ async function measureCrowd(world: World, runtime: Runtime): Promise<Row[]> {
       target: '< 3000',
       met: p99 < 3000,
     },
-    { what: `${runtime}: … lost`, value: called.failures, unit: '', target: '0', met: called.failures === 0 },
     {
-      what: `${runtime}: … calls made, each once`,
+      what: `${runtime}: lost calls of these ${crowd}`,
+      value: called.failures,
+      unit: '',
+      target: '0',
+      met: called.failures === 0,
+    },
+    {
+      what: `${runtime}: runs of the function for these ${crowd} calls`,
       value: made.length,
       unit: '',
       target: `${crowd}`,
@@ -139,7 +149,7 @@ async function measureCrowd(world: World, runtime: Runtime): Promise<Row[]> {
   ];
 }
 
-/** The same benchmark with waiting instances. */
+/** Measures cold calls with a pool of waiting instances. */
 export const pooled = (rounds: number): Benchmark => ({
   name: 'pool',
   run: () =>
@@ -161,7 +171,7 @@ async function memoryRow(world: World, runtime: Runtime): Promise<Row> {
     const pid = Number(await world.host.docker('inspect', '--format', '{{.State.Pid}}', id));
     held.push(usageOf(pid).rss / 2 ** 20);
   }
-  return { what: `${runtime}: memory (RSS) of an instance that waits`, value: median(held), unit: 'MB' };
+  return { what: `${runtime}: memory (RSS) of a waiting instance`, value: median(held), unit: 'MB' };
 }
 
 export const cold = (rounds: number): Benchmark => ({

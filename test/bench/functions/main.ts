@@ -6,7 +6,7 @@ import { cold, pooled } from './cold.ts';
 import { warm } from './warm.ts';
 
 const help = `usage: npm run bench:functions -- [--quick] [NAME…]
-  --quick  few and short: shows that it works
+  --quick  few calls, short rounds: only shows that the benchmark works
 `;
 
 const { values, positionals } = parseArgs({

@@ -85,9 +85,9 @@ async function measureRuntime(world: World, runtime: Runtime, rounds: number, ms
   const rate = of('gateway', crowd, (one) => one.rate);
   const more = of('gateway', 1, (one) => one.p50) - of('direct', 1, (one) => one.p50);
   const part = (what: string, way: string, value: (one: Measured) => number): Row => ({
-    what: `${runtime}: ${what}, for a call`,
+    what: `${runtime}: processor time of ${what} for a call`,
     value: of(way, crowd, value),
-    unit: 'µs of processor',
+    unit: 'µs',
   });
   return [
     {
@@ -99,12 +99,12 @@ async function measureRuntime(world: World, runtime: Runtime, rounds: number, ms
       met: rate >= 2000,
     },
     {
-      what: `${runtime}: the same straight to the container`,
+      what: `${runtime}: calls by ${crowd} callers, sent directly to the container`,
       value: of('direct', crowd, (one) => one.rate),
       unit: '/s',
     },
     {
-      what: `${runtime}: p99 of them`,
+      what: `${runtime}: p99 of ${crowd} callers`,
       value: of('gateway', crowd, (one) => one.p99),
       unit: 'ms',
       floor: { what: 'a bare proxy', value: of('proxy', crowd, (one) => one.p99) },

@@ -146,9 +146,13 @@ async function run(): Promise<readonly Row[]> {
         target: '< 2000',
         met,
       },
-      { what: 'part of it: SIGTERM → end of the process', value: part('stop'), unit: 'ms' },
-      { what: 'part of it: start → API answers', value: part('start'), unit: 'ms' },
-      { what: 'processor time of both until then', value: part('processor'), unit: 'ms' },
+      { what: 'restart: SIGTERM → end of the process', value: part('stop'), unit: 'ms' },
+      { what: 'restart: start of the process → API answers', value: part('start'), unit: 'ms' },
+      {
+        what: 'restart: processor time of both processes until the API answers',
+        value: part('processor'),
+        unit: 'ms',
+      },
       {
         what: `failed requests to a Service over ${rounds} restarts, of ${sent}`,
         value: failed,

@@ -91,7 +91,7 @@ async function cpuOf(metrics: MetricSpec[]): Promise<number> {
     .stored(horizontalPodAutoscalerResource, 'default/app-0')
     ?.status?.conditions?.find(({ type }) => type === 'ScalingActive');
   if (held !== podsOfEach || active?.status !== 'True')
-    throw new Error(`this measures something else: ${held} replicas, ${active?.message}`);
+    throw new Error(`the autoscalers are not at rest: ${held} replicas, ${active?.message}`);
   return median(spent);
 }
 

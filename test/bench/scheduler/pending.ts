@@ -53,9 +53,9 @@ export const pending: Benchmark = {
     await server.stop();
     const what = `${count} different pods that fit on none of ${nodeCount} nodes`;
     return [
-      { what: `${what}, told why`, value: (count / took) * 1000, unit: '/s' },
-      { what: `${what}, processor for each`, value: each, unit: 'ms' },
-      { what: `${what}, processor while they wait`, value: idle * 100, unit: '% of a core' },
+      { what: `${what}: reasons reported`, value: (count / took) * 1000, unit: '/s' },
+      { what: `${what}: processor for each`, value: each, unit: 'ms' },
+      { what: `${what}: processor while they wait`, value: idle * 100, unit: '% of a core' },
     ];
   },
 };

@@ -5,7 +5,7 @@ import { typicalPod } from '../pod-shape.ts';
 
 export const podCount = 10_000;
 const podsOfWorkload = 25;
-/** Each Nth workload has a fault. */
+/** Number of workloads of which one has a fault. */
 const faulty = 10;
 const at = '2026-01-01T00:00:00Z';
 

@@ -57,7 +57,7 @@ export interface Mistake {
 
 const ctl = 'minik8s ctl';
 
-/** Each line is typed again until it prints what is expected, since a pod needs some time for its mistake. */
+/** Each line is repeated until it prints what is expected, since a mistake shows only after some time. */
 export const ofPods: readonly Mistake[] = [
   { line: `${ctl} describe pod no-image`, says: /Failed to pull image "127\.0\.0\.1:1\/none:1": .*refused/ },
   {
@@ -168,7 +168,7 @@ export const ofFunctions: readonly Mistake[] = [
   },
 ];
 
-/** Typed while Docker does not run. */
+/** Lines that are typed while Docker does not run. */
 export const withoutDocker: readonly Mistake[] = [
   {
     line: `${ctl} describe node vm1`,

@@ -196,7 +196,8 @@ export class Cluster {
 
   /** Returns everything that the cluster has added to the machine since it started. */
   async leftovers(): Promise<MachineState> {
-    if (this.#before === undefined) throw new Error('on a host of its own it leaves nothing here');
+    if (this.#before === undefined)
+      throw new Error('a cluster on a host of its own leaves nothing on this machine');
     return leftovers(this.#before);
   }
 

@@ -10,7 +10,7 @@ export interface End {
   readonly stderr: string;
 }
 
-/** Kills the command, and rejects, if it has not ended in time. */
+/** Resolves when the command has ended. Kills it and rejects if it does not end in time. */
 export async function endOf(
   [file, args]: readonly [string, readonly string[]],
   limitMs = 60_000,

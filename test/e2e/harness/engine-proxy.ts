@@ -16,7 +16,7 @@ export interface Strike {
   act(): Promise<void>;
 }
 
-/** A call such as `POST /containers/create`: without versions, ids and queries. */
+/** A call such as `POST /containers/create`, without the version, ids and the query. */
 export type EngineCall = string;
 
 export class EngineProxy {

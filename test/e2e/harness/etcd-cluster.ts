@@ -92,7 +92,7 @@ export class EtcdCluster {
   async isolate(member: number): Promise<void> {
     const { host, port } = this.#place(member);
     if (this.#places.some((other) => other.host === host && other.port !== port))
-      throw new Error('members on one host cannot be parted');
+      throw new Error('members on one host cannot be separated');
     for (const chain of ['INPUT', 'OUTPUT']) {
       for (const end of ['--sport', '--dport'])
         await host.run('iptables', '-w', '-I', chain, '-p', 'tcp', end, String(port + 1), '-j', 'DROP');

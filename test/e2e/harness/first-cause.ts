@@ -3,7 +3,7 @@
 export interface FirstCause {
   readonly rule: string;
   readonly says: string;
-  /** Commands that mend the object, without `minik8s ctl`. */
+  /** Commands that mend the object, without the words `minik8s ctl`. */
   readonly commands: readonly string[];
 }
 

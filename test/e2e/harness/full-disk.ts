@@ -1,6 +1,6 @@
 /**
- * Settings with which a node works on a nearly full disk as on an empty one, since the test machine may
- * have either. Memory and processes keep their thresholds.
+ * Settings that make a node ignore how full its disk is, since the disk of the test machine may be nearly
+ * full. Memory and processes keep their thresholds.
  */
 export const onAFullDisk: Readonly<Record<string, string>> = {
   'eviction-hard': 'memory.available<100Mi,pid.available<5%',

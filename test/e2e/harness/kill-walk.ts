@@ -27,7 +27,7 @@ export interface Outcome {
   readonly call: EngineCall;
   /** Number of events of each reason for the pod, and number of Event objects. */
   readonly events: ReadonlyMap<string, { readonly objects: number; readonly times: number }>;
-  /** Output of its programs, one word each. */
+  /** Words that the programs of the pod have written, in order. */
   readonly story: readonly string[];
 }
 
@@ -162,7 +162,7 @@ export class KillWalk {
       await this.#nothingLeft();
       const events = await this.#eventsOf(uid);
       for (const [reason, { times }] of events)
-        assert.ok(times <= maxEvents, `${reason} was told ${times} times`);
+        assert.ok(times <= maxEvents, `${reason} was reported ${times} times`);
       return struck && { call: struck.call, events, story };
     } catch (error) {
       const what = `${this.#victim} killed ${moment} call ${at}, ${struck?.call ?? 'which did not come'}`;

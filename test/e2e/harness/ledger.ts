@@ -23,7 +23,7 @@ export class Ledger {
   readonly acknowledged = new Map<string, string>();
   /** Writes without an answer, which may or may not have been stored. */
   readonly unknown = new Map<string, string>();
-  /** Counters, each stored in one object; the values from the first to the last acknowledged one. */
+  /** Last acknowledged value of each counter, by the name of its object. */
   readonly counters = new Map<string, number>();
 
   /**

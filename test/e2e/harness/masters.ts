@@ -1,4 +1,4 @@
-/** Masters that share an etcd, with helpers for tests. */
+/** Masters that share an etcd, and questions that tests ask about them. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { KubeConfig, V1EndpointSliceList } from '@kubernetes/client-node';

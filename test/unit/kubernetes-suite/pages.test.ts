@@ -78,11 +78,11 @@ test('the page has the numbers, and names every test that did not pass with its 
   assert.match(parts.get('## By area') ?? '', /\| sig-b \| 0 \| 1 \| 2 \|\n/);
   assert.match(
     parts.get('## Failed') ?? '',
-    /Quotas are not served \(1\):\n\n- \\\[sig-a\\\] two\n\nNot yet looked into \(1\):\n\n- \\\[sig-b\\\] three\n/,
+    /Quotas are not served \(1\):\n\n- \\\[sig-a\\\] two\n\nNot yet examined \(1\):\n\n- \\\[sig-b\\\] three\n/,
   );
   const notRun = parts.get('## Not run') ?? '';
   for (const [name, reason] of [
-    ['four', 'The suite itself leaves them out'],
+    ['four', 'The suite itself skips them'],
     ['five', 'No result yet'],
     ['Aggregator six', 'Other API servers are not asked'],
   ] as const)
@@ -100,10 +100,10 @@ test('the page lists results that differed on two nodes, if the tests ran there'
   const [, part = ''] = /^## On two nodes\n\n([^#]*)/m.exec(page) ?? [];
   assert.match(part, /`dist\/minik8s`, 0\.1\.0\+gabc, .*:\n\*\*2 passed\*\*, 2 failed, and 2 did not run\./);
   assert.deepEqual(part.match(/^- .*$/gm), [
-    '- \\[sig-b\\] three: passed (here: failed)',
-    '- \\[sig-b\\] four: failed (here: did not run)',
+    '- \\[sig-b\\] three: passed (below: failed)',
+    '- \\[sig-b\\] four: failed (below: did not run)',
   ]);
-  assert.match(pageOf(results), /Each test came out as here\./);
+  assert.match(pageOf(results), /Every test had the same result as in the lists below\./);
   assert.ok(!pageOf().includes('two nodes:'));
   assert.ok(!pageOf(new Map()).includes('## On two nodes'));
 });

@@ -86,7 +86,7 @@ export class ApiClient {
   }
 }
 
-/** Masters to send requests to. One that failed is left out for a moment, unless all have. */
+/** Masters that get the requests. A master that failed is left out for a moment, unless all have failed. */
 export class Servers {
   readonly all: readonly ApiClient[];
   readonly #failedAt = new Map<ApiClient, number>();

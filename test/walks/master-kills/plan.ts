@@ -21,7 +21,7 @@ export interface Disturbance {
   readonly restMs: number;
 }
 
-/** Relative frequency of each kind; the others wait while a disk is refilled. */
+/** Relative frequency of each kind of disturbance. */
 const weights: Readonly<Record<Kind, number>> = {
   'kill master': 30,
   'kill etcd': 30,
@@ -34,7 +34,7 @@ const weights: Readonly<Record<Kind, number>> = {
 
 const lasts = { leastMs: 500, mostMs: 3_500 };
 const rest = { leastMs: 200, mostMs: 800 };
-/** Shares of disturbances that may begin while one, or two others are not over yet. */
+/** Shares of the disturbances that may begin while one other, or two others, are not over yet. */
 const second = 0.15;
 const third = 0.03;
 
@@ -52,7 +52,7 @@ export function nextDisturbance(
   disturbed: ReadonlySet<number>,
 ): Disturbance {
   const free = Array.from({ length: masters }, (_, index) => index).filter((index) => !disturbed.has(index));
-  // A disk is emptied only while the data of the others are whole.
+  // A disk is emptied only while no other master is disturbed.
   const possible = kinds.filter((kind) => kind !== 'refill' || disturbed.size === 0);
   const master = free[Math.floor(random.next() * free.length)];
   if (master === undefined) throw new Error('every master is disturbed');

@@ -19,7 +19,7 @@ const repository = 'minik8s-test/metrics-server';
 const image = `${repository}:${process.pid}`;
 const labels = { app: 'busy' };
 
-/** Uses some of the processor all the time. */
+/** A Deployment whose pod always uses some processor time. */
 const busy = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',
