@@ -77,9 +77,8 @@ export const stages: readonly Stage[] = [
   {
     name: 'vm',
     files: 'test/vm/*.test.ts',
-    // Each emulated processor can use a whole one of this machine's; a file with one machine leaves the others
-    // idle.
-    concurrency: 2,
+    // Emulated processors use all of this machine's.
+    concurrency: 1,
     testTimeoutMs: 600_000,
     processTimeoutMs: 3_600_000,
     filesInProcess: 1,
