@@ -4,6 +4,7 @@ import {
   type CertificateSigningRequest,
   certificateSigningRequestResource,
 } from '../api/certificates/v1/certificate-signing-request.ts';
+import { awaitsApproval } from '../api/certificates/v1/conditions.ts';
 import { isAlreadyExists, isForbidden, isNotFound, StatusError } from '../apimachinery/status-error.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, sleep } from '../base/clock.ts';
@@ -34,6 +35,8 @@ export interface RequestContext {
   readonly log: Logger;
   /** PEM of the authorities, of which one must have signed the certificate. */
   readonly authority: string;
+  /** Called whenever the request is seen to wait for approval by a person. */
+  readonly onWaiting?: () => void;
 }
 
 /** The request ended without a certificate; another request with the same key would end the same way. */
@@ -66,7 +69,7 @@ export async function requestCertificate(
     try {
       if (!exists) await create(context.client, name, request, order);
       exists = true;
-      const certificate = await issued(context.client, name, signal);
+      const certificate = await issued(context, name, signal);
       if (certificate !== undefined) return checked(certificate, order, context.authority);
       await rest();
     } catch (error) {
@@ -117,12 +120,20 @@ async function create(client: Client, name: string, request: string, order: Cert
 }
 
 /** Waits for the length of one watch; resolves to undefined if the request must be read again. */
-async function issued(client: Client, name: string, signal: AbortSignal): Promise<string | undefined> {
+async function issued(
+  { client, onWaiting }: RequestContext,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const answerIn = (request: CertificateSigningRequest) => {
+    if (awaitsApproval(request)) onWaiting?.();
+    return answerOf(request);
+  };
   const requests = client.resource(certificateSigningRequestResource);
   const current = await requests.get(name).catch((error: unknown) => {
     throw isNotFound(error) ? removed(name) : error;
   });
-  const certificate = answerOf(current);
+  const certificate = answerIn(current);
   if (certificate !== undefined) return certificate;
   const { resourceVersion } = current.metadata;
   const options = {
@@ -132,7 +143,7 @@ async function issued(client: Client, name: string, signal: AbortSignal): Promis
     signal,
   };
   try {
-    const answer = await firstAnswer(requests.watch(options), name);
+    const answer = await firstAnswer(requests.watch(options), name, answerIn);
     if (answer !== undefined) return answer;
   } catch (error) {
     // The owner of a deleted request may no longer be permitted to watch it; the next read reports that it is
@@ -147,10 +158,11 @@ async function issued(client: Client, name: string, signal: AbortSignal): Promis
 async function firstAnswer(
   events: AsyncIterable<WatchEvent<CertificateSigningRequest>>,
   name: string,
+  answerIn: (request: CertificateSigningRequest) => string | undefined,
 ): Promise<string | undefined> {
   for await (const event of events) {
     if (event.type === 'DELETED') throw removed(name);
-    const answer = event.type === 'BOOKMARK' ? undefined : answerOf(event.object);
+    const answer = event.type === 'BOOKMARK' ? undefined : answerIn(event.object);
     if (answer !== undefined) return answer;
   }
   return undefined;

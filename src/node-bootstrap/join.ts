@@ -36,10 +36,8 @@ export interface JoinOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly warn: (message: string) => void;
-  /** Called once if the request is not answered soon: it may need manual approval. */
+  /** Called once if a person has to approve this machine. */
   readonly onWaiting: () => void;
-  /** Delay in milliseconds before `onWaiting` is called; default 3 s. */
-  readonly soonMs?: number;
 }
 
 /** A bootstrap token, or the expired certificate of a node that returns. */
@@ -146,18 +144,31 @@ const isRefusal = (error: unknown) =>
   error instanceof RequestRefusedError ||
   (error instanceof StatusError && (error.status.code === 401 || error.status.code === 403));
 
+/** Milliseconds after which an undecided request is logged: its approval takes less than a second. */
+const lateMs = 10_000;
+
 async function firstCertificate(
   options: JoinOptions,
   authority: string,
   token: string,
   signal: AbortSignal,
 ): Promise<Membership> {
-  const { files, nodeName, clock, random, log, onWaiting, soonMs = 3_000 } = options;
+  const { files, nodeName, clock, random, log } = options;
   const key = (await files.requestKey()) ?? (await makeKey());
   await files.writeRequestKey(key);
   const transport = options.connect(authority, { token });
-  const timer = clock.after(soonMs, onWaiting);
-  const context = { client: createClient(transport, { clock, random }), clock, random, log };
+  const late = clock.after(lateMs, () =>
+    log.warn('the cluster has not decided yet on the certificate request of this machine', {
+      node: nodeName,
+    }),
+  );
+  let waits = false;
+  const onWaiting = () => {
+    late.cancel();
+    if (!waits) options.onWaiting();
+    waits = true;
+  };
+  const context = { client: createClient(transport, { clock, random }), clock, random, log, onWaiting };
   try {
     // Another token is another user, who may not read this user's request.
     const order = { ...clientOrder(nodeName, key), requester: token.slice(0, 6) };
@@ -171,7 +182,7 @@ async function firstCertificate(
     }
     throw refusedToken(error);
   } finally {
-    timer.cancel();
+    late.cancel();
     transport.close();
   }
 }

@@ -29,7 +29,27 @@ const settings = `cat /proc/sys/net/ipv4/ip_forward /proc/sys/fs/inotify/max_use
 /** Names and restarts of the pods: NAME RESTARTS NODE. */
 const pods = `minik8s ctl get pods -l app=hello -o jsonpath='{range .items[*]}{.metadata.name} {.status.containerStatuses[0].restartCount} {.spec.nodeName}{"\\n"}{end}'`;
 const address = 'minik8s ctl get service hello -o jsonpath={.spec.clusterIP}';
-const running = 'docker ps -q --filter ancestor=minik8s/hello:1 | wc -l';
+const running = 'docker ps -q --filter label=io.kubernetes.container.name=hello | wc -l';
+
+/** A run that waits, and then calls a function. */
+const definition = JSON.stringify({
+  StartAt: 'Pause',
+  States: {
+    Pause: { Type: 'Wait', Seconds: 20, Next: 'Greet' },
+    Greet: {
+      Type: 'Task',
+      Resource: 'function:greet',
+      // The instance may not be ready before the emulated processor has started its node's pods.
+      Retry: [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 5, MaxAttempts: 20, BackoffRate: 1 }],
+      End: true,
+    },
+  },
+});
+const createRun = `set -e
+  echo '${definition}' >greet.json
+  minik8s ctl function create greet --image minik8s/hello:1 --wait
+  minik8s ctl workflow create greet --definition greet.json
+  minik8s ctl workflow run greet --run-name over-the-cut --input '{}' --wait=false`;
 
 const machines = new Map<string, Machine>();
 const files = new Map<string, string>();
@@ -100,11 +120,20 @@ test('docs/install.md: install, join, pods, reboot, power cut, upgrade, uninstal
   done('reboot, until all units have started');
   await assertBack(before, clusterIP, 1);
   done('pods back after the reboot');
+  await at('vm1').output(createRun, { timeoutMs: 10 * minutes });
   await at('vm1').powerOff();
   await at('vm1').powerOn();
   done('power cut, until all units have started');
   await assertBack(before, clusterIP, 2);
   done('pods back after the power cut');
+  const output = await at('vm1').output('minik8s ctl workflow wait over-the-cut', {
+    timeoutMs: 10 * minutes,
+  });
+  assert.match(output, /hello from greet-/);
+  await at('vm1').output('minik8s ctl workflow delete greet && minik8s ctl function delete greet', {
+    timeoutMs: 10 * minutes,
+  });
+  done('a run of a workflow went on, and called a function');
 
   const ids = 'docker ps -q --no-trunc --filter ancestor=minik8s/hello:1 | sort';
   const containers = await at('vm1').output(ids);

@@ -1,6 +1,6 @@
 /**
  * docs/upgrade.md, followed to the letter on a virtual machine whose service systemd runs: pods keep running,
- * and clients of a Service and of the API get every answer.
+ * and clients of a Service, of a Function and of the API get every answer.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -42,15 +42,19 @@ test('an installed machine is upgraded as docs/upgrade.md says, and goes back', 
   // A start takes longer on an emulated processor than connections usually wait for it.
   await run('./minik8s install up --restart-hold 4m');
   await run('minik8s ctl apply -f hello && minik8s ctl rollout status deployment hello --timeout=300s');
+  await run('minik8s ctl function create echo --image minik8s/hello:1 --min-scale 1 --public --wait');
   await run('mv minik8s-new /var/tmp/minik8s-new');
   const [older, newer] = [await run('minik8s version'), await run('/var/tmp/minik8s-new version')];
   assert.notEqual(older, newer);
-  const before = { containers: await run(containers), pods: (await run(pods)).split('\n').sort() };
-  assert.equal(before.containers.trim().split('\n').length, 3);
   const clusterIP = await run('minik8s ctl get service hello -o jsonpath={.spec.clusterIP}');
-  done('install up, and three pods');
+  const called = 'https://127.0.0.1:8070/function/echo';
+  await run(`until curl -sSk --fail --max-time 60 ${called}; do sleep 1; done`);
+  const before = { containers: await run(containers), pods: (await run(pods)).split('\n').sort() };
+  assert.equal(before.containers.trim().split('\n').length, 4, 'three pods and an instance');
+  done('install up, a function and three pods');
 
   await startClient(machine, 'service', `http://${clusterIP}/`);
+  await startClient(machine, 'function', called);
   await startClient(machine, 'api', 'https://127.0.0.1:6443/version');
   assert.match(await run(dryRun.script), /create a backup[\s\S]*replace [\s\S]*restart /);
   const shown = await run(upgrade.script);
@@ -62,7 +66,7 @@ test('an installed machine is upgraded as docs/upgrade.md says, and goes back', 
   done('back');
   await run('minik8s ctl wait --for=condition=Ready node/vm1 --timeout=120s');
   assert.equal(await run('systemctl is-active minik8s'), 'active\n');
-  for (const name of ['service', 'api']) {
+  for (const name of ['service', 'function', 'api']) {
     const { answers, faults } = await tally(machine, name);
     assert.deepEqual(faults, [], `requests of the client ${name} that failed`);
     assert.ok(answers >= 20, `the client ${name} got ${answers} answers`);

@@ -83,7 +83,9 @@ async function* open(signal: AbortSignal): AsyncIterable<WatchEvent<Csr>> {
 describe('a request for a certificate', () => {
   let server: Server;
   let clock: FakeClock;
+  let waits = 0;
   beforeEach(() => {
+    waits = 0;
     server = new Server();
     clock = new FakeClock(now);
   });
@@ -96,6 +98,7 @@ describe('a request for a certificate', () => {
         random: new SeededRandom(1),
         log: silentLogger,
         authority: authority.certificate,
+        onWaiting: () => waits++,
       },
       order,
       signal,
@@ -161,6 +164,27 @@ describe('a request for a certificate', () => {
     await until(() => server.watches === 1);
     resolve(await server.sign());
     assert.match(await asking, /BEGIN CERTIFICATE/);
+  });
+
+  test('waits for approval only if the cluster says so, however late the automatic approval is', async () => {
+    const owner = { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'n' };
+    const { promise, resolve } = Promise.withResolvers<Csr>();
+    const { promise: end, resolve: sign } = Promise.withResolvers<Csr>();
+    server.watch = async function* () {
+      yield { type: 'MODIFIED', object: await promise };
+      yield { type: 'MODIFIED', object: await end };
+    };
+    const asking = ask();
+    await until(() => server.watches === 1);
+    await clock.advance(60_000);
+    assert.equal(waits, 0);
+    assert.ok(server.stored);
+    const waiting = { ...server.stored, metadata: { ...server.stored.metadata, ownerReferences: [owner] } };
+    resolve(waiting);
+    await until(() => waits === 1);
+    sign({ ...(await server.sign()), metadata: waiting.metadata });
+    assert.match(await asking, /BEGIN CERTIFICATE/);
+    assert.equal(waits, 1);
   });
 
   const refusals: readonly [string, (stored: Csr) => Promise<Csr | undefined>, RegExp][] = [

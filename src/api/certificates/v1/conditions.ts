@@ -23,6 +23,13 @@ export const decisions = ['Approved', 'Denied', 'Failed'] as const;
 export const hasCondition = (request: CertificateSigningRequest, type: (typeof decisions)[number]) =>
   request.status?.conditions?.some((condition) => condition.type === type) ?? false;
 
+/**
+ * Returns true if a person has to approve the machine that requests to join: the approving controller then
+ * makes the pending Node an owner of the request.
+ */
+export const awaitsApproval = (request: CertificateSigningRequest) =>
+  isUndecided(request) && (request.metadata.ownerReferences?.some(({ kind }) => kind === 'Node') ?? false);
+
 /** Returns true if the request has no decision and no certificate. */
 export const isUndecided = (request: CertificateSigningRequest) =>
   decisions.every((type) => !hasCondition(request, type)) && !request.status?.certificate;
