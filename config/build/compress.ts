@@ -62,8 +62,8 @@ const compressBrotli = promisify(brotliCompress);
 const decompressBrotli = promisify(brotliDecompress);
 
 /**
- * Writes a copy beside the file that is compressed by brotli, and returns its size. The copy of a former
- * build remains if it is one of this content.
+ * Writes a copy of the content, compressed by brotli, beside the file, and returns its size. The copy of an
+ * earlier build remains if it has the same content.
  */
 export async function writeBrotli(path: string, content: Uint8Array): Promise<number> {
   const target = `${path}.br`;

@@ -106,7 +106,7 @@ interface Package {
   readonly target: string;
 }
 
-/** The executable contains the path of main as it is in the configuration, so all paths are relative. */
+/** Writes the executable. It contains the path of main as in the configuration, so all paths are relative. */
 async function packageFile({ writer, node, main, assets, target }: Package): Promise<void> {
   const folder = dirname(main);
   const draft = `${target}.new`;

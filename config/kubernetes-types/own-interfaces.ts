@@ -1,7 +1,7 @@
 /**
- * Writes the types of minik8s' own kinds as TypeScript interfaces, a types.gen.ts file beside the kinds. It
- * needs no Go, other than generate.ts, which writes these files too. Run it after a change of a kind's types
- * or rules:
+ * Writes the types of minik8s' own kinds as TypeScript interfaces, a types.gen.ts file beside the kinds.
+ * Needs no Go, unlike generate.ts, which writes these files too. Run it after a change of a kind's types or
+ * rules:
  *
  *   node config/kubernetes-types/own-interfaces.ts
  */

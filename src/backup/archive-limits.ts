@@ -4,7 +4,7 @@ import { damaged, type Manifest } from './manifest.ts';
 /** Bytes of an archive beside the contents: headers, padding, and the manifest. */
 const maxOverheadBytes = 16 * 1024 * 1024;
 
-/** Returns the maximum length in bytes of the archive with that manifest; undefined: it was not read yet. */
+/** Returns the maximum length in bytes of the archive. `manifest` is undefined until it is read. */
 const maxLengthOf = (manifest: Manifest | undefined): number =>
   contentBytes(manifest?.members ?? {}) + maxOverheadBytes;
 
@@ -32,7 +32,7 @@ export async function* limited(
 
 /** Bytes that stay free on the disk of etcd, which ends if it cannot write its log. */
 const reservedBytes = 64 * 1024 * 1024;
-/** Number of bytes after which the disk is looked at again. */
+/** Number of bytes after which the disk is checked again. */
 const lookBytes = 8 * 1024 * 1024;
 
 export interface Disk {

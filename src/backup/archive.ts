@@ -87,7 +87,7 @@ async function* tarOf({ manifest, files }: ArchiveContent): AsyncGenerator<Uint8
   yield archiveEnd;
 }
 
-/** Throws if the file has another size than its head says: all that follows would be unreadable. */
+/** Yields the file. Throws if its size is not that of its header: all that follows would be unreadable. */
 async function* wholeFile(path: string, size: number): AsyncGenerator<Uint8Array> {
   let left = size;
   for await (const part of createReadStream(path)) {
@@ -186,7 +186,7 @@ async function decompressed({ path, read }: BackupSource, passphrase: string | u
   }
 }
 
-/** An error of either stream is one of the result. */
+/** Returns the decompressed stream. An error of either stream becomes one of the result. */
 function unzipped(compressed: Readable): Readable {
   return pipelineOf(compressed, createZstdDecompress(), () => undefined);
 }
@@ -233,7 +233,7 @@ async function takeMember(
   const expected = Object.hasOwn(manifest.members, name) ? manifest.members[name] : undefined;
   if (expected === undefined || !missing.delete(name)) throw damaged(`it contains ${shownName(name)}`);
   if (type !== 'file') throw damaged(`${name} is no regular file`);
-  // Before anything of it is written: the file may not fit on the disk.
+  // Checked before anything of it is written, since the file may not fit on the disk.
   if (declared !== expected.size) throw damaged(`${name} differs from the stored file`);
   const hash = createHash('sha256');
   let size = 0;

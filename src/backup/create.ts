@@ -37,7 +37,7 @@ export interface CreateOptions {
   readonly passphrase: string | undefined;
   /** The member of etcd with the cluster's objects. */
   readonly member: Pick<MemberRpc, 'snapshot'>;
-  /** The etcd inside (config/etcd/main.go). */
+  /** The embedded etcd (config/etcd/main.go). */
   readonly etcdBinary: string;
   readonly exec: Exec;
   /** Milliseconds since the Unix epoch. */

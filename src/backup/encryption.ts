@@ -28,7 +28,7 @@ export async function encrypted(
 
 /**
  * Wraps the key of a file by a passphrase: the scrypt recipient of the specification. The library has one
- * too, which holds the event loop for a second.
+ * too, which blocks the event loop for a second.
  */
 const passphraseRecipient = (passphrase: string): Recipient => ({
   async wrapFileKey(fileKey) {

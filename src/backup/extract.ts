@@ -19,7 +19,7 @@ export interface ExtractOptions {
   readonly passphrase: string | undefined;
   /** Existing empty directory, to which the folders `pki`, `config` and `etcd` are added. */
   readonly into: string;
-  /** The etcd inside (config/etcd/main.go). */
+  /** The embedded etcd (config/etcd/main.go). */
   readonly etcdBinary: string;
   readonly exec: Exec;
   /** Milliseconds since the Unix epoch. */
@@ -27,7 +27,7 @@ export interface ExtractOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Writes that a cluster cannot exceed, in a second and since a backup. */
+/** Maximum numbers of writes of a cluster: in a second, and since a backup. */
 const [maxWritesPerSecond, maxWritesSince] = [100_000, 1_000_000_000];
 
 /**

@@ -119,7 +119,7 @@ function membersOf(value: unknown): Manifest['members'] {
 /** Members without which a cluster cannot go on: with another authority every certificate would be void. */
 export const neededMembers = [databaseName, `${pkiFolder}ca.crt`, `${pkiFolder}ca.key`] as const;
 
-/** A member is the database, or a file of the authority, or the configuration: no name leads elsewhere. */
+/** Returns true for the database, a file of the authority and the configuration: no name leads elsewhere. */
 export const isMemberName = (name: string): boolean =>
   name === databaseName ||
   name === `${configFolder}master.yaml` ||

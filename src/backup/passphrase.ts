@@ -26,7 +26,7 @@ export async function readPassphrase(path: string, flag: string): Promise<string
   return line;
 }
 
-/** Pipes and devices have modes of their own, so only the mode of a file counts. */
+/** Reads the file. Pipes and devices have modes of their own, so only the mode of a regular file counts. */
 async function ownBytes(path: string, flag: string, tooLong: UsageError): Promise<Uint8Array> {
   const stats = await stat(path);
   if (stats.isFile() && (stats.mode & 0o077) !== 0)
@@ -34,7 +34,7 @@ async function ownBytes(path: string, flag: string, tooLong: UsageError): Promis
   return readBounded(path, { maxBytes, tooLong });
 }
 
-/** Random bytes are no text: a program that reads them as text would find another passphrase. */
+/** Throws for bytes that are no text: a program that reads them as text would find another passphrase. */
 function textIn(bytes: Uint8Array, path: string, flag: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -4,8 +4,8 @@
  * that the former cluster has acknowledged (extract.ts).
  *
  * - `recovered` beside the data is a copy in progress.
- * - The mark exists once `data.recovered` is whole and on disk. From then on the recovery is decided: the
- *   next start, or the next recovery, finishes what an interruption has left.
+ * - The mark exists once `data.recovered` is complete and on disk. From then on the recovery is decided: if
+ *   it is interrupted, the next start or the next recovery finishes it.
  */
 import { cp, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { leastRevision } from './extract.ts';
 import { type DatabaseStatus, databaseStatus } from './snapshot.ts';
 
 export interface RecoveryOptions {
-  /** Directory of the etcd inside, whose master does not run. */
+  /** Directory of the embedded etcd, whose master does not run. */
   readonly etcdDir: string;
   readonly etcdBinary: string;
   readonly exec: Exec;
@@ -44,7 +44,7 @@ export async function recover(options: RecoveryOptions): Promise<void> {
   await cp(dataOf(etcdDir), copy, { recursive: true });
   const directory = await open(etcdDir, 'r');
   try {
-    // etcd applies the whole log, also what only the other members knew to be committed.
+    // etcd applies the whole log, including entries that this member has not yet seen committed.
     const { revision } = await serveOnce(
       { dataDir: etcdDir, directory, clock, signal },
       etcdBinary,

@@ -39,7 +39,7 @@ export interface Restored {
 
 const folders = ['pki', 'etcd'] as const;
 
-/** File in the data directory while folders change their places; no master starts then. */
+/** File that exists in the data directory while folders are moved; no master starts then. */
 export const restoringMark = 'restoring';
 
 /**

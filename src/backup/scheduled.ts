@@ -22,7 +22,7 @@ export interface ScheduleOptions {
   readonly log: Logger;
 }
 
-/** Time in milliseconds after the start before the first backup: then nodes connect, and much is read. */
+/** Milliseconds from the start to the first backup, so that it does not compete with connecting nodes. */
 const startMs = 60_000;
 /** Delays after a failure in milliseconds. */
 const retry = { initialMs: 60_000, maxMs: 3_600_000 };
@@ -41,7 +41,7 @@ export function scheduleBackups(options: ScheduleOptions, signal: AbortSignal): 
     report('BackupFailed', message);
   };
   const names = async () => (await store.list(signal)).map(({ name }) => name);
-  // The backup exists by now: what fails afterwards is not a failure of it.
+  // The backup exists by now, so a failure from here on is no failure of the backup.
   const removeOutdated = async () => {
     const all = await names();
     for (const name of outdatedNames(all, clock.now(), options.keep))

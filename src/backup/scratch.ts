@@ -12,8 +12,9 @@ export const isScratch = (name: string): boolean => scratchName.test(name);
 const own = new Set<string>();
 
 /**
- * Calls `work` with a new directory, which only its owner can enter, and removes it afterwards. Removes those
- * of processes that were killed as well. `otherwise`: the parent where nothing can be written to the first.
+ * Calls `work` with a new directory, which only its owner can enter, and removes it afterwards. Also removes
+ * the directories that killed processes have left. `otherwise`: the parent if nothing can be written to the
+ * first.
  */
 export async function withScratch<T>(
   parent: string,

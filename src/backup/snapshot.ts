@@ -51,7 +51,9 @@ export interface DatabaseStatus {
   readonly version: string;
 }
 
-/** Checks every page of a database, and resolves to its contents in numbers. `binary` is the etcd inside. */
+/**
+ * Checks every page of a database, and resolves to its contents in numbers. `binary` is the embedded etcd.
+ */
 export async function databaseStatus(
   exec: Exec,
   binary: string,

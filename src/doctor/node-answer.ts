@@ -41,7 +41,7 @@ const maxItems = 1000;
  */
 export function parseNodeAnswer(text: string): NodeAnswer {
   const value: unknown = JSON.parse(text);
-  if (!isRecord(value) || typeof value.time !== 'number') throw new Error('the agent answers something else');
+  if (!isRecord(value) || typeof value.time !== 'number') throw new Error('its answer has an unknown form');
   const { time, findings, peers, underlay, drops } = value;
   return {
     time,

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { PeerReach, Reach } from './node-answer.ts';
 import type { Peer } from './peers-plan.ts';
 
-/** Maximum number of peers that are tried, and of those at once. */
+/** Maximum number of peers that are tried, and of peers that are tried at the same time. */
 const maxPeers = 250;
 const peersAtOnce = 16;
 
@@ -53,7 +53,7 @@ async function tryPeer(
   };
 }
 
-/** A refused connection is an answer too. */
+/** Opens and closes a connection. A refused connection is an answer too. */
 function tryConnection(host: string, port: number): Promise<Reach> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
@@ -72,7 +72,7 @@ function tryConnection(host: string, port: number): Promise<Reach> {
 }
 
 /**
- * Sends packets of so many bytes to a closed port. Linux sets the flag don't-fragment on datagrams that fit
+ * Sends packets of this size to a closed port. Linux sets the flag don't-fragment on datagrams that fit
  * into the MTU of their link.
  */
 function tryDatagram(clock: Clock, host: string, bytes: number): Promise<Reach> {

@@ -4,12 +4,13 @@ import { dirname } from 'node:path';
 import type { Exec } from '../os/exec.ts';
 import { restartSignal, unitName } from './plan/systemd-unit.ts';
 
-/** Settings for the time of the stop. A boot removes them, if this process is killed. */
+/** File of settings for the time of the stop. If this process is killed, the next boot removes the file. */
 const heldStopPath = `/run/systemd/system/${unitName}.d/minik8s-upgrade.conf`;
 
 /**
- * Stops the service by the signal of a restart. systemd has no such command, and a process that gets a signal
- * of its own before the stop would end at the second one. Rejects if the service does not stop.
+ * Stops the service with the signal of a restart, for which systemd has no command. That signal alone before
+ * a usual stop would not do: a process ends at once at its second signal. Rejects if the service does not
+ * stop.
  */
 export async function stopBeforeStart(exec: Exec, path = heldStopPath, unit = unitName): Promise<void> {
   await mkdir(dirname(path), { recursive: true });

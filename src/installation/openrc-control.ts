@@ -12,7 +12,7 @@ import type { ServiceControl } from './service-control.ts';
 
 const { openrc: service } = ownServiceOf;
 
-/** Interval in milliseconds of the looks at a service that starts: OpenRC sends no notices. */
+/** Interval in milliseconds at which a starting service is checked: OpenRC sends no notices. */
 const lookMs = 100;
 
 /** States by the exit statuses of `rc-service NAME status`. */

@@ -45,7 +45,7 @@ export async function stage(
     await copyFile(path, staged).catch((error) => {
       throw new Error(`${path} cannot be read: ${errorMessage(error)}`, { cause: error });
     });
-    // Nothing of it may run before.
+    // The copy must not run before its digest is checked.
     const sha256 = await digestOfFile(staged);
     if (digest !== undefined && digest.toLowerCase() !== sha256)
       throw new Error(
@@ -92,7 +92,7 @@ export interface UpgradeRun {
   readonly request: UpgradeRequest;
   /** Path of the checked copy of the new executable. */
   readonly staged: string;
-  /** Called with a line about each step before it. */
+  /** Called before each step, with a line about it. */
   readonly say: (line: string) => void;
 }
 

@@ -1,9 +1,9 @@
 /**
  * The node agent: makes what Docker runs on this machine match the pods that the API server assigns to this
- * node. Neither Docker nor the API server has to be reachable all the time. While the API server is away, the
- * agent keeps the pods that were assigned before (also across its own restart). While Docker is away, the
- * agent reports the node as not ready and continues as soon as Docker is back. The pods keep running when the
- * agent stops.
+ * node. Neither Docker nor the API server has to be reachable all the time. While the API server is
+ * unreachable, the agent keeps the pods that were assigned before (also across its own restart). While Docker
+ * is unreachable, the agent reports the node as not ready and continues as soon as Docker is back. The pods
+ * keep running when the agent stops.
  */
 import { aborted } from '../base/abort.ts';
 import { errorMessage } from '../base/log.ts';

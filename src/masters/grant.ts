@@ -65,7 +65,7 @@ export interface PromotionOptions {
   readonly rpc: MembersRpc;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called with the members at each look. */
+  /** Called with the members at each check. */
   readonly onMembers: (members: readonly EtcdMember[]) => Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export async function keepPromoting(
   signal: AbortSignal,
 ): Promise<void> {
   const ignore = (error: unknown) =>
-    log.debug('the members of etcd were not read', { error: errorMessage(error) });
+    log.debug('the members of etcd could not be read', { error: errorMessage(error) });
   await keepDoing({ clock, signal, restMs: checkMs, onError: ignore }, async () => {
     const { members } = await rpc.list(true);
     await onMembers(members);

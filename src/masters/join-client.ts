@@ -15,17 +15,17 @@ export interface JoinCall {
   readonly clock: Clock;
 }
 
-/** A master that has answered, and refuses. */
+/** The error if a master refuses the request. */
 export class JoinDeniedError extends Error {
   override readonly name = 'JoinDeniedError';
 }
 
-/** A master that cannot answer yet, such as while another one joins. */
+/** The error if a master cannot decide yet, for example because another master is joining. */
 export class JoinPendingError extends Error {
   override readonly name = 'JoinPendingError';
 }
 
-/** The first master restarts its etcd with the port for its peers. */
+/** Timeout of an answer in milliseconds: the first master restarts its etcd to open the port for peers. */
 const answerMs = 60_000;
 
 /**

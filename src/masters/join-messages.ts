@@ -32,7 +32,7 @@ export function readJoinRequest(text: string): JoinRequest {
   return { name, peerUrl, settings, ...(earlier && { earlier }) };
 }
 
-/** Reads an answer. Throws an Error for one that is not of a master. */
+/** Reads an answer. Throws an Error for a text that is no answer of a master. */
 export function readJoinAnswer(text: string): JoinAnswer {
   const { outcome, initialCluster, authority, ...ids } = objectOf(text);
   if (typeof initialCluster !== 'string') throw new Error('the answer is not one of a master');

@@ -4,7 +4,7 @@ import type { Logger } from '../base/log.ts';
 import { JoinPendingError } from './join-client.ts';
 
 const againMs = 2_000;
-/** A member that has not caught up after this time may never do so. */
+/** Timeout in milliseconds: a member that has not caught up after this time may never do so. */
 const patienceMs = 300_000;
 
 export interface JoinPatience {
@@ -12,7 +12,9 @@ export interface JoinPatience {
   readonly log: Logger;
 }
 
-/** Asks again until the answer is another one than JoinPendingError, or the last of these for minutes. */
+/**
+ * Repeats a request that is rejected with JoinPendingError, until the timeout. Rejects with any other error.
+ */
 export async function untilAdmitted<T>(
   ask: () => Promise<T>,
   { clock, log }: JoinPatience,

@@ -3,12 +3,12 @@ import type { Clock } from '../base/clock.ts';
 import { keepDoing } from '../base/keep-doing.ts';
 import type { MembersRpc } from '../storage/etcd-members.ts';
 
-/** An election takes one to two seconds. */
+/** Milliseconds without a leader after which the contact is lost: an election takes one to two seconds. */
 const patienceMs = 3_000;
 const checkMs = 500;
 
 const lost =
-  'this master is in contact with no majority of the masters: it serves again once it is; minik8s masters list on another one shows which answer';
+  'this master has no contact with a majority of the masters, and serves again once it has; minik8s masters list on another master shows which masters answer';
 
 /** Measures for how long this member has had no leader. */
 export class LeaderContact {
@@ -27,7 +27,7 @@ export class LeaderContact {
     return since !== undefined && this.#clock.monotonic() - since > patienceMs ? lost : undefined;
   }
 
-  /** Looks until the signal aborts. An etcd that does not answer has problems of its own. */
+  /** Checks the contact until the signal aborts. An etcd that does not answer is not reported here. */
   async run(signal: AbortSignal): Promise<void> {
     const clock = this.#clock;
     const onError = () => {

@@ -1,7 +1,7 @@
 /**
- * The folder `peers` beside the data of the etcd inside. It exists once the cluster may have several masters:
- * `member.json` has the identity of this member, the other files are the authority of etcd's own and the
- * certificate of this member. It is in no backup: a restored cluster has one master.
+ * The folder `peers` beside the data of the embedded etcd. It exists once the cluster may have several
+ * masters: `member.json` has the identity of this member; the other files are an authority for etcd alone,
+ * and the certificate of this member. Backups do not contain the folder: a restored cluster has one master.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface OwnMember extends MemberIdentity {
 const folderOf = (etcdDir: string) => join(etcdDir, 'peers');
 const fileOf = (etcdDir: string) => join(folderOf(etcdDir), 'member.json');
 
-/** Resolves to undefined for an etcd that is alone. */
+/** Resolves to the member of this master; to undefined if its etcd is alone. */
 export async function readOwnMember(etcdDir: string): Promise<OwnMember | undefined> {
   const path = fileOf(etcdDir);
   let text: string;
@@ -53,7 +53,7 @@ function parsed(text: string): OwnMember | undefined {
   }
 }
 
-/** From now on etcd starts as one that has peers. */
+/** Stores the member, so that etcd starts as one that has peers. */
 export async function writeOwnMember(etcdDir: string, member: OwnMember): Promise<void> {
   await replaceFile(fileOf(etcdDir), `${JSON.stringify(member, undefined, 2)}\n`, { mode: 0o600 });
 }
@@ -61,8 +61,8 @@ export async function writeOwnMember(etcdDir: string, member: OwnMember): Promis
 const day = 24 * 3600 * 1000;
 
 /**
- * Opens the credentials of etcd's peers. The authority is `given`, the one in the folder, or a new one. It
- * signs nothing but members, so that no user or node of the cluster can be one.
+ * Opens the credentials of etcd's peers. The authority is `given`, or else the one in the folder, or else a
+ * new one. It signs only certificates of members, so that no user or node of the cluster can act as a member.
  */
 export async function openPeerCredentials(
   etcdDir: string,

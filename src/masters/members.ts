@@ -23,7 +23,7 @@ export async function peerTlsOf(etcdDir: string, own: OwnMember, clock: Clock): 
 
 const answerMs = 2_000;
 
-/** Asks every other member whether it answers. Without `tls` there are no others that could. */
+/** Resolves to the members, and whether each answers. `tls` is undefined if there is only this one. */
 export function knownMembers(
   { members, ownId }: EtcdMembership,
   tls: PeerTls | undefined,
@@ -58,7 +58,7 @@ export function answers(url: string, { authority, own, clock }: PeerTls): Promis
   });
 }
 
-/** etcd changes its members only after all of them have been connected for 5 s. */
+/** Timeout and interval in milliseconds: etcd changes its members once all have been connected for 5 s. */
 const [healthyMs, retryMs] = [15_000, 500];
 
 /** Repeats a change that etcd rejects because its members have not been connected for long enough. */

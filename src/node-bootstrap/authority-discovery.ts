@@ -129,7 +129,7 @@ function validities(
   };
 }
 
-/** Throws advice that makes joining impossible, and logs other advice. */
+/** Throws an Error for advice without which joining is impossible, and passes other advice to `warn`. */
 function giveAdvice({ fatal, message }: ClockAdvice, warn: (message: string) => void): void {
   if (fatal) throw new Error(message);
   warn(message);

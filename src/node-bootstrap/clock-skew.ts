@@ -1,4 +1,4 @@
-/** Compares two machines' clocks, which certificates require to be close. Pure: data in, advice out. */
+/** Compares two machines' clocks, which certificates require to be close. Pure. */
 
 export interface ShownCertificates {
   /** Times in milliseconds since the epoch between which all certificates are valid. */

@@ -29,8 +29,8 @@ export const servingOrder = (nodeName: string, hosts: readonly string[], key: st
 });
 
 /**
- * Returns whether the pair is valid for serving: signed by one of those authorities, for those hosts, and
- * not expired.
+ * Returns whether the pair is valid for serving: signed by one of the authorities, issued for all of the
+ * hosts, and not expired.
  */
 export function serves(
   { certificate: text }: KeyAndCertificate,

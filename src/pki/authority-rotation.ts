@@ -4,7 +4,7 @@
  *   trust    the next authority exists, and is trusted beside the former one
  *   issue    the next authority signs; certificates of clients and nodes are issued again, while the API
  *            server keeps the certificate of the former one, which every client trusts
- *   finish   the former authority is trusted no more, and the API server gets its certificate of the next
+ *   finish   the former authority is no longer trusted, and the API server gets a certificate of the next
  *
  * The phase only changes in this order, so that a master may be killed at any time and go on.
  */

@@ -65,12 +65,13 @@ async function readPair(directory: string, file: string): Promise<Partial<KeyAnd
   return { ...(key !== undefined && { key }), ...(certificate !== undefined && { certificate }) };
 }
 
-const isWhole = ({ key, certificate }: Partial<KeyAndCertificate>) =>
+/** Returns the pair if it has both parts. */
+const completePair = ({ key, certificate }: Partial<KeyAndCertificate>) =>
   key !== undefined && certificate !== undefined ? { key, certificate } : undefined;
 
 /** Reads a leaf. A damaged pair counts as missing: a new one is created. */
 async function readLeaf(directory: string, file: string): Promise<KeyAndCertificate | undefined> {
-  const pair = isWhole(await readPair(directory, file));
+  const pair = completePair(await readPair(directory, file));
   return pair && belongTogether(pair) ? pair : undefined;
 }
 
@@ -102,7 +103,7 @@ async function readAuthority(directory: string): Promise<KeyAndCertificate | und
   const found = await readPair(directory, 'ca');
   const isUnused = found.key === undefined || !(await hasCertificate(directory));
   if (found.certificate === undefined && isUnused) return undefined;
-  const pair = isWhole(found);
+  const pair = completePair(found);
   if (pair && isAuthority(pair)) return pair;
   const [key, certificate] = ['key', 'crt'].map((ending) => join(directory, `ca.${ending}`));
   const missing = found.certificate === undefined ? certificate : key;

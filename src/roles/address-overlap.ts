@@ -1,6 +1,6 @@
 /**
  * Detects overlaps between the addresses of this machine and the cluster's ranges for pods and Services.
- * Pure: data in, one line out.
+ * Pure.
  */
 import { contains } from '../network/overlay/ranges.ts';
 import { defaultNames } from '../network/rules.ts';
@@ -63,7 +63,7 @@ function routeIn(cidr: string, routes: readonly KernelRoute[]): string | undefin
       protocol !== String(defaultNames.routeProtocol) &&
       contains(cidr, dst.includes('/') ? dst : `${dst}/32`),
   );
-  return found && `this machine's route to ${found.dst}${found.dev ? ` by ${found.dev}` : ''}`;
+  return found && `this machine's route to ${found.dst}${found.dev ? ` through ${found.dev}` : ''}`;
 }
 
 const isOurs = (link: string) => link.startsWith(defaultNames.linkPrefix) || link.startsWith('minik8s.');

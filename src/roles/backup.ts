@@ -71,7 +71,7 @@ type Args = Readonly<Record<string, unknown>>;
 const textIn = (args: Args, name: string): string | undefined =>
   typeof args[name] === 'string' ? args[name] : undefined;
 
-/** Returns the settings, and the path of the file they were read from; its other keys are not read. */
+/** Returns the settings, and the path of their configuration file. Other keys of the file are ignored. */
 function settingsOf(args: Args) {
   const named = textIn(args, 'config') ?? process.env.MINIK8S_CONFIG;
   const settings = readSettings(rows, {
@@ -112,7 +112,7 @@ async function passphraseOf(args: Args, settings?: BackupSettings): Promise<stri
   return own === undefined ? undefined : readPassphrase(own, '--backup-passphrase-file');
 }
 
-/** Extracts the etcd inside, which checks and restores databases. */
+/** Extracts the embedded etcd, which checks and restores databases. */
 async function etcdIn(directory: string): Promise<string> {
   const binary = etcdBinaryIn(directory);
   await extractAsset('etcd.zst', binary, 0o755);
@@ -120,11 +120,11 @@ async function etcdIn(directory: string): Promise<string> {
 }
 
 const create = defineCommand({
-  meta: { description: 'create a backup of the cluster: its objects, authority, keys and configuration' },
+  meta: { description: 'create a backup of the cluster: objects, certificate authority, configuration' },
   ...{
     examples: [
       'backup create # write a backup into the usual directory',
-      'backup create --dir s3://backups/minik8s --passphrase-file ./passphrase # encrypt it, in a bucket',
+      'backup create --dir s3://backups/minik8s --passphrase-file ./passphrase # write an encrypted one to S3',
     ],
   },
   args: {
@@ -162,7 +162,7 @@ const create = defineCommand({
       say(`${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${sizeText(size)}`);
       if (passphrase === undefined)
         process.stderr.write(
-          'Warning: the backup holds the keys of the cluster and is not encrypted: keep it as safe as them, or give --passphrase-file\n',
+          'Warning: the backup holds the keys of the cluster and is not encrypted: protect it as well as the keys, or give --passphrase-file\n',
         );
     } finally {
       member.close();
@@ -252,11 +252,11 @@ const restore = defineCommand({
     ...passphraseFlag,
     replace: {
       type: 'boolean',
-      ...{ description: 'move a cluster that is there already aside', usual: 'refuse', ...group },
+      ...{ description: 'move an existing cluster aside', usual: 'refuse', ...group },
     },
     'only-pki': {
       type: 'boolean',
-      ...{ description: 'restore the authority with its keys, and keep the objects', usual: 'all', ...group },
+      ...{ description: 'restore the certificate authority and its keys alone', usual: 'all', ...group },
     },
   },
   async run({ args }) {
@@ -288,14 +288,16 @@ const restore = defineCommand({
       warnOfOtherPlace(args, dataDir);
       if (args['only-pki'] !== true) warnOfFormerAddresses(args);
       warnOfOthers(member);
-      say('start minik8s as before; nodes find the master at its former address, or join again');
+      say('start minik8s as before; nodes must join again if the address of the master has changed');
     } finally {
       await directory.release();
     }
   },
 });
 
-/** Warns if this was one of several masters: the other masters would continue with the former cluster. */
+/**
+ * Warns if this machine was one of several masters: the other masters would continue with the former cluster.
+ */
 function warnOfOthers(member: OwnMember | undefined): void {
   const others = member ? otherMembersOf(member).map(({ name }) => name) : [];
   if (others.length > 0)
@@ -320,7 +322,7 @@ function warnOfFormerAddresses(args: Args): void {
   for (const line of formerAddresses(settings, own, configFile)) process.stderr.write(`Warning: ${line}\n`);
 }
 
-/** Returns the one word that the command was given. */
+/** Returns the backup that the command line names. Throws UsageError if it names several. */
 function oneWord({ file, _ }: { readonly file: string; readonly _: readonly string[] }): string {
   if (_.length > 1)
     throw new UsageError(`give one backup, not ${_.length}; minik8s backup list shows them, the newest last`);

@@ -20,7 +20,7 @@ const checkFlags = {
   within: {
     type: 'string',
     valueHint: 'DAYS',
-    ...{ description: 'days before its end from which a certificate needs attention', usual: '30' },
+    ...{ description: 'report certificates that expire within this number of days', usual: '30' },
     ...{ group: flagHeadings.within },
   },
   json: {
@@ -33,8 +33,8 @@ const check = defineCommand({
   meta: { description: 'list the certificates of this machine; exit with 1 if one needs attention' },
   ...{
     examples: [
-      'certs check # list the certificates with their ends',
-      'certs check --within 60 # warn 60 days before an end',
+      'certs check # list the certificates with the times at which they expire',
+      'certs check --within 60 # report certificates that expire within 60 days',
     ],
   },
   args: { ...settingArgs(rows, `${configFileOf.master} or ${configFileOf.node}`), ...checkFlags },
@@ -59,7 +59,7 @@ const check = defineCommand({
 const rotateFlags = {
   status: {
     type: 'boolean',
-    ...{ description: 'print how far the rotation is', usual: 'rotate', group: flagHeadings.status },
+    ...{ description: 'print the progress of the rotation', usual: 'rotate', group: flagHeadings.status },
   },
   finish: {
     type: 'boolean',
@@ -67,7 +67,11 @@ const rotateFlags = {
   },
   force: {
     type: 'boolean',
-    ...{ description: 'leave nodes behind that have not followed', usual: 'wait', group: flagHeadings.force },
+    ...{
+      description: 'do not wait for nodes that have not followed',
+      usual: 'wait',
+      group: flagHeadings.force,
+    },
   },
 } as const;
 
@@ -75,8 +79,8 @@ const rotateCa = defineCommand({
   meta: { description: "replace the cluster's authority while it works; run it on a master" },
   ...{
     examples: [
-      'certs rotate-ca # begin, and go on until all nodes trust both',
-      'certs rotate-ca --status # see how far it is',
+      'certs rotate-ca # rotate, and wait until all nodes have new certificates',
+      'certs rotate-ca --status # see the progress of the rotation',
       'certs rotate-ca --finish # end the trust in the former authority',
     ],
   },
@@ -104,7 +108,7 @@ function daysOf(text = checkFlags.within.usual): number {
   return Number(text);
 }
 
-/** Reads --data-dir from the file of the master or the node too, whose other keys are not read. */
+/** Returns the data directory by the flag or the configuration file of the master or the node. */
 function dataDirOf(flags: Readonly<Record<string, unknown>>): string {
   return readSettings(rows, {
     command: 'minik8s master',
@@ -117,6 +121,6 @@ function dataDirOf(flags: Readonly<Record<string, unknown>>): string {
 
 export const command = defineCommand({
   meta: { description: 'check the certificates of this machine, and rotate the authority' },
-  ...{ examples: ['certs check # list the certificates with their ends'] },
+  ...{ examples: ['certs check # list the certificates with the times at which they expire'] },
   subCommands: { check, 'rotate-ca': rotateCa },
 });

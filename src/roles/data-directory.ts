@@ -55,7 +55,7 @@ export async function holderOnceWritten(file: string): Promise<number | undefine
   const changes = watch(file, { signal: AbortSignal.any([found.signal, AbortSignal.timeout(1000)]) });
   try {
     for (;;) {
-      // The change is requested before the file is read, so that a change between the two is not missed.
+      // The wait for a change begins before the file is read, so that no change after the reading is missed.
       const change = changes.next();
       change.catch(() => undefined);
       const holder = holderIn(file);
@@ -70,7 +70,7 @@ export async function holderOnceWritten(file: string): Promise<number | undefine
   }
 }
 
-/** Throws a one-line error if the directory cannot be written or another minik8s runs in it. */
+/** Rejects with a one-line error if the directory cannot be written or another minik8s runs in it. */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const file = join(path, 'minik8s.pid');
   let handle: FileHandle | undefined;

@@ -105,7 +105,7 @@ async function examineCluster(
   }
 }
 
-/** Returns the node with the findings alone that this process cannot make itself. */
+/** Returns the node with only those findings that this process cannot make itself. */
 function withAgentFindings(node: ClusterNodeFacts): ClusterNodeFacts {
   if ('problem' in node.answer) return node;
   const findings = node.answer.findings.filter(({ check }) => agentChecks.has(check));

@@ -38,7 +38,9 @@ const examplesOf: Readonly<Record<Role, readonly string[]>> = {
   node: ['install node --config ./node.yaml # join with the lines that minik8s token create prints'],
 };
 
-/** Returns the properties of a flag that citty does not know: where the help lists it, and its default. */
+/**
+ * Returns the properties of a flag that citty does not have: its description, default and place in the help.
+ */
 const shown = (name: keyof typeof flagHeadings, description: string, usual: string) => ({
   description,
   usual,
@@ -68,7 +70,7 @@ const joinFlag = {
 } as const;
 
 // citty's type for a command whose arguments differ from role to role.
-// biome-ignore lint/suspicious/noExplicitAny: CommandDef is invariant in its arguments, as in dispatch.ts.
+// biome-ignore lint/suspicious/noExplicitAny: CommandDef is invariant in its arguments, as in command-page.ts.
 const commandOf = (role: Role): CommandDef<any> =>
   defineCommand({
     meta: { description: aboutOf[role] },
@@ -88,7 +90,9 @@ const commandOf = (role: Role): CommandDef<any> =>
       requireRoot();
       addSystemPrograms(process.env);
       if (!isSea())
-        throw new Error('only the built file installs itself: run npm run build, and dist/minik8s');
+        throw new Error(
+          'only the built file can be installed: run npm run build, and give the command to dist/minik8s',
+        );
       const sources = { flags: args, environment: process.env, directory: process.cwd(), warn };
       const release = await claimInstallation();
       try {
@@ -151,7 +155,7 @@ async function confirm(): Promise<void> {
   if (!(await confirmed('Do this?', otherwise))) throw new Error('nothing was changed');
 }
 
-/** The record is stored first, so that an installation that was interrupted can be removed. */
+/** Carries out the steps. The record is stored first, so that an interrupted installation can be removed. */
 async function carryOutAll({ steps, installed, digest }: InstallPlan): Promise<void> {
   const [first, ...rest] = inOrder(steps);
   if (first === undefined) return;
@@ -168,8 +172,8 @@ const inOrder = (steps: InstallPlan['steps']): InstallPlan['steps'] =>
   steps.toSorted((a, b) => Number(b.kind === 'make-directory') - Number(a.kind === 'make-directory'));
 
 /**
- * Prints where the cluster is. The first start writes a kubeconfig for the user of sudo, and creates a token
- * for the next machine; later starts create no token.
+ * Prints how the cluster is used, or the state of the node. The first start writes a kubeconfig for the user
+ * of sudo, and creates a token for the next machine; later starts create no token.
  */
 async function announce({ role, dataDir }: Wanted, isFirstStart: boolean): Promise<void> {
   if (role === 'node') {

@@ -17,7 +17,7 @@ export const logPlaceOf = (settings: Pick<LogFileSettings, 'log-file'>): LogPlac
     : { kind: 'rotated', path: settings['log-file'] };
 
 /**
- * Returns a function that writes lines to the log file, and undefined without --log-file. An error that ends
+ * Returns a function that writes lines to the log file, or undefined without --log-file. An error that ends
  * the process is written to the file too. Throws an Error of one line if the file cannot be written.
  */
 export function openLogFile(settings: LogFileSettings): ((line: string) => void) | undefined {

@@ -18,7 +18,7 @@ const flagTable = {
   component: {
     type: 'string',
     hint: 'PATH',
-    about: 'only this component and those below it, such as kubelet; may be repeated',
+    about: 'print only this component and those below it, such as kubelet; may be repeated',
     usual: 'all',
   },
   level: {
@@ -31,7 +31,7 @@ const flagTable = {
   since: {
     type: 'string',
     hint: 'TIME',
-    about: 'only lines newer than this, such as 5m or 2h',
+    about: 'print only lines newer than this, such as 5m or 2h',
     usual: 'all',
   },
   tail: { type: 'string', hint: 'COUNT', about: 'number of last lines to print; -1: all', usual: '-1' },
@@ -40,7 +40,7 @@ const flagTable = {
     type: 'string',
     short: 'o',
     hint: 'FORMAT',
-    about: 'json for one JSON object per line',
+    about: 'output format: text, or json for one JSON object per line',
     usual: 'text',
   },
   ...targetFlags,
@@ -51,7 +51,7 @@ const logs: Verb = {
   examples: [
     'logs --tail 50 # print the last lines',
     'logs -f --level warn # follow warnings and errors',
-    'logs --component scheduler --since 10m # print what one part said',
+    'logs --component scheduler --since 10m # print the lines of one component',
   ],
   flags: flagTable,
   untilInterrupted: true,
@@ -83,7 +83,7 @@ function tailOf(flags: Flags): number | undefined {
   return tail === -1 ? undefined : tail;
 }
 
-/** A word is the name of a pod, whose log the client prints. */
+/** Returns advice for a word, which is probably the name of a pod: minik8s ctl prints the log of a pod. */
 const elsewhere = (word: string): string | undefined =>
   word.startsWith('-')
     ? undefined

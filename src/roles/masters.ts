@@ -1,4 +1,4 @@
-/** `minik8s masters`: the members of the etcd inside, seen from the master of this machine. */
+/** `minik8s masters`: the members of the embedded etcd, seen from the master of this machine. */
 import { join } from 'node:path';
 import { defineCommand } from 'citty';
 import { systemClock } from '../base/clock.ts';
@@ -78,7 +78,7 @@ const remove = defineCommand({
 });
 
 export const command = defineCommand({
-  meta: { description: 'list and remove the masters of a cluster with the etcd inside' },
+  meta: { description: 'list and remove the masters of a cluster with an embedded etcd' },
   ...{ examples: ['masters list # see which masters there are and which answer'] },
   subCommands: { list, remove },
 });

@@ -32,9 +32,9 @@ export function keepMemorySmall(settle = settleMs, started = startedMs): void {
 }
 
 /**
- * Buffers are freed by a full garbage collection, and TLS memory at the end of a connection. An idle server
- * has no full collection for a long time. The amount of memory that could be returned cannot be queried; a
- * call without effect takes a millisecond.
+ * Returns memory to the system after each full garbage collection, which frees buffers, and after the end of
+ * a connection, which frees its TLS memory: an idle server has no full collection for a long time. The amount
+ * of memory that could be returned cannot be queried; a call without effect takes a millisecond.
  */
 function giveBackWhatIsFreed(settle: number): void {
   let trim: (() => void) | undefined;

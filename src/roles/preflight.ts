@@ -86,7 +86,9 @@ function readVersion(body: string): { readonly Version?: string; readonly ApiVer
   }
 }
 
-/** Network namespaces, links and firewall rules require root. */
+/**
+ * Throws if this process does not run as root, which network namespaces, links and firewall rules require.
+ */
 export function requireRoot(): void {
   if (process.getuid?.() !== 0)
     throw new Error('minik8s sets up links and firewall rules: run it as root (sudo)');
@@ -101,7 +103,7 @@ export async function requireReserved(
   allocatableOf(capacityOf({ facts: await readNodeFacts(dataDir, ''), maxPods }), reserved);
 }
 
-/** Programs that the node runs, with their Debian packages: a system with apt alone lacks them. */
+/** Programs that the node runs, with their Debian packages, which a minimal system lacks. */
 const programs = {
   ip: 'iproute2',
   mount: 'mount',
@@ -142,7 +144,7 @@ function lacking({ cause, reason }: Lack, { what, packageName, module }: Lacking
   const todo = {
     missing: `install it (apt-get install ${packageName})`,
     forbidden:
-      'root needs the capabilities NET_ADMIN and SYS_ADMIN here: in a container start it with --privileged',
+      'root needs the capabilities NET_ADMIN and SYS_ADMIN here: if this is a container, start it with --privileged',
     refused: `load its kernel module (modprobe ${module})${otherwise}`,
   }[cause];
   const how = cause === 'missing' ? 'is not there' : 'cannot be used';

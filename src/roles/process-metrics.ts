@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Family } from '../base/metrics/exposition.ts';
 
-/** Values that cannot be read are left out. */
+/** Returns the metrics; values that cannot be read are left out. */
 export function processMetrics(): readonly Family[] {
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
@@ -30,7 +30,7 @@ export function processMetrics(): readonly Family[] {
     gauge('nodejs_external_memory_bytes', 'Bytes of buffers outside of the heap.', external),
     gauge(
       'nodejs_eventloop_utilization',
-      'The part of its time since the start in which the event loop did something.',
+      'Part of the time since the start in which the event loop was busy, from 0 to 1.',
       performance.eventLoopUtilization().utilization,
     ),
   ];

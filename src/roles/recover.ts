@@ -88,7 +88,9 @@ const isWanted = () =>
 async function requireRecoverable(dataDir: string, etcdDir: string): Promise<void> {
   const own = await readOwnMember(etcdDir);
   if (own === undefined)
-    throw new Error(`${dataDir} has no master of several: start minik8s, or restore a backup`);
+    throw new Error(
+      `${dataDir} does not belong to one of several masters: start minik8s, or restore a backup`,
+    );
   if (!existsSync(join(dataDir, 'pki/ca.key')))
     throw new Error(
       `the master in ${dataDir} has never been ready: run this on another one, or restore a backup`,

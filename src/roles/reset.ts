@@ -126,9 +126,7 @@ async function removeFiles(path: string): Promise<void> {
     process.stdout.write(`left in ${path}, because minik8s did not create it: ${left.join(', ')}\n`);
 }
 
-/**
- * The file of a master or a node has keys that reset does not use; unknown keys are rejected all the same.
- */
+/** Drops the keys of a master or a node that reset does not use. Unknown keys remain, and are rejected. */
 const ownSettings = (file: ConfigFile): ConfigFile =>
   Object.fromEntries(Object.entries(file).filter(([key]) => !isOthers(key)));
 

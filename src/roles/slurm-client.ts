@@ -43,7 +43,7 @@ export const command = defineCommand({
       type: 'string',
       required: true,
       valueHint: 'NAME',
-      ...{ description: 'the Secret of their connection', group: headingOf('namespace', {}) },
+      ...{ description: 'the Secret of the connection', group: headingOf('namespace', {}) },
     },
   },
   run: ({ args: { namespace, secret } }) => client(namespace, secret, stopSignal()),

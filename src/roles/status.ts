@@ -1,4 +1,4 @@
-/** `minik8s status`: whether minik8s runs on this machine, where it keeps what, and whether it is healthy. */
+/** `minik8s status`: whether minik8s runs on this machine and is healthy, and where its files are. */
 import { existsSync } from 'node:fs';
 import { processIo } from '../cli/ctl.ts';
 import { noFeatures } from '../cli/ctl-features.ts';
@@ -14,7 +14,7 @@ import { readRunningFacts } from './status/read-facts.ts';
 import { reportJson, reportText } from './status/report.ts';
 
 const flagTable = {
-  output: { type: 'string', short: 'o', hint: 'FORMAT', about: 'json for a JSON document', usual: 'text' },
+  output: { type: 'string', short: 'o', hint: 'FORMAT', about: 'output format: text or json', usual: 'text' },
   ...targetFlags,
 } as const satisfies FlagTable;
 

@@ -117,7 +117,8 @@ async function isMainProcess(exec: Exec, { service, pid }: OwnProcess): Promise<
 
 /** Returns the text about what keeps running after minik8s has stopped on this machine. */
 async function leftText(io: CtlIo, { role, dataDir = '' }: OwnProcess, record?: RunRecord): Promise<string> {
-  if (!runsPods(role)) return 'the nodes go on with their pods; nothing can be changed until it runs again\n';
+  if (!runsPods(role))
+    return 'the nodes keep running their pods; nothing can be changed until a master runs again\n';
   const docker = dockerClient(record?.dockerSocket ?? settingTable['docker-socket'].default);
   const filters = { label: [`${labels.owner}=${ownerOf(dataDir)}`, `${labels.role}=sandbox`] };
   const pods = await answerWithin(io.clock, engineMs, docker.listContainers({ filters })).catch(
@@ -125,7 +126,7 @@ async function leftText(io: CtlIo, { role, dataDir = '' }: OwnProcess, record?: 
   );
   const count = pods === undefined ? 'its pods' : `${pods.length} pod${pods.length === 1 ? '' : 's'}`;
   const keeps = pods?.length === 1 ? 'keeps' : 'keep';
-  const text = `${count} ${keeps} running in Docker; nobody restarts or changes them until minik8s runs again\n`;
+  const text = `${count} ${keeps} running in Docker; nothing restarts or changes them until minik8s runs again\n`;
   return role === 'node'
     ? `${text}the masters report the node as NotReady soon, and move its pods after minutes\n`
     : text;

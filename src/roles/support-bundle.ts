@@ -47,7 +47,7 @@ const flagTable = {
 function writable(file: string): string {
   const directory = dirname(resolve(file));
   if (!existsSync(directory))
-    throw new UsageError(`-o ${file}: there is no directory ${directory}; make it, or name another file`);
+    throw new UsageError(`-o ${file}: there is no directory ${directory}; create it, or name another file`);
   return file;
 }
 
@@ -57,7 +57,7 @@ const supportBundle: Verb = {
   examples: ['support-bundle # write an archive into this directory'],
   async run({ flags, io, cluster }) {
     if (flags.words.length > 0)
-      throw new UsageError('minik8s support-bundle takes no words: -o FILE says where to');
+      throw new UsageError('minik8s support-bundle takes no words: -o FILE names the archive');
     const time = new Date(io.clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
     const folder = `minik8s-support-${time}`;
     const file = writable(flags.text('output') ?? `${folder}.tar.gz`);
@@ -86,7 +86,7 @@ const supportBundle: Verb = {
     ];
     const { archive, missing } = await makeBundle(parts, { clock: io.clock, filter, folder });
     await replaceFile(file, archive, { mode: 0o600 });
-    for (const line of missing) io.err(`not in it: ${line}\n`);
+    for (const line of missing) io.err(`not in the archive: ${line}\n`);
     io.out(`${file}\n`);
   },
 };

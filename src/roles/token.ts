@@ -34,7 +34,7 @@ const tokenType = 'bootstrap.kubernetes.io/token';
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const defaultTtl = 24 * 3600 * 1000;
 const minTtl = 60 * 1000;
-/** A token for masters gives its holder the keys of the cluster, so it does not last. */
+/** A token for masters gives its holder the keys of the cluster, so its lifetime is short. */
 const [masterTtl, maxMasterTtl] = [3600 * 1000, 24 * 3600 * 1000];
 
 const createFlags = under('The token', {
@@ -51,7 +51,7 @@ const createFlags = under('The token', {
   description: { type: 'string', hint: 'TEXT', about: 'description of the token' },
   'print-join-command': {
     type: 'boolean',
-    about: 'print a join command instead of the lines of a node file',
+    about: "print a join command instead of the lines for a node's configuration file",
   },
   'print-install-command': {
     type: 'boolean',
@@ -60,10 +60,10 @@ const createFlags = under('The token', {
 });
 
 const create: Verb = {
-  about: 'create a token with which machines join, and print the lines of a node file',
+  about: "create a token, and print the lines with which a node's configuration file joins",
   flags: createFlags,
   examples: [
-    'token create # print what a node file needs',
+    'token create # print the lines for the configuration file of a node',
     'token create --print-join-command # print the command that joins a machine',
     'token create --master --ttl=30m # create a token for a further master',
   ],
@@ -107,7 +107,9 @@ interface Join {
   readonly hash: string;
 }
 
-/** The token is a variable: everybody on a machine can see the arguments of its programs. */
+/**
+ * Returns the command. The token is in a variable: every user of a machine can see the arguments of programs.
+ */
 const joinLine = (command: string, { token, server, hash }: Join) =>
   `MINIK8S_TOKEN=${token} ${command} ${server} --ca-cert-hash ${hash}\n`;
 

@@ -39,7 +39,7 @@ export const command = defineCommand({
   meta: { description: 'run a whole cluster on this machine' },
   ...{
     examples: [
-      'up # run a cluster with the usual settings, until Ctrl-C',
+      'up # run a cluster with the default settings, until Ctrl-C',
       'up --node-name n1 --port 7443 # choose the name of the node and the port of the API server',
       'up --config ./master.yaml # take the settings from a file',
     ],

@@ -41,7 +41,7 @@ const args = {
     type: 'boolean',
     ...shown('allow-downgrade', 'install an older version too', 'refuse'),
   },
-  backup: { type: 'boolean', default: true, ...shown('backup', 'create a backup before', 'on') },
+  backup: { type: 'boolean', default: true, ...shown('backup', 'create a backup first', 'on') },
   timeout: {
     type: 'string',
     valueHint: 'DURATION',
@@ -50,17 +50,20 @@ const args = {
   'data-format': {
     type: 'string',
     valueHint: 'FORMAT',
-    ...shown(
-      'data-format',
-      'take the data of a stopped master back to this format, and nothing else',
-      'none',
-    ),
+    ...shown('data-format', 'only convert the data of a stopped master back to this format', 'none'),
   },
   nodes: {
     type: 'boolean',
-    ...shown('nodes', 'upgrade the other masters and the nodes after this machine, one by one', 'this one'),
+    ...shown(
+      'nodes',
+      'upgrade the other masters and the nodes after this machine, one by one',
+      'only this one',
+    ),
   },
-  drain: { type: 'boolean', ...shown('drain', 'drain each node before its upgrade', 'its pods go on') },
+  drain: {
+    type: 'boolean',
+    ...shown('drain', 'drain each node before its upgrade', 'its pods keep running'),
+  },
   'dry-run': { type: 'boolean', ...shown('dry-run', 'print what would be done, and do nothing', 'do it') },
   yes: { type: 'boolean', alias: 'y', ...shown('yes', 'do not ask', 'ask') },
 } as const;
@@ -72,8 +75,8 @@ export const command = defineCommand({
   ...{
     examples: [
       'upgrade --file ./minik8s # install that file, and restart the service',
-      'upgrade --file ./minik8s --sha256 DIGEST # only if the file has this digest',
-      'upgrade --back # go back to the version before',
+      'upgrade --file ./minik8s --sha256 DIGEST # install it only if it has this digest',
+      'upgrade --back # go back to the previous version',
     ],
   },
   args,
@@ -118,7 +121,7 @@ interface Nodes {
 /** Upgrades this machine if a file is given, and then the nodes if that is requested. */
 async function upgrade(options: Options, wanted: Nodes, signal: AbortSignal): Promise<void> {
   const { path } = options;
-  requireSense(path, wanted);
+  requireValidFlags(path, wanted);
   const installed = await requireInstalled();
   if (wanted.nodes && !hasControlPlane(installed.role))
     throw new UsageError('--nodes: this machine is a node; run it on a master');
@@ -133,10 +136,13 @@ async function upgrade(options: Options, wanted: Nodes, signal: AbortSignal): Pr
   await upgradeAll(options, { ...context, kubeconfig, executable, timeoutMs, drains: wanted.drains });
 }
 
-function requireSense(path: string | undefined, { nodes, drains }: Nodes): void {
-  if (drains && !nodes) throw new UsageError('--drain is about nodes: give --nodes too');
+/** Throws UsageError for flags that do not fit together. */
+function requireValidFlags(path: string | undefined, { nodes, drains }: Nodes): void {
+  if (drains && !nodes) throw new UsageError('--drain needs --nodes');
   if (path === undefined && !nodes)
-    throw new UsageError('give the file of the new version (--file FILE), or --back for the one before');
+    throw new UsageError(
+      'give the file of the new version (--file FILE), or --back for the previous version',
+    );
 }
 
 /** Upgrades the other masters, and then the nodes: a node is never ahead of a master. */

@@ -99,7 +99,7 @@ function nameOf(flags: Flags, verb: string): string {
   // The name becomes part of a binding's name and of a file name.
   if (!/^[^\s/%\p{Cc}]{1,200}$/u.test(name) || name === '.' || name === '..')
     throw new UsageError(
-      `minik8s user ${verb}: ${JSON.stringify(name)} is no name: use letters, digits, - . _ @ :`,
+      `minik8s user ${verb}: ${JSON.stringify(name)} is not a valid name: use letters, digits, - . _ @ :`,
     );
   return name;
 }
@@ -112,14 +112,14 @@ function subjectOf(flags: Flags): UserSubject {
   const own = [name, ...groups].find((word) => word.startsWith('system:'));
   if (own !== undefined && !flags.on('allow-system'))
     throw new UsageError(
-      `${own}: names that begin with system: are Kubernetes' own, and may have rights that no role shows; --allow-system allows it`,
+      `${own}: names that begin with system: are reserved by Kubernetes, and may have rights that no role shows; --allow-system allows them`,
     );
   const ttl = flags.duration('ttl');
   if (ttl !== undefined && ttl < minTtl) throw new UsageError('--ttl: expected at least 10m');
   return { name, groups, seconds: ttl === undefined ? undefined : Math.floor(ttl / 1000) };
 }
 
-/** The file is created first, so that nothing else is done if it cannot be written. */
+/** Creates the file. This is the first step, so that nothing else is done if the file cannot be written. */
 async function reserve(path: string): Promise<void> {
   try {
     await using _ = await open(path, 'wx', 0o600);
@@ -133,7 +133,7 @@ async function reserve(path: string): Promise<void> {
   }
 }
 
-/** Returns undefined if no role is requested. */
+/** Grants the role of --role. Resolves to a line about the result, or to undefined without the flag. */
 async function grantRole({ cluster, flags }: VerbContext, user: string): Promise<string | undefined> {
   const role = flags.text('role');
   return role ? grant(cluster(), { user, role, namespace: flags.text('namespace') }) : undefined;
@@ -196,7 +196,7 @@ const remove: Verb = {
       if (own.length === 0)
         report(
           new Error(
-            `user ${name} has no role bindings that minik8s user has made; minik8s user list shows who has`,
+            `user ${name} has no role bindings that minik8s user has created; minik8s user list shows the users that have some`,
           ),
         );
       await forEachReported({ io, report }, own, (binding) => removeBinding(binding, { cluster, io }));

@@ -59,7 +59,7 @@ function troubleIn(line: string): keyof typeof troubles | undefined {
   return (Object.keys(troubles) as (keyof typeof troubles)[]).find((name) => troubles[name].test(line));
 }
 
-/** Returns the first line that a command of the etcd inside has written to its standard error. */
+/** Returns the first line that a command of the embedded etcd has written to its standard error. */
 export const firstWords = (stderr: string): string => withoutPanic(stderr.trim().split('\n', 1)[0] ?? '');
 
 const withoutPanic = (line: string): string => line.replace(/^panic: /, '');

@@ -70,7 +70,7 @@ test('mistakes of beginners are answered with the cause and the remedy', {
     await waitFor('the end of the terminal is logged', async () => {
       const log = await type('cat /var/log/up.log');
       assert.match(log, /the terminal was closed \(SIGHUP\): going on/);
-      assert.match(log, /the directory of static pods \/srv\/absent does not exist: make it/);
+      assert.match(log, /the directory of static pods \/srv\/absent does not exist: create it/);
       return true;
     });
     assert.match(await type('minik8s ctl get nodes'), /^vm1 +Ready /m);

@@ -99,7 +99,7 @@ test('a cluster is upgraded by the commands of docs/upgrade.md, and returns to t
     await context.test('a file that is not minik8s, or has another digest, is rejected', async () => {
       const refused = async (args: string) => attempt(master, `minik8s upgrade --yes ${args}`);
       assert.match(await refused('--file /bin/true'), /^error: \/bin\/true is no executable of minik8s: /m);
-      assert.match(await refused('--file README.md'), /README\.md is no executable of Linux/);
+      assert.match(await refused('--file README.md'), /README\.md is not a Linux executable/);
       assert.match(await refused('--file /var/tmp/none'), /^error: \/var\/tmp\/none cannot be read: ENOENT/m);
       const digest = '0'.repeat(64);
       assert.match(await refused(`--file /bin/true --sha256 ${digest}`), /not the one of --sha256/);

@@ -98,7 +98,7 @@ test('a cluster of the previous version is upgraded, and returns to it', {
 
     await context.test('the master returns to the previous version with its data', async () => {
       const back = await master.run(`minik8s upgrade --file ${previous} --allow-downgrade --yes`, patient);
-      assert.match(back.stdout, /take the stored data back to format 0\n +format 0, without: /);
+      assert.match(back.stdout, /convert the stored data back to format 0\n +format 0, without: /);
       assert.equal((await master.run('minik8s version')).stdout.trim(), older);
       await master.run(rollout, patient);
       assert.deepEqual(new Set(await versions()), new Set([older, newer]));

@@ -10,7 +10,7 @@ export const clusterBoard: Board = {
   variables: [],
   sections: [
     {
-      title: 'At a glance',
+      title: 'Overview',
       panels: [
         {
           title: 'Nodes',
@@ -19,19 +19,19 @@ export const clusterBoard: Board = {
           queries: [{ expr: `count(kube_node_info{${objects}})`, legend: 'nodes' }],
         },
         {
-          title: 'Pods that run',
+          title: 'Running pods',
           unit: 'none',
           as: 'stat',
           queries: [{ expr: `sum(kube_pod_status_phase{${objects}, phase="Running"})`, legend: 'pods' }],
         },
         {
-          title: 'Processors in use',
+          title: 'CPU usage',
           unit: 'percentunit',
           as: 'stat',
           queries: [{ expr: 'cluster:node_cpu:ratio_rate5m', legend: 'in use' }],
         },
         {
-          title: 'Memory in use',
+          title: 'Memory usage',
           unit: 'percentunit',
           as: 'stat',
           queries: [
@@ -62,12 +62,12 @@ export const clusterBoard: Board = {
           queries: [{ expr: 'sum by (node) (kubelet_running_pods{job="kubelet"})', legend: '{{node}}' }],
         },
         {
-          title: 'Processors in use',
+          title: 'CPU usage',
           unit: 'percentunit',
           queries: [{ expr: 'node:node_cpu_utilization:ratio_rate5m', legend: '{{node}}' }],
         },
         {
-          title: 'Memory in use',
+          title: 'Memory usage',
           unit: 'bytes',
           queries: [
             {
@@ -82,12 +82,12 @@ export const clusterBoard: Board = {
       title: 'Namespaces',
       panels: [
         {
-          title: 'Processors in use',
+          title: 'CPU usage',
           unit: 'short',
           queries: [{ expr: `sum by (namespace) (${used})`, legend: '{{namespace}}' }],
         },
         {
-          title: 'Memory in use',
+          title: 'Memory usage',
           unit: 'bytes',
           queries: [
             {
@@ -97,30 +97,30 @@ export const clusterBoard: Board = {
           ],
         },
         {
-          title: 'Processors asked for',
+          title: 'CPU requests and limits',
           unit: 'short',
           queries: [
             {
               expr: 'namespace_cpu:kube_pod_container_resource_requests:sum',
-              legend: '{{namespace}} asks for',
+              legend: '{{namespace}} requests',
             },
             {
               expr: 'namespace_cpu:kube_pod_container_resource_limits:sum',
-              legend: '{{namespace}} may have',
+              legend: '{{namespace}} limits',
             },
           ],
         },
         {
-          title: 'Memory asked for',
+          title: 'Memory requests and limits',
           unit: 'bytes',
           queries: [
             {
               expr: 'namespace_memory:kube_pod_container_resource_requests:sum',
-              legend: '{{namespace}} asks for',
+              legend: '{{namespace}} requests',
             },
             {
               expr: 'namespace_memory:kube_pod_container_resource_limits:sum',
-              legend: '{{namespace}} may have',
+              legend: '{{namespace}} limits',
             },
           ],
         },

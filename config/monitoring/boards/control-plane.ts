@@ -30,7 +30,7 @@ export const controlPlaneBoard: Board = {
           ],
         },
         {
-          title: 'Answers by status',
+          title: 'Responses by status',
           unit: 'ops',
           queries: [
             {
@@ -40,7 +40,7 @@ export const controlPlaneBoard: Board = {
           ],
         },
         {
-          title: 'How long requests take, 99 of 100',
+          title: 'Duration of requests, 99th percentile',
           unit: 's',
           queries: [
             {
@@ -50,7 +50,7 @@ export const controlPlaneBoard: Board = {
           ],
         },
         {
-          title: 'Requests under way',
+          title: 'Requests in flight',
           unit: 'none',
           queries: [
             {
@@ -60,7 +60,7 @@ export const controlPlaneBoard: Board = {
           ],
         },
         {
-          title: 'Watches and other long requests',
+          title: 'Watches and other long-running requests',
           unit: 'none',
           queries: [{ expr: `sum by (verb) (apiserver_longrunning_requests{${api}})`, legend: '{{verb}}' }],
         },
@@ -80,7 +80,7 @@ export const controlPlaneBoard: Board = {
           ],
         },
         {
-          title: 'How long they take, 99 of 100',
+          title: 'Duration of requests, 99th percentile',
           unit: 's',
           queries: [
             { expr: quantile('etcd_request_duration_seconds', 'operation', api), legend: '{{operation}}' },
@@ -92,7 +92,7 @@ export const controlPlaneBoard: Board = {
       title: 'Controllers',
       panels: [
         {
-          title: 'Objects that wait',
+          title: 'Queued objects',
           unit: 'none',
           queries: [{ expr: `sum by (name) (workqueue_depth{${controllers}})`, legend: '{{name}}' }],
         },
@@ -107,14 +107,14 @@ export const controlPlaneBoard: Board = {
           ],
         },
         {
-          title: 'How long they wait, 99 of 100',
+          title: 'Time in the queue, 99th percentile',
           unit: 's',
           queries: [
             { expr: quantile('workqueue_queue_duration_seconds', 'name', controllers), legend: '{{name}}' },
           ],
         },
         {
-          title: 'How long the work takes, 99 of 100',
+          title: 'Duration of the work, 99th percentile',
           unit: 's',
           queries: [
             { expr: quantile('workqueue_work_duration_seconds', 'name', controllers), legend: '{{name}}' },
@@ -136,7 +136,7 @@ export const controlPlaneBoard: Board = {
           ],
         },
         {
-          title: 'How long an attempt takes, 99 of 100',
+          title: 'Duration of attempts, 99th percentile',
           unit: 's',
           queries: [
             {
@@ -146,17 +146,17 @@ export const controlPlaneBoard: Board = {
           ],
         },
         {
-          title: 'Pods that wait for a node',
+          title: 'Pending pods',
           unit: 'none',
           queries: [{ expr: `sum by (queue) (scheduler_pending_pods{${scheduler}})`, legend: '{{queue}}' }],
         },
       ],
     },
     {
-      title: 'The process',
+      title: 'Process',
       panels: [
         {
-          title: 'Processors',
+          title: 'CPU usage',
           unit: 'short',
           queries: [
             {
@@ -166,7 +166,7 @@ export const controlPlaneBoard: Board = {
           ],
         },
         {
-          title: 'Memory',
+          title: 'Memory usage',
           unit: 'bytes',
           queries: [{ expr: `process_resident_memory_bytes{${api}}`, legend: '{{instance}}' }],
         },

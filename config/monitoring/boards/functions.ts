@@ -32,7 +32,7 @@ export const functionsBoard: Board = {
           ],
         },
         {
-          title: 'Answers by status',
+          title: 'Responses by status',
           unit: 'ops',
           queries: [
             {
@@ -42,12 +42,12 @@ export const functionsBoard: Board = {
           ],
         },
         {
-          title: 'How long calls take, half of them',
+          title: 'Duration of calls, median',
           unit: 's',
           queries: [{ expr: duration(0.5), legend: line }],
         },
         {
-          title: 'How long calls take, 99 of 100',
+          title: 'Duration of calls, 99th percentile',
           unit: 's',
           queries: [{ expr: duration(0.99), legend: line }],
         },
@@ -59,7 +59,7 @@ export const functionsBoard: Board = {
           ],
         },
         {
-          title: 'Calls that had to wait for a start, in an hour',
+          title: 'Cold starts in an hour',
           unit: 'none',
           queries: [
             {
@@ -84,7 +84,7 @@ export const functionsBoard: Board = {
           ],
         },
         {
-          title: 'Calls of the last five minutes',
+          title: 'Calls, mean of five minutes',
           unit: 'ops',
           queries: [{ expr: `namespace_function:minik8s_function_calls:rate5m{${own}}`, legend: line }],
         },

@@ -21,27 +21,27 @@ export const nodeBoard: Board = {
   variables: [{ name: 'node', series: 'machine_cpu_cores{job="kubelet"}', label: 'node', several: true }],
   sections: [
     {
-      title: 'The machine',
+      title: 'Machine',
       panels: [
         {
-          title: 'Processors',
+          title: 'CPU cores and usage',
           unit: 'short',
           queries: [
-            { expr: `sum by (node) (machine_cpu_cores{${cadvisor}})`, legend: '{{node}} has' },
+            { expr: `sum by (node) (machine_cpu_cores{${cadvisor}})`, legend: '{{node}} capacity' },
             {
               expr: `sum by (node) (rate(container_cpu_usage_seconds_total{${cadvisor}, id="/"}[$__rate_interval]))`,
-              legend: '{{node}} uses',
+              legend: '{{node}} usage',
             },
           ],
         },
         {
-          title: 'Memory',
+          title: 'Memory and its usage',
           unit: 'bytes',
           queries: [
-            { expr: `sum by (node) (machine_memory_bytes{${cadvisor}})`, legend: '{{node}} has' },
+            { expr: `sum by (node) (machine_memory_bytes{${cadvisor}})`, legend: '{{node}} capacity' },
             {
               expr: `sum by (node) (container_memory_working_set_bytes{${cadvisor}, id="/"})`,
-              legend: '{{node}} uses',
+              legend: '{{node}} usage',
             },
           ],
         },
@@ -50,14 +50,14 @@ export const nodeBoard: Board = {
       ],
     },
     {
-      title: 'What runs on it',
+      title: 'Pods and containers',
       panels: [
         {
           title: 'Pods',
           unit: 'none',
           queries: [
-            { expr: `kubelet_running_pods{${agent}}`, legend: '{{node}} runs' },
-            { expr: `kubelet_desired_pods{${agent}}`, legend: '{{node}} should run' },
+            { expr: `kubelet_running_pods{${agent}}`, legend: '{{node}} running' },
+            { expr: `kubelet_desired_pods{${agent}}`, legend: '{{node}} desired' },
           ],
         },
         {
@@ -66,7 +66,7 @@ export const nodeBoard: Board = {
           queries: [{ expr: `kubelet_running_containers{${agent}}`, legend: '{{node}} {{container_state}}' }],
         },
         {
-          title: 'Processors by pod, the first ten',
+          title: 'CPU usage by pod, top ten',
           unit: 'short',
           queries: [
             {
@@ -76,7 +76,7 @@ export const nodeBoard: Board = {
           ],
         },
         {
-          title: 'Memory by pod, the first ten',
+          title: 'Memory usage by pod, top ten',
           unit: 'bytes',
           queries: [
             {
@@ -88,10 +88,10 @@ export const nodeBoard: Board = {
       ],
     },
     {
-      title: 'Its agent',
+      title: 'Node agent',
       panels: [
         {
-          title: 'Start of pods, 99 of 100',
+          title: 'Duration of pod starts, 99th percentile',
           unit: 's',
           queries: [
             {
@@ -101,7 +101,7 @@ export const nodeBoard: Board = {
           ],
         },
         {
-          title: 'Operations of the engine',
+          title: 'Operations of the container engine',
           unit: 'ops',
           queries: [
             {
@@ -128,10 +128,10 @@ export const nodeBoard: Board = {
       ],
     },
     {
-      title: 'Services and names',
+      title: 'Services and DNS',
       panels: [
         {
-          title: 'Rules of Services written, 99 of 100',
+          title: 'Duration of writing Service rules, 99th percentile',
           unit: 's',
           queries: [
             {
@@ -141,7 +141,7 @@ export const nodeBoard: Board = {
           ],
         },
         {
-          title: 'Answers of cluster DNS',
+          title: 'Responses of cluster DNS',
           unit: 'ops',
           queries: [
             {

@@ -7,7 +7,7 @@ const line = '{{pod}} {{container}}';
 
 const asked = (kind: 'limits' | 'requests', resource: 'cpu' | 'memory') => ({
   expr: `sum by (pod, container) (kube_pod_container_resource_${kind}{${objects}, resource="${resource}"})`,
-  legend: `${line} ${kind === 'limits' ? 'may have' : 'asks for'}`,
+  legend: `${line} ${kind === 'limits' ? 'limit' : 'request'}`,
 });
 
 const network = (title: string, name: string, unit: Panel['unit']): Panel => ({
@@ -42,7 +42,7 @@ export const podBoard: Board = {
       title: 'State',
       panels: [
         {
-          title: 'Where it runs',
+          title: 'Pod and node',
           unit: 'none',
           as: 'table',
           queries: [{ expr: `kube_pod_info{${objects}}`, legend: '{{pod}}' }],
@@ -60,10 +60,10 @@ export const podBoard: Board = {
       ],
     },
     {
-      title: 'Processors and memory',
+      title: 'CPU and memory',
       panels: [
         {
-          title: 'Processors',
+          title: 'CPU usage, requests and limits',
           unit: 'short',
           queries: [
             {
@@ -75,7 +75,7 @@ export const podBoard: Board = {
           ],
         },
         {
-          title: 'Held back by its limit',
+          title: 'CPU throttling',
           unit: 'percentunit',
           queries: [
             {
@@ -85,7 +85,7 @@ export const podBoard: Board = {
           ],
         },
         {
-          title: 'Memory',
+          title: 'Memory usage, requests and limits',
           unit: 'bytes',
           queries: [
             {
@@ -102,7 +102,7 @@ export const podBoard: Board = {
           queries: [
             {
               expr: `sum by (pod) (container_memory_rss{${cadvisor}, container!=""})`,
-              legend: '{{pod}} its own',
+              legend: '{{pod}} anonymous',
             },
             {
               expr: `sum by (pod) (container_memory_cache{${cadvisor}, container!=""})`,
@@ -115,7 +115,7 @@ export const podBoard: Board = {
           ],
         },
         {
-          title: 'Killed because memory was out',
+          title: 'Out-of-memory kills',
           unit: 'none',
           queries: [
             {

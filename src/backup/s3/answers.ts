@@ -9,7 +9,7 @@ interface Element {
   isWhole: boolean;
 }
 
-/** Maximum depth of an answer; S3's have four. The parser needs the square of the depth in time. */
+/** Maximum depth of an answer; S3's have four. The parser's time grows with the square of the depth. */
 const maxDepth = 16;
 
 class TooDeepError extends Error {}

@@ -15,7 +15,7 @@ const nameStart = 'minik8s-';
 export const bucketStore = (client: S3Client, folder: BucketLocation): BackupStore => ({
   path: formatBucketLocation(folder),
   pathOf: (name) => formatBucketLocation(locationIn(folder, name)),
-  // Before the objects are read, not after: the bucket may be missing, or the credentials.
+  // Lists the backups before the cluster is read: the bucket may be missing, or the credentials may be wrong.
   async prepare(signal) {
     await listObjects(client, folder, nameStart, signal);
   },

@@ -80,7 +80,7 @@ function profilesIn(text: string): ReadonlyMap<string, ReadonlyMap<string, strin
   return profiles;
 }
 
-/** Throws for what no header can hold, such as a line break. */
+/** Throws UsageError for a value that no header can hold, such as one with a line break. */
 function checked(credentials: Credentials, where: string): Credentials {
   for (const value of Object.values(credentials))
     if (value !== undefined && !/^[\x21-\x7e]+$/.test(value))

@@ -20,7 +20,7 @@ export function objectUrl(
   if (!pathStyle) url.hostname = `${bucket}.${url.hostname}`;
   const path = key.split('/').map(encoded).join('/');
   url.pathname = pathStyle ? `${base}/${bucket}/${path}` : `${base}/${path}`;
-  // Signatures are made of %20, not of the plus sign of forms.
+  // A signature covers a blank as %20, not as the plus sign of forms.
   url.search = Object.entries(query)
     .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
     .join('&');

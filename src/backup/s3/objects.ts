@@ -1,4 +1,4 @@
-/** Objects of a bucket: listed, looked at and deleted. */
+/** Lists, examines and deletes objects of a bucket. */
 import { BackupError } from '../manifest.ts';
 import { type ListPage, listPageIn } from './answers.ts';
 import type { S3Client, S3Request } from './client.ts';
@@ -8,7 +8,7 @@ import { type BucketLocation, formatBucketLocation, locationIn } from './locatio
 const maxPages = 1_000;
 const maxObjects = 20_000;
 
-/** Returns the error for an answer of success that says something else than S3 does. */
+/** Returns the error for a successful answer that is not in the form of S3. */
 export const unreadable = (location: BucketLocation, what: string) =>
   new BackupError(
     `${formatBucketLocation(location)}: the server's answer to ${what} cannot be read: is it an S3 endpoint (--backup-s3-endpoint)?`,
@@ -34,7 +34,7 @@ export async function listObjects(
   signal?: AbortSignal,
 ): Promise<readonly NamedObject[]> {
   const prefix = locationIn(folder, '').key;
-  // A server that repeats an object must not make it two.
+  // An object that the server repeats must count once.
   const found = new Map<string, NamedObject>();
   for await (const objects of pagesOf(client, folder, `${prefix}${start}`, signal)) {
     if (found.size + objects.length > maxObjects) throw tooMany(folder);

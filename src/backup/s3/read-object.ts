@@ -62,7 +62,7 @@ interface Place {
 async function openFrom(client: S3Client, { location, version, at, signal }: Place) {
   const headers = { 'if-match': version.tag, range: `bytes=${at}-${version.size - 1}` };
   const answer = await client.open({ method: 'GET', action: 's3:GetObject', location, headers, signal });
-  // A server that does not know these headers answers with all of the newest version.
+  // A server that ignores these headers answers with the whole newest version.
   const isRight = (answer.statusCode === 206 || at === 0) && answer.headers.etag === version.tag;
   if (isRight) return answer;
   answer.destroy();

@@ -49,7 +49,7 @@ async function uploadParts(client: S3Client, location: BucketLocation, { file, s
   const action = 's3:PutObject';
   const begun = await client.send({ method: 'POST', action, location, query: { uploads: '' }, signal });
   const uploadId = uploadIdIn(begun.text);
-  if (uploadId === undefined) throw unreadable(location, 'the begin of an upload');
+  if (uploadId === undefined) throw unreadable(location, 'the beginning of an upload');
   try {
     const tags: string[] = [];
     for (let at = 0; at < size; at += partBytes) {

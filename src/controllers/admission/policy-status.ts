@@ -1,6 +1,6 @@
 /**
- * Writes the status of ValidatingAdmissionPolicies: what their expressions would do wrong with the types of
- * the kinds that they match (upstream: pkg/controller/validatingadmissionpolicystatus).
+ * Writes the status of ValidatingAdmissionPolicies: the type errors of their expressions for the kinds that
+ * they match (upstream: pkg/controller/validatingadmissionpolicystatus).
  */
 import {
   type ValidatingAdmissionPolicy,

@@ -161,7 +161,7 @@ function decideRenewal(name: string, { approval, node }: Situation): Decision {
 
 /**
  * Decides on the request of a node whose certificate has expired. Only the last certificate that the Node of
- * this name has used is accepted: a Node that was deleted has none, and one that was made again has another.
+ * this name has used is accepted: a deleted Node has none, and a Node that was created again has another one.
  */
 function decideReturn(name: string, { spec }: CertificateSigningRequest, situation: Situation): Decision {
   const { node } = situation;

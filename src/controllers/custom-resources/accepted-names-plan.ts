@@ -27,7 +27,9 @@ export interface AcceptedNames {
   readonly condition: WantedCondition;
 }
 
-/** Returns the names that are free, and the names accepted before in the place of the others. */
+/**
+ * Returns the wanted names that are free and, in place of the others, the names that were accepted before.
+ */
 export function acceptedNames(definition: CustomResourceDefinition, others: Others): AcceptedNames {
   const { spec, status } = definition;
   const used = usedNames(definition, others);

@@ -1,6 +1,7 @@
 /**
- * Accepts the names of CustomResourceDefinitions, establishes the definitions, and reports whether groups of
- * the community were approved. Servers serve the kinds of definitions whose names are accepted.
+ * Accepts the names of CustomResourceDefinitions, establishes the definitions, and reports whether
+ * definitions in groups of the Kubernetes community were approved. Servers serve the kinds of definitions
+ * whose names are accepted.
  */
 import {
   type CustomResourceDefinition,

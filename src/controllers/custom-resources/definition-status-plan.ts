@@ -37,7 +37,7 @@ export function definitionStatus(
   return deepEqual(next, definition.status) ? undefined : next;
 }
 
-/** Returns undefined for a definition that is established already: it stays so. */
+/** Returns the condition Established; undefined for a definition that is established, since it stays so. */
 function establishedCondition(
   definition: CustomResourceDefinition,
   { status }: WantedCondition,

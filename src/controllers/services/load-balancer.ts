@@ -132,7 +132,7 @@ class LoadBalancerController {
     return concerns(service) ? [...new Set([key, ...changed, ...waiting])] : [...changed];
   }
 
-  /** Returns the Services that have a problem, which another one may have ended. */
+  /** Returns the Services that have a problem, which a change of another Service may have solved. */
   #waiting(): readonly ObjectKey[] {
     return this.#services.list().filter(hasProblem).map(objectKey);
   }

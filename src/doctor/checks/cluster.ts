@@ -17,7 +17,7 @@ export interface ClusterNodeFacts {
 }
 
 export interface ClusterFacts {
-  /** Milliseconds by which the API server's clock is ahead of this machine's; known within a second. */
+  /** Milliseconds by which the API server's clock is ahead of this machine's; accurate to a second. */
   readonly aheadMs?: number;
   readonly nodes: readonly ClusterNodeFacts[];
 }
@@ -27,7 +27,7 @@ const smallOffsetMs = 2_000;
 /** Offset from which certificates and leases are at risk. */
 const largeOffsetMs = 60_000;
 
-/** Returns the findings about the cluster; each is of the node where its command is to be run. */
+/** Returns the findings about the cluster. Each names the node on which its command is to be run. */
 export function clusterFindings(facts: ClusterFacts): readonly Finding[] {
   return [
     ...findingsOf(
@@ -42,7 +42,7 @@ export function clusterFindings(facts: ClusterFacts): readonly Finding[] {
 }
 
 function apiClock({ aheadMs }: ClusterFacts): readonly Observation[] {
-  if (aheadMs === undefined) return [note('the API server does not tell its time')];
+  if (aheadMs === undefined) return [note('the API server does not send its time')];
   return [offsetOf("the API server's clock", aheadMs)];
 }
 
@@ -100,7 +100,7 @@ interface Way {
   readonly underlay: NodeAnswer['underlay'];
 }
 
-/** Returns the finding about the way from a node to a peer, of the node where its command is to be run. */
+/** Returns the finding about the way from a node to a peer. It names the node on which to run its command. */
 function reachOf(way: Way): Finding {
   const { node, peer } = way;
   const { agent, overlay, large, address } = peer;
@@ -123,8 +123,8 @@ function reachOf(way: Way): Finding {
 }
 
 /**
- * A rule that drops the packets or their answers is deleted where it stands; without a known one, the
- * receiver accepts the packets.
+ * Returns the fault of a way that is blocked. Its command deletes the rule that drops the packets or their
+ * answers, on the node with the rule; if no rule is known, it makes the receiver accept the packets.
  */
 function blocked({ node, peer, otherAnswer }: Way, found: string, why: string, accept: string) {
   const own = 'problem' in node.answer ? [] : node.answer.drops;
@@ -140,7 +140,7 @@ const names = (rule: string, address: string): boolean =>
 
 function tooLarge({ node, peer, otherAnswer, underlay }: Way, bytes: number): Observation & { node: string } {
   const found = `${node.name} to ${peer.node}: packets of ${bytes} bytes do not arrive through the overlay, smaller ones do`;
-  const why = 'connections of pods stand still once they transfer much';
+  const why = 'connections of pods hang once they send large packets';
   const other = otherAnswer?.underlay;
   if (underlay && other && other.mtu < underlay.mtu)
     return {

@@ -27,7 +27,7 @@ export interface DockerFacts {
   readonly hasSystemd: boolean;
   /** Text of /etc/docker/daemon.json; empty if there is none. */
   readonly daemonJson: string;
-  /** True if the kernel has chains of Docker, or rules of the older iptables, which are not looked into. */
+  /** True if the kernel has chains of Docker, or rules of the older iptables, which are not examined. */
   readonly hasFirewallRules: boolean;
 }
 

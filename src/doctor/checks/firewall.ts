@@ -26,7 +26,7 @@ export interface FirewallFacts {
   readonly ownTables: readonly string[];
 }
 
-/** Returns the ports of other machines' connections, such as `6443/tcp`. */
+/** Returns the ports to which other machines connect, such as `6443/tcp`. */
 const neededPorts = ({ hasMaster, hasNode, port, kubeletPort, overlay }: Situation): readonly string[] => [
   ...(hasMaster ? [`${port}/tcp`] : []),
   ...(hasNode ? [`${kubeletPort}/tcp`] : []),
@@ -154,7 +154,7 @@ function opens(ports: readonly string[], wanted: string): boolean {
   });
 }
 
-/** A port without a protocol is open for all of them. */
+/** Returns true if ufw allows the port. A port without a protocol is open for all protocols. */
 function allows(status: string, wanted: string): boolean {
   const [number = ''] = wanted.split('/');
   return new RegExp(`^(?:${number}|${RegExp.escape(wanted)}) +ALLOW IN +Anywhere *$`, 'm').test(status);

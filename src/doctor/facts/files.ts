@@ -31,7 +31,7 @@ async function keysIn(directory: string): Promise<readonly OwnFile[]> {
   return (await Promise.all(keys.map((name) => fileAt(join(directory, name), 0o600)))).flat();
 }
 
-/** A configuration file is closed to others only if it holds a token. */
+/** Resolves to the file if it holds a token: other users may read a configuration file without one. */
 async function configWithToken(path: string): Promise<readonly OwnFile[]> {
   return /^token:/m.test(await textOf(path)) ? fileAt(path, 0o600) : [];
 }

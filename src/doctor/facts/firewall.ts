@@ -35,7 +35,7 @@ async function legacyRules(exec: Exec): Promise<string> {
   return (await ifInstalled(exec, 'iptables-legacy', ['-w', '-S', 'FORWARD'])) ?? '';
 }
 
-/** Resolves to the output; to undefined if the program is not installed. A failure also has an output. */
+/** Resolves to the output; to undefined if the program is not installed. */
 async function ifInstalled(
   exec: Exec,
   program: string,

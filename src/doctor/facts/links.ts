@@ -24,6 +24,8 @@ export async function readLinks({ exec, situation }: Sources): Promise<LinkFacts
   };
 }
 
-/** Links of pods have the prefix and the address of the pod in hexadecimal digits. */
+/**
+ * Returns the end of a link's name after the prefix of pods' links: the pod's address in hexadecimal digits.
+ */
 const podSuffix = (name: string): string =>
   name.startsWith(defaultNames.linkPrefix) ? name.slice(defaultNames.linkPrefix.length) : '';

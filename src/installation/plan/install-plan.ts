@@ -1,6 +1,6 @@
 /**
- * Plan of an installation, from what is there and what is wanted. What is there already needs no step: a
- * second installation does nothing, and one that was interrupted is completed.
+ * Plan of an installation, from the state of the machine and the request. What exists already needs no step:
+ * a second installation does nothing, and an interrupted one is completed.
  */
 import { type EarlierFile, formatInstalled, type Installed, recordFile } from './installed.ts';
 import { isRestored, lowSysctls, modulesFile, sysctlFile } from './kernel.ts';
@@ -191,7 +191,7 @@ const directorySteps = (
 
 /** Returns true for a file that exists as the step makes it. */
 function isDone({ found, executableDigest }: Machine, step: Step, sourceDigest: string): boolean {
-  // A link to a build would end with the build.
+  // A link to a build would be broken once the build is removed.
   if (step.kind === 'copy-file')
     return executableDigest === sourceDigest && found.get(step.path)?.kind !== 'link';
   if (step.kind !== 'write-file') return false;

@@ -5,7 +5,7 @@ export type PackageManager = (typeof packageManagers)[number];
 
 /**
  * Programs that a node needs. The Docker engine is detected by its socket, not by a program; it starts no
- * container without apparmor_parser on a kernel that has AppArmor switched on.
+ * container without apparmor_parser on a kernel with AppArmor enabled.
  */
 export const nodePrograms = ['ip', 'mount', 'nft', 'iptables', 'unshare', 'apparmor_parser'] as const;
 export type NodeProgram = (typeof nodePrograms)[number];

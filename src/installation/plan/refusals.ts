@@ -8,7 +8,7 @@ import type { ServiceManager } from './service-manager.ts';
 export function serviceManagerIn({ serviceManager }: Pick<Machine, 'serviceManager'>): ServiceManager {
   if (serviceManager !== undefined) return serviceManager;
   throw new Error(
-    'neither systemd nor OpenRC runs this machine, and minik8s install knows no other service manager: ' +
+    'neither systemd nor OpenRC runs this machine, and minik8s install supports no other service manager: ' +
       'let yours run minik8s up, minik8s master or minik8s node as root at every boot',
   );
 }
@@ -52,7 +52,7 @@ export function requirePlain(found: ReadonlyMap<string, Found>, path: string): v
   throw new Error(`${path} is ${what}: move it away, and give its settings with --config FILE`);
 }
 
-/** Begin of each file that an installation alone writes; a script has its interpreter before it. */
+/** Beginning of each file that only an installation writes; a script has its interpreter before it. */
 const ownMark = /^(?:#!.*\n)?# Written by minik8s install/;
 
 /** Throws if a file that the installation writes exists and was not created by an installation. */
@@ -76,6 +76,6 @@ export function requireNoOther(
 ): void {
   if (holder === undefined || (serviceState !== 'inactive' && serviceState !== 'failed')) return;
   throw new Error(
-    `minik8s runs as process ${holder}, started by hand; stop it first (kill ${holder}): its pods go on, and the service takes them over`,
+    `minik8s runs as process ${holder}, started by hand; stop it first (kill ${holder}): its pods keep running, and the service takes them over`,
   );
 }

@@ -24,7 +24,7 @@ export function uninstallPlan(
   const gone = created.toReversed().filter((path) => isOurs(found, path) && !isKept(path));
   const restored = Object.entries(before).filter(([path]) => !isKept(path));
   return [
-    // An installation may have been interrupted before the unit was written, a removal after it was removed.
+    // The unit may be missing: an installation may have been interrupted before it, or a removal after it.
     ...managers.map((manager): Step => ({ kind: 'remove-service', manager })),
     ...resetSteps(found, installed, keepData),
     ...gone.filter((path) => !isLast(path)).map(removalOf),
@@ -32,7 +32,7 @@ export function uninstallPlan(
     ...(managers.includes('openrc') ? [] : [{ kind: 'reload-services' } as const]),
     ...loweredSysctls(installed, current),
     keepData ? recordStep(keptOf(installed, isKept)) : { kind: 'remove-path', path: recordFile },
-    // A removal that was interrupted is repeated with the executable.
+    // The executable is removed late, since an interrupted removal is repeated with it.
     ...gone.filter((path) => path === executablePath).map((path): Step => ({ kind: 'remove-path', path })),
     ...gone
       .filter((path) => path === configDirectory)
@@ -69,8 +69,9 @@ function isOurs(found: Machine['found'], path: string): boolean {
 }
 
 /**
- * A control plane without a data directory has left nothing, and neither has an installation that was
- * interrupted before the service; pods may have left traces without a directory.
+ * Returns the step that removes what a run has left. A control plane without a data directory has left
+ * nothing, and neither has an installation that was interrupted before the service; pods may leave traces
+ * elsewhere.
  */
 function resetSteps(found: Machine['found'], installed: Installed, keepData: boolean): readonly Step[] {
   const { role, dataDir, dockerSocket } = installed;

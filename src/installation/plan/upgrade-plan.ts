@@ -28,7 +28,7 @@ export type UpgradeStep =
   /** Keeps the installed executable beside itself, as `.old`. */
   | { readonly kind: 'keep-old' }
   | { readonly kind: 'stop' }
-  /** Takes the stored data back to a format, with the executable that is installed at that time. */
+  /** Converts the stored data back to a format, with the executable that is installed at that time. */
   | { readonly kind: 'lower-data'; readonly format: number }
   /** Replaces the installed executable by the one that was checked. */
   | { readonly kind: 'replace' }
@@ -54,7 +54,7 @@ export function upgradePlan(
   if (next.sha256 === current.sha256) return [];
   if (!allowsDowngrade && isOlder(next.version, current.version))
     throw new Error(
-      `${next.version} is older than ${current.version}, which is installed: give --allow-downgrade, or go back to the file before with minik8s upgrade --back`,
+      `${next.version} is older than ${current.version}, which is installed: give --allow-downgrade, or go back to the previous file with minik8s upgrade --back`,
     );
   const stores = hasControlPlane(role);
   const lowers = stores && next.dataFormat < current.dataFormat;
@@ -91,7 +91,7 @@ export function afterFailure(
     case 'stop':
     case 'lower-data':
     case 'replace':
-      // The service may have been stopped, and its next start takes the steps of the data again.
+      // The service may have been stopped. Its next start converts the data to the newer format again.
       return restart;
     default:
       return [
@@ -114,11 +114,11 @@ const texts: {
 } = {
   'back-up': () => 'create a backup (minik8s backup create)',
   'keep-old': () => 'keep the installed file as /usr/local/bin/minik8s.old',
-  stop: () => 'stop the service minik8s; pods go on',
-  'lower-data': ({ format }) => `take the stored data back to format ${format}`,
+  stop: () => 'stop the service minik8s; pods keep running',
+  'lower-data': ({ format }) => `convert the stored data back to format ${format}`,
   replace: () => 'replace /usr/local/bin/minik8s',
   'put-back': () => 'put the former file back as /usr/local/bin/minik8s',
-  restart: () => 'restart the service minik8s, and wait until it is ready; pods go on',
+  restart: () => 'restart the service minik8s, and wait until it is ready; pods keep running',
   verify: ({ expected }) => `check that the service minik8s runs ${expected.version}`,
 };
 
@@ -150,7 +150,7 @@ const machines: Readonly<Record<string, number>> = { x64: 62, arm64: 183 };
 export function executableProblem(head: Uint8Array, arch: string): string | undefined {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   if (head.byteLength < 20 || view.getUint32(0) !== 0x7f454c46)
-    return 'is no executable of Linux: give the file of minik8s itself, unpacked';
+    return 'is not a Linux executable: give the file of minik8s itself, unpacked';
   const machine = view.getUint16(18, true);
   if (machine === machines[arch]) return undefined;
   const name = Object.keys(machines).find((key) => machines[key] === machine) ?? `ELF machine ${machine}`;

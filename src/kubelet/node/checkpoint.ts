@@ -1,6 +1,6 @@
 /**
- * The pods that were last assigned to this node, so that a machine that restarts while the API server is away
- * starts them again. The file is written whole and in one step; only root can read it.
+ * The pods that were last assigned to this node, so that a machine that restarts while the API server is
+ * unreachable starts them again. The file is written whole and in one step; only root can read it.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';

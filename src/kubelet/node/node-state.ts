@@ -1,5 +1,5 @@
 /**
- * State of the agent's own Node. The value is made before every part that reads it; NodeReporter is
+ * State of the agent's own Node. The object is created before every part that reads it; NodeReporter is
  * its only writer.
  */
 import type { Node } from '../../api/core/v1/node/node.ts';

@@ -98,7 +98,7 @@ export class StaticPods {
       this.#logOnce(
         directory,
         isMissing
-          ? `the directory of static pods ${directory} does not exist: make it, and put their manifests into it`
+          ? `the directory of static pods ${directory} does not exist: create it, and put their manifests into it`
           : `the directory of static pods ${directory} cannot be read: ${errorMessage(error)}`,
       );
       return isMissing ? [] : undefined;

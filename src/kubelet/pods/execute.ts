@@ -245,7 +245,10 @@ function effect<T extends PodAction['type']>(
   return inChildSpan(action.type, attributes, () => run(context, target, action));
 }
 
-/** A pod without its rules must not run: it would be open, or reachable by nobody. */
+/**
+ * Resolves when the pod's network policies and host ports are in force. A pod without them must not run: it
+ * would be open to everybody, or reachable by nobody.
+ */
 async function prepareNetwork(context: ExecuteContext, pod: Pod, ip: string | undefined): Promise<void> {
   const failed = (message: string, error: Error) =>
     new StartError('RunContainerError', `${message}: ${error.message}`, { cause: error });

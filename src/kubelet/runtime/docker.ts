@@ -70,7 +70,7 @@ export interface DockerRuntimeOptions {
   /** Path of the engine's socket; default: DOCKER_HOST, else Docker's standard path. */
   readonly socketPath?: string;
   /**
-   * Label value on everything that is made here; objects with another owner are never returned or changed.
+   * Label value on everything that is created here; objects with another owner are never returned or changed.
    */
   readonly owner: string;
   readonly pauseImage: string;

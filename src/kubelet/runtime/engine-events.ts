@@ -15,7 +15,7 @@ interface EngineEvent {
 export interface EngineEventsOptions {
   readonly owner: string;
   readonly clock: Clock;
-  /** Gets the kills for memory that the engine reports. */
+  /** Records the containers that the engine reports as out of memory. */
   readonly oomKills: OomKills;
 }
 
@@ -23,8 +23,8 @@ const watched = ['start', 'die', 'destroy', 'oom'];
 
 /**
  * Yields events until the signal aborts; throws RuntimeError when the engine cannot be reached. `onReady` is
- * called once no later event can be missed. Kills for memory that the engine reported before are read first:
- * Docker keeps its last 256 events.
+ * called once no later event can be missed. Earlier reports of containers that ran out of memory are read
+ * first: Docker keeps its last 256 events.
  */
 export async function* engineEvents(
   docker: Docker,

@@ -1,6 +1,6 @@
 /**
- * Facts that the container engine reported about itself when the agent last connected to it. The value is
- * made before every part that reads it; EngineConnection is its only writer.
+ * Facts that the container engine reported about itself when the agent last connected to it. The object is
+ * created before every part that reads it; EngineConnection is its only writer.
  */
 import type { RuntimeHandler, RuntimeVersion } from './runtime.ts';
 

@@ -31,7 +31,7 @@ const maxLineBytes = 1024 * 1024;
 /** Converts the bytes of log files, one file after the other, to the container's output. */
 export class LogFilePrinter {
   readonly #options: PrintOptions;
-  /** The beginning of times that are not left out. */
+  /** Earliest time that is printed, up to its milliseconds. */
   readonly #since: Uint8Array | undefined;
   readonly #starts = new LineStarts();
   #rest: Buffer = Buffer.alloc(0);

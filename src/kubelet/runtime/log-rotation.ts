@@ -1,8 +1,8 @@
 /** The amount of a container's log that is kept. Pure. */
 
 /**
- * When a file of the log reaches `maxBytes`, the next one begins; the oldest of more than `maxFiles` is
- * removed.
+ * When a file of the log reaches `maxBytes`, the next one begins; when there are more than `maxFiles`, the
+ * oldest is removed.
  */
 export interface LogRotation {
   readonly maxBytes: number;

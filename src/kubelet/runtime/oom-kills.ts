@@ -1,6 +1,6 @@
 /**
- * Finds the containers in which the kernel killed a process for memory. The engine's reports alone are
- * incomplete: containerd's shim reports the kill beside the process's exit, in either order. Docker 20.10
+ * Finds the containers in which the kernel killed a process for lack of memory. The engine's reports alone
+ * are incomplete: containerd's shim reports the kill beside the process's exit, in either order. Docker 20.10
  * drops a kill that is reported after the exit (`SetStopped` in its container/state.go), and on cgroup v1 the
  * shim drops one whose cgroup has been removed meanwhile (pkg/oom/v1/v1.go of containerd, 1.6 to 2.1).
  * Measured on two busy processors: 4 of 100 kills lost, half of them in each way.
@@ -30,7 +30,7 @@ export class OomKills {
   /** Containers by the id of their first process. */
   readonly #firstProcesses = new BoundedMap<string>(maxContainers);
   readonly #ended = new BoundedMap<true>(maxContainers);
-  /** Descriptor whose position is behind the last record that was read; open as long as this process runs. */
+  /** Descriptor, positioned after the last record that was read; open as long as this process runs. */
   #file: number | undefined;
   #reading: Promise<void> = Promise.resolve();
   readonly #hasNumbersOfLog: () => Promise<boolean>;
@@ -88,7 +88,7 @@ export class OomKills {
         if (bytesRead === 0) return;
         this.#take(buffer.toString('latin1', 0, bytesRead));
       } catch (error) {
-        // EPIPE: records were overwritten before they were read, and the next read begins behind them.
+        // EPIPE: records were overwritten before they were read, and the next read begins after them.
         if ((error as NodeJS.ErrnoException).code !== 'EPIPE') return;
       }
     }

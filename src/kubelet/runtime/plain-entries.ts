@@ -36,7 +36,7 @@ export class PlainEntries {
   readonly #target: Uint8Array;
   /** Offset of the next byte to write. */
   #at = 0;
-  /** Time of the last entry, with a space behind it. */
+  /** Time of the last entry, followed by a space. */
   readonly time = new Uint8Array(timeBytes).fill(space);
   stream: 'stdout' | 'stderr' = 'stdout';
 
@@ -151,7 +151,7 @@ export class PlainEntries {
 
 const isDigit = (byte = 0) => byte >= zero && byte <= zero + 9;
 
-/** Returns the number that four hexadecimal digits write; -1 for other characters. */
+/** Returns the number that four hexadecimal digits represent; -1 for other characters. */
 function hexadecimal(bytes: Uint8Array, from: number): number {
   let number = 0;
   for (let i = from; i < from + 4; i++) {

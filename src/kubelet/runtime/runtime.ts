@@ -57,8 +57,8 @@ export interface ContainerState {
   readonly finishedAt: number | undefined;
   readonly exitCode: number;
   /**
-   * True when the container has ended and the kernel killed one of its processes for memory, the first or
-   * another.
+   * True when the container has ended and the kernel killed one of its processes, the first or another, for
+   * lack of memory.
    */
   readonly oomKilled: boolean;
   /** The reason why the engine could not run the container; '' when it could. */
@@ -244,7 +244,7 @@ export interface ContainerRuntime {
   logs(id: string, options: LogOptions, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /**
    * Runs a program in a running container; resolves with its exit status once it has ended and its output has
-   * been written. An abort ends the streams, and with `killOnAbort` the program, and then rejects.
+   * been written. An abort ends the streams, with `killOnAbort` also the program, and then the call rejects.
    */
   exec(id: string, config: ExecConfig, streams: ProcessStreams, signal: AbortSignal): Promise<number>;
   /** Connects the streams to a container's first process, from now on; resolves when it has ended. */

@@ -1,6 +1,7 @@
 /**
- * Usage of the file systems of volumes. One that another machine serves is measured by a program: while its
- * server is away the call does not return, and would hold a thread of this process for as long.
+ * Usage of the file systems of volumes. A file system that another machine serves is measured by a separate
+ * program: while its server is unreachable, the call does not return, and would block a thread of this
+ * process.
  */
 import { statfs } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
@@ -66,7 +67,7 @@ export class VolumeFileSystems {
     }
   }
 
-  /** Forgets the faults of all other paths. */
+  /** Removes the retry times of all other paths. */
   keep(paths: ReadonlySet<string>): void {
     for (const path of this.#retryAt.keys()) if (!paths.has(path)) this.#retryAt.delete(path);
   }

@@ -39,7 +39,7 @@ export async function mountDevice(wanted: DeviceToMount, exec: Exec): Promise<vo
 
 async function mountNow({ device, target, fsType, options }: DeviceToMount, exec: Exec): Promise<void> {
   if (fsType !== undefined && !/^[a-z0-9]+$/.test(fsType))
-    throw new VolumeError(`${JSON.stringify(fsType)} is no type of a file system`);
+    throw new VolumeError(`${JSON.stringify(fsType)} is not a type of file system`);
   await mkdir(target, { recursive: true, mode: 0o750 });
   if (await isMountPoint(target)) return;
   const found = await contentOf(device, exec);

@@ -24,7 +24,7 @@ export async function isMountPoint(path: string): Promise<boolean> {
 
 /**
  * Returns the mount points whose files another machine or process serves. A call to such a file system does
- * not return while its server is away.
+ * not return while its server is unreachable.
  */
 export async function servedMountPoints(): Promise<readonly string[]> {
   return (await mounts()).filter(({ type }) => servedTypes.test(type)).map(({ point }) => point);
@@ -42,7 +42,7 @@ async function mounts(): Promise<readonly { readonly point: string; readonly typ
 
 /**
  * Returns the path by which the kernel lists mounts; undefined where nothing is. A mount point itself is not
- * accessed, since the call would not return while its server is away.
+ * accessed, since the call would not return while its server is unreachable.
  */
 async function realPathOf(path: string, points: readonly string[]): Promise<string | undefined> {
   const parent = await realPathIfThere(dirname(path));

@@ -99,7 +99,7 @@ export class Shares {
 async function makeFolder(path: string): Promise<void> {
   const entry = await found(path);
   if (entry?.isDirectory()) return;
-  if (entry) throw new VolumeError(`${JSON.stringify(path)} of the share is no directory`);
+  if (entry) throw new VolumeError(`${JSON.stringify(path)} of the share is not a directory`);
   await mkdir(path);
   await chmod(path, 0o777);
 }

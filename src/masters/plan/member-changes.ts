@@ -1,4 +1,4 @@
-/** Decisions about the members of the etcd inside: which master may join, and which may be removed. */
+/** Decisions about the members of the embedded etcd: which master may join, and which may be removed. */
 
 export interface KnownMember {
   readonly id: string;
@@ -30,10 +30,10 @@ export type JoinPlan =
   | { readonly kind: 'refuse'; readonly why: string }
   /** The master may join once a member that is joining votes. */
   | { readonly kind: 'wait'; readonly why: string }
-  /** Members of the same master are removed, whose data are lost; then it is added. */
+  /** The master is added, after the removal of its former members, whose data are lost. */
   | { readonly kind: 'add'; readonly replaced: readonly string[] };
 
-/** More members make each write slower, and allow no more failures that matter. */
+/** Maximum number of members: more would make each write slower, and help against no usual failure. */
 const maxMembers = 7;
 
 const refuse = (why: string) => ({ kind: 'refuse', why }) as const;
@@ -108,7 +108,7 @@ export function planLeaving(members: readonly KnownMember[]): string | undefined
   );
 }
 
-/** Returns what is wrong with the voters without one of them, if they are no majority. */
+/** Returns why the voters without `member` would have no majority that answers; undefined if they would. */
 function problemWithout(voters: readonly KnownMember[], member: KnownMember): string | undefined {
   const left = voters.filter((one) => one !== member);
   const silent = left.filter(({ isOwn, answers }) => !isOwn && !answers);

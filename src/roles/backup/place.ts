@@ -27,7 +27,7 @@ export interface PlaceOptions {
 
 /**
  * Returns the store of a path or of a location in a bucket. Rejects with UsageError if the settings of the
- * bucket do not fit together, or its credentials cannot be read; the bucket is not asked.
+ * bucket do not fit together, or its credentials cannot be read. Sends no request to the bucket.
  */
 export async function openStore(place: string, options: PlaceOptions): Promise<BackupStore> {
   if (!isBucketLocation(place)) return folderStore(place);
@@ -40,7 +40,10 @@ export interface OpenedBackup {
   readonly directory: string | undefined;
 }
 
-/** Returns the source of the backup with that path or location. Rejects with BackupError for no file. */
+/**
+ * Returns the source of the backup with that path or location. Rejects with BackupError if there is no such
+ * file.
+ */
 export async function openBackup(
   file: string,
   options: PlaceOptions,

@@ -6,7 +6,10 @@ import { openDataDirectory } from '../data-directory.ts';
 import { databaseOf } from '../master/mending.ts';
 import type { BackedUpMember } from './member.ts';
 
-/** Locks the data directory until the member is closed. Rejects if minik8s runs in it, or has no database. */
+/**
+ * Locks the data directory until the member is closed. Rejects if minik8s runs in it, or if it has no
+ * database.
+ */
 export async function stoppedMember(dataDir: string): Promise<BackedUpMember> {
   const path = databaseOf(dataDir);
   await stat(path).catch(() => {

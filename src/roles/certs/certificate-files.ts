@@ -216,14 +216,14 @@ function fits(certificate: X509Certificate, key: string): boolean {
   }
 }
 
-/** Certificates and kubeconfigs have some kilobytes. */
+/** Maximum size of a file in bytes. Certificates and kubeconfigs have a few kilobytes. */
 const maxBytes = 1024 * 1024;
 
 /** Resolves to undefined if there is no such file. */
 const textOf = (path: string) =>
   reading(path, async () => (await readBounded(path, { maxBytes })).toString('utf8'), undefined);
 
-/** Resolves to no names if there is no such directory. */
+/** Resolves to an empty list if there is no such directory. */
 const namesIn = (path: string) => reading(path, async () => (await readdir(path)).sort(), []);
 
 async function reading<T, U>(path: string, read: () => Promise<T>, otherwise: U): Promise<T | U> {

@@ -18,11 +18,14 @@ export interface RotateOptions {
   readonly say: (text: string) => void;
 }
 
-/** Nodes of earlier versions read the authorities every minute, and then request their certificates. */
-const patienceMs = 300_000;
+/**
+ * Timeout in milliseconds until all nodes have followed a step. Nodes of earlier versions read the
+ * authorities only once a minute, and then request their certificates.
+ */
+const followTimeoutMs = 300_000;
 const pollMs = 2_000;
 
-/** Rejects with one line on how to go on. The same command continues a rotation that was interrupted. */
+/** Rejects with one line that says how to continue. The same command continues an interrupted rotation. */
 export async function rotateAuthority(options: RotateOptions, signal: AbortSignal): Promise<void> {
   const transport = connect(options.dataDir, options.clock);
   try {
@@ -67,7 +70,7 @@ async function untilFollowed(
   { clock, force, say }: Waiting,
   signal: AbortSignal,
 ): Promise<RotationState> {
-  const end = clock.now() + patienceMs;
+  const end = clock.now() + followTimeoutMs;
   let shown = '';
   for (let state = first; ; state = await ask()) {
     const late = lateNodes(state).join(', ');

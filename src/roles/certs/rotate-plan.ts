@@ -29,7 +29,7 @@ export const nextStep = ({ phase }: RotationState): 'trust' | 'issue' | undefine
 const phases: Readonly<Record<NonNullable<RotationState['phase']>, string>> = {
   trust: 'trust: the next authority is trusted beside the former one, which still signs',
   issue: 'issue: the next authority signs; the API server keeps its certificate of the former one',
-  finish: 'finish: the former authority is trusted no more',
+  finish: 'finish: the former authority is no longer trusted',
 };
 
 export const advice = `The next authority signs, and all nodes have certificates of it. The former one is trusted until
@@ -37,7 +37,7 @@ export const advice = `The next authority signs, and all nodes have certificates
 Before that, since it ends what depends on the former authority:
 - create kubeconfigs of users anew (minik8s user create NAME --file FILE), and copy admin.conf again
 - restart programs in pods that read the authority only at their start (ctl rollout restart)
-- lines of minik8s token create that were made before are refused from then on: make new ones
+- create new join lines (minik8s token create): the lines printed before are rejected from then on
 `;
 
 /** Returns the state for people. */

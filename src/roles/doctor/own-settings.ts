@@ -119,7 +119,7 @@ function withoutRights(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'EACCES') throw error;
 }
 
-/** Returns the minik8s that holds the directory; undefined without the rights to read it. */
+/** Returns the minik8s that holds the lock of the directory; undefined if this user may not read the lock. */
 function runningIn(dataDir: string): RunningProcess | undefined {
   try {
     const pid = holderOf(dataDir);
@@ -138,7 +138,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** Returns the program and the arguments of the process; none without the rights to read them. */
+/** Returns the program and the arguments of the process; an empty list if this user may not read them. */
 function wordsOf(pid: number): readonly string[] {
   try {
     const [, ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);

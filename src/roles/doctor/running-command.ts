@@ -34,7 +34,9 @@ export interface RunningProcess {
   readonly words: readonly string[];
 }
 
-/** Returns the command that starts a service again, and any other process as it was started. */
+/**
+ * Returns the command that restarts the service, or else the one that starts the process as it was started.
+ */
 export function restartCommand(
   service: Service | undefined,
   running: RunningProcess | undefined,

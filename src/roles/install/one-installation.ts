@@ -1,7 +1,7 @@
 /** A lock, so that an installation and a removal on the same machine do not run at the same time. */
 import { holderOnceWritten, lockFile } from '../data-directory.ts';
 
-/** The directory is empty after a boot. */
+/** Default path of the lock file, in a directory that is empty after a boot. */
 const usualFile = '/run/minik8s-install.lock';
 
 /** Resolves to a function that releases the lock; rejects if another process holds it. */

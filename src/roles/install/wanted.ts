@@ -24,7 +24,7 @@ export interface Wanted {
   readonly dockerSocket: string;
   /** Text of the configuration file with all settings that were given. */
   readonly config: string;
-  /** Names of the settings that variables of the environment gave. */
+  /** Names of the settings that come from environment variables. */
   readonly fromEnvironment: readonly string[];
   /** Timeout of the service's stop in seconds. */
   readonly stopSeconds: number;
@@ -77,9 +77,9 @@ export async function readWanted(role: Role, sources: WantedSources): Promise<Wa
 }
 
 interface GivenSettings {
-  /** Settings as text by name. */
+  /** Settings that come from flags, as text by name. */
   readonly flags: Readonly<Record<string, string>>;
-  /** Settings that have no flag here. */
+  /** Settings that come from environment variables, since no flag gives them. */
   readonly variables: Readonly<Record<string, string>>;
 }
 

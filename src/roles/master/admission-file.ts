@@ -68,7 +68,7 @@ export async function readAdmissionFile(path: string): Promise<AdmissionSettings
   const settings: { -readonly [Key in keyof AdmissionSettings]: AdmissionSettings[Key] } = {};
   for (const [index, plugin] of plugins.entries()) {
     const { name } = plugin;
-    if (seen.has(name)) throw new UsageError(`${flag}: ${path}: plugins: ${name} is there twice`);
+    if (seen.has(name)) throw new UsageError(`${flag}: ${path}: plugins: ${name} is listed twice`);
     seen.add(name);
     const found = await configurationOf(plugin, path, index);
     if (!found) continue;

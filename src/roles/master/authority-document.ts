@@ -1,6 +1,6 @@
 /**
  * The document of the cluster's authorities: nodes read which authorities to trust, and administrators read
- * how far a rotation is, and do its steps. It has no keys.
+ * the progress of a rotation, and carry out its steps. The document contains no keys.
  */
 import { authorityPath } from '../../api/certificates/v1/conditions.ts';
 import { issuersAnnotation, trustsAnnotation } from '../../api/core/v1/node/annotations.ts';
@@ -42,7 +42,7 @@ export function authorityDocument(
   };
 }
 
-/** Does the step that the query names. Resolves to the answer if it is refused. */
+/** Carries out the step that the query names. Resolves to the error response if the step is refused. */
 async function refused(
   url: string,
   { rotation, credentials, frontProxy, now }: AuthorityDocumentOptions,
@@ -55,7 +55,8 @@ async function refused(
   const own = credentials.authorities.value.server;
   let refusal = await rotation.refusal(step, waited);
   if (refusal === undefined) {
-    // An interrupted command goes on from the phase of the cluster's authority, which is therefore the last.
+    // An interrupted command continues from the phase of the cluster's authority, which therefore changes
+    // last.
     await frontProxy.rotate(step);
     refusal = await rotation.step(step, { nodes: waited, own, make: () => newAuthority(now()) });
   }
@@ -75,8 +76,8 @@ export function watchedAuthorities(
 }
 
 /**
- * Returns the authorities to trust, and the one that signs certificates of nodes. A master that follows a
- * rotation trusts the signer a moment later than it signs; nodes must not.
+ * Returns the authorities to trust, and the one that signs certificates of nodes. Nodes must trust a signer
+ * from its first signature; a master that follows a rotation trusts a new signer a moment later.
  */
 function servedBy({ credentials, authority }: Pick<AuthorityDocumentOptions, 'credentials' | 'authority'>) {
   const { trusted, signer } = credentials.authorities.value;

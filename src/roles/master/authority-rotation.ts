@@ -1,6 +1,6 @@
 /**
- * The rotation of the authority in etcd: all masters follow its record. It is stored outside `/registry/`,
- * where no request to the API can reach it, like the authority that masters share.
+ * The rotation of the authority. All masters follow the record of the rotation in etcd. Like the authority
+ * that masters share, the record is stored outside `/registry/`, where no request to the API can reach it.
  */
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -79,7 +79,7 @@ export class AuthorityRotation {
     });
   }
 
-  /** Resolves to the reason for which a step would be refused, in one line. */
+  /** Resolves to the reason for which a step would be refused, in one line; to undefined if there is none. */
   async refusal(step: Step, nodes: readonly RotatingNode[]): Promise<string | undefined> {
     const stored = await this.#store.get(this.#places.rotation);
     return refusalOf(step, stored && parseRotation(stored.value.toString()), nodes);
@@ -110,7 +110,7 @@ export class AuthorityRotation {
     this.#text = text;
   }
 
-  /** Stores the authority of a rotation that has ended where other masters look for it. */
+  /** Stores the new authority of a finished rotation under the key from which other masters read it. */
   async #settle(): Promise<void> {
     const record = this.#record.value;
     if (!this.#isShared() || record?.phase !== 'finish') return;

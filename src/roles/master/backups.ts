@@ -24,11 +24,11 @@ export interface BackupOptions extends Pick<ProcessContext, 'clock' | 'random' |
   readonly etcdSocket: string | undefined;
 }
 
-/** Runs until the signal aborts, once the control plane is ready. */
+/** Creates backups from the time at which the control plane is ready until the signal aborts. */
 export type Backups = (controlPlane: ControlPlane, signal: AbortSignal) => Promise<void>;
 
 /**
- * Reads the settings of the backups; resolves to undefined if there are to be none. Rejects with UsageError
+ * Reads the settings of the backups; resolves to undefined without --backup-interval. Rejects with UsageError
  * if the etcd is external, or the passphrase or the credentials of a bucket cannot be read.
  */
 export async function prepareBackups(options: BackupOptions): Promise<Backups | undefined> {
@@ -80,7 +80,9 @@ async function run(options: RunOptions, controlPlane: ControlPlane, signal: Abor
     const about = client.resource(namespaceResource).get('kube-system');
     about
       .then((namespace) => events.event(namespace, type, reason, message))
-      .catch((error) => log.warn('no Event about a backup', { error: errorMessage(error) }));
+      .catch((error) =>
+        log.warn('the Event about a backup could not be created', { error: errorMessage(error) }),
+      );
   };
   try {
     await scheduleBackups({ intervalMs, store, keep, create, report, clock, random, log }, signal);

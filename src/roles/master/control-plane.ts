@@ -142,7 +142,7 @@ export async function startControlPlane(
   });
   const tls = { identity: certificates.serving, clientCA: authority };
   const joins = joinsOf(membership, { ...options, store, credentials, cache: controlPlane.cache });
-  // With several masters, clients connect to another. After Ctrl-C, no restart of this one is expected.
+  // With several masters, clients connect to another one. After Ctrl-C, no restart of this one is expected.
   const mayHold = () => !isShared() && !isInterrupted(signal);
   const running = controlPlane.run(signal, (until) =>
     listenForClients(options, { ...controlPlane, joins, mayHold }, tls, until),
@@ -169,7 +169,7 @@ const autoscalingOf = (
   metricSource: Awaited<ReturnType<typeof openPrometheus>>,
 ) => ({ syncPeriodMs: settings['hpa-sync-period'], tolerance: settings['hpa-tolerance'], metricSource });
 
-/** Throws if a restoration of a backup was interrupted while folders changed their places. */
+/** Throws if a restoration of a backup was interrupted while it moved folders. */
 function requireRestored(dataDir: string): void {
   if (!existsSync(join(dataDir, restoringMark))) return;
   throw new Error(
@@ -185,7 +185,7 @@ function reportAuthority(
   if (problem !== undefined) log.error(problem);
 }
 
-/** Carries out upgrades that are ordered, where this process is an installed service. */
+/** Carries out upgrades that an administrator orders, if this process is an installed service. */
 async function followOrders(
   options: ControlPlaneOptions & Parameters<typeof administrator>[0],
   started: AsyncDisposableStack,
@@ -213,7 +213,7 @@ interface OwnServer {
   readonly mayHold: () => boolean;
 }
 
-/** Opens the API server's port and, with functions, the gateway's. */
+/** Opens the API server's port and, with the feature functions, the port of the gateway. */
 async function listenForClients(
   { settings, clock, log }: ControlPlaneOptions,
   { cache, directCalls, joins, server, mayHold }: ReturnType<typeof createControlPlane> & OwnServer,
@@ -245,11 +245,11 @@ async function listenForClients(
   return { closed: Promise.all([listening.closed, gateway]).then(() => undefined) };
 }
 
-/** Returns which components make their loggers after the start, for the warning of `--log-level`. */
+/** Returns which components create their loggers after the start, for the warning of `--log-level`. */
 export const laterComponents = ({ isShared }: Pick<ControlPlane, 'isShared'>): string | undefined =>
   isShared ? 'controllers have none until this master leads' : undefined;
 
-/** Returns true with the feature functions, on which all objects depend that the gateway calls. */
+/** Returns true if the feature functions is on: without it, there is nothing that the gateway can call. */
 const hasCalls = ({ features = featureNames }: Settings<'features'>) => features.includes('functions');
 
 const admissionSettings = (file: string | undefined): ReturnType<typeof readAdmissionFile> =>

@@ -36,8 +36,8 @@ export interface FrontProxy {
   /** Name in the certificate, which extension servers require. */
   readonly name: string;
   /**
-   * Does a step of the rotation of the cluster's authority. A rotation that began without the front proxy
-   * leaves its authority as it is.
+   * Carries out a step of the rotation for this authority too. Leaves the authority as it is if the rotation
+   * began in a version without a front proxy.
    */
   rotate(step: Parameters<AuthorityRotation['step']>[0]): Promise<void>;
 }
@@ -87,7 +87,7 @@ export async function openFrontProxy(
   };
 }
 
-/** No backup has this folder: etcd has the authority, which is written into the folder again. */
+/** Returns the error with another remedy: no backup contains this folder, since etcd has the authority. */
 const fromStore = ({ what }: DamagedAuthorityError, directory: string): Error =>
   new Error(
     `${what}: run rm -r ${quoted(directory)}, and start minik8s again, which takes this authority from etcd`,

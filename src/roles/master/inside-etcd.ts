@@ -1,4 +1,4 @@
-/** The etcd inside: alone, or the member of this master among those of the other masters. */
+/** The embedded etcd of a master: alone, or one member among those of the other masters. */
 import { existsSync } from 'node:fs';
 import { rename, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -47,11 +47,11 @@ export interface InsideEtcd {
   readonly member: { readonly own: OwnMember; readonly credentials: Credentials } | undefined;
 }
 
-/** Returns the path of the etcd inside, once it is extracted. */
+/** Returns the path to which the embedded etcd is extracted. */
 export const etcdBinaryIn = (dataDir: string): string => join(dataDir, 'bin/etcd/etcd');
 
 /**
- * Starts the etcd inside, which is stopped with the stack. A master that joins becomes a member first. With
+ * Starts the embedded etcd, which is stopped with the stack. A master that joins becomes a member first. With
  * other members, resolves once a majority of them answers, and this one has caught up.
  */
 export async function startInsideEtcd(
@@ -147,7 +147,10 @@ async function startUntil(
   return etcd;
 }
 
-/** Masters that lost power at the same time start at different speeds. */
+/**
+ * Timeout of the majority, delay of the notice about it, and timeout of an attempt, in milliseconds. Masters
+ * that lost power at the same time may start at different speeds.
+ */
 const majorityMs = 300_000;
 const noticeMs = 15_000;
 const attemptMs = 2_000;
@@ -162,7 +165,7 @@ interface Waiting {
   readonly log: Logger;
 }
 
-/** Resolves when this member serves: with a majority, and not as a learner. */
+/** Resolves when this member serves requests, which needs a majority and a vote: a learner serves none. */
 async function untilMember({ socket, etcd, clock, log }: Waiting, signal: AbortSignal): Promise<void> {
   const deadline = clock.now() + majorityMs;
   const notice = clock.after(noticeMs, () => log.warn(`waiting: ${noMajority}`));
@@ -185,8 +188,8 @@ async function untilMember({ socket, etcd, clock, log }: Waiting, signal: AbortS
 
 /**
  * Moves away the etcd program of an earlier minik8s, a file at the path where this version has a directory.
- * The program is kept to read its data. The earlier minik8s then cannot start here any more: its etcd would
- * write into the data of this version, and neither etcd could read the data afterwards.
+ * The program is kept to read its data. The earlier minik8s can then no longer start here, since its etcd
+ * would write into the data of this version, and neither etcd could read the data afterwards.
  */
 async function setAside(directory: string, earlierBinary: string): Promise<void> {
   const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {

@@ -58,7 +58,7 @@ export async function ownMember(
     return await joinNow(joining, signal);
   } catch (error) {
     signal.throwIfAborted();
-    log.info('this master was not asked to join again, and goes on as the member that it is', {
+    log.info('this master did not join again, and continues as the member that it already is', {
       reason: errorMessage(error),
     });
     return existing;
@@ -83,7 +83,9 @@ async function isOfThisCluster(
   );
 }
 
-/** Throws if the token or the hash is missing, or if the authority here has another hash, `own`. */
+/**
+ * Throws if the token or the hash is missing, or if `own`, the hash of the authority here, is another one.
+ */
 function requireToken({ token, 'ca-cert-hash': hash, 'data-dir': dataDir }: JoinSettings, own?: string) {
   if (token === undefined || hash === undefined) {
     const missing = token === undefined ? 'token (MINIK8S_TOKEN)' : '--ca-cert-hash';

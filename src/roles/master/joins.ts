@@ -1,4 +1,4 @@
-/** Requests of other masters to join, before the app of the API server. */
+/** Handles requests of other masters to join, before any other request reaches the app of the API server. */
 import type { ApiServer } from '../../apiserver/app.ts';
 import { respondText } from '../../apiserver/respond.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -43,7 +43,7 @@ export function joinsOf(
   });
 }
 
-/** Returns the app with the path of the requests to join. */
+/** Returns the app with an additional path, for the requests to join. */
 export const withJoins = (app: App, joins: Joins): App => ({
   fetch: (request, env) =>
     request.url.includes(joinPath)

@@ -1,6 +1,6 @@
 /**
- * The membership of a master with the etcd inside. A master that is alone becomes the first of several in
- * place when another one joins: its etcd is opened to peers, and its controllers become candidates.
+ * The membership of a master with the embedded etcd. A single master becomes the first of several while it
+ * runs, when another one joins: its etcd is opened to peers, and its controllers become candidates.
  */
 import { unlessAborted } from '../../base/abort.ts';
 import { addressKind } from '../../base/addresses.ts';
@@ -76,7 +76,7 @@ export class Membership {
     return this.#inside.etcd.trouble() ?? this.#contact.problem;
   }
 
-  /** Value of the control plane's option. */
+  /** Value of the control plane's option of this name. */
   get sharesStore(): boolean | LaterShared {
     return this.isShared || { begins: this.#begins.signal, onEnded: this.#ended.resolve };
   }
@@ -168,7 +168,7 @@ export class Membership {
     this.#cluster = cluster;
   }
 
-  /** The address of this machine may have changed since the last start. */
+  /** Corrects the member's URL in etcd: the address of this machine may have changed since the last start. */
   async #correctUrl({ peerUrl }: OwnMember): Promise<void> {
     const { members, ownId } = await this.#rpc.list(true);
     const listed = members.find(({ id }) => id === ownId);

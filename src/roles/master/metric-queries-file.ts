@@ -39,7 +39,7 @@ const unique = <const S extends v.GenericSchema<unknown, { readonly metric: stri
       v.array(shape),
       v.check(
         (all) => new Set(all.map(({ metric }) => metric)).size === all.length,
-        'a metric is there twice',
+        'a metric is listed twice',
       ),
     ),
     [],

@@ -53,7 +53,7 @@ const names = (problemsOf: (name: string) => readonly string[]) =>
           }),
         ),
       ),
-      v.check((all) => new Set(all).size === all.length, 'a name is there twice'),
+      v.check((all) => new Set(all).size === all.length, 'a name is listed twice'),
     ),
     [],
   );

@@ -28,13 +28,13 @@ export function parseQueryAnswer(status: number, text: string): readonly Series[
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error(`Prometheus answered ${status}, and no JSON`);
+    throw new Error(`Prometheus answered ${status}, but not with JSON`);
   }
   const answer = v.safeParse(answerShape, value);
   if (!answer.success) {
-    const field = v.getDotPath(answer.issues[0]) ?? 'the whole';
+    const field = v.getDotPath(answer.issues[0]) ?? 'the whole answer';
     throw new Error(
-      `Prometheus answered ${status} in an unknown form (${field}); the query must give an instant vector`,
+      `Prometheus answered ${status} in an unknown form (${field}); the query must return an instant vector`,
     );
   }
   const { output } = answer;

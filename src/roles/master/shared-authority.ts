@@ -12,7 +12,10 @@ import { KeyExistsError, type Store } from '../../storage/store.ts';
 
 export const authorityKey = '/pki/authority';
 
-/** `directory` is used only in the error for a master that already has a different authority. */
+/**
+ * Returns the function that takes the authority from the store, or stores the own one. `directory` is named
+ * in the error for a master that already has a different authority.
+ */
 export function authorityIn(store: Store, directory: string): AgreeOnAuthority {
   return async (own, make) => {
     const authority = (await readAuthority(store)) ?? (await offerAuthority(store, own ?? (await make())));
@@ -33,7 +36,9 @@ export async function publishAuthority(store: Store, authority: KeyAndCertificat
   else if (!value.equals(stored.value)) await store.update(authorityKey, value, stored.revision);
 }
 
-/** Resolves to the stored authority, which may be that of another master that was faster. */
+/**
+ * Stores the authority unless there is one. Resolves to the stored one, which may be that of another master.
+ */
 export async function offerAuthority(
   store: Store,
   authority: KeyAndCertificate,

@@ -14,7 +14,7 @@ import { Membership } from './membership.ts';
 
 /**
  * Timeout of the first answer of the embedded etcd in milliseconds. etcd reads its write-ahead log when it
- * starts: a gigabyte or more if objects are large. A restart of the master would begin that again.
+ * starts: a gigabyte or more if objects are large. A restart of the master would only repeat the reading.
  */
 const etcdStartMs = 300_000;
 

@@ -1,6 +1,6 @@
 /**
- * Bearer tokens from a file, in the form of kube-apiserver's --token-auth-file: a line each,
- * `token,user,uid[,"group1,group2"]`. The file holds secrets, so it must be its owner's alone.
+ * Bearer tokens from a file, in the form of kube-apiserver's --token-auth-file: each line is
+ * `token,user,uid[,"group1,group2"]`. The file holds secrets, so only its owner may be able to read it.
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { TokenEntry } from '../../apiserver/authentication/bearer-token.ts';

@@ -1,4 +1,4 @@
-/** Finds the place in the files of a log from which on it is read, from the end backwards. */
+/** Finds the place at which the reading of a log begins. Searches its files from the end backwards. */
 
 import { type LogFile, openNewest, openOldest, preceding } from '../../kubelet/runtime/log-file-chain.ts';
 import { firstTimeIn } from '../../os/rotating-file.ts';

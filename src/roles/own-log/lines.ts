@@ -6,7 +6,7 @@ const maxLineBytes = 2 ** 20;
 export class Lines {
   #rest: Uint8Array = Buffer.alloc(0);
 
-  /** Returns the lines that are complete with these bytes, without their ends. */
+  /** Returns the lines that these bytes complete, without line ends. */
   add(bytes: Uint8Array): string[] {
     const all = this.#rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.#rest, bytes]);
     const end = all.lastIndexOf(0x0a) + 1;

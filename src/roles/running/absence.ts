@@ -19,7 +19,7 @@ export interface Absence {
   readonly problem?: string;
 }
 
-/** Reads the data directory that the flags name, else that of the installation, else the usual one. */
+/** Reads the data directory that the flags name, else that of the installation, else the default one. */
 export async function readAbsence(target: Target, exists: (path: string) => boolean): Promise<Absence> {
   const installed = await readInstalled().catch(() => undefined);
   const dataDir =

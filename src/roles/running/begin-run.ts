@@ -1,4 +1,4 @@
-/** The begin and the end of a role's run, as `status`, `stop` and `logs` find them. */
+/** The beginning and the end of a role's run, as `status`, `stop` and `logs` find them. */
 import { systemClock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import { rfc3339 } from '../../base/time.ts';

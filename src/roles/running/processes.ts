@@ -133,6 +133,6 @@ function linkOf(path: string): string | undefined {
   }
 }
 
-/** Returns true while the process runs that `found` was. */
+/** Returns true while this process runs; another process with its id is not taken for it. */
 export const stillRuns = ({ pid, identity }: Pick<OwnProcess, 'pid' | 'identity'>): boolean =>
   identityOf(pid) === identity;

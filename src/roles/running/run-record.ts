@@ -13,7 +13,10 @@ import { identityOf } from '../data-directory.ts';
 /** Name of the record in the data directory. */
 export const recordName = 'run.json';
 
-/** Place of a process's log: a file that it rotates, a file of its caller, the journal of a unit, or lost. */
+/**
+ * Place of a process's log: a file that the process rotates, a file that its caller has opened, the journal
+ * of a unit, or a place that does not keep the log, such as a terminal.
+ */
 export type LogPlace =
   | { readonly kind: 'rotated'; readonly path: string }
   | { readonly kind: 'file'; readonly path: string }

@@ -28,7 +28,7 @@ export function environmentOf(pid: number): readonly string[] {
   }
 }
 
-/** Quotes the value alone: a shell takes a quoted name for a program. */
+/** Returns the assignment in a shell. Quotes the value only: a shell takes a quoted name for a program. */
 function assignment(variable: string): string {
   const end = variable.indexOf('=') + 1;
   return `${variable.slice(0, end)}${word(variable.slice(end))}`;
@@ -36,7 +36,7 @@ function assignment(variable: string): string {
 
 const word = (text: string) => (/^[\w./:=,@%+-]+$/.test(text) ? text : quoted(text));
 
-/** Returns the words of a shell that start the process again: in the background, or by its service. */
+/** Returns the shell command that starts the process again: in the background, or by its service. */
 export function startCommand(
   { service, words }: Pick<OwnProcess, 'service' | 'words'>,
   environment: readonly string[],

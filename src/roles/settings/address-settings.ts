@@ -46,7 +46,7 @@ export const addressSettings = define({
   'cluster-dns': {
     about: 'address of cluster DNS',
     hint: 'ADDRESS',
-    usual: 'the tenth of --service-cidr',
+    usual: 'the tenth address of --service-cidr',
     read: address,
     subject: 'Addresses and names of the cluster',
     parts: ['control plane', 'node'],

@@ -111,7 +111,8 @@ export const apiServerSettings = define({
     parts: ['control plane'],
   },
   'service-account-key-age': {
-    about: 'time after which the signing key of those tokens is replaced; the old key still verifies them',
+    about:
+      'time after which the signing key of tokens is replaced; the old key still verifies earlier tokens',
     hint: 'DURATION',
     default: '8760h',
     read: duration('2h', '87600h'),
@@ -151,7 +152,7 @@ export const apiServerSettings = define({
     parts: ['control plane'],
   },
   'etcd-key': {
-    about: 'private key of that client certificate',
+    about: 'private key of the certificate in --etcd-cert',
     hint: 'FILE',
     usual: 'none',
     read: text,

@@ -29,7 +29,7 @@ export const backupSettings = define({
     parts: ['control plane'],
   },
   'backup-passphrase-file': {
-    about: 'file whose first line encrypts the backups',
+    about: 'file whose first line is the passphrase that encrypts backups',
     hint: 'FILE',
     usual: 'not encrypted',
     read: text,
@@ -65,7 +65,7 @@ export const bucketSettings = define({
     parts: ['control plane'],
   },
   'backup-s3-credentials-file': {
-    about: "file of AWS's format with the access key, mode 0600",
+    about: "file with the access key in AWS's format, mode 0600",
     hint: 'FILE',
     usual: 'AWS_* variables',
     read: text,
@@ -73,7 +73,7 @@ export const bucketSettings = define({
     parts: ['control plane'],
   },
   'backup-s3-ca-file': {
-    about: "file with the authority of the service's certificate, in PEM",
+    about: 'CA certificate that verifies the S3 service',
     hint: 'FILE',
     usual: 'known authorities',
     read: text,

@@ -1,9 +1,9 @@
-/** Text of a configuration file with other values of some settings. */
+/** Changes settings in the text of a configuration file. */
 import { isMap, parseDocument } from 'yaml';
 import { UsageError } from '../../base/usage-error.ts';
 
 /**
- * Returns the text of the file with the settings, and everything else as it is: comments, order, other keys.
+ * Returns the text of the file with the settings. Comments, order and other keys stay as they are.
  * Throws UsageError if the text is no configuration file. `path` is named in the error.
  */
 export function withSettings(text: string, settings: Readonly<Record<string, string>>, path: string): string {

@@ -74,7 +74,7 @@ export const controllerSettings = define({
   'prometheus-url': {
     about: 'Prometheus with the custom and external metrics of HorizontalPodAutoscalers',
     hint: 'URL',
-    usual: 'none: such metrics are not known',
+    usual: 'none: such metrics are not available',
     read: serverUrl,
     subject: 'Scaling by load',
     parts: ['control plane'],

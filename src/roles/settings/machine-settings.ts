@@ -99,7 +99,7 @@ export const machineSettings = define({
     parts: ['control plane', 'node', 'slurm-client'],
   },
   'log-file': {
-    about: 'file to write the log to; it is rotated by the bounds below',
+    about: 'file to write the log to; it is rotated by the bounds in --log-file-max-*',
     hint: 'FILE',
     usual: 'standard error, which is not rotated',
     read: directory,

@@ -13,7 +13,7 @@ export type NodeSettings = PartSettings<'node' | 'join'>;
 
 export const nodeConfigFile = '/etc/minik8s/node.yaml';
 
-/** Keys from files of other programs: the key, the setting it stands for, and whether to warn. */
+/** Further accepted keys of the file, each with the setting that it stands for, and whether to warn of it. */
 const spellings: readonly (readonly [string, string, 'as good' | 'old'])[] = [
   ['name', 'node-name', 'as good'],
   ['Name', 'node-name', 'old'],

@@ -11,7 +11,7 @@ const listed = (value: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** Addresses of masters, in the order they are tried; `https://` may be left out. */
+/** Returns the URLs of masters, in the order in which they are tried; the text may leave out `https://`. */
 export function servers(value: string): readonly string[] {
   const all = listed(value).map((word) => (word.includes('://') ? word : `https://${word}`));
   if (all.length === 0 || !all.every(isServer)) {
@@ -35,7 +35,7 @@ function isServer(word: string): boolean {
 /** The URL's own `port` is empty for 443 even if it was written. */
 const hasPort = (word: string) => /:\d+\/?$/.test(word);
 
-/** Blanks and line breaks around a token or a hash come with it from a file or a mail. */
+/** Reads a token. Ignores blanks and line breaks around it, which come from a file or a mail. */
 export function token(given: string): string {
   const value = given.trim();
   if (!/^[a-z0-9]{6}\.[a-z0-9]{16}$/.test(value)) {
@@ -96,7 +96,7 @@ function taint(word: string): TaintValue {
   return { key, ...(value && { value }), effect: effect as TaintValue['effect'] };
 }
 
-/** A quantity such as 10Mi, from `least` to `most` bytes. */
+/** Returns a reader of quantities such as 10Mi, from `least` to `most` bytes. */
 export const bytes =
   (least: number, most: number) =>
   (value: string): number => {

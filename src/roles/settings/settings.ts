@@ -163,7 +163,7 @@ function wordsOf(value: unknown): string {
     .join(',');
 }
 
-/** Returns the text of a configuration file; an empty one if it does not exist and need not. */
+/** Returns the text of a configuration file; an empty text if the file may be missing, and is. */
 export function readConfigText(path: string, mustExist: boolean): string {
   try {
     return readFileSync(path, 'utf8');

@@ -166,7 +166,7 @@ export class ClusterStore implements JobStore {
   }
 }
 
-/** Does nothing if the job is gone, or if another job has its name. */
+/** Calls `write` with the stored job. Does nothing if the job is gone, or if another job has its name. */
 async function unlessAnother(
   { uid }: SlurmJob,
   current: Promise<StoredJob | undefined>,

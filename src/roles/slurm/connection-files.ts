@@ -57,7 +57,7 @@ export async function followConnection(
     reading = reading.then(look);
   });
   watcher.on('error', (error) =>
-    log.warn('the Secret is not followed any more', { error: errorMessage(error) }),
+    log.warn('changes of the Secret are no longer followed', { error: errorMessage(error) }),
   );
   return current;
 }

@@ -31,7 +31,7 @@ export async function readClusterState(
     cluster = opened;
     const server = opened.server;
     const api = await within(io, async () => {
-      await isReady(opened);
+      await requireReady(opened);
       return 'ready' as const;
     });
     if ('problem' in api && api.isSilent) return { ...(server && { server }), api: { problem: api.problem } };
@@ -49,7 +49,7 @@ export async function readClusterState(
 
 type Answer<T> = Known<T> & { readonly isSilent?: true };
 
-/** `isSilent` is true for a server that cannot be reached or does not answer: it is asked nothing else. */
+/** Never rejects. `isSilent` is true if the server does not answer at all, so that nothing else is asked. */
 async function within<T extends object | string>(io: CtlIo, ask: () => Promise<T>): Promise<Answer<T>> {
   try {
     const value = await answerWithin(io.clock, questionMs, ask());
@@ -62,7 +62,7 @@ async function within<T extends object | string>(io: CtlIo, ask: () => Promise<T
 }
 
 /** Rejects with the failed checks of a server that is not ready. */
-async function isReady(cluster: Cluster): Promise<void> {
+async function requireReady(cluster: Cluster): Promise<void> {
   try {
     const { body } = await cluster.open({
       method: 'GET',

@@ -48,9 +48,9 @@ export interface RunningFacts {
   readonly pods?: Known<PodCounts>;
   /** Absent for a master alone, which needs no engine. */
   readonly engine?: Known<string>;
-  /** Size of the database of the etcd inside, in bytes. */
+  /** Size of the database of the embedded etcd, in bytes. */
   readonly etcdBytes?: number;
-  /** The certificate that ends first among those that are not renewed automatically, or not in time. */
+  /** The certificate that expires first. */
   readonly certificate?: CertificateEnd;
 }
 

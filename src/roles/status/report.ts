@@ -80,7 +80,7 @@ function versionText({ version, fileVersion, executable }: RunningFacts): string
   const file = executable === undefined ? '' : `, ${executable.replace(/ \(deleted\)$/, '')}`;
   if (version === undefined) return `unknown${file}`;
   return isReplaced(version, fileVersion)
-    ? `${version}; the file${file} is ${fileVersion} since: a restart runs it`
+    ? `${version}${file}, which is now version ${fileVersion}: a restart runs it`
     : `${version}${file}`;
 }
 

@@ -41,7 +41,9 @@ export async function stopProcess(found: OwnProcess, options: StopOptions): Prom
   return true;
 }
 
-/** systemd does not wait here, so that an abort is noticed; OpenRC has no such option. */
+/**
+ * Stops the service; with systemd without waiting, so that an abort is noticed. OpenRC has no such option.
+ */
 async function stopService(
   exec: Exec,
   service: Service,

@@ -27,7 +27,9 @@ export interface Bundle {
 
 /** Timeout of one part, in milliseconds. */
 const patienceMs = 30_000;
-/** Maximum length of a part in characters. Of a longer part the end is kept, which is the latest of a log. */
+/**
+ * Maximum length of a part in characters. Only the end of a longer part is kept: the latest lines of a log.
+ */
 export const maxOfPart = 8 * 2 ** 20;
 
 /**
@@ -71,7 +73,7 @@ export async function makeBundle(
 async function withinPatience(clock: Clock, read: BundlePart['read']): Promise<string> {
   const [late, over] = [new AbortController(), new AbortController()];
   const timeout = sleep(clock, patienceMs, over.signal).then(() => {
-    const error = new Error(`not there within ${patienceMs / 1000} s`);
+    const error = new Error(`not read within ${patienceMs / 1000} s`);
     late.abort(error);
     throw error;
   });
@@ -79,6 +81,6 @@ async function withinPatience(clock: Clock, read: BundlePart['read']): Promise<s
   try {
     return await Promise.race([read(late.signal), timeout]);
   } finally {
-    over.abort(new Error('it is there'));
+    over.abort(new Error('the part is read'));
   }
 }

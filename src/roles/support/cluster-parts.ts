@@ -105,11 +105,11 @@ async function yamlOf(cluster: Cluster, kind: string, filter: SecretFilter): Pro
       documents[left] = '';
     }
   }
-  if (count === maxObjects) documents.push(`# no more than ${maxObjects} are here\n`);
+  if (count === maxObjects) documents.push(`# only the first ${maxObjects} objects are here\n`);
   return documents.slice(left).join('---\n');
 }
 
-/** One line for each condition, so that a reader sees at a glance which ones report trouble. */
+/** Resolves to one line for each condition, so that a reader finds those that report trouble. */
 async function conditionsOf(cluster: Cluster): Promise<string> {
   const lines: string[] = [];
   for (const kind of ['nodes', 'pods', 'deployments.apps'])
@@ -158,7 +158,7 @@ async function agentMetrics(
   const found: string[] = [];
   for (const path of agentPages) {
     const late = new AbortController();
-    const timer = clock.after(pageMs, () => late.abort(new Error(`not there within ${pageMs / 1000} s`)));
+    const timer = clock.after(pageMs, () => late.abort(new Error(`no answer within ${pageMs / 1000} s`)));
     const either = AbortSignal.any([signal, late.signal]);
     const url = `/api/v1/nodes/${node}/proxy/${path}`;
     const request = { method: 'GET', path: url, signal: either, headers: { accept: '*/*' } } as const;

@@ -92,8 +92,8 @@ async function commandLine(dataDir: string): Promise<string> {
 }
 
 /**
- * Resolves to the end of the log of the last run, with that of the file before a rotation. A log in the
- * journal is a part of its own.
+ * Resolves to the end of the log of the last run, after the end of the file before the last rotation. A log
+ * in the journal is a part of its own.
  */
 async function ownLog(dataDir: string): Promise<string> {
   const record = await readRunRecord(dataDir);

@@ -5,7 +5,7 @@ export const leftOut = '(left out)';
 
 const secretName =
   /passw|pass$|pass.?(?:phrase|code)|pwd$|token|secret|credential|(?:private|api|access|account|encryption|signing|auth).?key|authorization|bearer/i;
-/** Fields with such names hold the name of a Secret, or the lifetime of a token. */
+/** Ends of the names of fields that hold no secret, but for example the name of a Secret or a lifetime. */
 const harmlessName = /(name|namespace|ref|seconds|path|optional|type|kind)s?$/i;
 const isSecretName = (name: string) => secretName.test(name) && !harmlessName.test(name);
 
@@ -144,7 +144,7 @@ export function valuesOf(secret: JsonObject): string[] {
     .flatMap((text) => [text, ...leaves(text)]);
 }
 
-/** The texts in a value that is JSON, such as the passwords of registries. */
+/** Returns the texts in a value that is JSON, such as the passwords of registries. */
 function leaves(text: string): string[] {
   if (!text.startsWith('{')) return [];
   try {

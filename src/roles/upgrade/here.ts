@@ -54,7 +54,7 @@ export async function upgradeHere(installed: Installed, options: HereOptions): P
     if (!options.yes) await confirm();
     await runUpgrade({ exec: systemExec, installed, request, staged, say }, steps);
     say(
-      `minik8s ${next.version} runs; the file before is ${keptPath}, and minik8s upgrade --back installs it again`,
+      `minik8s ${next.version} runs; the previous file is ${keptPath}, and minik8s upgrade --back installs it again`,
     );
     if (hasControlPlane(installed.role) && !backsUp) say('no backup was created');
     return next;
@@ -63,7 +63,7 @@ export async function upgradeHere(installed: Installed, options: HereOptions): P
   }
 }
 
-/** Resolves to the installed executable; after an interrupted upgrade to `next` to the kept one. */
+/** Resolves to the installed executable; after an interrupted upgrade to `next`, to the kept one. */
 async function currentOf(next: Executable): Promise<Pick<UpgradeRequest, 'current' | 'isReplaced'>> {
   const current = await examine(systemExec, executablePath);
   if (!isInterrupted(current.sha256, next.sha256, await runningDigest(systemExec))) return { current };
@@ -76,7 +76,7 @@ export async function requireInstalled(): Promise<Installed> {
   const installed = await readInstalled();
   if (installed?.started !== undefined) return installed;
   throw new Error(
-    `minik8s is not installed as a service here (${recordFile}): replace its file and start it again by hand; its pods go on`,
+    `minik8s is not installed as a service here (${recordFile}): replace its file and start it again by hand; its pods keep running`,
   );
 }
 

@@ -153,7 +153,7 @@ export class OrderedUpgrades {
     const { exec, executable } = this.#options;
     await this.#download(order, signal);
     await rm(this.#logFile, { force: true });
-    // The machine that ordered has created a backup.
+    // The machine that has ordered the upgrade has created a backup.
     const upgrade = ['upgrade', '--yes', '--no-backup', '--file', this.#file, '--sha256', order.sha256];
     const limits = ['--allow-downgrade', '--timeout', `${Math.floor(order.timeoutSeconds)}s`];
     const [program, ...words] = besideService(this.#logFile, [executable, ...upgrade, ...limits]);

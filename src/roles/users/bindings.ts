@@ -54,7 +54,7 @@ export async function grant(cluster: Cluster, { namespace, role, user }: Grant):
   }
 }
 
-/** A Role of the namespace takes precedence over a ClusterRole of the same name. */
+/** Resolves to the kind of the role: a Role of the namespace takes precedence over a ClusterRole. */
 async function roleKind(cluster: Cluster, role: string, namespace: string | undefined): Promise<string> {
   const name = encodeURIComponent(role);
   if (

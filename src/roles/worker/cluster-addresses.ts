@@ -45,6 +45,7 @@ export function addressProblem(
   return undefined;
 }
 
+/** Timeout in milliseconds for reading the Services. */
 const patienceMs = 5_000;
 
 /**

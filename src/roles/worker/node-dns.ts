@@ -53,8 +53,9 @@ export function createNodeDns(
 const resolvedFile = '/run/systemd/resolve/resolv.conf';
 
 /**
- * systemd-resolved writes a loopback address into the file for programs of this machine; inside a pod that
- * address is the pod itself. Another file of systemd-resolved lists the upstream servers.
+ * Returns the path of the resolver configuration whose servers pods can use. systemd-resolved writes a
+ * loopback address into the usual file, and the upstream servers into another one; inside a pod, a loopback
+ * address is the pod itself.
  */
 export function hostResolvConf(): string {
   const usual = '/etc/resolv.conf';

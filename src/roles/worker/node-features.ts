@@ -17,7 +17,7 @@ import { type NodeImagesOptions, nodeImages } from './node-images.ts';
 import { nodeUpgrades } from './node-upgrades.ts';
 import { ownerOf } from './owner.ts';
 
-/** `features`: default all. */
+/** Returns true if the node runs the feature. Without the setting, it runs all. */
 export const runsFeature = ({ features }: Settings<'features'>, name: FeatureName): boolean =>
   features?.includes(name) ?? true;
 

@@ -48,7 +48,7 @@ export function shutdownPeriods(settings: NodeLifeSettings): ShutdownPeriods | u
   const criticalMs = settings['shutdown-grace-period-critical-pods'] ?? Math.floor(totalMs / 3);
   if (criticalMs > totalMs) {
     throw new UsageError(
-      '--shutdown-grace-period-critical-pods must be less than --shutdown-grace-period, of which it is a part',
+      '--shutdown-grace-period-critical-pods must not be more than --shutdown-grace-period, of which it is a part',
     );
   }
   return totalMs > 0 ? { totalMs, criticalMs } : undefined;
@@ -116,8 +116,8 @@ export function signalAfterPods(
 const runlevelEnds = join(runtimeDirectoryOf.openrc, 'rc.stopping');
 
 /**
- * Returns whether systemd, if it runs (sd_booted(3)), is shutting down the whole machine and not only this
- * service, or OpenRC stops all services.
+ * Resolves to true if the whole machine is shutting down, and not only this service: by the state of systemd
+ * if it runs (sd_booted(3)), or else if OpenRC stops all services.
  */
 export async function machineIsStopping(exec: Exec, booted = runtimeDirectoryOf.systemd): Promise<boolean> {
   if (!existsSync(booted)) return existsSync(runlevelEnds);

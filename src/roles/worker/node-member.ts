@@ -98,7 +98,7 @@ class Member {
   readonly #options: MemberOptions;
   readonly #files: NodeFiles;
   readonly #authority: Replaceable<string>;
-  /** Authority that signs certificates of nodes; undefined until a master has been asked. */
+  /** Authority that signs certificates of nodes; undefined until it has been read from a master. */
   readonly #signer: Replaceable<string | undefined> = replaceable(undefined);
   readonly #identity: Replaceable<KeyAndCertificate>;
   readonly #serving: Replaceable<KeyAndCertificate | undefined>;

@@ -1,4 +1,4 @@
-/** Upgrades of this node that an administrator has ordered by its Node. */
+/** Upgrades of this node that an administrator has ordered by an annotation of its Node. */
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { createInformerFactory } from '../../client/shared-informer.ts';

@@ -46,7 +46,7 @@ export const reportsIn = (conditions: ReportedConditions): readonly WebServerRep
     return [{ type, isServed: condition.status === 'True', message: condition.message ?? '' }];
   });
 
-/** Resolves to the hardware addresses of nodes that this machine has spoken with. */
+/** Resolves to the hardware addresses of nodes with which this machine has exchanged packets. */
 async function machinesOf(exec: Exec, nodes: readonly Node[]): Promise<ReadonlySet<string>> {
   const addresses = nodes.flatMap(({ status }) => (status?.addresses ?? []).map(({ address }) => address));
   const { stdout } = await exec('ip', ['-json', '-4', 'neigh', 'show']);

@@ -307,7 +307,7 @@ describe('autoscalers with metrics of Prometheus', { skip: unlessPrometheus, tim
     const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/base/`;
     const right = { 'prometheus-url': url, 'prometheus-ca': ca, 'prometheus-token-file': token };
     const asked = await open(right);
-    await assert.rejects(asked.ask('up'), /Prometheus answered 302, and no JSON/);
+    await assert.rejects(asked.ask('up'), /Prometheus answered 302, but not with JSON/);
     // Replaces the token, as a renewal does.
     await writeFile(token, 'secret-2\n');
     await assert.rejects(asked.ask('up'), /302/);

@@ -88,6 +88,6 @@ describe('a block device', () => {
     await mount('two', 'ext4', ['ro', 'noatime']);
     assert.throws(() => writeFileSync(join(target('two'), 'file'), ''), /EROFS/);
     for (const type of ['../ext4', 'ext4 -x', '', '-V'])
-      await assert.rejects(mount('three', type), /is no type of a file system/);
+      await assert.rejects(mount('three', type), /is not a type of file system/);
   });
 });

@@ -107,7 +107,7 @@ describe('folders of a share', () => {
 
   it('are not created through a link in their place', async () => {
     symlinkSync(join(root, 'nowhere'), folder());
-    await assert.rejects(mountOn('n1'), /of the share is no directory/);
+    await assert.rejects(mountOn('n1'), /of the share is not a directory/);
     assert.equal(existsSync(join(root, 'nowhere')), false);
     assert.equal(await leftMounted('n1'), 0);
   });

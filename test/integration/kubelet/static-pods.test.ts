@@ -216,7 +216,7 @@ describe('static pods', { timeout: 300_000 }, () => {
     });
     stop.abort();
     await running;
-    const missing = `the directory of static pods ${directory} does not exist: make it, and put their manifests into it`;
+    const missing = `the directory of static pods ${directory} does not exist: create it, and put their manifests into it`;
     assert.deepEqual(said(), [missing]);
   });
 

@@ -23,7 +23,7 @@ const without =
   };
 
 const permission =
-  /Operation not permitted.*; root needs the capabilities NET_ADMIN and SYS_ADMIN here: in a container start it with --privileged$/;
+  /Operation not permitted.*; root needs the capabilities NET_ADMIN and SYS_ADMIN here: if this is a container, start it with --privileged$/;
 
 describe('requirements of a node, checked in the real kernel', () => {
   it('are met, and the check leaves no table or link behind', async () => {

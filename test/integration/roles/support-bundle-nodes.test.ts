@@ -71,7 +71,7 @@ describe('a support bundle of a cluster with agents that misbehave', { timeout: 
       const own = text.split('\n').filter((line) => line.startsWith(`# ${node}: `));
       assert.deepEqual(own, [`# ${node}: /metrics`]);
     }
-    assert.equal(text.match(/^# Error: not there within 5 s$/gm)?.length, 2);
+    assert.equal(text.match(/^# Error: no answer within 5 s$/gm)?.length, 2);
     assert.doesNotMatch(missing, /nodes\.txt: not there/);
   });
 

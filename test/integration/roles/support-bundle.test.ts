@@ -222,7 +222,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
   it('names missing parts, with the reason', () => {
     const missing = read('missing.txt');
     assert.match(missing, /^minik8s\/command-line\.txt: minik8s does not run in /m);
-    assert.equal(ended.err, missing.replaceAll(/^(?=.)/gm, 'not in it: '));
+    assert.equal(ended.err, missing.replaceAll(/^(?=.)/gm, 'not in the archive: '));
     assert.match(read('metrics/nodes.txt'), /n1: \/metrics\n# .*(has not reported|not connected)/);
   });
 
@@ -247,7 +247,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
     const { status, err } = await runRoleCommand('support-bundle', supportBundleCommand, config, args);
     assert.equal(status, 0, err);
     assert.ok(performance.now() - from < 60_000);
-    assert.match(err, /not in it: cluster: .*cannot reach the API server/);
+    assert.match(err, /not in the archive: cluster: .*cannot reach the API server/);
     const content = execFileSync('tar', ['-xzOf', file], { encoding: 'utf8', maxBuffer: 2 ** 28 });
     assert.match(content, /before the rotation[^\n]*\nafter the rotation/);
     assert.match(content, /^etcd password=/m);
@@ -262,7 +262,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
     assert.notEqual(status, 0);
     assert.equal(
       err,
-      'error: -o /nosuch/bundle.tar.gz: there is no directory /nosuch; make it, or name another file\n',
+      'error: -o /nosuch/bundle.tar.gz: there is no directory /nosuch; create it, or name another file\n',
     );
   });
 
@@ -276,7 +276,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
     assert.equal(status, 0);
     assert.match(
       err,
-      /not in it: cluster: the cluster's Secrets cannot be read, so nothing of it is here: secrets is forbidden/,
+      /not in the archive: cluster: the cluster's Secrets cannot be read, so nothing of it is here: secrets is forbidden/,
     );
     const names = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' });
     assert.match(names, /machine\/disk\.txt/);

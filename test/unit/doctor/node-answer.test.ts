@@ -21,7 +21,7 @@ describe('the answer of an agent', () => {
 
   it('of another form is refused', () => {
     for (const text of ['[]', 'null', '{}', '"x"', '{"time":"now"}'])
-      assert.throws(() => parseNodeAnswer(text), /the agent answers something else/);
+      assert.throws(() => parseNodeAnswer(text), /its answer has an unknown form/);
     assert.throws(() => parseNodeAnswer('<html>'), SyntaxError);
   });
 

@@ -56,12 +56,12 @@ describe('addresses of the cluster on this machine', () => {
     [
       'a route to a network in the range of Services',
       { routes: [{ dst: '10.96.8.0/24', dev: 'br-1', protocol: 'kernel' }] },
-      "this machine's route to 10.96.8.0/24 by br-1 lies in service-cidr 10.96.0.0/16; give the master and all nodes another service-cidr",
+      "this machine's route to 10.96.8.0/24 through br-1 lies in service-cidr 10.96.0.0/16; give the master and all nodes another service-cidr",
     ],
     [
       'a route to a single address in the range of pods',
       { routes: [{ dst: '10.244.0.7', gateway: '192.0.2.9', dev: 'eth0' }] },
-      "this machine's route to 10.244.0.7 by eth0 lies in cluster-cidr 10.244.0.0/16; give the master and all nodes another cluster-cidr",
+      "this machine's route to 10.244.0.7 through eth0 lies in cluster-cidr 10.244.0.0/16; give the master and all nodes another cluster-cidr",
     ],
     [
       'a route to exactly the range of pods',

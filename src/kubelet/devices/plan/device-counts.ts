@@ -16,8 +16,8 @@ export const countOf = (devices: readonly Device[]): DeviceCount => ({
 });
 
 /**
- * Returns the count while the devices' source is away: nothing new is scheduled, and the capacity is kept for
- * a while.
+ * Returns the count while the devices' source is unreachable: nothing new is scheduled, and the capacity is
+ * kept for a while.
  */
 export const countAway = (capacity: number): DeviceCount => ({ capacity, allocatable: 0 });
 

@@ -84,7 +84,7 @@ export function changeEvents(before: readonly Condition[], after: readonly Condi
 
 const pressures: readonly Pressure[] = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
-/** The reason of the event for a change, such as NodeHasDiskPressure; undefined without a change. */
+/** Returns the reason of the event for a change, such as NodeHasDiskPressure; undefined without a change. */
 function pressureEvent(
   type: Pressure,
   before: readonly Condition[],

@@ -2,7 +2,7 @@
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { PodEnd } from './actions.ts';
 
-/** Milliseconds until the pod's deadline, 0 or less after it; undefined without a deadline. */
+/** Returns the milliseconds until the pod's deadline, 0 or less after it; undefined without a deadline. */
 export function deadlineIn({ metadata, spec, status }: Pod, now: number): number | undefined {
   if (spec.activeDeadlineSeconds === undefined || metadata.deletionTimestamp !== undefined) return undefined;
   const start = status?.startTime === undefined ? now : Date.parse(status.startTime);

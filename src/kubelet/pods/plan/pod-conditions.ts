@@ -57,7 +57,7 @@ export function podConditions(input: ConditionInput): readonly Condition[] {
   ];
 }
 
-/** True while there is a sandbox with its network, as upstream's condition of this name. */
+/** Returns the condition that is True while there is a sandbox with its network, as upstream. */
 function sandboxReadiness({ pod, phase, observed, memory }: ConditionInput): Finding {
   if (observed.sandboxes.some(({ state }) => state === 'running')) return { status: 'True' };
   return { status: 'False', ...(phase === 'Pending' && holdOf(pod, memory)) };

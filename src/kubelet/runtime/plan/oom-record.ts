@@ -1,4 +1,4 @@
-/** Records of the kernel's log about processes that the kernel killed for memory. Pure. */
+/** Records of the kernel's log about processes that the kernel killed for lack of memory. Pure. */
 
 /**
  * Returns the ids of the containers whose process the kernel killed, from a record of /dev/kmsg

@@ -136,7 +136,7 @@ function memoryFamilies(rows: readonly Row[]): readonly Family[] {
     memory('container_memory_mapped_file', 'Bytes of files that are mapped.', 'mapped'),
     memory('container_memory_swap', 'Bytes of swap in use.', 'swap'),
     memory('container_memory_kernel_usage', 'Bytes that the kernel has allocated.', 'kernel'),
-    memory('container_memory_max_usage_bytes', 'The most memory that was used, in bytes.', 'most'),
+    memory('container_memory_max_usage_bytes', 'Maximum memory usage so far, in bytes.', 'most'),
     memory('container_memory_total_active_file_bytes', 'Bytes of active file pages.', 'activeFile'),
     memory('container_memory_total_inactive_file_bytes', 'Bytes of inactive file pages.', 'inactiveFile'),
     counter(

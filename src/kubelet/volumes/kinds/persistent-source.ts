@@ -13,7 +13,7 @@ import { prepareHostPath } from './host-path.ts';
 import { ownGroup } from './own-group.ts';
 import type { PodVolume, VolumePlace, VolumeTools } from './volume-kind.ts';
 
-const lies = (path: string, readOnly = false): VolumePlace => ({ path, readOnly, isAtomic: false });
+const placeAt = (path: string, readOnly = false): VolumePlace => ({ path, readOnly, isAtomic: false });
 
 /** Returns the mount point, for this pod alone, of a source that must be mounted. */
 const mountPlace = ({ mountsOf }: VolumeTools, { pod, volume }: PodVolume) =>
@@ -38,9 +38,9 @@ export async function placeOfSource(
 /** Returns the same place from the facts that are already known, without reading the disk. */
 function knownPlaceOfSource(tools: VolumeTools, of: PodVolume, found: PersistentVolume): VolumePlace {
   const { hostPath, local, nfs } = found.spec;
-  if (hostPath) return lies(hostPath.path);
-  if (local) return lies(devices.has(found) ? mountPlace(tools, of) : local.path);
-  if (nfs) return lies(mountPlace(tools, of), nfs.readOnly);
+  if (hostPath) return placeAt(hostPath.path);
+  if (local) return placeAt(devices.has(found) ? mountPlace(tools, of) : local.path);
+  if (nfs) return placeAt(mountPlace(tools, of), nfs.readOnly);
   throw new VolumeError(
     `no volume plugin matched for persistentvolume ${JSON.stringify(found.metadata.name)}`,
   );

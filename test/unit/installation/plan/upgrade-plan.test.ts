@@ -67,7 +67,7 @@ test('an older version is refused unless it is allowed', () => {
   const back = { ...usual, current: next, next: old };
   assert.throws(() => upgradePlan(up, back), {
     message:
-      '1.0.0+gaaaaaaa is older than 1.1.0, which is installed: give --allow-downgrade, or go back to the file before with minik8s upgrade --back',
+      '1.0.0+gaaaaaaa is older than 1.1.0, which is installed: give --allow-downgrade, or go back to the previous file with minik8s upgrade --back',
   });
   assert.ok(kinds(upgradePlan(up, { ...back, allowsDowngrade: true })).includes('replace'));
 });
@@ -153,5 +153,5 @@ test('a file that is not an executable of this architecture is refused', () => {
     'is an executable for ELF machine 8, and this machine is x64',
   );
   for (const text of ['', '#!/bin/sh\necho a long script\n'])
-    assert.match(executableProblem(Buffer.from(text), 'x64') ?? '', /^is no executable of Linux/);
+    assert.match(executableProblem(Buffer.from(text), 'x64') ?? '', /^is not a Linux executable/);
 });

@@ -125,7 +125,7 @@ describe('certs rotate-ca', () => {
     const cluster = clusterOf({ phase: 'issue', nodes: { a: 0 } });
     await cluster.run('finish');
     assert.deepEqual(cluster.requests, [`POST ${place}?step=finish`]);
-    assert.match(cluster.said.join(''), /^phase {4}finish: the former authority is trusted no more\n/);
+    assert.match(cluster.said.join(''), /^phase {4}finish: the former authority is no longer trusted\n/);
   });
 
   it('fails with the reason of the master if a step is refused, and with the status of another answer', async () => {

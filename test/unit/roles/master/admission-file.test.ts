@@ -179,7 +179,7 @@ plugins:
     [
       'an exempt user who is listed twice',
       security({ exemptions: { usernames: ['a', 'a'] } }),
-      /usernames: a name is there twice/,
+      /usernames: a name is listed twice/,
     ],
     [
       'an unknown version of the PodSecurity configuration',

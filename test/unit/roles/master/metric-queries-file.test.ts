@@ -53,7 +53,7 @@ external:
     [
       'two queries for one metric',
       `${head}pods: [{metric: a, query: 'b{$selector}'}, {metric: a, query: 'c{$selector}'}]`,
-      /pods: a metric is there twice/,
+      /pods: a metric is listed twice/,
     ],
     [
       'allNamespaces in a query for pods',

@@ -31,9 +31,9 @@ describe('an answer of Prometheus', () => {
       JSON.stringify({ status: 'error', errorType: 'bad_data', error: 'parse' }),
       /Prometheus answered 422, bad_data: parse$/,
     ],
-    ['an HTML page', 502, '<html>', /answered 502, and no JSON/],
-    ['a range vector', 200, success({ resultType: 'matrix', result: [] }), /must give an instant vector/],
-    ['a string', 200, success({ resultType: 'string', result: [1, 'x'] }), /must give an instant vector/],
+    ['an HTML page', 502, '<html>', /answered 502, but not with JSON/],
+    ['a range vector', 200, success({ resultType: 'matrix', result: [] }), /must return an instant vector/],
+    ['a string', 200, success({ resultType: 'string', result: [1, 'x'] }), /must return an instant vector/],
     ['null', 200, 'null', /unknown form/],
     [
       'a sample without a value',

@@ -34,9 +34,9 @@ describe('makeBundle', () => {
     const made = bundleOf(parts, clock);
     await clock.advance(30_000);
     const { text, missing } = await made;
-    assert.deepEqual(missing, [`failed: no ${leftOut}`, 'late: not there within 30 s']);
+    assert.deepEqual(missing, [`failed: no ${leftOut}`, 'late: not read within 30 s']);
     assert.match(text, /f\/last\0/);
     assert.match(text, /it is there/);
-    assert.ok(text.includes(`failed: no ${leftOut}\nlate: not there within 30 s\n`));
+    assert.ok(text.includes(`failed: no ${leftOut}\nlate: not read within 30 s\n`));
   });
 });

@@ -128,11 +128,11 @@ describe('minik8s user', () => {
 
   it('refuses names that Kubernetes reserves, names that lead elsewhere, and short lifetimes', async () => {
     for (const [argv, message] of [
-      [['system:admin'], /system:admin: names that begin with system: are Kubernetes' own/],
+      [['system:admin'], /system:admin: names that begin with system: are reserved by Kubernetes/],
       [['ann', '--group=system:masters'], /system:masters: names that begin with system:/],
       [['ann', '--group='], /--group: expected the name of a group/],
-      [['../ann'], /is no name/],
-      [['..'], /is no name/],
+      [['../ann'], /is not a valid name/],
+      [['..'], /is not a valid name/],
       [['ann', 'ben'], /give one name/],
       [[], /give one name/],
       [['ann', '--ttl=9m59s'], /--ttl: expected at least 10m/],

@@ -188,7 +188,7 @@ describe('settings of a node’s life', () => {
     [{ 'eviction-hard': 'memory<1Gi' }, /^--eviction-hard: "memory<1Gi": expected SIGNAL<AMOUNT/],
     [
       { 'shutdown-grace-period': '10s', 'shutdown-grace-period-critical-pods': '11s' },
-      /^--shutdown-grace-period-critical-pods must be less than --shutdown-grace-period, /,
+      /^--shutdown-grace-period-critical-pods must not be more than --shutdown-grace-period, /,
     ],
   ];
   for (const [flags, message] of refused) {
