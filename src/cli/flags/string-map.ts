@@ -20,14 +20,22 @@ export function stringMapOf(flags: Pick<Flags, 'texts'>, name: string): Readonly
   );
 }
 
-/** Splits a line of comma-separated fields; within double quotes, two of them stand for one. */
+/** Splits a line of comma-separated fields; within double quotes, `""` stands for one double quote. */
 function commaFields(text: string): string[] {
   const fields = [''];
   let isQuoted = false;
-  for (const part of text.split(/("|,)/)) {
-    if (part === '"') isQuoted = !isQuoted;
-    else if (part === ',' && !isQuoted) fields.push('');
-    else fields[fields.length - 1] += part;
+  let closedAt: number | undefined;
+  const parts = text.split(/("|,)/);
+  for (const [index, part] of parts.entries()) {
+    if (part === ',' && !isQuoted) fields.push('');
+    else if (part !== '"') fields[fields.length - 1] += part;
+    else {
+      // An empty part separates two quotes that follow one another.
+      const isSecond = !isQuoted && closedAt === index - 2 && parts[index - 1] === '';
+      if (isSecond) fields[fields.length - 1] += '"';
+      if (isQuoted) closedAt = index;
+      isQuoted = !isQuoted;
+    }
   }
   return fields;
 }
