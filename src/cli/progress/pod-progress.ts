@@ -154,7 +154,7 @@ async function askNodes(
       try {
         return pullsIn(await cluster().get(`/api/v1/nodes/${encodeURIComponent(node)}/proxy/pulls`));
       } catch {
-        // The user is not permitted to query this node, or the node has no such report.
+        // The user may not query this node, or the node does not report pulls.
         silent.add(node);
         return [];
       }
