@@ -42,7 +42,7 @@ export class LiveTable implements Disposable {
     this.#screen.show(() => this.#text());
   }
 
-  /** Shows a list that is not printed: a table in place has all objects. */
+  /** Shows the objects of the first list also with --watch-only, since a table in place has all objects. */
   learn(list: JsonObject): void {
     this.list(list);
   }
