@@ -173,7 +173,7 @@ for (const [what, object, message] of [
   [
     'two of a name',
     { kind: 'Workflow', name: 'w', WorkflowNodes: [1, 2].map(() => ({ Type: 'Task', Name: 'a' })) },
-    'node a: there are two of this name',
+    'node a: two nodes have this name',
   ],
   [
     'another type',

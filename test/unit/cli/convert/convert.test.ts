@@ -68,7 +68,7 @@ for (const [value, percent] of [
     const metrics = { cpuPercent: value, memoryPercent: 40 };
     const { object, notes } = one(hpa({ scaleTargetRef: target, ...bounds, metrics }));
     assert.deepEqual(object.spec.metrics, [byShare('cpu', percent), byShare('memory', 40)]);
-    assert.match(notes.join('\n'), /f:1: spec\.metrics\.cpu: is counted against resources\.requests/);
+    assert.match(notes.join('\n'), /f:1: spec\.metrics\.cpu: is a share of resources\.requests/);
   });
 
 for (const field of ['scaleTargetRef', 'workload'])
@@ -174,7 +174,10 @@ test('volumes and claims whose size is a text', () => {
     ],
   );
   assert.equal(one(claim).object.spec.storageClassName, undefined, 'the default class makes one');
-  assert.match(String(converted(volume({})).errors[0]?.message), /spec\.remote: nothing says which server/);
+  assert.match(
+    String(converted(volume({})).errors[0]?.message),
+    /spec\.remote: expected the address of a server/,
+  );
 });
 
 test('a pod whose paths are texts', () => {
