@@ -98,7 +98,7 @@ async function showPodProgress(
   const say = () => {
     const [pod] = seen.pods;
     if (!isPod(target)) work.say(podsText(seen.pods, seen.pulls));
-    else work.say(pod ? podText(pod, seen.pulls) : 'not there');
+    else work.say(pod ? podText(pod, seen.pulls) : 'does not exist');
   };
   const begun = progress.delayMs > 0 ? sleep(clock, progress.delayMs, over.signal) : Promise.resolve();
   await Promise.allSettled([
