@@ -51,7 +51,7 @@ describe('an autoscaler', () => {
     ['STATEFULSET', 'StatefulSet'],
     ['Rollout', 'Rollout'],
   ])
-    it(`of a ${word} is one of a ${kind}`, () => {
+    it(`for a ${word} scales a ${kind}`, () => {
       const { made } = convertedOne(hpa({ scaleTargetRef: { kind: word, name: 'web' }, ...byCpu }));
       assert.deepEqual(made.spec.scaleTargetRef, { apiVersion: 'apps/v1', kind, name: 'web' });
     });

@@ -195,7 +195,7 @@ describe('volumes', () => {
       },
     ],
   ] as const)
-    it(`may be ${what}`, () => {
+    it(`are converted: ${what}`, () => {
       const { made, notes } = convertedOne(volume(spec));
       assert.deepEqual([made.spec, notes], [expected, []]);
     });
@@ -241,7 +241,7 @@ describe('a Service', () => {
       ['f: spec.clusterIP: left out: the cluster assigns an address'],
     ],
   ] as const)
-    it(`${what}`, () => {
+    it(`is converted ${what}`, () => {
       const converted = convertedOne({ kind: 'Service', metadata, spec });
       assert.deepEqual([converted.made.spec, converted.notes], [expected, notes]);
     });
