@@ -39,7 +39,7 @@ export interface Io {
   kubernetesFields(): Promise<FieldTable>;
   /** Aborts when the user interrupts; the command then ends with status 130 and prints nothing. */
   readonly signal: AbortSignal;
-  /** Sets the exit status of a command that throws no error. Without a call, the exit status is 0. */
+  /** Sets the exit status. Without a call and without an error, it is 0. */
   exitWith(status: number): void;
 }
 

@@ -97,7 +97,9 @@ class ApplyCommand {
       await this.#applyReported(target);
   }
 
-  /** Applies the manifests of a set, after its parent names all of their kinds and namespaces. */
+  /**
+   * Makes the parent of a set name all kinds and namespaces of the manifests, and then applies the manifests.
+   */
   async #applySet(set: ApplySet): Promise<void> {
     const targets: ManifestTarget[] = [];
     for await (const target of manifestTargets(this.#context, this.#cluster, 'apply'))
