@@ -20,22 +20,14 @@ export function stringMapOf(flags: Pick<Flags, 'texts'>, name: string): Readonly
   );
 }
 
+/** Matches a quoted part, a comma, or other text; a quote that stays open reaches to the end. */
+const csvPart = /"(?<quoted>(?:[^"]|"")*)"?|(?<comma>,)|(?<plain>[^",]+)/g;
+
 /** Splits a line of comma-separated fields; within double quotes, `""` stands for one double quote. */
 function commaFields(text: string): string[] {
   const fields = [''];
-  let isQuoted = false;
-  let closedAt: number | undefined;
-  const parts = text.split(/("|,)/);
-  for (const [index, part] of parts.entries()) {
-    if (part === ',' && !isQuoted) fields.push('');
-    else if (part !== '"') fields[fields.length - 1] += part;
-    else {
-      // An empty part separates two quotes that follow one another.
-      const isSecond = !isQuoted && closedAt === index - 2 && parts[index - 1] === '';
-      if (isSecond) fields[fields.length - 1] += '"';
-      if (isQuoted) closedAt = index;
-      isQuoted = !isQuoted;
-    }
-  }
+  for (const { groups: { quoted, comma, plain = '' } = {} } of text.matchAll(csvPart))
+    if (comma !== undefined) fields.push('');
+    else fields[fields.length - 1] += quoted?.replaceAll('""', '"') ?? plain;
   return fields;
 }
