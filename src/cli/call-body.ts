@@ -1,12 +1,12 @@
-/** The argument of a call. */
+/** The argument of a call of a function, a workflow or a trigger. */
 
 import { UsageError } from '../base/usage-error.ts';
 import { readBounded } from '../os/bounded-file.ts';
 import type { VerbContext } from './verb.ts';
 
 /**
- * Resolves to the text itself, the text of a file for `@FILE`, or standard input for `@-`. Throws if it is
- * not JSON.
+ * Resolves to the text itself, to the text of a file for `@FILE`, to standard input for `@-`, or to `{}`
+ * without an argument. Rejects with UsageError if the text is not JSON.
  */
 export async function callBody({ io }: VerbContext, word: string | undefined): Promise<string> {
   if (word === undefined) return '{}';

@@ -49,19 +49,22 @@ const examples = [
   'ctl explain pods.spec.containers # read what a field means',
 ];
 
-/** Returns a function that runs a plugin on the PATH; undefined is its result if no plugin has the name. */
+/**
+ * Returns a function that runs the plugin whose name the words begin with. It resolves to the plugin's exit
+ * status, or to undefined if the PATH has no such plugin.
+ */
 const pluginRunner = (io: CtlIo) => async (words: readonly string[]) => {
   const found = findPlugin(io.env.PATH ?? '', words);
   return found && runPlugin(found.file, found.args, { ...io.env });
 };
 
-type Ports = Pick<CtlIo, 'kubernetesFields' | 'features' | 'calledAs'>;
+type ClientParts = Pick<CtlIo, 'kubernetesFields' | 'features' | 'calledAs'>;
 
 /** Returns the client of this process. Call it once. */
-export const processCommand = (ports: Ports): AnyCommand => ctlCommand(processIo(ports));
+export const processCommand = (parts: ClientParts): AnyCommand => ctlCommand(processIo(parts));
 
 /** Returns the process's own streams, and Ctrl-C as a signal. Call it once. */
-export function processIo(ports: Ports): CtlIo {
+export function processIo(parts: ClientParts): CtlIo {
   // `ctl get -w | head` closes the pipe early: the command then ends without an error. main reports other
   // errors.
   process.stdout.on('error', (error) => {
@@ -90,7 +93,7 @@ export function processIo(ports: Ports): CtlIo {
     homeDirectory: homedir(),
     clock: systemClock,
     random: systemRandom,
-    ...ports,
+    ...parts,
     signal,
     exitWith: (status) => {
       process.exitCode = status;

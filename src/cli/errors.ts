@@ -79,12 +79,12 @@ export class FaultsError extends Error {
   }
 }
 
-/** Several errors have already been reported one by one: only the exit status is left to set. */
+/** The errors of the command have already been reported: only the exit status is left to set. */
 export class ReportedError extends Error {
   override readonly name = 'ReportedError';
 }
 
-/** Printed like any other error; the command ends with this exit status. */
+/** An error that is printed like any other, and ends the command with this exit status. */
 export class ExitError extends Error {
   override readonly name = 'ExitError';
   readonly status: number;

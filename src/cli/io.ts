@@ -12,8 +12,8 @@ export interface Io {
   out(text: string): void;
   err(text: string): void;
   /**
-   * Resolves when the reader of standard output has read enough for more output; rejects when `signal`
-   * aborts. Without this wait, an endless log would fill the memory. If absent, there is always room.
+   * Resolves when standard output has room for more text; rejects when `signal` aborts. Without this wait, an
+   * endless log would fill the memory if its reader is slow. If absent, there is always room.
    */
   room?(): Promise<void>;
   /** Reads all of standard input. */
@@ -24,7 +24,10 @@ export interface Io {
   readonly columns?: { readonly out?: number | undefined; readonly err?: number | undefined };
   /** Returns the size of the terminal of standard output; undefined if its cursor cannot be moved. */
   readonly screen?: () => TerminalSize | undefined;
-  /** Display of long operations: lines of a terminal, or rare notes where errors go to no terminal. */
+  /**
+   * Display of long operations: lines that change on a terminal, or a note from time to time if standard
+   * error is no terminal.
+   */
   readonly progress?: Progress;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
@@ -36,7 +39,7 @@ export interface Io {
   kubernetesFields(): Promise<FieldTable>;
   /** Aborts when the user interrupts; the command then ends with status 130 and prints nothing. */
   readonly signal: AbortSignal;
-  /** Sets the exit status if it is not 0 and no error is thrown. */
+  /** Sets the exit status. Without a call and without an error, it is 0. */
   exitWith(status: number): void;
 }
 

@@ -1,7 +1,8 @@
 /**
  * Commands and flags of kubectl 1.32 that ctl does not have, each with what to do instead. The message of an
  * unknown command or flag ends with this text. test/integration/cli/kubectl-verbs.test.ts compares this table
- * with the real kubectl: an entry that is missing here, or that ctl has meanwhile, fails it.
+ * with the real kubectl: the test fails if an entry is missing here, or names something that ctl has
+ * meanwhile.
  */
 
 const noFunctions = 'ctl runs no functions, plugins or containers for a kustomization';
@@ -12,7 +13,10 @@ const noHelm =
 const allOf = (words: string, refusal: string): Readonly<Record<string, string>> =>
   Object.fromEntries(words.split(' ').map((word) => [word, refusal]));
 
-/** Refusals by command, without the name of the program; the empty name is ctl itself. */
+/**
+ * Refusals by command, such as `apply`; the empty name stands for `ctl` itself, with the flags of every
+ * command.
+ */
 const byCommand: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': {
     alpha: "kubectl's alpha commands change from version to version; ctl has none",

@@ -1,11 +1,11 @@
 /**
- * The client under the name kubectl, a link to the executable. Messages and help name its commands
- * `minik8s ctl get` or `ctl get`; this module gives them the name that was typed.
+ * The names of commands in messages and help when the client is called through a link with the name kubectl:
+ * `kubectl get` in place of `minik8s ctl get` or `ctl get`.
  */
 
 /**
- * Returns a function that replaces the name of the client in a text, where one of the commands follows, and
- * everywhere in its long form. Sentences about the client, such as `ctl has no …`, keep its name.
+ * Returns a function that writes `kubectl` for `minik8s ctl` everywhere in a text, and for `ctl` before the
+ * name of a command. Sentences about the client, such as `ctl has no …`, keep its name.
  */
 export function namedKubectl(commands: readonly string[]): (text: string) => string {
   const short = new RegExp(`(?<![\\w./-])ctl (?=(?:${commands.join('|')})(?![\\w-]))`, 'g');

@@ -8,7 +8,7 @@ const prefixes = ['minik8s-', 'kubectl-'];
 
 export interface Plugin {
   readonly path: string;
-  /** Reason why it cannot be called; absent if it can. */
+  /** Reason why the plugin cannot be called; absent if it can be called. */
   readonly problem?: string;
 }
 

@@ -6,8 +6,8 @@ import { printBody } from './print-body.ts';
 import type { VerbContext } from './verb.ts';
 
 /**
- * Returns the path of --raw. Throws UsageError for a path that is none, and for flags that exclude it:
- * `excluded` are flags of the verb which mean nothing for a raw request.
+ * Returns the path of --raw. Throws UsageError for an invalid path, and for flags that cannot be combined
+ * with --raw: `excluded` are flags of the verb that a raw request would ignore.
  */
 export function rawPath(flags: Flags, excluded: readonly string[]): string {
   const path = flags.text('raw') ?? '';

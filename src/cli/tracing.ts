@@ -1,6 +1,7 @@
 /**
- * Traces a command as a span, if the standard variables of OpenTelemetry name a collector, or contain the
- * trace of which the command is a part. Without these variables none of the tracing code is loaded.
+ * Traces a command as a span if OTEL_EXPORTER_OTLP_ENDPOINT names a collector; without it, the code that
+ * sends spans is not loaded. TRACEPARENT makes the command, or its requests if it has no span, part of a
+ * trace.
  */
 import { errorMessage, type Logger, silentLogger } from '../base/log.ts';
 import { during } from '../base/tracing/current-span.ts';

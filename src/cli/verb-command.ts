@@ -56,7 +56,7 @@ const withHelp = (
   ...(words !== undefined && { forms: [words].flat() }),
 });
 
-/** Returns the commands of a group; a verb that is there under a second name is an alias of the first. */
+/** Returns the commands of a group. If a verb has several names, the later ones are aliases of the first. */
 function commandsOf(
   verbs: Readonly<Record<string, Verb | VerbGroup>>,
   io: CtlIo,
@@ -79,7 +79,10 @@ function commandsOf(
   return Object.fromEntries(commands);
 }
 
-/** Returns the command, which rejects words that only kubectl has (used by src/dispatch.ts). */
+/**
+ * Returns the command with the reasons for which it rejects words that only kubectl has; src/dispatch.ts
+ * prints them.
+ */
 export function withRefusals(command: AnyCommand, name: string): AnyCommand {
   return { ...command, elsewhere: (word: string) => refusalOf(name, word) } as AnyCommand;
 }
@@ -91,7 +94,8 @@ async function runVerb(verb: Verb, flags: Flags, outside: CtlIo, line: readonly 
   const { columns = {} } = outside;
   const colorsOf = (width: number | undefined) => paletteFor(color, outside.env, width !== undefined);
   const { message } = colorsOf(columns.err);
-  // Errors, warnings and states of objects hold texts of strangers.
+  // Errors, warnings and states of objects contain text that anybody may have written, so its control
+  // characters are escaped.
   const io: CtlIo = { ...outside, err: (text) => outside.err(message(shown(text))) };
   const verbosity = flags.whole('v') ?? 0;
   const reported: unknown[] = [];
@@ -132,7 +136,7 @@ function failForWarnings(flags: Flags, cluster: Cluster | undefined, report: (er
   if (count > 0) report(new Error(`${count} warning${count === 1 ? '' : 's'} received`));
 }
 
-/** Reports the error that ended a verb and sets the exit status. Throws a UsageError again. */
+/** Reports the error that ended a verb and sets the exit status. Rethrows a UsageError. */
 function endWith(error: unknown, io: Io, report: (error: unknown) => void): void {
   if (error instanceof UsageError) throw error;
   if (error instanceof ReportedError) io.exitWith(1);
@@ -144,7 +148,7 @@ function endWith(error: unknown, io: Io, report: (error: unknown) => void): void
 
 /**
  * Prints where the objects of NotFound errors exist, or which names resemble theirs, unless the user
- * interrupted. The errors are printed already, so none is added.
+ * interrupted. An error of this search is dropped.
  */
 async function printOtherNamespaces(
   cluster: Cluster | undefined,
@@ -163,8 +167,8 @@ async function printOtherNamespaces(
 }
 
 /**
- * Prints the command line of `ctl` for a command line in the form of another system, if that form is the
- * reason why a kind was not found.
+ * Prints the command line to type instead if a kind was not found and the command line has the form of
+ * another system.
  */
 function printOtherForm(io: Io, reported: readonly unknown[], line: readonly string[]): void {
   if (!reported.some((error) => error instanceof UnknownResourceError)) return;
@@ -172,13 +176,13 @@ function printOtherForm(io: Io, reported: readonly unknown[], line: readonly str
   if (instead !== undefined) io.err(`Note: type instead: ${instead}\n`);
 }
 
-/** Returns the same error; a 401 without a reason gets the client's explanation of its credentials. */
+/** Returns the same error; a 401 also gets what the client finds wrong with its credentials, if anything. */
 function withCredentialsProblem(error: unknown, cluster: Cluster | undefined): unknown {
   const why = error instanceof StatusError && error.status.code === 401 && cluster?.credentialsProblem?.();
   return why ? inContext(error, why) : error;
 }
 
-/** Returns true for an error that outdated resources of the server may have caused. */
+/** Returns true for an error that an outdated cache of the server's resources may have caused. */
 const mayBeStale = (error: unknown): boolean =>
   error instanceof UnknownResourceError ||
   (error instanceof StatusError && isNotFound(error) && !error.status.details?.name);

@@ -1,4 +1,4 @@
-/** Verbs of `ctl`: what each command is made of, and what it gets to run. */
+/** Verbs of `ctl`: the definition of a command, and the context in which it runs. */
 import type { Palette } from '../terminal/color.ts';
 import type { Rules } from '../why/rule.ts';
 import type { Cluster } from './connection/cluster.ts';
@@ -36,18 +36,18 @@ export type CommandGroup = (typeof commandGroups)[number];
 export interface Verb {
   /** One sentence in the imperative, without a full stop. */
   readonly about: string;
-  /** Heading under which the list of commands of `ctl` has it. */
+  /** Heading of the command in the help of `ctl`. */
   readonly group?: CommandGroup;
-  /** Forms of its words, such as `POD` or `TYPE [NAME...]`; absent if it takes none. */
+  /** Forms of the command's words, such as `POD` or `TYPE [NAME...]`; absent if it takes none. */
   readonly words?: string | readonly string[];
   readonly flags?: FlagTable;
   /** Command lines for the help, without `minik8s`, each with its purpose: `ctl get pods # list the pods`. */
   readonly examples?: readonly string[];
-  /** Words in front of the typed words. */
+  /** Words that are put in front of the typed words, such as the kind of a verb that works with one kind. */
   readonly firstWords?: readonly string[];
   /** Sub-commands, by the word after the command's name. */
   readonly inner?: Readonly<Record<string, Verb | VerbGroup>>;
-  /** An interrupt is its usual end: status 0. */
+  /** True if the command usually ends by an interrupt, which then gives status 0. */
   readonly untilInterrupted?: true;
   run(context: VerbContext): Promise<void>;
 }
@@ -60,8 +60,8 @@ export interface VerbGroup {
 }
 
 /**
- * Prints the log of an object that has no pods. `given` are the flags of `logs` that were given; throws
- * UsageError for unknown ones.
+ * Prints the log of an object of a kind without pods. `given` are the flags of `logs` on the command line;
+ * rejects with UsageError for one that the kind does not support.
  */
 export type PrintLog = (
   context: VerbContext,
@@ -80,7 +80,7 @@ export interface CtlFeatures {
   readonly logs: Readonly<Record<string, () => Promise<PrintLog>>>;
 }
 
-/** The effects of a command, with the parts of `ctl` that features add. */
+/** The effects that a command may use, with the parts of `ctl` that features add. */
 export interface CtlIo extends Io {
   /** Name of the link through which the client is called; absent for `minik8s ctl`. */
   readonly calledAs?: 'kubectl';

@@ -184,7 +184,7 @@ test('Dns objects route host names and paths to Services', async (context) => {
     await kubectl('expose', 'deployment', 'api', '--name=late', '--port=80', '--target-port=8080');
     await kubectl('wait', '--for=condition=Ready', 'dns/shop', '--timeout=60s');
     await answers(`${shop}/late`, /^hello from api-.* 200$/s);
-    assert.match(await ctl('why', 'dns/shop'), /^dns\/shop is as wished$/m);
+    assert.match(await ctl('why', 'dns/shop'), /^dns\/shop has no problem$/m);
     await kubectl('scale', 'deployment', 'api', '--replicas=0');
     await answers(`${shop}/late`, /not available\s+503$/);
     assert.equal((await firstCause(ctl, 'dns/shop'))?.rule, 'service-selector');

@@ -28,7 +28,7 @@ const nginxImage = `minik8s-test/nginx-why:${process.pid}`;
 const slowly = { intervalMs: 2000, timeoutMs: 150_000 };
 
 test('ctl why names the cause of each fault first, and the named change mends the object', async (context) => {
-  // An Ingress is as wished only if a node serves it.
+  // An Ingress has no problem only if a node serves it.
   context.after(() => docker('image', 'rm', '-f', nginxImage).then(() => undefined));
   await makeNginxImage(nginxImage);
   const host = await Host.start(context, { images: [helloImage, nginxImage] });
@@ -82,7 +82,7 @@ test('ctl why names the cause of each fault first, and the named change mends th
     }
   }
   await waitFor(
-    'everything is as wished',
+    'no problem found',
     async () => {
       const { problems } = await ask('-A');
       if (problems.length > 0) throw new Error(JSON.stringify(problems));
@@ -90,6 +90,6 @@ test('ctl why names the cause of each fault first, and the named change mends th
     },
     slowly,
   );
-  assert.equal(await ctl('why', '-A'), 'everything is as wished\n');
-  assert.match(await ctl('why', 'deployment/web', '-n', 'why-image'), /^deployment\/web is as wished$/m);
+  assert.equal(await ctl('why', '-A'), 'no problem found\n');
+  assert.match(await ctl('why', 'deployment/web', '-n', 'why-image'), /^deployment\/web has no problem$/m);
 });

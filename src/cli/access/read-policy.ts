@@ -17,7 +17,7 @@ function words(object: JsonObject, field: string): string[] {
   return Array.isArray(list) ? list.map(String) : [];
 }
 
-/** Empty lists are left out. */
+/** Returns the rule of an object without its empty lists. */
 export function readRule(object: JsonObject): PolicyRule {
   const lists = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const;
   const given = lists.map((field) => [field, words(object, field)] as const);

@@ -41,7 +41,7 @@ const isProtected = (object: JsonObject) => metadataOf(object).annotations[autoU
 
 /**
  * Returns the reconciliation of a role. `existing` is undefined if there is no such role. Throws an Error if
- * there are too many rules.
+ * the rules stand for too many permissions to compare.
  */
 export function planRole(
   wanted: JsonObject,

@@ -16,10 +16,10 @@ const kindsAnnotation = 'applyset.kubernetes.io/contains-group-kinds';
 const resourcesAnnotation = 'applyset.kubernetes.io/contains-group-resources';
 const idLabel = 'applyset.kubernetes.io/id';
 const memberLabel = 'applyset.kubernetes.io/part-of';
-/** Label of a definition of custom resources whose objects may be parents. */
+/** Label of a CustomResourceDefinition whose objects may be parents. */
 export const parentTypeLabel = 'applyset.kubernetes.io/is-parent-type';
 
-/** Name of the tool that owns a set; its format is kubectl's, so it is kubectl's name. */
+/** Name of the tool that owns a set: kubectl's name, since the set has kubectl's format. */
 const tool = 'kubectl';
 const toolVersion = 'v1.32.0';
 export const applySetManager = `${tool}-applyset`;
@@ -30,7 +30,10 @@ export interface ApplySetParent {
   readonly name: string;
 }
 
-/** Reads `[RESOURCE[.GROUP]/]NAME`; a Secret without a resource. Throws UsageError without a name. */
+/**
+ * Reads `[RESOURCE[.GROUP]/]NAME`; without RESOURCE, the parent is a Secret. Throws UsageError without a
+ * name.
+ */
 export function parentOf(all: ApiResources, text: string, namespace: string | undefined): ApplySetParent {
   const slash = text.indexOf('/');
   const name = text.slice(slash + 1);
@@ -73,8 +76,8 @@ export interface Contents {
 export const nothingApplied: Contents = { kinds: new Set(), namespaces: new Set() };
 
 /**
- * Returns what the parent says of its set. Throws if the object is not the parent of this set, or belongs to
- * another tool: what it names must not be deleted.
+ * Returns the kinds and namespaces that the parent names. Throws if the object is not the parent of this set,
+ * or belongs to another tool: what it names must not be deleted.
  */
 export function contentsOf(object: JsonObject, parent: ApplySetParent, all: ApiResources): Contents {
   const { labels, annotations } = metadataOf(object);
@@ -127,7 +130,7 @@ export function servedKinds(
   };
 }
 
-/** Returns the contents of both: what the parent names while the command runs, and after a failure. */
+/** Returns the contents of both sets, which the parent names while the command runs, and after a failure. */
 export const superset = (one: Contents, other: Contents): Contents => ({
   kinds: one.kinds.union(other.kinds),
   namespaces: one.namespaces.union(other.namespaces),

@@ -62,7 +62,10 @@ export class ApplySet {
     return { ...target, object: asMember(target.object, this.#parent) };
   }
 
-  /** Makes the parent name everything that this command may touch, so that an interrupt leaves no orphans. */
+  /**
+   * Makes the parent name every kind and namespace that this command may change, so that the next command
+   * finds all members even after an interrupt.
+   */
   async begin(targets: readonly ManifestTarget[]): Promise<void> {
     this.#before = await this.#read();
     this.#now = {
@@ -82,7 +85,9 @@ export class ApplySet {
     return memberSelector(this.#parent);
   }
 
-  /** Makes the parent name only what was applied now, and kinds whose members could not be looked for. */
+  /**
+   * Makes the parent name only what this command applied, and the kinds whose members could not be listed.
+   */
   async end(): Promise<void> {
     const { gone } = servedKinds(this.#before, this.#all);
     const kept: Contents =
@@ -104,7 +109,7 @@ export class ApplySet {
     }
   }
 
-  /** Applies the parent on the server; fields of other managers are taken over. */
+  /** Applies the parent on the server; after a conflict, takes over the fields of other managers. */
   async #write(contents: Contents): Promise<void> {
     if (this.#dryRun === 'client') return;
     const manifest = parentManifest(this.#parent, contents);

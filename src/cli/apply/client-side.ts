@@ -32,7 +32,7 @@ export interface ClientSideOptions {
 export interface Applied {
   readonly outcome: 'created' | 'configured' | 'unchanged' | 'serverside-applied';
   readonly object: JsonObject;
-  /** UID of the object on the server; empty if it would be created. */
+  /** UID of the object on the server; empty in a dry run that would create the object. */
   readonly uid: string;
 }
 
@@ -76,7 +76,7 @@ export class ClientSideApply {
     }
     const { uid, resourceVersion } = metadataOf(current);
     this.#warn(target, current);
-    // kubectl compares nothing in a dry run of its own, and prints what the server has.
+    // In a dry run on the client, kubectl compares nothing and prints the server's object.
     if (this.#options.dryRun === 'client') return { outcome: 'configured', object: current, uid };
     const original = readLastApplied(current) ?? {};
     const strategic = await this.#schemaOf(target);
@@ -170,7 +170,7 @@ export class ClientSideApply {
   }
 }
 
-/** Returns true for an error that --force answers by creating the object again. */
+/** Returns true for an error after which --force deletes the object and creates it again. */
 const isUnchangeable = (error: unknown): boolean =>
   isConflict(error) || (error instanceof StatusError && error.status.reason === 'Invalid');
 

@@ -40,7 +40,7 @@ function withoutClient(
   applier: string,
 ): readonly ManagedFieldsEntry[] {
   const isClients = (entry: ManagedFieldsEntry) => isOf(entry, client, 'Update');
-  // If no manager has applied on the server yet, the client's entry becomes the applier's.
+  // If the applier has no entry yet, the client's entry becomes that of the applier.
   const target = entries.find((entry) => isOf(entry, applier, 'Apply')) ?? entries.find(isClients);
   if (!target) return entries;
   const same = entries.find((entry) => isClients(entry) && entry.apiVersion === target.apiVersion);

@@ -1,7 +1,7 @@
 /**
- * Choice of the objects that `apply --prune` deletes. An object is deleted only if it is of a kind that is
- * pruned, in a namespace of the manifests or of --namespace, of the selector or the apply set, was applied
- * before, and is none of the objects that were applied now. Pure.
+ * Choice of the objects that `apply --prune` deletes. An object is deleted only if its kind is pruned, its
+ * namespace is that of --namespace or of a manifest, it matches the selector or belongs to the apply set, it
+ * was applied before, and it was not applied now. Pure.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { matches, parseLabelSelector } from '../../apimachinery/labels.ts';
@@ -13,7 +13,8 @@ import { metadataOf } from '../objects/objects.ts';
 
 /**
  * Kinds that are pruned without --prune-allowlist. kubectl 1.32 also prunes Namespaces and PersistentVolumes,
- * and announces to stop it: here a kind without namespace is pruned only if the allowlist has it.
+ * and announces that it will stop doing so; here a cluster-scoped kind is pruned only if the allowlist has
+ * it.
  */
 const usualKinds = [
   'core/v1/ConfigMap',
@@ -82,14 +83,14 @@ export function collectionsToPrune(
 export interface PruneRule {
   /** Selector of the labels; undefined for all objects that were applied. */
   readonly labelSelector: string | undefined;
-  /** UIDs of the objects that were applied now. */
+  /** UIDs of the objects that this command applied. */
   readonly applied: ReadonlySet<string>;
   /** True if an object must have the annotation of an earlier apply; false for members of an apply set. */
   readonly needsAnnotation: boolean;
 }
 
 /**
- * Returns the objects of a collection to delete. What the server was asked for is checked again: an object of
+ * Returns the objects of a collection to delete. The server's selection is checked again: an object of
  * another namespace or without the labels is kept, and so is one without a UID.
  */
 export function prunedObjects(

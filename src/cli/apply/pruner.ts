@@ -29,9 +29,9 @@ interface Pruned {
 }
 
 /**
- * Deletes what the rule selects of the collections. All collections are read before the first deletion: one
- * that cannot be read rejects, and nothing is deleted. A deletion that fails is reported, and the others
- * continue; the result is then false.
+ * Deletes the objects of the collections that the rule selects. All collections are read before the first
+ * deletion: if one cannot be read, the result is a rejection and nothing is deleted. A deletion that fails is
+ * reported, and the other objects are still deleted; the result is then false.
  */
 export async function prune(
   context: VerbContext,
@@ -93,7 +93,7 @@ export async function membersOf(
   }));
 }
 
-/** Deletes exactly the object that was read, not one that has its name by now. */
+/** Deletes exactly the object that was read, not a newer one with the same name. */
 async function remove(
   { cluster }: VerbContext,
   { target, object }: Pruned,

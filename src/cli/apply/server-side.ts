@@ -34,8 +34,8 @@ export interface ServerSideOptions {
 }
 
 /**
- * Resolves to the resulting object. Rejects with the server's StatusError; for a conflict the message has the
- * remedy.
+ * Resolves to the resulting object. Rejects with the server's StatusError; for a conflict, the message also
+ * says what to do.
  */
 export async function applyOnServer(
   cluster: Cluster,
@@ -64,7 +64,7 @@ export async function applyOnServer(
     return upgraded ? await send(target.object) : object;
   } catch (error) {
     options.warn(
-      `Warning: it was applied, but fields that were applied without --server-side may stay: ${errorMessage(error)}\n`,
+      `Warning: the object was applied, but fields that were applied without --server-side may stay: ${errorMessage(error)}\n`,
     );
     return object;
   }
@@ -84,7 +84,7 @@ async function keepAnnotation(
   return send({ apiVersion, kind, metadata }, annotationManager, false);
 }
 
-/** Resolves to true if the object had managers of client-side apply. */
+/** Moves the fields of client-side managers to `manager`; resolves to false if there is nothing to move. */
 async function upgrade(
   cluster: Cluster,
   applied: JsonObject,
@@ -114,7 +114,8 @@ async function upgrade(
 function withAdvice(error: unknown): unknown {
   if (!(error instanceof StatusError)) return error;
   const message =
-    `${error.message}\nOthers have these fields. To take them all, run the command again with --force-conflicts. To leave some to ` +
-    'them, remove those from the manifest; with the values that they have now in the manifest both of you have them.';
+    `${error.message}\nOther field managers own these fields. To take over all of them, run the command again with ` +
+    '--force-conflicts. To leave a field to its manager, remove the field from the manifest. To share it, give ' +
+    'the field in the manifest the value that it has on the server.';
   return new StatusError({ ...error.status, message });
 }

@@ -10,7 +10,7 @@ import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 import { decide } from './certificate-decision.ts';
 
 const node: Verb = {
-  about: 'approve machines that wait to join or were deleted: those named, or all that wait',
+  about: 'approve machines that wait to join, or let a deleted one in again; default: all that wait',
   words: '[NODE...]',
   examples: [
     'ctl add node # approve all machines that wait',
@@ -34,15 +34,15 @@ const node: Verb = {
   },
 };
 
-/** Makes the Node of a machine that does not wait, and warns. */
+/** Creates the Node for a machine that does not wait for approval, and warns. */
 async function addUnasked(context: VerbContext, name: string): Promise<void> {
   const { io } = context;
   const added = await makeNode(context, name);
   io.out(`node/${name} ${added ? 'added' : 'is in the cluster already'}\n`);
-  if (added) io.err(nobodyWaits(name));
+  if (added) io.err(noMachineWaits(name));
 }
 
-const nobodyWaits = (name: string) =>
+const noMachineWaits = (name: string) =>
   `Warning: no machine named ${name} waits for approval: unless a machine of this name was deleted from the cluster, ` +
   `node/${name} stays NotReady until a machine joins as ${name}; to undo this: minik8s ctl delete node ${name}\n`;
 

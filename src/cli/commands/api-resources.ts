@@ -22,7 +22,7 @@ const flagTable = {
   verbs: { type: 'string', hint: 'VERB,…', about: 'only resources that support all of these verbs' },
   categories: { type: 'string', hint: 'CATEGORY,…', about: 'only resources of all of these categories' },
   'sort-by': { type: 'string', hint: 'name|kind', about: 'order of the list', usual: 'by API group' },
-  cached: { type: 'boolean', about: 'use the resources that an earlier command has kept, if there are any' },
+  cached: { type: 'boolean', about: 'use the cached resources of an earlier command, if there are any' },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
 } as const satisfies FlagTable;
 

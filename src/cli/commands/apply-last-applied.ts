@@ -63,7 +63,7 @@ export const setLastApplied: Verb = {
     'create-annotation': { type: 'boolean', about: 'also for objects without the annotation' },
   },
   examples: [
-    'ctl apply set-last-applied -f web.yaml --create-annotation # take a manifest for what was applied last',
+    'ctl apply set-last-applied -f web.yaml --create-annotation # record a manifest as the last applied one',
   ],
   async run(context) {
     const { flags } = context;

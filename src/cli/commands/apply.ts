@@ -32,10 +32,10 @@ export const apply: Verb = {
   },
   examples: [
     'ctl apply -f web.yaml # apply a file',
-    'ctl apply -f manifests/ -R # apply all files of a directory and of those in it',
+    'ctl apply -f manifests/ -R # apply all files of a directory and its subdirectories',
     'cat web.yaml | minik8s ctl apply -f - # apply what another program prints',
     'ctl apply -f web.yaml --dry-run=server # check it on the server without storing it',
-    'ctl apply -f shop/ -R --prune -l app=shop # delete also what the manifests have no more',
+    'ctl apply -f shop/ -R --prune -l app=shop # also delete objects that the manifests no longer contain',
     'ctl apply -f shop/ --prune --all --prune-allowlist=core/v1/ConfigMap # the same for one type',
   ],
   async run(context) {
@@ -77,7 +77,7 @@ class ApplyCommand {
   async run(): Promise<void> {
     const { flags } = this.#context;
     const prunes = flags.on('prune');
-    // Kinds that are missing from an older list would be left out of a set without a word.
+    // A cached list of resources may lack kinds, whose objects would not be pruned, without a message.
     const all = prunes ? await this.#cluster.resources({ fresh: true }) : [];
     const reference = flags.text('applyset');
     const set = reference ? await ApplySet.open(this.#cluster, all, reference, this.#dryRun) : undefined;
@@ -97,7 +97,9 @@ class ApplyCommand {
       await this.#applyReported(target);
   }
 
-  /** Applies the manifests of a set, whose parent names all of their kinds and namespaces before. */
+  /**
+   * Makes the parent of a set name all kinds and namespaces of the manifests, and then applies the manifests.
+   */
   async #applySet(set: ApplySet): Promise<void> {
     const targets: ManifestTarget[] = [];
     for await (const target of manifestTargets(this.#context, this.#cluster, 'apply'))
@@ -146,7 +148,7 @@ class ApplyCommand {
       io.out(this.#format?.(only) ?? '');
       return;
     }
-    // The fields of the list are in the order of Go's type, those of its items in their own.
+    // The fields of the List are in the order of Go's type; those of its items are sorted by name.
     const items = this.#printed.map((object) => sortKeys(object) as JsonObject);
     const list = { kind: 'List', apiVersion: 'v1', metadata: {}, items };
     io.out(madeFormat(flags)?.(list) ?? '');

@@ -80,7 +80,10 @@ export const reconcile: Verb = {
   },
 };
 
-/** Returns the dry run. Throws UsageError for a command line without files, and for what kubectl rejects. */
+/**
+ * Returns the value of --dry-run. Throws UsageError without files, for arguments, and for --dry-run=server,
+ * as kubectl does.
+ */
 function checkedDryRun(flags: Flags): 'none' | 'client' {
   requireManifests(flags);
   if (flags.words.length > 0) throw new UsageError('no arguments are allowed');
@@ -143,8 +146,8 @@ async function write(
 }
 
 /**
- * Creates the namespace if it does not exist. A user who may not read or create namespaces gets the error of
- * the following request.
+ * Creates the namespace if it does not exist. A user who may not read namespaces gets the error of the
+ * following request.
  */
 async function ensureNamespace(cluster: Cluster, name: string): Promise<void> {
   const namespaces = '/api/v1/namespaces';

@@ -128,7 +128,7 @@ async function resourceOf(context: VerbContext, word: string, warn: (text: strin
   }
 }
 
-/** Resources of rules that no server lists. */
+/** Resources of RBAC rules that no server lists. */
 const undiscovered: ReadonlySet<string> = new Set(['users', 'groups']);
 
 const notNamespaced = ({ group, plural }: Asked) =>
@@ -162,7 +162,7 @@ async function list({ cluster, flags, io, palette }: VerbContext): Promise<void>
 const whoami: Verb = {
   about: 'print the user name and groups with which the server authenticated you',
   flags: printFlags,
-  examples: ['ctl auth whoami # see as whom requests are made'],
+  examples: ['ctl auth whoami # see as which user you make requests'],
   async run({ cluster, flags, io, palette }) {
     const format = await typedFormat({ io, flags });
     const review = await cluster().send('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {
@@ -194,7 +194,7 @@ export const auth: VerbGroup = {
   group: 'Troubleshooting and Debugging Commands',
   examples: [
     'ctl auth can-i create deployments # check a permission',
-    'ctl auth whoami # see as whom requests are made',
+    'ctl auth whoami # see as which user you make requests',
   ],
   verbs: { 'can-i': canI, whoami, reconcile },
 };

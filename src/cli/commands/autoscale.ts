@@ -96,7 +96,7 @@ interface Limits {
   readonly cpuPercent: number | undefined;
 }
 
-/** A negative number counts as absent, as in kubectl. */
+/** Returns the bounds and the target. A negative number counts as absent, as in kubectl. */
 function limitsOf(given: Flags): Limits {
   const [min = -1, max = -1, percent = -1] = [
     given.whole('min'),

@@ -15,7 +15,7 @@ const words = {
   deny: { type: 'Denied', reason: 'KubectlDeny', done: 'denied', not: 'Approved' },
 } as const;
 
-/** Same number of tries as kubectl. */
+/** Maximum number of tries, as in kubectl. */
 const maxTries = 10;
 
 export const conditionsOf = (request: JsonObject) => recordsAt(request, 'status', 'conditions');

@@ -95,7 +95,7 @@ async function namespacesOf({ flags, cluster }: VerbContext): Promise<string[]> 
   return given.length > 0 ? given.map(partOf) : ['kube-system', cluster().namespace];
 }
 
-/** Returns the name; throws for one that would be another place in the folder. */
+/** Returns the name. Throws for a name that would lead to another place than a file of the folder. */
 function partOf(name: string): string {
   if (name !== '' && name !== '.' && name !== '..' && !name.includes('/')) return name;
   throw new UsageError(`${JSON.stringify(name)} is not the name of an object`);

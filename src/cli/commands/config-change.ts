@@ -1,6 +1,6 @@
 /**
- * The verbs of `ctl config` that change the kubeconfig: the file that has the entry, or for a new entry the
- * file of --kubeconfig, the first existing one of $KUBECONFIG, or the one in use.
+ * The verbs of `ctl config` that change the kubeconfig. An entry is changed in the file that has it; a new
+ * entry goes to the file of --kubeconfig, the first existing file of $KUBECONFIG, or the file in use.
  */
 import { UsageError } from '../../base/usage-error.ts';
 import { sourceFiles } from '../create/source-files.ts';
@@ -61,7 +61,7 @@ export const setContext: Verb = {
     namespace: { ...connectionFlags.namespace, about: 'namespace of the context', usual: 'unchanged' },
   },
   examples: [
-    'ctl config set-context --current --namespace=shop # make a namespace the usual one',
+    'ctl config set-context --current --namespace=shop # make a namespace the default',
     'ctl config set-context shop --cluster=main --user=ann --namespace=shop # add a context',
   ],
   async run(context) {
@@ -219,7 +219,7 @@ export const setProperty: Verb = {
   about: 'set one field, such as clusters.main.server',
   words: 'PROPERTY VALUE',
   flags: {
-    'set-raw-bytes': { type: 'boolean', about: 'the value of a field of bytes is not yet base64' },
+    'set-raw-bytes': { type: 'boolean', about: 'the value of a bytes field is plain text, not base64' },
   },
   examples: ['ctl config set contexts.main.namespace shop # set one field by its path'],
   async run({ io, flags }) {

@@ -132,7 +132,7 @@ export const config: VerbGroup = {
   group: 'Other Commands',
   examples: [
     'ctl config get-contexts # list the contexts',
-    'ctl config set-context --current --namespace=shop # make a namespace the usual one',
+    'ctl config set-context --current --namespace=shop # make a namespace the default',
   ],
   verbs: {
     view,

@@ -33,7 +33,7 @@ export const convert: Verb = {
   words: '-f FILE',
   flags: flagTable,
   examples: [
-    'ctl convert -f old.yaml # print the manifest in the words of Kubernetes',
+    'ctl convert -f old.yaml # print the manifest in the form of Kubernetes',
     'ctl convert -f old.yaml | minik8s ctl apply -f - # apply it',
   ],
   async run(context) {

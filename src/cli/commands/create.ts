@@ -89,7 +89,7 @@ function writerOf({ flags, cluster }: VerbContext): Write {
   };
 }
 
-/** Opens one object in the editor; what is saved without a change is not created, as in kubectl. */
+/** Opens one object in the editor; an object that is saved without a change is not created, as in kubectl. */
 async function editBefore(context: VerbContext, target: ManifestTarget, write: Write): Promise<void> {
   const output = context.flags.text('output');
   await runEditSession(context, {

@@ -58,7 +58,7 @@ export const dashboard: Verb = {
 async function openDirectly(own: Cluster, isUrl: boolean, io: Io): Promise<void> {
   const url = own.dial('/dashboard/').url.replace(/^wss:/, 'https:');
   const code = await newCode(own);
-  // The browser may read its page until the code is over.
+  // The browser may read its page until the code expires.
   await openUntil(url, code, isUrl, io, isUrl ? Promise.resolve() : sleep(io.clock, codeMs, io.signal));
 }
 
@@ -95,5 +95,5 @@ async function newCode(cluster: Cluster): Promise<string> {
     const isAbsent = error instanceof StatusError && [403, 404].includes(error.status.code);
     if (!isAbsent) throw error;
   }
-  throw new Error('the server has no dashboard: it is no minik8s, or runs with --dashboard=false');
+  throw new Error('the server has no dashboard: it is not minik8s, or runs with --dashboard=false');
 }

@@ -1,4 +1,7 @@
-/** `ctl debug`: a container beside those of a pod, a changed copy of a pod, or a pod that sees a node. */
+/**
+ * `ctl debug`: adds a container to a pod, or creates a changed copy of a pod, or a pod on a node, for
+ * debugging.
+ */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isRecord } from '../../apimachinery/equality.ts';
 import { requiredType } from '../../apimachinery/field-types.ts';
@@ -88,7 +91,7 @@ async function readCustom(path: string, signal: AbortSignal): Promise<JsonObject
   throw new UsageError(`ctl debug: ${path} does not contain a valid container spec`);
 }
 
-/** Returns the named objects; a name without a type is that of a pod. Throws for a type without names. */
+/** Returns the named objects; a name without a type is that of a pod. */
 async function targetsOf(context: VerbContext, words: readonly string[]): Promise<ObjectTarget[]> {
   const named = words.map((word) => (word.includes('/') ? word : `pods/${word}`));
   const found = await resolveTargets(context, named);
@@ -183,7 +186,7 @@ async function addContainer(
   }
 }
 
-/** Returns true for the 404 of a server that has no such subresource: it names no pod. */
+/** Returns true for the 404 of a server without the subresource, which names no pod. */
 const isWithoutSubresource = (error: unknown): boolean =>
   error instanceof StatusError && error.status.reason === 'NotFound' && !error.status.details?.name;
 

@@ -70,9 +70,9 @@ export const remove: Verb = {
     'ctl delete pod web # delete an object and wait until it is gone',
     'ctl delete -f web.yaml # delete the objects of a manifest',
     'ctl delete deployments,services -l app=web # delete objects by label',
-    'ctl delete pod web --now # leave the pod one second to end',
+    'ctl delete pod web --now # give the pod one second to terminate',
     'ctl delete pods --all --wait=false # delete all pods of the namespace without waiting',
-    'ctl delete -f web.yaml --interactive # see what will be deleted, and agree or not',
+    'ctl delete -f web.yaml --interactive # list what will be deleted, and ask before',
   ],
   async run(context) {
     const { io, flags } = context;
@@ -123,7 +123,7 @@ async function isConfirmed({ io }: VerbContext, objects: readonly ObjectTarget[]
   return text.trim().split(/\s/)[0]?.toLowerCase() === 'y';
 }
 
-/** Returns the error with the file of the object, if it has one. */
+/** Returns the error with the manifest's file in front, if the object comes from a file. */
 const ofFile = (error: unknown, file: string | undefined) =>
   file === undefined ? error : inContext(error, `error when deleting ${JSON.stringify(file)}`);
 

@@ -21,7 +21,7 @@ const flagTable = {
   'show-events': {
     type: 'boolean',
     on: true,
-    about: 'show the events of each object, and why it is not as wished',
+    about: 'show the events of each object, and the first cause of its problem',
   },
 } as const satisfies FlagTable;
 
@@ -58,12 +58,12 @@ export const describe: Verb = {
 };
 
 /**
- * Resolves to the finder of first causes. Undefined without events, and for the client under the name kubectl
- * whose output goes to no terminal: programs read the same bytes as from kubectl.
+ * Resolves to the finder of first causes. Undefined without events, and if a program reads the output of the
+ * client under the name kubectl: it gets the same bytes as from kubectl.
  */
 async function causesFor({ flags, io }: VerbContext, cluster: Cluster): Promise<ObjectCauses | undefined> {
-  const isRead = io.calledAs === 'kubectl' && io.columns?.out === undefined;
-  if (isRead || !flags.on('show-events')) return undefined;
+  const isForProgram = io.calledAs === 'kubectl' && io.columns?.out === undefined;
+  if (isForProgram || !flags.on('show-events')) return undefined;
   return new ObjectCauses(cluster, await ruleBook(io.features));
 }
 

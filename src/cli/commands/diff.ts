@@ -41,7 +41,8 @@ const flagTable = {
 } as const satisfies FlagTable;
 
 export const diff: Verb = {
-  about: 'show what apply would change, by $KUBECTL_EXTERNAL_DIFF or diff -u -N; exit status 1 if anything',
+  about:
+    'show what apply would change, by $KUBECTL_EXTERNAL_DIFF or diff -u -N; exit status 1 for differences',
   group: 'Advanced Commands',
   words: '-f FILE',
   flags: flagTable,
@@ -182,7 +183,7 @@ async function applied(
  */
 async function compare({ env, out }: Io, live: string, merged: string): Promise<number> {
   const [program = 'diff', ...args] = (env.KUBECTL_EXTERNAL_DIFF || 'diff -u -N').split(/\s+/);
-  // kubectl has the folders in front of the options of another program.
+  // kubectl passes the folders before the options of $KUBECTL_EXTERNAL_DIFF.
   const words = env.KUBECTL_EXTERNAL_DIFF ? [live, merged, ...args] : [...args, live, merged];
   const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...env } });
   child.stdout.setEncoding('utf8').on('data', out);

@@ -1,4 +1,7 @@
-/** `ctl edit`: opens objects in the user's editor, again with the errors until the server accepts them. */
+/**
+ * `ctl edit`: opens objects in the user's editor, and reopens them with the errors until the server accepts
+ * them.
+ */
 import { deepEqual, type JsonObject } from '../../apimachinery/equality.ts';
 import { goJson } from '../../apimachinery/go-json.ts';
 import { withLastApplied } from '../apply/last-applied.ts';

@@ -137,7 +137,7 @@ function changedHere(before: JsonObject, { field, changes, overwrite }: Change):
   return { object, differing, absent: removed.filter((key) => !Object.hasOwn(entries, key)) };
 }
 
-/** Sends what differs. */
+/** Sends the differences; resolves to the changed object. */
 async function changed(
   cluster: Cluster,
   target: ObjectTarget,

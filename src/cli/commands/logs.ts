@@ -134,7 +134,9 @@ type LogOf = { readonly pods: readonly Pod[] } | { readonly print: () => Promise
 interface Source {
   readonly pod: ObjectTarget;
   readonly container: string;
-  /** Why the container waits, as the pod's status has it; empty if it does not, or without a message. */
+  /**
+   * Message of the pod's status on why the container waits; empty if it does not wait, or without a message.
+   */
   readonly waits: string;
 }
 
@@ -162,7 +164,7 @@ async function podsOf(context: VerbContext, cluster: Cluster): Promise<LogOf> {
   return { pods: await podsBehind(context, cluster, target) };
 }
 
-/** Returns the object whose log is meant. Throws UsageError if the words name none. */
+/** Returns the object whose log is printed. Throws UsageError if the words name none. */
 async function namedObject(context: VerbContext): Promise<ObjectTarget> {
   const { flags } = context;
   const [word, container, ...more] = flags.words;
@@ -259,15 +261,15 @@ async function printLog(
   }
 }
 
-/** Prints why a container without a log waits. The server's error has the reason alone. */
+/** Prints why a container without a log waits. The server's error has only the reason. */
 function noteWait(io: VerbContext['io'], error: unknown, waits: string): void {
   if (waits !== '' && error instanceof StatusError && / is waiting to start: /.test(error.message))
     io.err(`Note: ${waits}\n`);
 }
 
 /**
- * Replaces a transport error. The broken connection may be that to the API server, or one behind it: to the
- * node's agent, or from the agent to the engine.
+ * Yields the body, and replaces a transport error. The broken connection may be the one to the API server, or
+ * one behind it: to the kubelet, or from the kubelet to the container engine.
  */
 async function* untilCut(body: AsyncIterable<Uint8Array>, what: string): AsyncIterable<Uint8Array> {
   try {

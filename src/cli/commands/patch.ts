@@ -88,7 +88,7 @@ const types = ['strategic', 'merge', 'json'] as const;
 
 /**
  * Returns a function that prints the patched object as -o says, or a line that says whether it has changed. A
- * dry run is marked on a terminal alone, because the output of kubectl does not mark it.
+ * dry run is marked only on a terminal, because kubectl does not mark it.
  */
 function printerOf({
   flags,
@@ -104,7 +104,7 @@ function printerOf({
   };
 }
 
-/** Returns the object with the patch, which no server has seen. Throws for a patch that does not fit. */
+/** Returns the object with the patch, which the client applies. Throws for a patch that does not fit. */
 function patchedHere(
   before: JsonObject,
   body: unknown,

@@ -96,7 +96,7 @@ export const proxy: Verb = {
   examples: [
     'ctl proxy # serve the API at a port of this machine',
     'ctl proxy --port=8011 --www=./site --www-prefix=/my/ # serve also files of a directory',
-    'ctl proxy --port=0 --api-prefix=/k8s-api --reject-methods=POST,PUT,PATCH,DELETE # serve reads alone, at a free port',
+    'ctl proxy --port=0 --api-prefix=/k8s-api --reject-methods=POST,PUT,PATCH,DELETE # serve only reads, at a free port',
     'ctl proxy --unix-socket=/tmp/api.sock # serve it at a socket of this machine',
   ],
   async run({ flags, io, cluster }) {
@@ -190,7 +190,7 @@ function proxyServer(forwarder: ApiForwarder, settings: ProxySettings, folder: s
       refuseUpgrade(
         socket,
         action.kind === 'refuse' ? action.status : 404,
-        'no connection of this kind here',
+        'the proxy does not forward this upgrade',
       );
   });
   return server;

@@ -66,7 +66,7 @@ export const replace: Verb = {
   examples: [
     'ctl replace -f web.yaml # replace an object as a whole',
     'ctl replace -f web.yaml --force # delete it, and create it again',
-    'ctl replace -f pod.yaml --force --grace-period=5 # leave the old pod five seconds to end',
+    'ctl replace -f pod.yaml --force --grace-period=5 # give the old pod five seconds to terminate',
     'ctl replace --raw /api/v1/namespaces/default/configmaps/settings -f settings.json # send a file as it is',
   ],
   async run(context) {
@@ -142,7 +142,7 @@ function requireFittingFlags(flags: Flags): void {
     throw new UsageError('--grace-period and --timeout must have --force specified');
 }
 
-/** A manifest without a resourceVersion replaces the object whatever its version is. */
+/** Replaces the object; a manifest without a resourceVersion replaces any version of it. */
 async function put(
   cluster: Cluster,
   path: string,
@@ -167,7 +167,8 @@ async function remove(context: VerbContext, target: ManifestTarget): Promise<voi
     kind: 'DeleteOptions',
     apiVersion: 'v1',
     ...propagationOf(flags),
-    // The new object may only begin once the old one has ended: 0 would not wait for that.
+    // The new object may only be created once the old one has ended; a grace period of 0 would not wait for
+    // that.
     ...(seconds !== undefined && seconds >= 0 && { gracePeriodSeconds: Math.max(seconds, 1) }),
   };
   try {

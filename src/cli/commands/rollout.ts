@@ -46,7 +46,10 @@ import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 
 const common = { ...selectorFlag, ...fileFlags } as const satisfies FlagTable;
 
-/** Resolves to the workloads; a type alone means all of them. None is no error, but is reported. */
+/**
+ * Resolves to the workloads; a type alone means all of them. If there are none, a message is printed, which
+ * is no error.
+ */
 async function targetsOf(context: VerbContext): Promise<ObjectTarget[]> {
   requireType(context.flags);
   const targets = await resolveObjects(context);
@@ -221,7 +224,7 @@ async function printHistory(
   const cluster = context.cluster();
   const object = await cluster.get(targetPath(target));
   const all = await revisionsOf(cluster, target, object);
-  // A workload without any revision has none to miss, as in kubectl; -o has nothing to print for it.
+  // For a workload without revisions, --revision is no error, as in kubectl, unless -o is given.
   const isEmpty = all.length === 0 && !format;
   const one = isEmpty ? undefined : wantedRevision(all, wanted);
   const name = `${kindName(target.resource)}/${target.name}`;
@@ -230,7 +233,7 @@ async function printHistory(
   else for (const revision of one ? [one] : all) io.out(format(revisionAsObject(whose, revision)));
 }
 
-/** Returns undefined if none is wanted. Throws if the wanted one does not exist. */
+/** Returns undefined if `wanted` is 0. Throws if there is no such revision. */
 function wantedRevision(all: readonly Revision[], wanted: bigint): Revision | undefined {
   if (wanted === 0n) return undefined;
   const one = findRevision(all, wanted);

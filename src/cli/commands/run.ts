@@ -77,7 +77,7 @@ export const run: Verb = {
     'ctl run -it --rm shell --image=busybox --restart=Never -- sh # open a shell in a pod that is deleted at its end',
     'ctl run web --image=nginx --env=COLOR=blue --labels=app=web # set variables and labels',
     'ctl run web --image=nginx --dry-run=client -o yaml # print the manifest',
-    'ctl run web --image=nginx --port=80 --expose # make a Service for it too',
+    'ctl run web --image=nginx --port=80 --expose # also create a Service for it',
     `ctl run web --image=nginx --overrides='{"spec":{"nodeName":"node-1"}}' # change the pod that is made`,
   ],
   async run(context) {
@@ -93,7 +93,7 @@ export const run: Verb = {
         const service = await create(context, 'services', serviceOf(request));
         made.push(service);
         io.out(print(service.object));
-        // kubectl separates the two twice: as YAML is printed, and as run does.
+        // kubectl writes two separators between the objects: one of its YAML printer, and one of run itself.
         if (flags.text('output') === 'yaml') io.out('---\n');
       }
       const [{ target, object }] = made as [Created];
@@ -118,7 +118,7 @@ async function create({ flags, cluster }: VerbContext, type: string, made: JsonO
   const resource = findResource(await cluster().resources(), type);
   const target = { resource, namespace, name: metadataOf(made).name };
   if (dryRun === 'client') return { target, object: namespaceGiven ? inNamespace(made, namespace) : made };
-  // The server warns of fields that --overrides has and the kind has not.
+  // The server warns about fields of --overrides that the kind does not have.
   const query = writeQuery(dryRun, 'Warn', fieldManagerOf(flags));
   const object = withConfig(made, flags.on('save-config'));
   return {
@@ -197,7 +197,7 @@ async function untilStarted(context: VerbContext, target: ObjectTarget): Promise
   return await until(context, target, (pod) => isRunning(pod) || hasEnded(pod));
 }
 
-/** Rejects if the condition is not met before the timeout, or if the pod is deleted. */
+/** Resolves to the pod when it meets the condition. Rejects after the timeout, and if the pod is deleted. */
 async function until(
   { flags, io, cluster }: VerbContext,
   target: ObjectTarget,

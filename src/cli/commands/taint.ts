@@ -78,8 +78,8 @@ function requireNodes(flags: Flags, words: readonly string[]): void {
 const maxTries = 10;
 
 /**
- * Controllers write taints too, and the list is replaced as a whole, so a write must be based on the version
- * that was read.
+ * Changes the taints of a node. Controllers write taints too, and a write replaces the whole list, so it must
+ * be based on the version that was read.
  */
 async function taintNode(
   cluster: Cluster,

@@ -1,4 +1,4 @@
-/** `ctl top --watch`: the usage again and again, with its course on a terminal. */
+/** `ctl top --watch`: shows the usage repeatedly, with graphs of the last readings on a terminal. */
 import { sleep } from '../../base/clock.ts';
 import type { TerminalSize } from '../../terminal/progress-plan.ts';
 import { Screen } from '../../terminal/screen.ts';
@@ -10,7 +10,7 @@ import type { TopRow } from './top-rows.ts';
 
 /** Milliseconds between two readings: metrics cannot be watched, and change every few seconds. */
 const everyMs = 5000;
-/** Number of readings that a course shows. */
+/** Number of readings that a graph shows. */
 const width = 20;
 
 /** A row of the usage, with its cells in the table. */
@@ -25,8 +25,8 @@ export interface TopReading {
 }
 
 /**
- * Shows readings until the user stops the command: in place with the course of each row on a terminal, one
- * below the other as plain tables elsewhere.
+ * Shows readings until the user stops the command: on a terminal in place, with a graph for each row;
+ * elsewhere as plain tables, one below the other.
  */
 export async function showLive(context: VerbContext, read: () => Promise<TopReading>): Promise<void> {
   const { io, flags } = context;
@@ -44,12 +44,12 @@ async function drawReadings(
   read: () => Promise<TopReading>,
 ): Promise<void> {
   const { clock, signal, out } = io;
-  const courses = new Courses();
+  const graphs = new Graphs();
   using screen = new Screen({ write: out, size: () => io.screen?.() ?? size, clock });
   while (!signal.aborted) {
     const reading = await read();
-    courses.add(reading.lines.map(({ row }) => row));
-    const rows = reading.lines.map(({ row, cells }) => [...cells, ...courses.of(row)]);
+    graphs.add(reading.lines.map(({ row }) => row));
+    const rows = reading.lines.map(({ row, cells }) => [...cells, ...graphs.of(row)]);
     const header = headerOf(reading);
     const headers = header.length > 0 ? [...header, 'CPU', 'MEMORY'] : [];
     screen.show(() => new TableWriter(palette).format(rows, headers));
@@ -70,8 +70,8 @@ async function printReadings(
   }
 }
 
-/** The last readings of each row; those of rows that have gone are dropped. */
-class Courses {
+/** The last readings of each row; those of rows that no longer exist are dropped. */
+class Graphs {
   #uses: ReadonlyMap<string, readonly Use[]> = new Map();
 
   add(rows: readonly TopRow[]): void {

@@ -22,7 +22,7 @@ const common = {
   watch: {
     type: 'boolean',
     short: 'w',
-    about: 'read again every 5 s; on a terminal in place, with the course of each row',
+    about: 'read again every 5 s; on a terminal in place, with a graph for each row',
   },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
   'use-protocol-buffers': {
@@ -60,7 +60,7 @@ const node: Verb = {
   flags: nodeFlags,
   examples: [
     'ctl top node # show the usage of all nodes',
-    'ctl top node --watch # watch the usage, with its course on a terminal',
+    'ctl top node --watch # watch the usage, with graphs on a terminal',
     'ctl top node --sort-by=memory # show the node that uses the most memory first',
     'ctl top node --show-capacity # in percent of the capacity of the nodes',
   ],

@@ -148,14 +148,17 @@ const notMetAtOnce = (absent: WaitCondition['absent'], what: string) =>
 const timedOut = (absent: WaitCondition['absent'], what: string) =>
   new Error(`timed out waiting for the condition${absent === 'not yet' ? '' : ` on ${what}`}`);
 
-/** Notes what is wrong with the object, as the description ends with it; nothing if it is as wished. */
+/**
+ * Prints the first cause of the object's problem, like the end of its description; nothing if it has no
+ * problem.
+ */
 async function noteFirstCause(
   { cluster, io }: VerbContext,
   target: ObjectTarget,
   object: JsonObject,
 ): Promise<void> {
-  const isRead = io.calledAs === 'kubectl' && io.columns?.err === undefined;
-  if (isRead || io.signal.aborted) return;
+  const isForProgram = io.calledAs === 'kubectl' && io.columns?.err === undefined;
+  if (isForProgram || io.signal.aborted) return;
   const causes = new ObjectCauses(cluster(), await ruleBook(io.features));
   const cause = await causes.lineOf(target, object, io.clock.now());
   if (cause !== undefined) io.err(`Note: ${target.resource.plural}/${target.name}: ${printable(cause)}\n`);
@@ -169,7 +172,7 @@ interface Showing extends AsyncDisposable {
 function showing(context: VerbContext, target: ObjectTarget, work: Activity): Showing {
   if (isPod(target)) return { ...showPods(context, target, work), say() {} };
   return {
-    say: (object) => work.say(object ? stateText(object) : 'not there'),
+    say: (object) => work.say(object ? stateText(object) : 'does not exist'),
     async [Symbol.asyncDispose]() {},
   };
 }

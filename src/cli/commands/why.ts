@@ -1,4 +1,4 @@
-/** `ctl why`: explains why objects are not as wished, down to the first cause, and what mends it. */
+/** `ctl why`: explains the problems of objects, down to the first cause, and what mends it. */
 
 import { inOneGo } from '../../apimachinery/steps.ts';
 import { errorMessage } from '../../base/log.ts';
@@ -28,7 +28,7 @@ const logLines = 5;
 const maxLogs = 10;
 
 export const why: Verb = {
-  about: 'explain why objects are not as wished: the first cause, its evidence and what mends it',
+  about: 'explain the problems of objects: the first cause, its evidence and what mends it',
   group: 'Troubleshooting and Debugging Commands',
   words: ['[TYPE [NAME]]', 'TYPE/NAME...'],
   flags: {
@@ -97,21 +97,21 @@ function formatOf(flags: Flags): ObjectFormat | undefined {
   return printedFormat(flags);
 }
 
-/** Returns whether a namespace has no objects, as one that does not exist. */
+/** Returns whether a namespace has no objects; it may not exist. */
 const isNothing = ({ snapshot, unread }: ReadSnapshot, namespace: string | undefined): boolean =>
   namespace !== undefined &&
   unread.length === 0 &&
   kindKeys.every((key) => isClusterScoped(key) || snapshot.list(key, namespace).length === 0);
 
-/** Returns the line for no problem: a user who may not list everything has not seen everything. */
+/** Returns the line for no problem; it names the limit for a user who may not list every kind. */
 const noProblem = ({ unread }: ReadSnapshot): string =>
-  unread.length > 0 ? 'nothing is wrong in what you may list\n' : 'everything is as wished\n';
+  unread.length > 0 ? 'no problem found in the kinds that you may list\n' : 'no problem found\n';
 
 function textOf(problems: readonly Problem[], snapshot: Snapshot, options: TextOptions): string {
   const texts = problems.map((problem) => {
     const [subject] = problem.subjects;
     if (!subject || problem.chain.length > 0) return problemText(problem, options);
-    return `${nameOf(subject)} is as wished\n${pastOf(snapshot, subject)}`;
+    return `${nameOf(subject)} has no problem\n${pastOf(snapshot, subject)}`;
   });
   return texts.join('\n');
 }
@@ -131,7 +131,10 @@ async function subjectsOf(context: VerbContext): Promise<readonly ObjectRef[]> {
   );
 }
 
-/** Resolves to the ends of the logs that first causes ask for, or to why one cannot be read. */
+/**
+ * Resolves to the last lines of the logs that first causes request, or to the reason why a log cannot be
+ * read.
+ */
 async function readLogs(cluster: Cluster, problems: readonly Problem[]): Promise<Logs> {
   const asking = problems.flatMap(({ chain }) => lastWithLog(chain)).slice(0, maxLogs);
   if (asking.length === 0) return new Map();

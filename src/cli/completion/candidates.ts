@@ -20,7 +20,7 @@ export interface Candidate {
   readonly about?: string;
 }
 
-/** Position in a command line: the command that the words so far name, and what they have given it. */
+/** Position in a command line: the command that the words so far name, and its arguments and flags so far. */
 interface Position {
   readonly path: readonly string[];
   readonly command: Command;
@@ -28,7 +28,7 @@ interface Position {
   readonly positionals: readonly string[];
   /** Flags with their values, as typed. */
   readonly flags: ReadonlyMap<string, string>;
-  /** Flag whose value the last word is. */
+  /** Flag whose value is the next word. */
   readonly awaiting?: string;
 }
 
@@ -142,7 +142,7 @@ const fileHints = /FILE|DIR|PATH/;
 interface ValuesOfFlag {
   readonly choices?: readonly string[];
   readonly valueHint?: string;
-  /** Values beside which others are accepted. */
+  /** Suggested values; the flag accepts other values too. */
   readonly values?: readonly string[];
 }
 

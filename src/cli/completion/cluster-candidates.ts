@@ -1,4 +1,4 @@
-/** Kinds and names of objects that the words of a ctl verb can be. The cluster is asked by ctl itself. */
+/** Kinds and names of objects as candidates for the words of a ctl verb. A run of ctl itself lists them. */
 
 /** Runs ctl with the arguments, and returns the lines that it prints; none if it fails or takes too long. */
 export type AskCluster = (args: readonly string[]) => Promise<readonly string[]>;
@@ -23,10 +23,13 @@ const nameVerbs: Readonly<Record<string, string>> = {
   ...{ cordon: 'nodes', uncordon: 'nodes', drain: 'nodes' },
 };
 
-/** Flags that choose the cluster and the namespace. Others, such as a token, are not repeated. */
+/**
+ * Flags that choose the cluster and the namespace, and are repeated for the ctl that lists the names. Other
+ * flags, such as a token, are not.
+ */
 const repeated = ['kubeconfig', 'context', 'cluster', 'user', 'server', 'namespace'];
 
-/** Returns the candidates; none for commands whose words are of another kind. */
+/** Returns the candidates; none for commands whose words are neither kinds nor names of objects. */
 export async function clusterCandidates(request: Request, ask: AskCluster) {
   const {
     path: [role, verb = ''],
@@ -42,7 +45,7 @@ export async function clusterCandidates(request: Request, ask: AskCluster) {
   return toWords((await namesOf(kind, request, ask)).filter((name) => !positionals.includes(name)));
 }
 
-/** Returns the kinds, or the names of one if the word is KIND/ already. */
+/** Returns the kinds, or `KIND/NAME` for each object of a kind if the word begins with `KIND/`. */
 async function firstWords(request: Request, ask: AskCluster) {
   const [, kind] = /^([^/]+)\//.exec(request.typed) ?? [];
   if (kind === undefined)

@@ -30,10 +30,12 @@ export const completeCommand = (table: Readonly<Record<string, CompletedEntry>>)
     },
   });
 
-/** Maximum time that a user waits for names of the cluster. */
+/** Maximum time in milliseconds that a user waits for names from the cluster. */
 const askTimeoutMs = 3000;
 
-/** Runs ctl as a process of its own: a server that does not answer is given up without an error. */
+/**
+ * Runs ctl as a process of its own; returns no lines, and no error, if the server does not answer in time.
+ */
 const askByCtl: AskCluster = (args) => {
   const program = isSea() ? [] : process.argv.slice(1, 2);
   const timeout = '--request-timeout=2s';

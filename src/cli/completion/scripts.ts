@@ -1,4 +1,4 @@
-/** Completion scripts of the shells. All of them ask `minik8s __complete -- WORDS…` for the candidates. */
+/** Completion scripts of the shells. All of them get the candidates from `minik8s __complete -- WORDS…`. */
 
 /** Line that requests names of files instead of candidates. */
 export const filesLine = ':files';
@@ -7,7 +7,7 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
 // Bash replaces only the part of a word after the last character of COMP_WORDBREAKS, such as = and colon. It
-// does not quote what it inserts, and the name of an object may be a command line.
+// does not quote what it inserts, and the name of an object could contain a command.
 const bash = `# Completion of minik8s for bash: source <(minik8s completion bash)
 _minik8s() {
   local line=\${COMP_LINE:0:COMP_POINT} words current cut='' found

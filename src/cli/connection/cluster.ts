@@ -24,15 +24,15 @@ import { type DiscoveryCache, discoveryCache } from './discovery-cache.ts';
 export interface Cluster {
   /** Id of all requests of this command, in the logs of the cluster's components. */
   readonly requestId: string;
-  /** URL of the API server; absent in a cluster without one. */
+  /** URL of the API server; absent if requests do not go to a URL. */
   readonly server?: string;
   /** The namespace from --namespace or from the context. */
   readonly namespace: string;
   /** True if --namespace was given. */
   readonly namespaceGiven: boolean;
   /**
-   * Resolves to the resources that the server serves; discovery runs at most once, or not at all where an
-   * earlier command has kept its result. `fresh` are those of the server itself.
+   * Resolves to the resources that the server serves; discovery runs at most once, or not at all if an
+   * earlier command has cached its result. With `fresh`, the cache is not read.
    */
   resources(options?: { readonly fresh?: boolean }): Promise<ApiResources>;
   /** Makes later commands ask the server for its resources. */
@@ -97,7 +97,7 @@ interface ClusterParts
     Cluster,
     'server' | 'namespace' | 'namespaceGiven' | 'requestId' | 'dial' | 'warningCount' | 'credentialsProblem'
   > {
-  /** Keeps the resources between commands; absent for none. */
+  /** Cache of the resources between commands; absent for no cache. */
   readonly cache?: DiscoveryCache;
 }
 
@@ -105,7 +105,8 @@ export function clusterOver(transport: Transport, io: Io, { cache, ...own }: Clu
   const requester = createRequester(transport, io);
   const object = async (request: ApiRequest): Promise<JsonObject> => {
     const answer = await requester.json(request);
-    if (!isRecord(answer)) throw new Error(`${request.method} ${request.path} did not answer an object`);
+    if (!isRecord(answer))
+      throw new Error(`${request.method} ${request.path} was not answered with a JSON object`);
     return answer;
   };
   let discovered: Promise<ApiResources> | undefined;

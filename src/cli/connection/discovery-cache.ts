@@ -1,7 +1,7 @@
 /**
  * The resources that a server serves, kept in a file between commands as kubectl keeps them. A file is used
- * for six hours, and by the same version of the program only; a cluster with another certificate authority
- * has another file. A command that misses a resource asks the server again.
+ * for six hours, and only by the version of the program that wrote it; a cluster with another certificate
+ * authority has another file. A command that misses a resource asks the server again.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ type CacheIo = Pick<Io, 'env' | 'homeDirectory' | 'clock' | 'random'>;
 export const cacheRoot = (io: Pick<Io, 'env' | 'homeDirectory'>, directory?: string): string =>
   directory ?? io.env.KUBECACHEDIR ?? join(io.homeDirectory, '.kube', 'cache');
 
-/** `directory` is that of --cache-dir; default: that of $KUBECACHEDIR, or ~/.kube/cache. */
+/** Returns the cache of a server's resources. `directory` is the value of --cache-dir. */
 export function discoveryCache(io: CacheIo, identity: ServerIdentity, directory?: string): DiscoveryCache {
   const folder = join(cacheRoot(io, directory), 'minik8s', 'discovery');
   const file = join(folder, fileName(identity));
@@ -83,7 +83,10 @@ function quietly<T>(work: () => T): T | undefined {
   }
 }
 
-/** Returns the resources of a file's text; undefined if they must not be used. Pure but for the version. */
+/**
+ * Returns the resources of a file's text; undefined if they must not be used. Pure except for the version of
+ * the program.
+ */
 export function resourcesIn(text: string, now: number): ApiResources | undefined {
   const kept: unknown = JSON.parse(text);
   if (!isRecord(kept) || kept.version !== version() || typeof kept.savedAt !== 'number') return undefined;

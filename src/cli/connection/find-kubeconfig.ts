@@ -13,7 +13,7 @@ function missing(files: readonly string[]): string {
   return `$KUBECONFIG: ${what}; correct it, or unset KUBECONFIG to use the default places`;
 }
 
-/** Returns the files that are read, in order, for each place; files that do not exist are skipped. */
+/** Returns the files to read for each place, in order of precedence. Any of them may be missing. */
 export function kubeconfigFiles(
   io: Pick<Io, 'env' | 'homeDirectory'>,
   given: string | undefined,

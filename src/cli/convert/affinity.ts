@@ -11,8 +11,8 @@ import { asName } from './workflows.ts';
 export type LabelsOfPods = (name: string) => JsonObject | undefined;
 
 /**
- * Returns Kubernetes' equivalent. An affinity to a pod without distinguishing labels is left out and
- * reported.
+ * Returns the nodeSelector and the affinity in Kubernetes' form. An affinity to a pod that has no labels, or
+ * is not in the input, is left out and reported.
  */
 export function placement(spec: Fields, labelsOf: LabelsOfPods): JsonObject {
   const given = spec.take('affinity');

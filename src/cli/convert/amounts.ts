@@ -17,7 +17,9 @@ export function quantityOf(resource: string, amount: string | number): string | 
   return resource === 'cpu' ? processors(text) : bytes(text, inBytes.has(resource));
 }
 
-/** No node has a million processors, and no container requests less than a thousandth of one. */
+/**
+ * Converts a whole number of at least a million, which must be billionths: no node has a million processors.
+ */
 function processors(amount: string): string | undefined {
   const nanos = /^\s*\d+\s*$/.test(amount) ? Number(amount) : 0;
   return nanos >= nanosPerMilli ? `${Math.ceil(nanos / nanosPerMilli)}m` : undefined;

@@ -5,7 +5,10 @@ import { recordAt } from '../objects/objects.ts';
 import type { Fields } from './fields.ts';
 import { asName } from './workflows.ts';
 
-/** Pods of the same input by name. A pod that an autoscaler names becomes the template of what is scaled. */
+/**
+ * Pods of the same input by name. A pod that an autoscaler names becomes the template of the Deployment to
+ * scale.
+ */
 export type Pods = ReadonlyMap<string, JsonObject>;
 
 interface Converted {
@@ -21,9 +24,9 @@ const intervalAnnotation = 'minik8s.io/scale-interval-seconds';
 export function autoscaler(name: string, spec: Fields, pods: Pods): Converted {
   const target = targetOf(name, spec, pods);
   const interval = secondsOf(spec.take('scaleInterval', 'interval', 'adjustInterval'));
-  spec.drop('selector', 'what is scaled has one of its own');
+  spec.drop('selector', 'the workload has a selector of its own');
   const metrics = metricsOf(spec);
-  if (metrics.length === 0) throw new Error('spec.metrics: nothing says by what it scales');
+  if (metrics.length === 0) throw new Error('spec.metrics: expected a metric to scale by');
   const [behavior, minReplicas] = [spec.take('behavior'), spec.take('minReplicas')];
   return {
     spec: {
@@ -50,8 +53,8 @@ function targetOf(own: string, spec: Fields, pods: Pods) {
   const kind = target.text('kind') ?? 'Deployment';
   const given = target.text('name') ?? metadata.text('name');
   const apiVersion = target.text('apiVersion');
-  metadata.drop('namespace', 'what is scaled is in the namespace of the autoscaler');
-  if (given === undefined) throw new Error('spec.scaleTargetRef: nothing says what is scaled');
+  metadata.drop('namespace', 'the workload is in the namespace of the autoscaler');
+  if (given === undefined) throw new Error('spec.scaleTargetRef: expected the name of a workload to scale');
   const name = asName(given);
   if (kind.toLowerCase() !== 'pod') {
     const known = knownKind(kind);
@@ -70,7 +73,7 @@ function targetOf(own: string, spec: Fields, pods: Pods) {
   };
 }
 
-/** Returns the kind of apps/v1 in its usual spelling; undefined if such a kind cannot be scaled. */
+/** Returns the kind of apps/v1 that can be scaled, in its usual spelling; undefined for another kind. */
 const knownKind = (kind: string) =>
   ['Deployment', 'ReplicaSet', 'StatefulSet'].find((one) => one.toLowerCase() === kind.toLowerCase());
 
@@ -128,7 +131,7 @@ function byShare(metrics: Fields, name: string, value: unknown): JsonObject {
     throw new Error(
       `spec.metrics: ${JSON.stringify(value)} of ${name} is neither a fraction nor a percentage`,
     );
-  metrics.note(name, 'is counted against resources.requests: each container needs some');
+  metrics.note(name, 'is a share of resources.requests, which each container must have');
   const averageUtilization = Math.max(1, Math.round(number <= 1 ? number * 100 : number));
   return resource(name, { type: 'Utilization', averageUtilization });
 }
@@ -140,7 +143,7 @@ function byShare(metrics: Fields, name: string, value: unknown): JsonObject {
 function byAmount(metrics: Fields, name: string, field: string): JsonObject[] {
   const bounds = metrics.part(field);
   const upper = bounds.text('targetMaxValue');
-  bounds.drop('targetMinValue', 'Kubernetes has one target, and shrinks by itself below it');
+  bounds.drop('targetMinValue', 'Kubernetes has one target, and scales down below it');
   if (upper === undefined || Number(upper) <= 0) return [];
   const averageValue = name === 'cpu' && /^\d+$/.test(upper) ? `${upper}m` : upper;
   return [resource(name, { type: 'AverageValue', averageValue })];

@@ -117,8 +117,7 @@ export function convert(inputs: readonly Input[], fields: FieldTable): Conversio
 }
 
 /**
- * Converts one input alone; fields that Kubernetes does not have are not left out yet. Throws if it cannot be
- * converted.
+ * Converts one input alone, and keeps fields that Kubernetes does not have. Throws if it cannot be converted.
  */
 export const convertAlone = (input: Input, note: AddNote): JsonObject[] =>
   convertInput(input, surroundingsOf([input]), note);
@@ -131,9 +130,9 @@ function convertInput(input: Input, around: Surroundings, note: AddNote): JsonOb
 
 function notConverted({ kind, Labels, type, params }: JsonObject): string {
   if (kind === 'Node' || (kind === undefined && isRecord(Labels)))
-    return 'a machine becomes a node with `minik8s node`, and its labels are those of --labels; `minik8s token create` says with which flags';
+    return 'a machine becomes a node with `minik8s node`, and its labels are those of --labels; `minik8s token create` prints its flags';
   if (kind === undefined && type !== undefined && params !== undefined)
-    return 'an event that starts a function is not converted; see `ctl trigger create --help`, and for times a CronJob';
+    return 'an event that starts a function is not converted; see `ctl trigger create --help`, or use a CronJob for a schedule';
   if (kind === undefined || kind === '') return 'kind is missing: say what it is, such as Hpa';
   return `kind ${String(kind)} is not converted`;
 }
@@ -303,7 +302,7 @@ function workload(spec: Fields, labelsOf: LabelsOfPods, note: AddNote): JsonObje
   const isOwn =
     isRecord(selector) && (isRecord(selector.matchLabels) || Array.isArray(selector.matchExpressions));
   const template = podTemplate(spec.take('template'), 'spec.template.', labelsOf, note);
-  spec.drop('update', 'which pods go first is not chosen');
+  spec.drop('update', 'Kubernetes chooses which pods go first');
   const { labels } = isRecord(template.metadata) ? template.metadata : {};
   return {
     ...spec.others(),

@@ -32,7 +32,7 @@ export function fn(kind: string, name: string, fields: Fields, read: Read): Json
   if (fields.has('userUploadFilePath')) return ofFolder(fields, read);
   if (fields.has('functionFile') || fields.has('command')) return ofCommand(fields, read);
   if (fields.has('functionPath')) return ofFile(name, fields, read);
-  throw new Error('functionPath, userUploadFilePath or command: nothing says what the program is');
+  throw new Error('functionPath, userUploadFilePath or command: expected the program of the function');
 }
 
 /** Scales by the number of calls in a window: one instance for each `target` calls. */
@@ -63,7 +63,7 @@ function ofFolder(fields: Fields, read: Read): JsonObject {
 /** Converts `handler(env)`, which receives the query and the body in one object. */
 function activity(fields: Fields, read: Read): JsonObject {
   const [file, source] = programIn(read(fields.text('function') ?? ''), 'handler');
-  fields.drop('version', 'each change of the program makes a version by itself');
+  fields.drop('version', 'each change of the program creates a version');
   const program = [
     '"""Calls handler(env): the query is env.uri, the body env.body."""',
     'from types import SimpleNamespace',
@@ -137,7 +137,7 @@ function programIn(source: Source, name: string): [string, Source] {
   const programs = Object.keys(source.files).filter((file) => file.endsWith('.py'));
   const wanted = [`${name}.py`, `${name.replaceAll('-', '_')}.py`, 'main.py'];
   const file = programs.length === 1 ? programs[0] : wanted.find((one) => programs.includes(one));
-  if (file === undefined) throw new Error(`nothing says which of its files is the program: ${programs}`);
+  if (file === undefined) throw new Error(`cannot tell which file is the program: ${programs}`);
   return [file, source];
 }
 
@@ -163,7 +163,7 @@ function requirementsOf(fields: Fields, read: Read, field: string): string | und
   return path === undefined || path === '' ? undefined : Object.values(read(path).files).join('\n');
 }
 
-/** Some folders have a list of libraries under another name than pip's own. */
+/** Returns the files, with the list of libraries as requirements.txt, which is pip's name for it. */
 function withRequirements({ files, binaryFiles }: Source, listed?: string): JsonObject {
   const own = files['requirements.txt'] ?? files['requirement.txt'];
   const list = listed ?? own;

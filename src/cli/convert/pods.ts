@@ -92,7 +92,7 @@ export function podTemplate(value: unknown, path: string, labelsOf: LabelsOfPods
   const [labels, annotations] = [metadata.take('labels'), metadata.take('annotations')];
   const label = metadata.text('label');
   metadata.drop('name', 'each pod gets a name', 'usual');
-  metadata.drop('namespace', 'its pods are where it is', 'usual');
+  metadata.drop('namespace', 'the pods are in the namespace of the workload', 'usual');
   template.drop('status', 'the cluster writes it', 'usual');
   const spec = template.take('spec');
   template.end();

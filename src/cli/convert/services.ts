@@ -13,7 +13,7 @@ const nodePorts = { first: 30_000, last: 32_767 };
 export function service(spec: Fields): JsonObject {
   const address = spec.text('clusterIP') || undefined;
   if (address !== undefined && address !== 'None')
-    spec.note('clusterIP', 'left out: the cluster gives an address of its own', 'usual');
+    spec.note('clusterIP', 'left out: the cluster assigns an address', 'usual');
   const [ports, type, selector] = [portsOf(spec), spec.text('type'), spec.take('selector')];
   const isNodePort = type === undefined && ports?.some(({ nodePort }) => nodePort !== undefined);
   if (isNodePort) spec.note('type', 'added: NodePort, because a port has a nodePort');
@@ -91,11 +91,11 @@ function portName(
 function nodePortOf(nodePort: NodePort | undefined, isInside: boolean): JsonObject {
   if (!nodePort) return {};
   const { value, leaveOut } = nodePort;
-  if (isInside) return leaveOut('a Service of the type ClusterIP has no ports of nodes');
+  if (isInside) return leaveOut('a Service of the type ClusterIP has no node ports');
   const number = Number(value);
   if (Number.isInteger(number) && (number < nodePorts.first || number > nodePorts.last))
     return leaveOut(
-      `${number} is not one of ${nodePorts.first}-${nodePorts.last}, of which the cluster chooses one`,
+      `${number} is not one of ${nodePorts.first}-${nodePorts.last}, from which the cluster chooses a port`,
     );
   return { nodePort: value };
 }

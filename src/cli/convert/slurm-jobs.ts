@@ -33,7 +33,7 @@ export const isSlurmJob = (object: JsonObject): boolean => {
 export function slurmJob(name: string, fields: Fields, read: Read): JsonObject {
   fields.note(
     'connection',
-    `added: make a Secret ${connectionSecret} with host, user, privateKey or password, and knownHosts`,
+    `added: create a Secret ${connectionSecret} with host, user, privateKey or password, and knownHosts`,
   );
   const connection = { secretName: connectionSecret };
   if (fields.has('slurmPath')) return { connection, ...ofScript(fields, read) };
@@ -53,11 +53,11 @@ function ofScript(fields: Fields, read: Read): JsonObject {
 function ofCommands(fields: Fields, read: Read): JsonObject {
   const files = filesAt(['submitDirectory', 'submitDir'], fields, read);
   const [build, run] = [fields.take('compileCommands'), fields.take('runCommands', 'runCmd')];
-  if (!Array.isArray(run)) throw new Error('runCommands: nothing says what is run');
+  if (!Array.isArray(run)) throw new Error('runCommands: expected the commands to run');
   for (const field of ['username', 'userName', 'password'])
-    fields.drop(field, `it belongs into the Secret ${connectionSecret}`);
+    fields.drop(field, `it belongs in the Secret ${connectionSecret}`);
   for (const field of ['outputFile', 'errorFile', 'output', 'error'])
-    fields.drop(field, '`ctl logs slurmjob/NAME` prints what it writes');
+    fields.drop(field, '`ctl logs slurmjob/NAME` prints the output of the job');
   return {
     ...(files.length > 0 && { files }),
     ...(Array.isArray(build) && { build }),
@@ -75,16 +75,13 @@ function ofCommands(fields: Fields, read: Read): JsonObject {
 function ofMakefile(name: string, fields: Fields, read: Read): JsonObject {
   const makefile = baseName(fields.text('MakefilePath') ?? '');
   const files = filesAt(['sourceCodePath', 'MakefilePath'], fields, read);
-  fields.drop(
-    'ResultPath',
-    '`ctl slurm results NAME -o DIR` and `ctl logs slurmjob/NAME` bring what came of it',
-  );
+  fields.drop('ResultPath', '`ctl slurm results NAME -o DIR` and `ctl logs slurmjob/NAME` fetch the results');
   const slurm = fields.part('slurm');
   slurm.drop('jobName', 'the job has the name of the object');
   const given = slurm.text('targetExecutableFileName');
   const target = given ?? name;
   if (given === undefined)
-    slurm.note('targetExecutableFileName', `missing: the job runs ./${name}, which the Makefile has to make`);
+    slurm.note('targetExecutableFileName', `missing: the job runs ./${name}, which the Makefile must build`);
   const time = slurm.text('time');
   return {
     files,

@@ -7,7 +7,7 @@ export function persistentVolume(spec: Fields): JsonObject {
   const policy = spec.text('persistentVolumeReclaimPolicy', 'reclaimPolicy');
   const remote = spec.has('remote') ? spec.part('remote') : undefined;
   const server = remote?.text('server', 'serverIP');
-  if (remote && server === undefined) throw new Error('spec.remote: nothing says which server');
+  if (remote && server === undefined) throw new Error('spec.remote: expected the address of a server');
   return {
     capacity: isRecord(capacity) ? capacity : { storage: String(capacity) },
     accessModes: spec.take('accessModes'),

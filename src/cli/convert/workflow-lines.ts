@@ -47,10 +47,10 @@ const linesOf = (text: string) =>
 
 type Choice = Extract<Line, { operator: string }>;
 
-/** Notes which values an operator compares whose operands the other system has the other way round. */
+/** Notes which values an operator compares if the other system compares them the other way round. */
 function noteOrder({ operator, value }: Choice, at: number, note: (text: string) => void): void {
   if (operator === 'GREATER' || operator === 'LESS')
-    note(`line ${at}: ${operator} compares what the step before answered with ${value}`);
+    note(`line ${at}: ${operator} compares the answer of the previous step with ${value}`);
 }
 
 function choice(states: StateTable, name: string, line: Choice, at: number, next: string): void {
@@ -65,7 +65,9 @@ function choice(states: StateTable, name: string, line: Choice, at: number, next
   states.add(no, task(line.no, next));
 }
 
-/** A variable counts the rounds, because data is the answer of the previous call. */
+/**
+ * Adds a loop of `times` calls. A variable counts them, because the data is the answer of the previous call.
+ */
 function loop(
   states: StateTable,
   name: string,

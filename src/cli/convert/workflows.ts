@@ -12,7 +12,10 @@ export interface Workflow {
 
 type States = Record<string, JsonObject>;
 
-/** Throws for an incomplete workflow, and for an invalid definition. */
+/**
+ * Returns the definition, and the input of a run if the workflow has one. Throws for an incomplete workflow,
+ * and for an invalid definition.
+ */
 export function workflow(fields: Fields, namespace: string | undefined): Workflow {
   const made = fields.has('entryNodeName')
     ? ofEntryNode(fields, namespace)
@@ -167,7 +170,7 @@ export class StateTable {
   }
 
   add(name: string, state: JsonObject): void {
-    if (this.#states[name]) throw new Error(`node ${name}: there are two of this name`);
+    if (this.#states[name]) throw new Error(`node ${name}: two nodes have this name`);
     this.#states[name] = state;
   }
 

@@ -9,7 +9,8 @@ import { type ReadMember, readTar } from '../../formats/tar-reader.ts';
 import { memberPath } from './cp-plan.ts';
 
 /**
- * Yields a file, or a directory with its contents, as `name` and below it. Sockets and devices are skipped.
+ * Yields an archive of a file, or of a directory with its contents; `name` is the name of the first member.
+ * Sockets and devices are skipped.
  */
 export async function* archiveOf(
   path: string,
@@ -45,8 +46,8 @@ async function* membersOf(
 }
 
 /**
- * A file that grows meanwhile is truncated to its first size. A file that shrinks is an error, because its
- * size was already sent.
+ * Yields the first `size` bytes of a file, also if the file grows meanwhile. A file that shrinks is an error,
+ * because its size was already sent.
  */
 async function* exactly(path: string, size: number): AsyncGenerator<Uint8Array> {
   if (size === 0) return;
@@ -66,7 +67,10 @@ export interface Extraction {
   err(text: string): void;
 }
 
-/** Nothing outside the destination is written. Links that lead outside are skipped with a warning. */
+/**
+ * Extracts an archive; writes nothing outside the destination. Symbolic links, and hard links to files
+ * outside, are skipped with a warning.
+ */
 export async function extract(
   archive: AsyncIterable<Uint8Array>,
   { prefix, destination, err }: Extraction,

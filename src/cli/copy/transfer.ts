@@ -1,4 +1,4 @@
-/** Copies over programs in a container: `test`, tar, and sh and tail where a copy is resumed. */
+/** Copies by running programs in a container: `test`, tar, and sh and tail if a copy is resumed. */
 import { basename, resolve } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { sleep } from '../../base/clock.ts';
@@ -44,8 +44,8 @@ export const isMissing = async (program: Program, path: string) =>
   (await testOf(program, '-e', path)) === 1 && (await testOf(program, '-L', path)) === 1;
 
 /**
- * Resolves to the exit code of `test` in the container: 0 for true, 1 for false. Resolves to undefined if it
- * cannot be run: the container may lack it, and tar reports any problem itself.
+ * Resolves to the exit code of `test` in the container: 0 for true, 1 for false. Resolves to undefined if
+ * `test` cannot be run: the container may lack it, and tar reports any problem itself.
  */
 async function testOf(program: Program, question: string, path: string): Promise<number | undefined> {
   const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -116,7 +116,7 @@ async function pack(
   }
 }
 
-/** Returns a stream that writes to another one, and calls `see` with each part before. */
+/** Returns a stream that calls `see` with each part, and then writes the part to another stream. */
 const onto = (target: Writable, see: (chunk: Uint8Array) => void = () => undefined): Writable =>
   new Writable({
     write(chunk: Uint8Array, _encoding, done) {

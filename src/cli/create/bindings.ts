@@ -1,5 +1,5 @@
 /**
- * `ctl create rolebinding` and `clusterrolebinding`; also the subjects in flags, which `ctl set subject` uses
+ * `ctl create rolebinding` and `clusterrolebinding`, and the flags for subjects, which `ctl set subject` has
  * too.
  */
 import type { JsonObject } from '../../apimachinery/equality.ts';

@@ -20,7 +20,10 @@ export interface ExposedObject {
 /** Maximum length of the name of a Service. */
 const maxNameLength = 63;
 
-/** Throws an Error for an object that has no pods, no ports or no selector, and UsageError for bad flags. */
+/**
+ * Returns the Service for an object. Throws an Error for an object that has no pods, no ports or no selector,
+ * and UsageError for bad flags.
+ */
 export function serviceFor(exposed: ExposedObject, flags: Flags): JsonObject {
   const kind = exposed.group ? `${exposed.kind}.${exposed.group}` : exposed.kind;
   if (!exposable.has(kind)) throw new Error(`cannot expose a ${kind}`);

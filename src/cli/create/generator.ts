@@ -25,7 +25,7 @@ export interface Generator {
 export interface Given {
   readonly name: string;
   readonly flags: Flags;
-  /** Words after the name. */
+  /** Words after the name, or behind `--`. */
   readonly command: readonly string[];
   /** The resources that the server serves; empty unless the generator needs them. */
   readonly resources: ApiResources;

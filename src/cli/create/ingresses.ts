@@ -60,7 +60,7 @@ function tlsOf(rules: readonly Rule[]): JsonObject[] {
 }
 
 const ingressGenerator: Generator = {
-  about: 'create an Ingress that leads requests to Services',
+  about: 'create an Ingress that routes requests to Services',
   resource: 'ingresses.networking.k8s.io',
   flags: {
     class: { type: 'string', hint: 'NAME', about: 'class of the Ingress' },
@@ -78,7 +78,7 @@ const ingressGenerator: Generator = {
   },
   usage: '--rule=HOST/PATH=SERVICE:PORT',
   examples: [
-    'ingress shop --rule="shop.example/*=web:80,tls=shop-cert" # lead all paths of a host to a Service',
+    'ingress shop --rule="shop.example/*=web:80,tls=shop-cert" # route all paths of a host to a Service',
   ],
   make({ name, flags }) {
     const backend = flags.text('default-backend');

@@ -84,7 +84,7 @@ const budgetGenerator: Generator = {
 };
 
 const priorityClassGenerator: Generator = {
-  about: 'create a PriorityClass, which lets pods go before others',
+  about: 'create a PriorityClass, which gives pods a priority',
   usage: '--value=NUMBER',
   examples: [
     'priorityclass important --value=1000 --description="pods that customers need" # create a class',

@@ -27,7 +27,7 @@ export const overrideFlags = {
   },
 } as const satisfies FlagTable;
 
-/** Resolves to the object with --overrides; `typeName` is such as `core.v1.Pod`. Throws UsageError. */
+/** Resolves to the object with --overrides; `typeName` is a name such as `core.v1.Pod`. Throws UsageError. */
 export async function withOverrides(
   io: Pick<Io, 'kubernetesFields'>,
   flags: Flags,

@@ -37,7 +37,7 @@ const registryGenerator: Generator = {
     'docker-password': {
       type: 'string',
       hint: 'PASSWORD',
-      about: 'password of the registry; visible to all users of this machine: --from-file is not',
+      about: 'password of the registry; visible to all users of this machine, unlike --from-file',
     },
     'docker-email': { type: 'string', hint: 'EMAIL', about: 'e-mail address of the user' },
     ...fileSourceFlag,
@@ -45,7 +45,7 @@ const registryGenerator: Generator = {
   },
   usage: '(--docker-username=NAME --docker-password=PASSWORD | --from-file=FILE)',
   examples: [
-    'secret docker-registry mine --docker-username=ann --docker-password=PASSWORD # log in by a password',
+    'secret docker-registry mine --docker-username=ann --docker-password=PASSWORD # log in with a password',
     'secret docker-registry mine --from-file=.dockerconfigjson=config.json # take the file of docker login',
   ],
   make(given) {

@@ -87,7 +87,7 @@ const clusterIpGenerator: Generator = {
   },
   usage: '--tcp=PORT[:TARGET]',
   examples: [
-    'service clusterip web --tcp=80:8080 # lead port 80 to port 8080 of the pods',
+    'service clusterip web --tcp=80:8080 # forward port 80 to port 8080 of the pods',
     'service clusterip web --clusterip=None # create a headless Service',
   ],
   make: (given) => serviceOf(given, { type: 'ClusterIP', clusterIP: given.flags.text('clusterip') }),
@@ -110,7 +110,7 @@ const loadBalancerGenerator: Generator = {
   resource: 'services',
   flags: tcpFlag,
   usage: '--tcp=PORT[:TARGET]',
-  examples: ['service loadbalancer web --tcp=80:8080 # lead port 80 to port 8080 of the pods'],
+  examples: ['service loadbalancer web --tcp=80:8080 # forward port 80 to port 8080 of the pods'],
   make: (given) => serviceOf(given, { type: 'LoadBalancer' }),
 };
 

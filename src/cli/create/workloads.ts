@@ -53,12 +53,12 @@ function containerName({ suffix }: Given, image: string): string {
 }
 
 const cronJobGenerator: Generator = {
-  about: 'create a CronJob that runs an image at times',
+  about: 'create a CronJob that runs an image on a schedule',
   resource: 'cronjobs.batch',
   takesCommand: true,
   flags: {
     image: { type: 'string', hint: 'IMAGE', about: 'image of the container' },
-    schedule: { type: 'string', hint: 'CRON', about: 'times, such as "*/5 * * * *"' },
+    schedule: { type: 'string', hint: 'CRON', about: 'schedule in cron format, such as "*/5 * * * *"' },
     restart: {
       type: 'string',
       hint: 'OnFailure|Never',

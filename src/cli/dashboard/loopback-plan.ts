@@ -16,8 +16,8 @@ export interface LoopbackPlace {
 type RawHeaders = readonly string[];
 
 /**
- * Returns why a request is refused; undefined if it is forwarded. Another name of this machine would make its
- * pages those of another origin, which a site of the internet may have taken (DNS rebinding).
+ * Returns why a request is refused; undefined if it is forwarded. Requests to another host name are refused,
+ * because a website can point a name of its own to this machine and read the answers (DNS rebinding).
  */
 export function refusalOf(raw: RawHeaders, { host }: LoopbackPlace): string | undefined {
   const hosts = valuesOf(raw, 'host');

@@ -61,7 +61,7 @@ export function ephemeralContainer(request: DebugRequest, name: string, customiz
   return customize(profiledContainer(made, request.profile, 'ephemeral'));
 }
 
-/** Returns the pod that runs on a node, with the name `name`. */
+/** Returns the debugging pod for a node; `name` becomes the name of the pod. */
 export function nodePod(request: DebugRequest, node: string, name: string, customize: Customize): JsonObject {
   const made = {
     apiVersion: 'v1',
@@ -77,7 +77,7 @@ export function nodePod(request: DebugRequest, node: string, name: string, custo
   return customized(profiledNodePod(made, request.profile), request.container ?? 'debugger', customize);
 }
 
-/** A copy, and the name of its debugging container; absent if only images are changed. */
+/** A copy of a pod, and the name of its debugging container, which is absent if only images are changed. */
 export interface PodCopy {
   readonly pod: JsonObject;
   readonly container?: string;
@@ -150,7 +150,10 @@ const containersOfCopy = (pod: JsonObject): JsonObject[] => [
   ...recordsAt(pod, 'spec', 'initContainers'),
 ];
 
-/** Returns a container of the pod with what the request says; -i and -t replace what it had. */
+/**
+ * Returns a container of the copy with the settings of the request; -i and -t replace its fields stdin and
+ * tty.
+ */
 function changed(container: JsonObject, request: DebugRequest): JsonObject {
   const { image, env, imagePullPolicy, args, argumentsOnly } = request;
   const { stdin: _, tty: __, ...rest } = container;
@@ -174,7 +177,7 @@ function customized(pod: JsonObject, name: string, customize: Customize): JsonOb
   return { ...pod, spec: { ...spec, containers } };
 }
 
-/** Names of all containers of a pod, which a new one must not have. */
+/** Returns the names of all containers of a pod, which a new container must not have. */
 export const takenNames = (pod: JsonObject): ReadonlySet<string> =>
   new Set(
     ['containers', 'initContainers', 'ephemeralContainers'].flatMap((list) =>

@@ -8,7 +8,7 @@ const reference = new RegExp(
   `^(?:${host}/)?${part}(?:/${part})*(?::\\w[\\w.-]{0,127})?(?:@${algorithm}:[0-9a-fA-F]{32,})?$`,
 );
 
-/** Maximum length of a name; longer ones are no names. */
+/** Maximum length of the name of an image. */
 const maxLength = 1024;
 
 export const isImageReference = (text: string): boolean => text.length <= maxLength && reference.test(text);

@@ -5,7 +5,7 @@ import { recordAt, recordsAt, textAt } from '../objects/objects.ts';
 export const profiles = ['legacy', 'general', 'baseline', 'netadmin', 'restricted', 'sysadmin'] as const;
 export type Profile = (typeof profiles)[number];
 
-/** A container that is added to a pod, a pod that is a copy of another, or a pod that stands for a node. */
+/** Place of the debugging container: in the pod itself, in a copy of the pod, or in a new pod on a node. */
 export type DebugStyle = 'ephemeral' | 'copy' | 'node';
 
 /** Parts of the pod that a copy keeps. */
@@ -60,7 +60,10 @@ function withCapabilities(container: JsonObject, names: readonly string[] = []):
   return { ...container, securityContext: { ...securityContext, capabilities: { ...capabilities, add } } };
 }
 
-/** Returns the pod of a node with the profile: the namespaces of the node, and its files at /host. */
+/**
+ * Returns the pod of a node with the profile, which may add the namespaces of the node, and its files at
+ * /host.
+ */
 export function profiledNodePod(pod: JsonObject, profile: Profile): JsonObject {
   const spec = recordAt(pod, 'spec');
   const containers = recordsAt(spec, 'containers').map((container) =>

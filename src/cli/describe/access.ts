@@ -5,7 +5,10 @@ import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 import type { Describer } from './describer.ts';
 import { labelsAndAnnotations, optionalLine } from './lines.ts';
 
-/** kubectl leaves out the namespace of roles and bindings, without which -A shows many of one name. */
+/**
+ * Returns the lines above the rules or subjects. kubectl leaves out the namespace, so that roles of one name
+ * look alike with -A.
+ */
 const nameLines = (object: JsonObject): string[] => [
   `Name:\t${metadataOf(object).name}`,
   ...optionalLine('Namespace', metadataOf(object).namespace),

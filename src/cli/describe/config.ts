@@ -6,7 +6,7 @@ import { headLines, none, sorted } from './lines.ts';
 
 const sizeOf = (base64: unknown) => Buffer.from(String(base64), 'base64').length;
 
-/** Entries are sorted, so that two descriptions can be compared. */
+/** Returns the entries of a map, sorted, so that two descriptions can be compared. */
 const entriesOf = (map: JsonObject) => sorted(Object.keys(map)).map((key) => [key, map[key]] as const);
 
 export const configMap: Describer = {
@@ -67,7 +67,10 @@ function isTokenOf(secret: JsonObject, account: JsonObject): boolean {
   );
 }
 
-/** A name without a Secret is marked, unless the user may not read Secrets. */
+/**
+ * Returns a line for each name. A name without a Secret is marked `(not found)`, unless the user may not read
+ * Secrets.
+ */
 function nameLines(title: string, names: readonly string[], { items, refused }: Found): string[] {
   if (names.length === 0) return [`${title}\t${none}`];
   const existing = new Set(items.map((secret) => metadataOf(secret).name));

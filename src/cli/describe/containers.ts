@@ -81,7 +81,7 @@ function stateLines(title: string, state: JsonObject): string[] {
   return [
     `    ${title}:\tWaiting`,
     ...(reason ? [`      Reason:\t${reason}`] : []),
-    // kubectl leaves out why a container waits, which is what a reader looks for.
+    // kubectl leaves out the message, although it says why the container waits.
     ...(message ? [`      Message:\t${message.replaceAll('\n', ' ')}`] : []),
   ];
 }

@@ -22,7 +22,7 @@ interface Options {
   /** Objects per request of a large list. */
   readonly limit: number;
   readonly now: number;
-  /** Finds the first cause for an object that is not as wished; undefined if none is printed. */
+  /** Finds the first cause of an object's problem; undefined if causes are not printed. */
   readonly causes: ObjectCauses | undefined;
   /** Describers of the features, by `KIND.GROUP`. */
   readonly describers: CtlFeatures['describers'];
@@ -129,13 +129,13 @@ const itemsAt = (page: JsonObject): JsonObject[] =>
 
 const mirrorAnnotation = 'kubernetes.io/config.mirror';
 
-/** Reads the events about an object; an earlier object of the same name is another object. */
+/** Reads the events about an object, without those about an earlier object of the same name. */
 async function readEvents(target: ObjectTarget, object: JsonObject, options: Options): Promise<Found> {
   const { name, uid, annotations } = metadataOf(object);
   const { kind, namespaced } = target.resource;
   // A mirror pod's events are about the pod of the manifest, whose uid is its hash.
   const own = annotations[mirrorAnnotation] ?? uid;
-  // Node agents report events about themselves with the node's name as uid.
+  // Kubelets report events about their node with the node's name as uid.
   const uids = namespaced ? [own] : kind === 'Node' ? [uid, name] : [uid];
   const found = await Promise.all(
     uids.map((one) => {

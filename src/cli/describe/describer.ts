@@ -35,8 +35,8 @@ export interface Describer {
   readonly apiVersion?: string;
   /** Related objects by a name for `lines`, such as `pods`. */
   needs?(object: JsonObject): Readonly<Record<string, Need | SamplesNeed>>;
-  /** Returns lines in which a tab ends a cell; the executor aligns them. */
+  /** Returns lines in which a tab ends a cell; describe-object.ts aligns the cells. */
   lines(object: JsonObject, related: Related, now: number): readonly string[];
-  /** The kind has no list of events. */
+  /** True if a description of the kind has no list of events. */
   readonly withoutEvents?: true;
 }

@@ -64,7 +64,7 @@ function fieldText(pod: JsonObject, path: string): string {
   const { labels, annotations } = metadataOf(pod);
   if (path === 'metadata.labels') return quotedPairs(labels);
   if (path === 'metadata.annotations') return quotedPairs(annotations);
-  // Values of the node and of the status are known to the node agent alone, as in kubectl.
+  // As in kubectl, the values of fields outside the metadata are not shown.
   return path.startsWith('metadata.') ? shownAt(pod, ...path.split('.')) : '';
 }
 
@@ -73,7 +73,10 @@ const quotedPairs = (map: Readonly<Record<string, string>>) =>
     .map((pair) => pair.replace(/=(.*)$/s, (_, value: string) => `=${JSON.stringify(value)}`))
     .join('\n');
 
-/** Returns an amount of the container in units of the divisor; without a limit the node's amount counts. */
+/**
+ * Returns an amount of the container in units of the divisor, or `node allocatable` for a limit that is not
+ * set.
+ */
 function resourceText(ref: JsonObject, resource: string, container: JsonObject): string {
   const [list = '', ...name] = resource.split('.');
   const amount = valueAt(container, 'resources', list, name.join('.'));

@@ -21,7 +21,7 @@ export const generic: Describer = {
   ],
 };
 
-/** Fields of the metadata that the head has, or that nobody reads. */
+/** Fields of the metadata that the head already shows, and managedFields. */
 const hidden = ['managedFields', 'name', 'namespace', 'labels', 'annotations'].map(
   (field) => `.metadata.${field}`,
 );

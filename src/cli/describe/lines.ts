@@ -11,7 +11,7 @@ export { stringsAt };
 export const none = '<none>';
 export const unset = '<unset>';
 
-/** Returns a title with one value a line; `<none>` if there are none. */
+/** Returns a title with one value per line; `<none>` if there are none. */
 export function listLines(title: string, values: readonly string[], indent = ''): string[] {
   if (values.length === 0) return [`${indent}${title}:\t${none}`];
   return values.map((value, index) => (index === 0 ? `${indent}${title}:\t${value}` : `${indent}\t${value}`));
@@ -148,14 +148,14 @@ export function selectorText(selector: JsonObject): string {
 
 export const selectorOrNone = (selector: JsonObject): string => selectorText(selector) || none;
 
-/** Returns a quantity in its canonical form; a text that is none unchanged. */
+/** Returns a quantity in its canonical form; a text that is no quantity is returned unchanged. */
 export function amountText(value: unknown): string {
   if (value === undefined || value === null) return '0';
   const text = String(value);
   return tryParseQuantity(text) ? canonicalQuantity(text) : text;
 }
 
-/** Returns `name: amount` of a list of resources, sorted by name. */
+/** Returns a line `name: amount` for each resource, sorted by name. */
 export const amountLines = (amounts: JsonObject, indent: string): string[] =>
   sorted(Object.keys(amounts)).map((name) => `${indent}${name}:\t${amountText(amounts[name])}`);
 

@@ -1,4 +1,4 @@
-/** The pods of a node, and what they take of it. Pure. */
+/** The pods of a node, and the resources that they request from it. Pure. */
 import { ageSince } from '../../apimachinery/age.ts';
 import { type Amounts, addTo, readAmounts } from '../../apimachinery/amounts.ts';
 import type { JsonObject } from '../../apimachinery/equality.ts';
@@ -79,6 +79,9 @@ const resourceNames = (whole: Amounts): string[] => {
   return [...standard, ...names.filter((name) => name.startsWith(hugePages)), ...names.filter(isExtended)];
 };
 
-/** Devices are counted without a share. */
+/**
+ * Returns the total of a resource, with its share of the node unless it is an extended resource such as a
+ * device.
+ */
 const totalText = (amounts: Amounts, whole: Amounts, name: string): string =>
   isExtended(name) ? amountText(amounts, name) : shareText(amounts, whole, name);

@@ -1,4 +1,4 @@
-/** Services and what they lead to. Pure. */
+/** Services, Endpoints and EndpointSlices. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, numberAt, recordAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
 import type { Describer, Found, Need, Related } from './describer.ts';
@@ -56,7 +56,10 @@ export const service: Describer = {
   },
 };
 
-/** Returns the Lease of the node that announces the address of the pool. */
+/**
+ * Returns the Lease that names the node which announces the Service's address; undefined for an address that
+ * no pool has assigned.
+ */
 function announcementOf(object: JsonObject): Need | undefined {
   const [first] = recordsAt(object, 'status', 'loadBalancer', 'ingress');
   if (!first || textAt(first, 'ipMode') !== 'VIP') return undefined;
@@ -64,7 +67,10 @@ function announcementOf(object: JsonObject): Need | undefined {
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: 'kube-system', name };
 }
 
-/** Returns no line for an address of another controller, and for a user who may not read the Lease. */
+/**
+ * Returns the line with the node that announces the address; none for an address of another controller, and
+ * for a user who may not read the Lease.
+ */
 function announcedLines(object: JsonObject, related: Related): string[] {
   const [lease] = announcementOf(object) ? related('announced').items : [];
   return lease ? [`Announced By:\t${textAt(lease, 'spec', 'holderIdentity') || none}`] : [];
@@ -147,8 +153,9 @@ function portLines(
 const maxEndpoints = 3;
 
 /**
- * Returns the ready endpoints of a port, such as `10.244.0.7:8080,10.244.0.9:8080`: three and the number of
- * others. Without any, kubectl prints nothing; here is why. `selector` is the Service's, as text.
+ * Returns the ready endpoints of a port, such as `10.244.0.7:8080,10.244.0.9:8080`: three, and the number of
+ * the others. If there are none, the text says why; kubectl prints nothing then. `selector` is the Service's,
+ * as text.
  */
 export function endpointsText({ items, refused }: Found, portName: string, selector = none): string {
   if (refused) return refused;

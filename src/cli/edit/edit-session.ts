@@ -21,7 +21,7 @@ export interface EditTask {
   readonly format: 'yaml' | 'json';
   /** First lines of the comment above the objects. */
   readonly introduction: string;
-  /** True for lines in the file that end with a carriage return and a line feed. */
+  /** True if the lines of the file end with a carriage return and a line feed. */
   readonly windowsLineEndings: boolean;
   /**
    * Sends an edited object and prints the result. Rejects with AnotherObjectError if it is none of the
@@ -57,12 +57,13 @@ class EditSession {
     let before: EditedFile | undefined;
     for (;;) {
       const file = await this.#edit(this.#header(reasons) + text).catch((error) => {
-        if (before) this.#give(before, errorMessage(error));
+        if (before) this.#keepFile(before, errorMessage(error));
         throw error;
       });
       const edited = withoutComments(file.text);
       if (before) await discard(before);
-      if (before && edited === text) return this.#give(file, 'Edit cancelled, no valid changes were saved.');
+      if (before && edited === text)
+        return this.#keepFile(file, 'Edit cancelled, no valid changes were saved.');
       const cancellation = cancellationOf(edited, original);
       if (cancellation !== undefined) return cancel(this.#context, file, cancellation);
       reasons = await this.#apply(file);
@@ -114,15 +115,15 @@ class EditSession {
       return undefined;
     } catch (error) {
       if (io.signal.aborted) throw error;
-      if (error instanceof AnotherObjectError) return this.#give(file, error.message);
+      if (error instanceof AnotherObjectError) return this.#keepFile(file, error.message);
       const failure = editFailure(error, this.#task.nameOf(edited));
-      if (failure.kind === 'failed') return this.#give(file, failure.message);
+      if (failure.kind === 'failed') return this.#keepFile(file, failure.message);
       io.err(`error: ${failure.message}\n`);
       return failure.reason;
     }
   }
 
-  #give({ path }: EditedFile, why: string): never {
+  #keepFile({ path }: EditedFile, why: string): never {
     const { io } = this.#context;
     io.err(`error: ${why}\n`);
     io.err(`A copy of your changes has been stored to ${JSON.stringify(path)}\n`);
@@ -130,7 +131,7 @@ class EditSession {
   }
 }
 
-/** Returns the message about a text that is not applied; undefined for a text that is. */
+/** Returns the message for a text that is not applied; undefined for a text to apply. */
 function cancellationOf(edited: string, original: string): string | undefined {
   if (edited === original) return 'Edit cancelled, no changes made.';
   return isBlank(edited) ? 'Edit cancelled, saved file was empty.' : undefined;

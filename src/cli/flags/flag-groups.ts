@@ -1,6 +1,6 @@
 /**
- * The subjects under which --help of ctl lists flags that several verbs have with one meaning. A verb gives a
- * flag another subject by `under` (flags.ts); any other flag is listed under "Flags".
+ * The subjects under which --help of ctl lists flags that have the same meaning for several verbs. A verb
+ * gives a flag another subject by `under` (flags.ts); any other flag is listed under "Flags".
  */
 
 const subjects: Readonly<Record<string, readonly string[]>> = {

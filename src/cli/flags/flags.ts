@@ -22,9 +22,14 @@ export interface FlagDefinition {
   readonly usual?: string;
   /** Values that completion offers; others are accepted too. */
   readonly values?: readonly string[];
-  /** Value of a flag that is written without one; a word that is none of `values` is then no value of it. */
+  /**
+   * Value of the flag if it is written without one. The word after the flag is its value only if it is one of
+   * `values`.
+   */
   readonly bare?: string;
-  /** Heading under which --help lists the flag, if flag-groups.ts has none for its name or another one. */
+  /**
+   * Heading under which --help lists the flag, in place of the heading that flag-groups.ts has for its name.
+   */
   readonly subject?: string;
 }
 
@@ -339,7 +344,7 @@ export class Flags {
     return this.#values.has(name);
   }
 
-  /** Returns a whole number; throws UsageError that names the flag. */
+  /** Returns a whole number; throws a UsageError that names the flag. */
   whole(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -363,7 +368,10 @@ export class Flags {
     return found;
   }
 
-  /** Like `oneOf`, for a flag that was a boolean once: `yes` and `no` are what Go's booleans stand for. */
+  /**
+   * Like `oneOf`, for a flag that is a boolean in old scripts: `yes` and `no` are the choices for true and
+   * false.
+   */
   oneOfOrBoolean<T extends string>(
     name: string,
     choices: readonly T[],

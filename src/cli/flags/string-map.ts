@@ -20,14 +20,14 @@ export function stringMapOf(flags: Pick<Flags, 'texts'>, name: string): Readonly
   );
 }
 
-/** Splits a line of comma-separated fields; within double quotes, two of them stand for one. */
+/** Matches a quoted part, a comma, or other text; a quote that stays open reaches to the end. */
+const csvPart = /"(?<quoted>(?:[^"]|"")*)"?|(?<comma>,)|(?<plain>[^",]+)/g;
+
+/** Splits a line of comma-separated fields; within double quotes, `""` stands for one double quote. */
 function commaFields(text: string): string[] {
   const fields = [''];
-  let isQuoted = false;
-  for (const part of text.split(/("|,)/)) {
-    if (part === '"') isQuoted = !isQuoted;
-    else if (part === ',' && !isQuoted) fields.push('');
-    else fields[fields.length - 1] += part;
-  }
+  for (const { groups: { quoted, comma, plain = '' } = {} } of text.matchAll(csvPart))
+    if (comma !== undefined) fields.push('');
+    else fields[fields.length - 1] += quoted?.replaceAll('""', '"') ?? plain;
   return fields;
 }

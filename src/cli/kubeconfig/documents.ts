@@ -16,7 +16,7 @@ export interface KubeconfigDocument {
   /** Empty for a file that does not exist. */
   readonly document: JsonObject;
   readonly exists: boolean;
-  /** The file that the entries come from, if it is another one, which is not changed. */
+  /** Path of the master's admin.conf, if its entries were added to the document. That file is not changed. */
   readonly source?: string;
 }
 

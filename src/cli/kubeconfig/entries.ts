@@ -23,7 +23,7 @@ export function changedCluster(before: JsonObject, flags: Flags, read: ReadFile)
   if (flags.on('embed-certs') && !ca)
     throw new UsageError('you must specify a --certificate-authority to embed');
   return withFields(before, {
-    // The name to verify belongs to the server that was set before.
+    // The TLS server name belongs to the previous server.
     ...(flags.given('server') && { server: flags.text('server'), 'tls-server-name': '' }),
     ...given(flags, { 'tls-server-name': 'tls-server-name', 'proxy-url': 'proxy-url' }),
     ...(flags.given('insecure-skip-tls-verify') && { 'insecure-skip-tls-verify': insecure }),
@@ -109,7 +109,7 @@ function changedExec(before: unknown, flags: Flags): JsonObject | undefined {
   };
 }
 
-/** Returns the arguments of the plugin; another command does not keep them. */
+/** Returns the arguments of the plugin; --exec-command without --exec-arg removes them. */
 function execArguments(plugin: JsonObject, flags: Flags): unknown {
   const args = flags.texts('exec-arg').flatMap((text) => text.split(','));
   if (args.length > 0) return args;
@@ -127,7 +127,10 @@ function execVariables(plugin: JsonObject, flags: Flags): unknown {
   return all.length > 0 || removed.length > 0 ? all : null;
 }
 
-/** Returns the pairs `KEY=VALUE` of a flag that is repeated, and the keys that end with a dash. */
+/**
+ * Returns the pairs `KEY=VALUE` of a flag that is repeated, and the keys to remove, which are written with a
+ * dash at the end.
+ */
 function pairs(flags: Flags, flag: string, split: (text: string) => string[]) {
   const set: Record<string, string> = {};
   const removed: string[] = [];

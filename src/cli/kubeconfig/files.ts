@@ -19,8 +19,8 @@ type FilesIo = Pick<Io, 'env' | 'homeDirectory'>;
 
 /**
  * Returns the documents that `ctl config` shows and changes: the file of --kubeconfig, those of $KUBECONFIG,
- * or `~/.kube/config`, with the entries of a master's admin.conf if it has no context. Throws UsageError for
- * a file that is no kubeconfig.
+ * or `~/.kube/config`. If the last one has no context, the entries of a master's admin.conf are added. Throws
+ * UsageError for a file that is no kubeconfig.
  */
 export function readDocuments(io: FilesIo, flags: Flags): KubeconfigDocuments {
   const given = flags.text('kubeconfig');
@@ -40,8 +40,8 @@ export function readDocuments(io: FilesIo, flags: Flags): KubeconfigDocuments {
 }
 
 /**
- * Returns the user's own file with the entries of the administrator's kubeconfig of a master. The master
- * writes its file anew at each start, and reads it: changes are made in a copy.
+ * Returns the user's own file with the entries of a master's admin.conf. The master reads admin.conf and
+ * rewrites it at each start, so changes are made in this copy.
  */
 function borrowed(home: KubeconfigDocument, { path, document }: KubeconfigDocument): KubeconfigDocument {
   const both = (list: string) => [home.document[list] ?? [], document[list] ?? []].flat();
@@ -117,14 +117,14 @@ export async function changeFiles(
   }
 }
 
-/** Says which kubeconfig was copied: its certificate is renewed there only. */
+/** Notes which kubeconfig was copied: the master renews the certificate only in its own file. */
 function noteCopies({ err }: Pick<Io, 'err'>, { files }: KubeconfigDocuments): void {
   for (const { path, source } of files)
     if (source !== undefined)
       err(`Note: ${source} belongs to the master: it was copied to ${path}, which is used from now on\n`);
 }
 
-/** A file that its owner made read-only stays unchanged, although it could be replaced in its folder. */
+/** Rejects for a file that its owner made read-only, although it could be replaced in its folder. */
 async function requireWritable(path: string): Promise<void> {
   try {
     await access(path, constants.W_OK);
@@ -134,7 +134,7 @@ async function requireWritable(path: string): Promise<void> {
   }
 }
 
-/** Creates the file by whose existence kubectl and ctl exclude each other. */
+/** Creates the lock file that kubectl and ctl use to exclude each other; resolves to its path. */
 async function lock(path: string): Promise<string> {
   const name = `${path}.lock`;
   try {

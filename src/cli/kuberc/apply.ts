@@ -14,7 +14,7 @@ type Verbs = Readonly<Record<string, () => Promise<Verb | VerbGroup>>>;
 
 /**
  * Resolves to the command line with the preferences of the user, and without --kuberc. Without
- * KUBECTL_KUBERC=true it is returned as it is, as by kubectl 1.33.
+ * KUBECTL_KUBERC=true, the result is the unchanged command line, as in kubectl 1.33.
  */
 export async function applyKuberc(
   argv: readonly string[],

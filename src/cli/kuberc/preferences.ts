@@ -31,7 +31,7 @@ export interface Preferences {
 
 /**
  * Returns the preferences of the file that --kuberc names, or of ~/.kube/kuberc; undefined if there are none.
- * A named file must be readable; a problem of the other one is a warning.
+ * A file that --kuberc names must be readable; a problem of ~/.kube/kuberc is a warning.
  */
 export function loadPreferences(
   io: Pick<Io, 'homeDirectory' | 'err'>,
@@ -63,7 +63,7 @@ function readText(file: string): string {
   }
 }
 
-/** Returns the preferences, and the first unknown field. Throws if the text has none. */
+/** Returns the preferences, and the first unknown field. Throws if the text is not a valid kuberc. */
 export function parsePreferences(
   text: string,
   file: string,

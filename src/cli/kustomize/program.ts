@@ -44,8 +44,8 @@ interface PlacedProgram extends AsyncDisposable {
 }
 
 /**
- * Writes the program to the user's cache, where later commands find it. A cache that other users may write
- * to, or nobody, is replaced by a temporary folder for this command.
+ * Writes the program to the user's cache, where later commands find it. If other users may write to the
+ * cache, or this user may not, a temporary folder is used for this command.
  */
 async function placeProgram(io: ProgramIo, cacheDirectory: string | undefined): Promise<PlacedProgram> {
   const folder = join(cacheRoot(io, cacheDirectory), 'minik8s', 'bin');
@@ -80,7 +80,7 @@ function runProgram(path: string, args: readonly string[], io: ProgramIo): Promi
   child.stdout.on('data', (chunk: Buffer) => out.add(chunk, overflow));
   child.stderr.on('data', (chunk: Buffer) => errors.add(chunk, () => {}));
   child.on('error', (cause) => {
-    const why = `cannot run ${path}: ${errorMessage(cause)}; --cache-dir names another folder for it`;
+    const why = `cannot run ${path}: ${errorMessage(cause)}; choose another folder with --cache-dir`;
     reject(signal.aborted ? signal.reason : new Error(why, { cause }));
   });
   child.on('close', (status, killedBy) => {

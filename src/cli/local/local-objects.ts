@@ -38,7 +38,7 @@ export async function* localObjects({ io, flags, report }: VerbContext): AsyncGe
   }
 }
 
-/** Returns the namespace of the context, or `default` where no kubeconfig names a server. */
+/** Returns the namespace of --namespace, or of the context, or `default` if no kubeconfig names a server. */
 export function localNamespace(io: Pick<Io, 'env' | 'homeDirectory'>, flags: Flags): string {
   const given = givenNamespace(flags);
   if (given !== undefined) return given;

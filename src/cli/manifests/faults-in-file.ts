@@ -31,7 +31,7 @@ export async function reportInFile(
   if (isRefused(error)) await adviseToConvert({ io }, target.manifest);
 }
 
-/** Returns true if the server rejects the contents of the object, not the sender or the time. */
+/** Returns true if the server rejects the contents of the object, and not, for example, the user. */
 const isRefused = (error: unknown) =>
   error instanceof StatusError && (error.status.reason === 'Invalid' || error.status.reason === 'BadRequest');
 

@@ -90,7 +90,7 @@ function labelsText(labels: unknown): string | undefined {
   return pairs.length === 0 ? undefined : pairs.map(([key, value]) => `${key}: ${value}`).join(', ');
 }
 
-/** Kinds whose deletion deletes data, or the objects below. */
+/** Kinds whose deletion also deletes data or other objects. */
 const precious = new Set(['PersistentVolumeClaim', 'PersistentVolume', 'Namespace', 'StatefulSet']);
 
 const replaced: HintOf = ({ message }, { kind }) => {

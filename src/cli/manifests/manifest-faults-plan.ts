@@ -99,7 +99,7 @@ function unknownField(path: Path, similar: readonly string[]): string {
 function isOfType(value: unknown, type: string, format: string): boolean {
   switch (type) {
     case 'string':
-      // The type `string` stands for both in OpenAPI version 2 and in older documents.
+      // OpenAPI version 2 and older documents give IntOrString the type `string`.
       return typeof value === 'string' || (format === 'int-or-string' && Number.isInteger(value));
     case 'integer':
       return Number.isSafeInteger(value) && (format !== 'int32' || (Number(value) | 0) === value);

@@ -180,7 +180,7 @@ function* partsOf(text: string): Generator<TextPart & { readonly fault?: string 
   }
 }
 
-/** Returns the message for a document, or a part of one; `message` may have a line of it. */
+/** Returns the message for an invalid document, or a part of one; `message` may name a line within it. */
 function parsingFailure(message: string, file: string, { text, line }: TextPart): string {
   const [, inPart = 1, why = message] = /^invalid YAML at line (\d+): (.*)$/s.exec(message) ?? [];
   const advice = yamlAdvice(why, text, Number(inPart), line);
@@ -246,7 +246,8 @@ const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 const binary = (file: string) => `error parsing ${file}: it is binary or not UTF-8: expected YAML or JSON`;
 
 /**
- * kubectl reads such words the same way without a warning, and the server's error does not show the cause.
+ * Returns the warning about a word that YAML reads as a boolean. kubectl reads it the same way without a
+ * warning, and the server's error does not show the cause.
  */
 function booleanWarning({ path, word, isKey }: BooleanWord, where: string): string {
   const what = isKey ? `the key ${path}` : path;
@@ -305,7 +306,10 @@ function fromValue(value: unknown, position: Position, kindless: boolean): Manif
 const isTextOrAbsent = (value: unknown): value is string | undefined | null =>
   value === undefined || value === null || typeof value === 'string';
 
-/** Returns an item of a list such as a ConfigMapList; one without a type, as servers send it, gets one. */
+/**
+ * Returns an item of a list such as a ConfigMapList; an item without a type, as servers send it, gets the
+ * type that the list implies.
+ */
 const typed = (item: unknown, apiVersion: string | undefined | null, kind: string): unknown =>
   isRecord(item) && !item.kind && !item.apiVersion && kind !== '' ? { ...item, apiVersion, kind } : item;
 

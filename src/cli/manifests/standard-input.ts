@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { maxInputBytes, tooLongInput } from '../../os/bounded-file.ts';
 
-/** Rejects when the input is not UTF-8, and as soon as it has more than 64 MiB. */
+/** Resolves to the whole input. Rejects if it is not UTF-8, and as soon as it has more than 64 MiB. */
 export async function readText(input: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

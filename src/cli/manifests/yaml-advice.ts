@@ -1,6 +1,6 @@
 /** Advice for YAML that cannot be read because of its indentation. Pure. */
 
-/** Messages about a key in the place of a value, which a line that is indented too far causes. */
+/** Messages about a key in the place of a value; the cause is a line that is indented too far. */
 const misplacedKey = /^(?:Nested mappings are not allowed|Implicit keys need to be on a single line)/;
 const otherColumn = /^All (?:mapping|collection|sequence) items must start at the same column/;
 

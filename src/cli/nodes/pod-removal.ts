@@ -25,7 +25,7 @@ export interface RemovalSettings {
   readonly dryRun: DryRun;
 }
 
-/** Interval in milliseconds at which kubectl retries a rejected eviction. */
+/** Interval in milliseconds at which a rejected eviction is retried, as by kubectl. */
 const retryMs = 5000;
 
 interface Removal {
@@ -38,7 +38,7 @@ interface Removal {
 }
 
 /**
- * Resolves when each pod is gone or has failed; the result is the errors in kubectl's words. `collection`
+ * Resolves when every pod is gone or its removal has failed, to the errors in kubectl's words. `collection`
  * contains the pods.
  */
 export async function removePods(
@@ -70,7 +70,7 @@ export async function removePods(
   return results.filter((problem) => problem !== undefined);
 }
 
-/** Resolves when the pod is gone, or to the error that occurred. */
+/** Resolves to undefined when the pod is gone, or to the message of the error that occurred. */
 async function evict(removal: Removal, pod: Metadata): Promise<string | undefined> {
   const { io, settings, deadline } = removal;
   using work = beginWork(io.progress, `pod/${pod.name}`);
@@ -99,7 +99,7 @@ async function evict(removal: Removal, pod: Metadata): Promise<string | undefine
 }
 
 /**
- * Returns why an eviction is refused, such as `waits: The disruption budget web needs 2 healthy pods and has
+ * Returns why an eviction is rejected, such as `waits: The disruption budget web needs 2 healthy pods and has
  * 2 currently`: the cause of the answer, which names the budget, or else its message.
  */
 export function evictionRefusal(error: unknown): string {
@@ -123,7 +123,7 @@ async function requestEviction(
   }
 }
 
-/** Resolves when an evicted pod is gone, or to the error that occurred. */
+/** Resolves to undefined when an evicted pod is gone, or to the message of the error that occurred. */
 async function untilEvicted(
   { io, settings, presence }: Removal,
   { name, namespace, uid }: Metadata,
@@ -220,7 +220,7 @@ class Presence {
   async end(uid: string): Promise<End> {
     const { promise, resolve } = Promise.withResolvers<End>();
     this.#waiting.set(uid, resolve);
-    // The pod may have ended before the first caller began to wait.
+    // The pod may be gone already from the last state that the watch reported.
     if (this.#present) this.#look(this.#present);
     this.#reading ??= this.#read();
     return Promise.race([promise, this.#reading.then(() => promise)]);

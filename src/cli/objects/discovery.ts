@@ -100,7 +100,7 @@ export function fromLegacy(document: JsonObject): ApiResource[] {
     }));
 }
 
-/** The server serves no such resource, or it did not when its resources were kept. */
+/** The server does not serve the resource, or did not serve it when the list of its resources was cached. */
 export class UnknownResourceError extends Error {
   override readonly name = 'UnknownResourceError';
 }
@@ -116,7 +116,7 @@ export function findResource(all: ApiResources, word: string): ApiResource {
     ({ group, version }) => !qualifier || group === qualifier || `${version}.${group}` === qualifier,
   );
   const found = namings.flatMap((naming) => candidates.filter((resource) => naming(resource, name)));
-  // kubectl reads a short name before the version and group behind it, and ignores those.
+  // kubectl ignores a version and group that follow a short name.
   if (!found[0] && rest.length > 1) found.push(...all.filter(({ shortNames }) => shortNames.includes(name)));
   if (!found[0]) {
     const elsewhere = notServedResource(name, qualifier);

@@ -107,7 +107,7 @@ function replaceAll(objects: Map<string, JsonObject>, items: readonly JsonObject
   for (const item of items) objects.set(metadataOf(item).uid, item);
 }
 
-/** Applies an event; returns true if it was about an object. */
+/** Applies an event; returns false for a bookmark, which changes no object. */
 function apply(objects: Map<string, JsonObject>, { type, object }: WatchedEvent): boolean {
   const { uid } = metadataOf(object);
   if (type === 'DELETED') objects.delete(uid);

@@ -22,7 +22,10 @@ const all = Object.entries(kinds).flatMap(([group, lines]) =>
   }),
 );
 
-/** Returns the message for such a kind; undefined if Kubernetes has no such word in this group. */
+/**
+ * Returns the message for a kind that minik8s does not serve; undefined if the word is none of them, or is
+ * not in this group.
+ */
 export function notServedResource(word: string, qualifier: string): string | undefined {
   const found = all.find(
     ({ group, names }) =>

@@ -28,7 +28,8 @@ export async function otherNamespaceNotes(
 
 /**
  * Returns a note for each object of the errors whose name resembles others of its kind in the namespace, or a
- * single note if the namespace does not exist. It costs a list of the names, so it is for people only.
+ * single note if the namespace does not exist. Each note costs a list of names, so call it only if a person
+ * reads the errors.
  */
 export async function similarNameNotes(
   cluster: Pick<Cluster, 'get' | 'resources' | 'namespace'>,

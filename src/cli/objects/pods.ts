@@ -78,8 +78,8 @@ function byReadiness(a: Pod, b: Pod): number {
 }
 
 /**
- * Returns the object for `web`, `pod/web` or `deploy/web`, and the pod: the object itself, or the first pod
- * of the workload.
+ * Resolves to the pod that `web`, `pod/web` or `deploy/web` names: the object itself, or the first pod of the
+ * workload. `of` is the named object.
  */
 export async function findPod(
   context: VerbContext,

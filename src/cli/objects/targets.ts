@@ -40,7 +40,7 @@ export async function resolveTargets(
   try {
     return wordTargets(flags, words, cluster, await cluster.resources());
   } catch (error) {
-    // The resource may be newer than the resources that an earlier command has kept.
+    // The resource may be newer than the list of resources that an earlier command has cached.
     if (!(error instanceof UnknownResourceError)) throw error;
     return wordTargets(flags, words, cluster, await cluster.resources({ fresh: true }));
   }
@@ -149,7 +149,10 @@ export async function* manifestTargets(
   }
 }
 
-/** Returns the reason why manifests have no objects, of which `read` were read before the selection. */
+/**
+ * Returns the reason why the files contain no object to process; `read` is the number of objects before -l
+ * selected among them.
+ */
 function whyNone(flags: Flags, read: number): string {
   const files = flags.texts('filename').map((file) => (file === '-' ? 'STDIN' : file));
   if (files.length === 0) return '';
@@ -165,7 +168,10 @@ function selected(entries: readonly ManifestEntry[], text: string | undefined): 
   return entries.filter((entry) => 'error' in entry || matches(selector, metadataOf(entry.object).labels));
 }
 
-/** Resolves to the server's resources; asks the server if a kind of the manifests is not among those kept. */
+/**
+ * Resolves to the server's resources; asks the server again if a kind of the manifests is not among the
+ * cached ones.
+ */
 async function resourcesFor(
   entries: readonly (Manifest | { readonly error: unknown })[],
   cluster: Cluster,
@@ -196,7 +202,7 @@ function reportedTarget(
 
 export interface ManifestTarget extends ObjectTarget {
   readonly manifest: Manifest;
-  /** The manifest's object in its namespace. */
+  /** The manifest's object with its namespace filled in. */
   readonly object: JsonObject;
   /** Set if the server chooses the name. */
   readonly generateName: string;

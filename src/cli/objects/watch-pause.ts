@@ -2,12 +2,13 @@
 import { Backoff } from '../../base/backoff.ts';
 import { type Clock, sleep } from '../../base/clock.ts';
 
-/** A watch that ends earlier without an event is a failure, in milliseconds: that of client-go. */
+/** Time in milliseconds: a watch that ends earlier without an event counts as failed, as in client-go. */
 const shortWatchMs = 1_000;
 
 /**
  * Delays the next watch after one that ended at once without an event, as behind a proxy that ends each
- * answer: the client would send one request after the other without a pause. The delays grow up to 30 s.
+ * answer. Otherwise the client would send one request after the other without a pause. The delays grow up to
+ * 30 s.
  */
 export class WatchPause {
   readonly #clock: Clock;

@@ -42,7 +42,10 @@ export class LiveTable implements Disposable {
     this.#screen.show(() => this.#text());
   }
 
-  /** Shows a list that is not printed: a table in place has all objects. */
+  /**
+   * Does the same as `list`. Only --watch-only stores a list without printing it, and that uses no table in
+   * place.
+   */
   learn(list: JsonObject): void {
     this.list(list);
   }

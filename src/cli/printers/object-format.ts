@@ -26,15 +26,15 @@ export type ObjectFormat = (object: JsonObject) => string;
 export interface FormatOptions {
   /** True for custom columns without their line of headers. */
   readonly noHeaders?: boolean;
-  /** Template that was given apart from the format. */
+  /** Template of the flag --template; undefined if the format itself contains the template. */
   readonly template?: string | undefined;
   /** True if a missing field of a template is an error. */
   readonly missingKeyIsError?: boolean;
 }
 
 /**
- * Returns the format for an object that is made here, whose JSON keeps the order of its fields, which is that
- * of Go's types.
+ * Returns the format for an object that the client made. JSON keeps the order of the object's fields, which
+ * is that of Go's types.
  */
 export function madeFormat(flags: Flags): ObjectFormat | undefined {
   if (outputOf(flags) === 'json') {
@@ -47,7 +47,7 @@ export function madeFormat(flags: Flags): ObjectFormat | undefined {
 
 /**
  * Returns the format of printedFormat for the commands in which kubectl reads the server's answer into Go's
- * types: JSON has the order of their fields, and JSON and YAML have the fields that Go always shows.
+ * types: JSON has the order of their fields, and JSON and YAML have the fields that Go always writes.
  */
 export async function typedFormat({ io, flags }: FormatContext): Promise<ObjectFormat | undefined> {
   const output = outputOf(flags);
@@ -208,7 +208,9 @@ export function qualifiedName(object: JsonObject): string {
   return `${String(kind).toLowerCase()}${group}/${metadataOf(object).name || '<unknown>'}`;
 }
 
-/** Removes `metadata.managedFields`, which is not meant for readers, of an object and of a list's items. */
+/**
+ * Returns the object, or the list and its items, without `metadata.managedFields`, which few readers need.
+ */
 export function withoutManagedFields(object: JsonObject): JsonObject {
   const items = object.items;
   const rest = Array.isArray(items)

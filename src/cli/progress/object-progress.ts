@@ -23,7 +23,10 @@ export function deletionText(object: JsonObject): string {
   return metadataOf(object).deletionTimestamp === undefined ? '' : 'stopping';
 }
 
-/** Conditions of a namespace that is deleted, by the words before their message. */
+/**
+ * Words that precede the message of a condition of a namespace that is being deleted, by the condition's
+ * type.
+ */
 const namespaceConditions: Readonly<Record<string, string>> = {
   NamespaceDeletionDiscoveryFailure: '',
   NamespaceDeletionGroupVersionParsingFailure: '',
@@ -32,7 +35,7 @@ const namespaceConditions: Readonly<Record<string, string>> = {
   NamespaceFinalizersRemaining: 'waits for ',
 };
 
-/** Returns the messages of the namespace's conditions, without the words that all of them have. */
+/** Returns the messages of the namespace's conditions, shortened to what is left and what holds it. */
 function namespaceContent(object: JsonObject): string {
   return recordsAt(object, 'status', 'conditions')
     .flatMap((one) => {
@@ -106,7 +109,7 @@ const duringPulls = ['ContainerCreating', 'PodInitializing'];
 
 function pullTexts(pods: readonly JsonObject[], pulls: readonly Pull[]): readonly string[] {
   const images = new Set(pods.flatMap(imagesOf));
-  // Each pod has a pull of its own, and a node pulls an image once.
+  // A node pulls an image once for several pods, each of which reports the pull.
   return [...new Set(pulls.filter(({ image }) => images.has(image)).map(pullText))];
 }
 

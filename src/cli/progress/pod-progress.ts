@@ -98,7 +98,7 @@ async function showPodProgress(
   const say = () => {
     const [pod] = seen.pods;
     if (!isPod(target)) work.say(podsText(seen.pods, seen.pulls));
-    else work.say(pod ? podText(pod, seen.pulls) : 'not there');
+    else work.say(pod ? podText(pod, seen.pulls) : 'does not exist');
   };
   const begun = progress.delayMs > 0 ? sleep(clock, progress.delayMs, over.signal) : Promise.resolve();
   await Promise.allSettled([
@@ -154,7 +154,7 @@ async function askNodes(
       try {
         return pullsIn(await cluster().get(`/api/v1/nodes/${encodeURIComponent(node)}/proxy/pulls`));
       } catch {
-        // The user is not permitted to query this node, or the node has no such report.
+        // The user may not query this node, or the node does not report pulls.
         silent.add(node);
         return [];
       }

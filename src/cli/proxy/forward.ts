@@ -1,4 +1,4 @@
-/** Forwards requests to the API server with the user's credentials. */
+/** Forwards requests to the API server, with the credentials of `dialing` if it has any. */
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -48,7 +48,7 @@ export class ApiForwarder {
     try {
       const incoming = await answered;
       answer.writeHead(incoming.statusCode ?? 502, this.#answerHeaders(incoming));
-      // A watch has an answer long before it has a first event.
+      // The answer to a watch begins long before the first event.
       answer.flushHeaders();
       await pipeline(incoming, answer);
     } catch (error) {

@@ -7,7 +7,7 @@ const ofConnection: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
 ]);
 
-/** Pairs of names and values, as they were sent. */
+/** Names and values alternately, as they were sent. */
 type RawHeaders = readonly string[];
 
 function pairsOf(raw: RawHeaders): (readonly [name: string, value: string])[] {
@@ -38,7 +38,7 @@ export function requestHeaders(raw: RawHeaders, own: Headers, upgrade?: string):
   return {
     ...Object.fromEntries(lacking),
     ...sent,
-    // The server leaves it to this proxy which pages of browsers it serves.
+    // With this header, the API server leaves it to the proxy to reject requests of other sites' pages.
     'x-forwarded-for': [...(sent['x-forwarded-for'] ?? []), '127.0.0.1'].join(', '),
     ...(upgrade !== undefined && { connection: 'Upgrade', upgrade }),
   };

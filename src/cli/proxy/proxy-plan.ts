@@ -105,7 +105,10 @@ function prefixOf(path: string, { apiPrefix, filePrefix }: ProxySettings): strin
     .sort((a, b) => b.length - a.length)[0];
 }
 
-/** Encodes the parts, so that each of them is one part for every reader, and keeps `:` and `@`. */
+/**
+ * Encodes each part so that every reader sees it as one part; keeps `:`, `@` and other characters that a path
+ * may contain.
+ */
 const encodePath = (segments: readonly string[]): string =>
   segments
     .map((segment) =>

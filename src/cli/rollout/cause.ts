@@ -16,13 +16,14 @@ export interface Rollout {
 }
 
 /**
- * Returns the first cause: why pods of the workload are not created, else what is wrong with a pod, the worst
- * first, and of these the newest, which the rollout waits for. Undefined if nothing is known.
+ * Returns the first cause: why pods of the workload are not created, or else what is wrong with a pod. The
+ * worst finding comes first; among equally bad ones that of the newest pod, for which the rollout waits.
+ * Undefined if nothing is known.
  */
 export const rolloutCause = (rollout: Rollout, book: RuleBook): string | undefined =>
   firstCause(rollout, book, () => true);
 
-/** Returns the first cause as rolloutCause does, without pods that only are not ready yet. */
+/** Returns the first cause like rolloutCause, but ignores pods that are merely not ready yet. */
 export const standstillCause = (rollout: Rollout, book: RuleBook): string | undefined =>
   firstCause(rollout, book, ({ severity }) => severity === 'broken');
 

@@ -11,12 +11,12 @@ import type { VerbContext } from '../verb.ts';
 import { ruleBook } from '../why/rule-book.ts';
 import { rolloutCause, standstillCause } from './cause.ts';
 
-/** Time without a change of the workload after which a rollout stands still, in milliseconds. */
+/** Time in milliseconds without a change of the workload after which a rollout counts as standing still. */
 const stillMs = 10_000;
 
 /**
- * Prints the first cause why the rollout stands still, if the user may read the pods, and unless it is the
- * one that was printed before.
+ * Prints the first cause why the rollout stands still, unless it is `printed`, the cause that was printed
+ * before. Prints nothing if the user may not read the pods.
  */
 export async function noteCause(
   { cluster, io }: VerbContext,
@@ -63,7 +63,7 @@ async function podEvents(cluster: Cluster, namespace: string): Promise<readonly 
 }
 
 interface StillNotes extends Disposable {
-  /** Restarts the time after which the rollout stands still. */
+  /** Restarts the time after which the rollout counts as standing still. */
   moved(): void;
   /** Returns the cause that was printed; undefined if none was. */
   noted(): string | undefined;

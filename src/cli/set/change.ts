@@ -58,7 +58,7 @@ export async function* changedObjects(
 /** The message for words that name objects beside --local. */
 export const onlyFiles = 'you must specify resources by --filename when --local is set.';
 
-/** Changes the objects of files and prints them, or a line for each changed one. */
+/** Changes the objects of files, and prints each changed object or a line about it. */
 async function changeLocally(
   context: VerbContext,
   words: readonly string[],

@@ -15,7 +15,7 @@ interface ListOptions {
 
 /**
  * Prints the variables of the objects. A variable with a `valueFrom` is a comment, unless its value is
- * resolved; the reasons why values are missing are warnings.
+ * resolved; the reasons why values could not be read are printed to standard error.
  */
 export async function listEnv(
   { io, cluster }: Pick<VerbContext, 'io' | 'cluster'>,

@@ -32,7 +32,7 @@ function replaced(object: JsonObject, [key, ...rest]: readonly string[], value: 
 
 type Change = (container: JsonObject) => JsonObject;
 
-/** Changes containers, including init containers. */
+/** Returns the pod spec with its containers changed, including init containers. */
 export function withContainers(spec: JsonObject, change: Change): JsonObject {
   const changed = (field: string) =>
     Array.isArray(spec[field]) && {
@@ -52,7 +52,10 @@ export function isMeant(container: JsonObject, pattern: string): boolean {
   return new RegExp(`^${parts.join('.*')}$`, 's').test(textAt(container, 'name'));
 }
 
-/** Throws for a name that no container has. */
+/**
+ * Returns the pod spec with other images, by the names of containers. Throws for a name that no container
+ * has.
+ */
 export function withImages(spec: JsonObject, images: ReadonlyMap<string, string>): JsonObject {
   const names = new Set(containersOf(spec).map((container) => textAt(container, 'name')));
   for (const name of images.keys())
@@ -74,8 +77,8 @@ export interface EnvChange {
 }
 
 /**
- * Sets and removes variables; an existing variable keeps its position. Throws for an existing variable that
- * may not be changed.
+ * Returns the pod spec with variables set and removed; an existing variable keeps its position. Throws for an
+ * existing variable that may not be changed.
  */
 export function withEnv(spec: JsonObject, change: EnvChange): JsonObject {
   return withContainers(spec, (container) => {
@@ -101,7 +104,7 @@ function changedEnv(before: readonly JsonObject[], { set, remove, overwrite }: E
   return env;
 }
 
-/** Throws an Error for the first variable that has another value than it is to be set to. */
+/** Throws an Error for the first variable whose value would change. */
 function requireUnset(before: readonly JsonObject[], wanted: ReadonlyMap<string, JsonObject>): void {
   const taken = before.find((one) => {
     const other = wanted.get(textAt(one, 'name'));
@@ -136,7 +139,10 @@ export interface ResourceChange {
   readonly containers: string;
 }
 
-/** Sets limits and requests; other resources are kept. Throws if no container matches. */
+/**
+ * Returns the pod spec with limits and requests set; other resources are kept. Throws if no container
+ * matches.
+ */
 export function withResources(
   spec: JsonObject,
   { limits, requests, containers }: ResourceChange,

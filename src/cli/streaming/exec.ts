@@ -34,7 +34,7 @@ export async function runExec(
   const code = await runProgram(context, path, { ...stdio, stdout }, input).catch(async (error) => {
     // A broken stream has no more output; otherwise, earlier output is written before the error.
     await passedOn().catch(() => undefined);
-    // Other engines report the failure as an error of the request.
+    // Container engines other than Docker report the failure as an error of the request.
     const failure = why(errorMessage(error));
     throw failure === undefined ? error : new ExitError(failure, 1);
   });

@@ -23,8 +23,8 @@ export class Forwarder {
   }
 
   /**
-   * Connects to a port of the pod until both sides have ended; rejects with the reason if the pod cannot be
-   * reached.
+   * Connects the socket to a port of the pod; resolves when both sides have ended. Rejects with the reason if
+   * the pod cannot be reached.
    */
   async forward(socket: Socket, { local, remote }: ForwardedPort): Promise<void> {
     let brokeOff = false;

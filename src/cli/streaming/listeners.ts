@@ -39,7 +39,10 @@ interface OpenedGroup {
   readonly servers: readonly Server[];
   /** One text for each address that could not be opened. */
   readonly errors: readonly string[];
-  /** Another process has the port at one of the addresses. A client of the name would reach that process. */
+  /**
+   * True if another process has the port at one of the addresses: a client that connects to `localhost` could
+   * reach that process.
+   */
   readonly isTaken: boolean;
   /** Local port; for port 0 the chosen port, which is used for every later address. */
   readonly local: number;

@@ -13,7 +13,10 @@ export interface Input {
   readonly terminal?: Terminal;
 }
 
-/** Applies -i and -t: a terminal only if standard input is one, as in kubectl; otherwise prints a message. */
+/**
+ * Returns the use of standard input that -i and -t request. If standard input is no terminal, prints a
+ * message and ignores -t, as kubectl does.
+ */
 export function inputOf({ io, flags }: VerbContext, tty: boolean): Input {
   const stdin = flags.on('stdin');
   const { terminal } = io.stdio();
@@ -58,8 +61,8 @@ export function endWith(io: Io, code: number): void {
 }
 
 /**
- * Resolves to the program's exit code. Rejects with StatusError, TransportError, or an Error with the reason
- * why the program could not run or that the connection was lost.
+ * Resolves to the program's exit code. Rejects with StatusError, TransportError, LostConnection, or an Error
+ * with the reason why the program could not run.
  */
 export async function runProgram(
   { io: { clock, signal }, cluster }: VerbContext,
@@ -72,7 +75,10 @@ export async function runProgram(
   return join(channels, stdio, joined);
 }
 
-/** The command may or may not have ended; its output up to then has been passed on. */
+/**
+ * The connection ended before the server reported the end of the command, which may still run. The output
+ * that arrived has been passed on.
+ */
 export class LostConnection extends Error {
   override readonly name = 'LostConnection';
 

@@ -41,8 +41,8 @@ export async function openByteStream(options: OpenOptions): Promise<Duplex> {
 }
 
 /**
- * ws rejects names with a slash, such as port-forward's, so the subprotocol is offered and compared here and
- * hidden from ws.
+ * ws rejects subprotocols with a slash in their name, such as that of port-forward, so the subprotocol is
+ * offered and compared here and hidden from ws.
  */
 function open({ dialing, protocol, clock, signal }: OpenOptions): Promise<WebSocket> {
   const { promise, resolve, reject } = Promise.withResolvers<WebSocket>();
@@ -80,25 +80,25 @@ function open({ dialing, protocol, clock, signal }: OpenOptions): Promise<WebSoc
       socket.terminate();
       return reject(new Error(`the server does not speak ${protocol}`));
     }
-    keepAsking(socket, clock);
+    keepPinging(socket, clock);
     resolve(socket);
   });
   return promise;
 }
 
-/** Closes a connection that is broken without an error, so that its user gets an end. */
-function keepAsking(socket: WebSocket, clock: Clock): void {
+/** Sends pings, and closes a connection that no longer answers them, so that its reader sees an end. */
+function keepPinging(socket: WebSocket, clock: Clock): void {
   let unanswered = 0;
   socket.on('pong', () => {
     unanswered = 0;
   });
-  const ask = () => {
+  const ping = () => {
     // Pongs are not received while reading is paused.
     unanswered = socket.isPaused ? 0 : unanswered + 1;
     if (unanswered > maxUnanswered) return socket.terminate();
     socket.ping();
-    timer = clock.after(pingEvery, ask);
+    timer = clock.after(pingEvery, ping);
   };
-  let timer = clock.after(pingEvery, ask);
+  let timer = clock.after(pingEvery, ping);
   socket.once('close', () => timer.cancel());
 }

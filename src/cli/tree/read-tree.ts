@@ -7,7 +7,7 @@ import { readTable, tableAccept } from '../printers/server-table.ts';
 import { cellText } from '../printers/table-writer.ts';
 import type { TreeObject } from './tree-plan.ts';
 
-/** Kinds that own nothing and are owned by nothing that a tree shows. */
+/** Kinds that a tree leaves out: their objects neither own nor are owned by objects that it shows. */
 const leftOut = ['events', 'events.events.k8s.io', 'componentstatuses'];
 /** Maximum number of kinds that are read at the same time. */
 const atOnce = 10;
@@ -20,7 +20,7 @@ export interface ReadTree {
 
 /** Resolves to the objects; an empty namespace means those of the cluster and of all namespaces. */
 export async function readTree(cluster: Cluster, namespace: string, nowMs: number): Promise<ReadTree> {
-  const resources = newest(await cluster.resources()).filter((one) => namespace === '' || one.namespaced);
+  const resources = listable(await cluster.resources()).filter((one) => namespace === '' || one.namespaced);
   const objects: TreeObject[] = [];
   const unread: string[] = [];
   const waiting = [...resources];
@@ -35,8 +35,8 @@ export async function readTree(cluster: Cluster, namespace: string, nowMs: numbe
   return { objects, unread: unread.toSorted() };
 }
 
-/** Returns each kind that can be listed once, in the preferred version of its group. */
-function newest(resources: readonly ApiResource[]): readonly ApiResource[] {
+/** Returns every kind that can be listed: one entry each, in the preferred version of its group. */
+function listable(resources: readonly ApiResource[]): readonly ApiResource[] {
   const byName = new Map<string, ApiResource>();
   for (const resource of resources) {
     const name = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
@@ -65,7 +65,7 @@ async function readKind(
     }
   } catch (error) {
     if (isForbidden(error)) return 'forbidden';
-    // An extension server that was removed meanwhile serves its kinds no more.
+    // The kinds of an extension server that was removed meanwhile are no longer served.
     if (isNotFound(error)) return [];
     throw error;
   }

@@ -6,7 +6,7 @@ import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
 /** An object of the cluster with the cells that its server prints. */
 export interface TreeObject {
   readonly kind: string;
-  /** The metadata with its owners; at least `metadata`. */
+  /** The object, with at least its `metadata`. */
   readonly object: JsonObject;
   /** Cells by the names of their columns in lower case. */
   readonly cells: ReadonlyMap<string, string>;
@@ -31,7 +31,8 @@ const title = ({ kind, object }: TreeObject) => `${kind}/${metadataOf(object).na
 
 /**
  * Returns the lines from the topmost owner down to the object, and below it all that it owns, by kind and
- * name. An object that several objects own stands below each of them, its own objects below the first.
+ * name. An object that several objects own stands below each of them; the objects that it owns itself stand
+ * only below the first.
  */
 export function treeOf(root: TreeObject, all: readonly TreeObject[]): readonly Branch[] {
   const owned = byOwner(all, ownedMetadata);
@@ -51,7 +52,10 @@ export function treeOf(root: TreeObject, all: readonly TreeObject[]): readonly B
   return [...above, own, ...below];
 }
 
-/** Adds the objects below to `shown`: those of an object that is shown already are not repeated. */
+/**
+ * Returns the lines below an object, and adds the uids of their objects to `shown`. What an object owns is
+ * not repeated if `shown` has the object already.
+ */
 function branches(
   owned: ReadonlyMap<string, readonly TreeObject[]>,
   parent: TreeObject,

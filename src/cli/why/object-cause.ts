@@ -11,7 +11,7 @@ import { podSelectorOf, textAt } from '../objects/objects.ts';
 import { causeLine } from './cause-line.ts';
 import { readKind } from './read-snapshot.ts';
 
-/** Maximum number of objects of a kind that is read: of a kind with more, no cause is named. */
+/** Maximum number of objects of a kind that are read. A kind with more objects counts as not read. */
 const maxObjects = 500;
 /** Maximum number of readings one after the other; each reads the kinds that the rules have asked for. */
 const maxReadings = 5;
@@ -28,9 +28,10 @@ export class ObjectCauses {
   }
 
   /**
-   * Resolves to a line with the first cause; undefined for an object that is as wished, for kinds that are
-   * not explained, and if the server rejects to list objects, because a description must not fail then. Reads
-   * only the kinds that rules consult, so that an object whose status shows that all is well costs nothing.
+   * Resolves to a line with the first cause; undefined for an object without a problem, for kinds that no
+   * rule explains, and if the server rejects the list of a kind, because a description must not fail then.
+   * Reads only the kinds that rules consult, so that an object whose status shows that all is well costs no
+   * request.
    */
   async lineOf(target: ObjectTarget, object: JsonObject, nowMs: number): Promise<string | undefined> {
     const { resource } = target;
@@ -56,7 +57,10 @@ export class ObjectCauses {
     }
   }
 
-  /** Resolves to the objects of a kind; of pods, to those that a workload selects; undefined if rejected. */
+  /**
+   * Resolves to the objects of a kind, for the pods of a workload only to those that it selects. If the
+   * objects cannot be read, resolves to 'forbidden' or undefined.
+   */
   #list(key: KindKey, { namespace }: ObjectTarget, object: JsonObject): ReturnType<typeof readKind> {
     const labelSelector = key === 'pods' && isWorkload(object) ? podSelectorOf(object) : undefined;
     const id = `${key} ${namespace} ${labelSelector ?? ''}`;
@@ -68,7 +72,7 @@ export class ObjectCauses {
   }
 }
 
-/** Returns undefined for a rejection of the server; throws other errors. */
+/** Returns undefined for a rejection by the server; throws other errors. */
 function refusalOnly(error: unknown): undefined {
   if (!(error instanceof StatusError)) throw error;
 }

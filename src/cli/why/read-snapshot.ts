@@ -20,8 +20,8 @@ export interface ReadSnapshot {
 }
 
 /**
- * Resolves to the objects of one namespace, or of all, with those of the cluster. Rejects with the error of a
- * kind that cannot be read for another reason than missing rights.
+ * Resolves to the objects of one namespace, or of all if it is undefined, and to the cluster-scoped objects.
+ * Rejects if a kind cannot be read for a reason other than missing rights.
  */
 export async function readSnapshot(
   cluster: Cluster,
@@ -49,7 +49,10 @@ export interface KindQuery {
   readonly maxObjects?: number;
 }
 
-/** Resolves to 'forbidden' if the user may not list the kind; undefined if it is not served or too large. */
+/**
+ * Resolves to the objects of a kind, to 'forbidden' if the user may not list them, or to undefined if the
+ * kind is not served or has too many objects.
+ */
 export async function readKind(
   cluster: Cluster,
   query: KindQuery,

@@ -16,7 +16,7 @@ export interface TextOptions {
   readonly withNamespaces: boolean;
 }
 
-/** Number of objects that a problem names. */
+/** Maximum number of further objects with the same problem that the text names. */
 const shownSubjects = 5;
 
 /**

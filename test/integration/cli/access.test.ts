@@ -57,7 +57,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
   ];
   for (const args of cases)
     for (const who of ['an administrator', 'alice'])
-      it(`${args.join(' ')}, as ${who}`, async () => {
+      it(`auth ${args.join(' ')} prints the same for ${who}`, async () => {
         const [ctl, kubectl] = who === 'alice' ? asAlice : tools;
         const [ours, theirs] = await Promise.all([ctl(['auth', ...args]), kubectl(['auth', ...args])]);
         assert.deepEqual(ours, theirs);
@@ -164,7 +164,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
         }
       });
 
-    it('a ClusterRole with paths, and an aggregated one', async () => {
+    it('reconciles a ClusterRole with paths, and an aggregated one, as kubectl does', async () => {
       const stored: string[] = [];
       for (const [which, tool] of tools.entries()) {
         const name = `sum-${which}`;

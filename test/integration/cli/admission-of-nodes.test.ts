@@ -61,7 +61,7 @@ describe('ctl certificate, beside kubectl 1.32', { timeout: 300_000, skip: unles
     'approve nosuch',
   ];
   for (const command of commands) {
-    it(`certificate ${command}`, async () => {
+    it(`certificate ${command} has the same result`, async () => {
       const run = async (tool: Ctl, side: string) => {
         const result = await tool(['certificate', ...command.replace('X', side).split(' ')]);
         const list = (await server.call('GET', collection)).json<{ items: CertificateSigningRequest[] }>();

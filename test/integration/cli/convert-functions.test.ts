@@ -102,7 +102,7 @@ test('an activity is converted, and gets the query and the body', async () => {
     'c/who.py': 'def handler(env):\n    return [env.uri.get("name"), env.body["n"]]\n',
   });
   const spec = await converted('c/fn.yaml');
-  assert.match(spec.stderr, /version: left out: each change of the program makes a version by itself/);
+  assert.match(spec.stderr, /version: left out: each change of the program creates a version/);
   assert.deepEqual(await answers(spec, { path: '/?name=me', body: { n: 7 } }), [['me', 7]]);
 });
 
@@ -131,7 +131,7 @@ for (const [what, manifest, files, message] of [
     { 'f.py': 'x = 1\n' },
     /functionPath: there is no def f\(event, context\) in it/,
   ],
-  ['a manifest that names no program', 'replicas: 1', {}, /nothing says what the program is/],
+  ['a manifest that names no program', 'replicas: 1', {}, /expected the program of the function/],
   ['a folder without func.py', 'userUploadFilePath: up', { 'up/x.py': '' }, /there is no func\.py in it/],
 ] as const)
   test(`${what} is not converted`, async () => {

@@ -62,7 +62,9 @@ describe('ctl create job', () => {
     });
 
   for (const mode of ['client', 'server'])
-    it(`--dry-run=${mode} creates none, with a message`, { skip: unlessKubectl('1.32') }, async () => {
+    it(`--dry-run=${mode} prints the message of kubectl and creates no Job`, {
+      skip: unlessKubectl('1.32'),
+    }, async () => {
       const args = ['create', 'job', 'one', '--image=app:1', `--dry-run=${mode}`];
       const [own, theirs] = [await ctl(args), await kubectl(args)];
       assert.deepEqual([own.status, own.out], [0, theirs.out]);
@@ -80,7 +82,7 @@ describe('ctl create job', () => {
     'one --from=tick',
     'One --image=a',
   ])
-    it(`refuses, as kubectl: create job ${line}`, { skip: unlessKubectl('1.32') }, async () => {
+    it(`refuses create job ${line}, as kubectl does`, { skip: unlessKubectl('1.32') }, async () => {
       const args = ['create', 'job', ...line.split(' ').filter((word) => word !== '')];
       const [own, theirs] = [await ctl(args), await kubectl(args)];
       assert.deepEqual([own.status, theirs.status], [1, 1], own.out + theirs.out);

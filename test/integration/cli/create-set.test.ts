@@ -74,7 +74,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
 
     // No controller ends a deleted namespace here.
     for (const kind of ['namespace', 'ns'])
-      it(`${kind} NAME`, async () => {
+      it(`create ${kind} makes what kubectl makes`, async () => {
         const ours = await ctl(['create', kind, `ours-${kind}`]);
         const theirs = await kubectl(['create', kind, `theirs-${kind}`]);
         assert.deepEqual(
@@ -107,7 +107,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
       'pdb one --selector=a=b --min-available=1 --max-unavailable=1',
       'pdb one --selector=a=b --min-available=10Gi',
     ])
-      it(`refuses: ${line}`, async () => {
+      it(`refuses create ${line}`, async () => {
         const args = ['create', ...words(line)];
         const [ours, theirs] = [await ctl(args), await kubectl(args)];
         assert.deepEqual([ours.status, ours.out], [theirs.status, ''], ours.err);
@@ -117,7 +117,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
           assert.ok(ours.err.includes(said.replace(/^error: /, '')), `${ours.err}\n${said}`);
       });
 
-    it('warns of an unknown verb', async () => {
+    it('warns about an unknown verb', async () => {
       const args = words('create role odd --verb=fly --resource=pods --dry-run=client');
       assert.deepEqual(await ctl(args), await kubectl(args));
     });

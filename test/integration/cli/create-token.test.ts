@@ -36,7 +36,9 @@ describe('tokens of service accounts', () => {
     '-n kube-system default',
   ];
   for (const line of lines)
-    it(`create token ${line}`, { skip: unlessKubectl('1.32') }, async () => {
+    it(`create token ${line} prints a token with the same claims`, {
+      skip: unlessKubectl('1.32'),
+    }, async () => {
       const args = ['create', 'token', ...line.split(' ')];
       const [own, theirs] = await Promise.all([ctl(args), kubectl(args)]);
       assert.deepEqual([own.status, own.err], [0, ''], own.err);

@@ -126,7 +126,7 @@ describe('ctl describe of every kind', { timeout: 300_000 }, () => {
   const messageOf = (kind: string, name: string) => `about ${kind} ${name}`;
 
   function faultsOf({ kind, namespaced }: Kind, name: string, text: string): string[] {
-    // The first cause stands below the events of an object that is not as wished.
+    // The first cause stands below the events of an object with a problem.
     const lines = text
       .replace(/\nWhy: .*\n$/, '')
       .trimEnd()

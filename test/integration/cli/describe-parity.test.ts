@@ -12,7 +12,10 @@ import { otherCases } from './describe-other-cases.ts';
 
 const cases = [...workloadCases, ...otherCases];
 
-/** Differences on purpose: what makes our text kubectl's, and kubectl's comparable. */
+/**
+ * An intended difference, and the replacements in the text of ctl (`ours`) and of kubectl (`theirs`) after
+ * which both are equal.
+ */
 interface Difference {
   readonly why: string;
   readonly kinds?: readonly string[];
@@ -27,7 +30,7 @@ function withoutAges(text: string): string {
 
 const differences: readonly Difference[] = [
   {
-    why: 'the first cause stands below the events of an object that is not as wished',
+    why: 'the first cause stands below the events of an object with a problem',
     ours: (text) => text.replace(/^Why: .*\n/gm, ''),
   },
   {

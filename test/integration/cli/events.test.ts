@@ -8,7 +8,7 @@ import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
 
 const day = 86_400_000;
-/** Returns a time days and an hour and a half ago, so that the printed age is the same for both tools. */
+/** Returns the time `days` days and one and a half hours ago, so that both tools print the same age. */
 const ago = (days: number) =>
   new Date(Date.now() - days * day - 5_400_000).toISOString().replace(/\.\d+Z$/, 'Z');
 const micro = (days: number) => ago(days).replace('Z', '.123456Z');
@@ -82,7 +82,7 @@ describe('ctl events', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => 
     'events --for a/b/c',
     'events --for nosuch/x',
   ]) {
-    it(`${args} is as of kubectl`, async () => {
+    it(`${args} prints the same as kubectl`, async () => {
       const [ours, theirs] = await Promise.all([ctl(args.split(' ')), kubectl(args.split(' '))]);
       assert.equal(ours.out, theirs.out);
       assert.equal(ours.status, theirs.status);
@@ -93,14 +93,14 @@ describe('ctl events', { timeout: 300_000, skip: unlessKubectl('1.32') }, () => 
   }
 
   for (const args of ['events -o json', 'events -o yaml --types=Normal']) {
-    it(`${args} has the objects of kubectl`, async () => {
+    it(`${args} prints the same objects as kubectl`, async () => {
       const [ours, theirs] = await Promise.all([ctl(args.split(' ')), kubectl(args.split(' '))]);
       // kubectl writes all fields of Go's type: an absent time is null.
       assert.deepEqual(parseYaml(ours.out).value, withoutNulls(parseYaml(theirs.out).value));
     });
   }
 
-  it('-o name prints names, where kubectl prints empty ones', async () => {
+  it('-o name prints the names, which kubectl leaves empty', async () => {
     assert.equal((await ctl(['events', '-o', 'name', '--for', 'pod/api'])).out, 'event/series\n');
   });
 

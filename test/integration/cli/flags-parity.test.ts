@@ -54,7 +54,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     it(`${line} prints the same`, async () => {
       const args = line.split(' ');
       const [ours, theirs] = await Promise.all([ctl(args), kubectl(args)]);
-      // The test server has no nodes that could be asked for logs.
+      // The test server has no nodes from which logs could be read.
       const logs = /^Request log error: .*$/gm;
       assert.deepEqual(
         { ...ours, out: ours.out.replaceAll(logs, '') },

@@ -1,4 +1,4 @@
-/** The examples of the help, run as they stand there against an API server. */
+/** The examples of the help, run unchanged against an API server. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,14 +45,17 @@ const needsMore: readonly [RegExp, reason: string][] = [
   [/^ctl config |^source |^ctl completion zsh >/, 'a shell or another kubeconfig'],
 ];
 
-/** Examples that make the objects which the others find. */
+/** Examples that create the objects which other examples use. */
 const making = /^ctl (create (?!token|job now)|run |(function|trigger|workflow|slurm) create )/;
 /** Commands that report by their exit status. */
 const statusOf = (line: string) => (/ ctl diff |^ctl (diff|auth can-i list pods --as)/.test(line) ? 1 : 0);
-/** Commands that list what this server has none of, or that have nothing to say. */
+/**
+ * Commands that print nothing here: the server has none of the objects that they list, or nothing is to be
+ * reported.
+ */
 const listsNothing = /^ctl (get (csr|slurmjobs)|events|trigger events|workflow runs|slurm cancel)/;
 
-/** Commands that make what some examples find besides the usual objects. */
+/** Commands that create further objects, which only some examples use. */
 const preparations: readonly [RegExp, ...commands: string[]][] = [
   [/current-replicas=2/, 'scale deployment/web --replicas=2'],
   [/view-last-applied/, 'apply -f web.yaml'],
@@ -105,7 +108,7 @@ describe('the examples of the help', { timeout: 600_000 }, () => {
     assert.equal(status, 0, `${args.join(' ')}: ${err}`);
   };
 
-  /** Makes the objects that an example finds. */
+  /** Creates the objects that an example uses. */
   const prepare = async (line: string, namespace: string) => {
     if (making.test(line)) return;
     const items = exampleObjects.items.filter(({ kind }) => kind !== 'Service' || !line.includes(' expose '));

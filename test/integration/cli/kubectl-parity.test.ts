@@ -88,7 +88,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
   });
 
   for (const args of reads) {
-    it(`${args.join(' ')}`, async () => {
+    it(`${args.join(' ')} prints and ends as kubectl does`, async () => {
       const { ours, theirs } = await both(args);
       const isJson = args.includes('json') && ours.out !== '';
       if (isJson) assert.deepEqual(JSON.parse(ours.out), JSON.parse(theirs.out));
@@ -159,7 +159,7 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
           .split(' ')
           .map((word) => word.replaceAll(/[a-z]+\.(yaml|conf|txt)|^below|^none/g, place));
         const { ours, theirs } = await both(words);
-        // ctl adds why files have no objects.
+        // ctl adds the reason why files have no objects.
         const err = ours.err.replace(
           /(?<=no objects passed to \w+): \S+ is empty, or has only comments$/m,
           '',

@@ -194,11 +194,11 @@ describe('--local and the last flags beside kubectl 1.32', {
   };
   const words = (line: string) =>
     line.split(' ').map((word) => (word.endsWith('.json') ? join(server.directory, word) : word));
-  /** Replaces what differs from one object to the next one: times, versions and identities. */
+  /** Replaces values that differ between any two objects: times, versions and identities. */
   const stable = (text: string) =>
     text
       .replaceAll('them', 'ours')
-      // kubectl patch does not say that a run is dry; set env names the object in front of one error.
+      // kubectl patch does not mark a dry run, and kubectl set env names the object before one error.
       .replaceAll(/(patched.*) \((server )?dry run\)/g, '$1')
       .replaceAll(/^error: deployments\/web '/g, "error: '")
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z/g, 'TIME')

@@ -1,5 +1,5 @@
 /**
- * Progress that ctl displays while it waits: lines that change and disappear at a terminal, nothing in a
+ * Progress that ctl displays while it waits: lines that change and disappear on a terminal, and no lines in a
  * pipe.
  */
 import assert from 'node:assert/strict';

@@ -144,7 +144,7 @@ describe('ctl proxy beside kubectl 1.32', { timeout: 300_000, skip: unlessKubect
       const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
       assert.match(await text(incoming), /gitVersion/);
       await proxy.stop();
-      // As after a killed proxy, in whose place the socket stays.
+      // The socket exists already, as after a proxy that was killed.
       if (count === 0) {
         const left = createServer().listen(path);
         await once(left, 'listening');

@@ -69,7 +69,7 @@ describe('rollout', { timeout: 300_000 }, () => {
   }
 
   for (const [kind, plural, shown] of kinds)
-    it(`handles a ${kind}`, { skip: unlessKubectl('1.32') }, async () => {
+    it(`handles a ${kind} as kubectl does`, { skip: unlessKubectl('1.32') }, async () => {
       const answers: string[][] = [];
       for (const [who, run] of clients) {
         const name = `${kind.toLowerCase()}-${who}`;

@@ -14,7 +14,7 @@ import { type Ctl, ctlFor, noHome } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 
 const main = join(import.meta.dirname, '../../../src/main.ts');
-/** Size of a pipe's buffer in Linux: a process that exits too early loses what is longer. */
+/** Size of a pipe's buffer in Linux: a process that exits too early loses the output beyond it. */
 const pipeSize = 65_536;
 /** Less than the maximum length of one argument of a program. */
 const text = 'x'.repeat(100_000);

@@ -104,14 +104,14 @@ const lines = [
   'cm/a -A --for=delete',
 ];
 
-/** Lines after whose timeout ctl adds a note with the first cause. */
+/** Lines for which ctl adds a note with the first cause after the timeout. */
 const withCause: ReadonlySet<string> = new Set([
   'deploy/d --for=condition=Available=False --timeout=1s',
   'deploy/d --for=condition=Nosuch --timeout=1s',
   'deploy/d --for=condition=Available=True=x --timeout=1s',
 ]);
 
-/** Faults for which ctl says more, or says it at once instead of after the timeout. */
+/** Faults for which the message of ctl is longer, or comes at once instead of after the timeout. */
 const inOwnWords: ReadonlySet<string> = new Set([
   'cm --for=create',
   'cm --for=delete',

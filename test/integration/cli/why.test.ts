@@ -83,13 +83,13 @@ describe('ctl why', { timeout: 120_000 }, () => {
     }
   });
 
-  it('says that a namespace does not exist', async () => {
+  it('reports that a namespace does not exist', async () => {
     const { out, err } = await admin(['why', '-n', 'defautl']);
     assert.equal(out, '');
     assert.match(err, /namespace "defautl" does not exist; did you mean default\?/);
   });
 
-  it('ends the description of an object that is not as wished with the first cause', async () => {
+  it('ends the description of an object with a problem with its first cause', async () => {
     const { out } = await admin(['describe', 'pod/crashed']);
     assert.match(out, /\nEvents: .*\nWhy: container main ends with exit code 3 \(.*restarts: 2\)\n$/);
     await server.call('POST', '/api/v1/namespaces/default/services', {
@@ -104,7 +104,7 @@ describe('ctl why', { timeout: 120_000 }, () => {
     assert.doesNotMatch((await admin(['describe', 'pod/crashed', '--show-events=false'])).out, /Why:/);
   });
 
-  it('leaves a description alone that a program reads under the name kubectl', async () => {
+  it('adds no cause to a description that a program reads under the name kubectl', async () => {
     const named = (columns: { readonly out?: number }) =>
       ctlFor(adminConfig, { calledAs: 'kubectl', columns })(['describe', 'pod/crashed']);
     assert.doesNotMatch((await named({})).out, /Why:/);
@@ -174,9 +174,9 @@ describe('ctl why', { timeout: 120_000 }, () => {
     assert.ok(!piped.includes('\u001b'));
   });
 
-  it('tells a user without rights nothing of the objects, and names the kinds that were not read', async () => {
+  it('shows a user without rights no object, and names the kinds that were not read', async () => {
     const { status, out, err } = await nobody(['why']);
-    assert.deepEqual([status, out], [0, 'nothing is wrong in what you may list\n']);
+    assert.deepEqual([status, out], [0, 'no problem found in the kinds that you may list\n']);
     assert.match(err, /You may not list these kinds.*pods/);
     assert.match((await nobody(['why', 'pod/gated'])).err, /cannot get resource "pods"/);
   });

@@ -257,7 +257,7 @@ describe('ctl dashboard', () => {
       ]);
       assert.match(
         absent.err,
-        /the server has no dashboard: it is no minik8s, or runs with --dashboard=false/,
+        /the server has no dashboard: it is not minik8s, or runs with --dashboard=false/,
       );
       assert.equal(absent.status, 1);
     } finally {

@@ -16,7 +16,7 @@ const average = (name: string, averageValue: string) => ({
   resource: { name, target: { type: 'AverageValue', averageValue } },
 });
 const counted = (name: string) =>
-  `f: spec.metrics.${name}: is counted against resources.requests: each container needs some`;
+  `f: spec.metrics.${name}: is a share of resources.requests, which each container must have`;
 
 describe('an autoscaler', () => {
   it('has no fields that the manifest does not have', () => {
@@ -39,8 +39,8 @@ describe('an autoscaler', () => {
     const { made, notes } = convertedOne(hpa({ scaleTargetRef, selector: { a: 'b' }, ...byCpu }));
     assert.deepEqual(made.spec.scaleTargetRef, { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' });
     assert.deepEqual(notes, [
-      'f: spec.scaleTargetRef.metadata.namespace: left out: what is scaled is in the namespace of the autoscaler',
-      'f: spec.selector: left out: what is scaled has one of its own',
+      'f: spec.scaleTargetRef.metadata.namespace: left out: the workload is in the namespace of the autoscaler',
+      'f: spec.selector: left out: the workload has a selector of its own',
       counted('cpu'),
     ]);
   });
@@ -51,24 +51,24 @@ describe('an autoscaler', () => {
     ['STATEFULSET', 'StatefulSet'],
     ['Rollout', 'Rollout'],
   ])
-    it(`of a ${word} is one of a ${kind}`, () => {
+    it(`for a ${word} scales a ${kind}`, () => {
       const { made } = convertedOne(hpa({ scaleTargetRef: { kind: word, name: 'web' }, ...byCpu }));
       assert.deepEqual(made.spec.scaleTargetRef, { apiVersion: 'apps/v1', kind, name: 'web' });
     });
 
   for (const [what, spec, message] of [
-    ['scales nothing', byCpu, 'spec.scaleTargetRef: nothing says what is scaled'],
-    ['scales by nothing', byName, 'spec.metrics: nothing says by what it scales'],
+    ['scales nothing', byCpu, 'spec.scaleTargetRef: expected the name of a workload to scale'],
+    ['scales by nothing', byName, 'spec.metrics: expected a metric to scale by'],
     [
       'has an empty list of metrics',
       { ...byName, metrics: [] },
-      'spec.metrics: nothing says by what it scales',
+      'spec.metrics: expected a metric to scale by',
     ],
-    ['has no bound', { ...byName, metrics: { CPU: {} } }, 'spec.metrics: nothing says by what it scales'],
+    ['has no bound', { ...byName, metrics: { CPU: {} } }, 'spec.metrics: expected a metric to scale by'],
     [
       'has a bound of nothing',
       { ...byName, metrics: { CPU: { targetMaxValue: 0 } } },
-      'spec.metrics: nothing says by what it scales',
+      'spec.metrics: expected a metric to scale by',
     ],
     [
       'has a share of nothing',
@@ -119,7 +119,7 @@ describe('metrics', () => {
       { memory: { targetMinValue: 5, targetMaxValue: 4096 } },
       [average('memory', '4096')],
       [
-        'f: spec.metrics.memory.targetMinValue: left out: Kubernetes has one target, and shrinks by itself below it',
+        'f: spec.metrics.memory.targetMinValue: left out: Kubernetes has one target, and scales down below it',
       ],
     ],
     [

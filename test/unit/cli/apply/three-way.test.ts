@@ -146,7 +146,7 @@ const cases: [
   ],
 ];
 for (const [what, original, modified, current, after] of cases) {
-  test(`apply: ${what}`, () => {
+  test(`a patch of apply has the expected result: ${what}`, () => {
     const before = deepCopy(current);
     const result = applied(original, modified, current);
     assert.deepEqual(result, after);
@@ -191,7 +191,7 @@ test('a strategy is patched with $retainKeys', () => {
   assert.deepEqual(threeWayPatch({ original, modified, current: original }, schema), {
     spec: { strategy: { type: 'Recreate', rollingUpdate: null, $retainKeys: ['type'] } },
   });
-  // A field that only the server has goes too, although no field of the manifest differs.
+  // A field that only the server has is removed too, although no field of the manifest differs.
   const defaulted = { spec: { strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } } };
   assert.deepEqual(threeWayPatch({ original: {}, modified, current: defaulted }, schema), {
     spec: { strategy: { $retainKeys: ['type'] } },

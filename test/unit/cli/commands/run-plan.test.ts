@@ -49,18 +49,24 @@ const pod = (phase: string, terminated?: object) => ({
 });
 
 for (const [what, object, running, completed, failure] of [
-  ['running', pod('Running'), true, false, undefined],
-  ['succeeded', pod('Succeeded', { exitCode: 0 }), false, true, undefined],
+  ['that runs', pod('Running'), true, false, undefined],
+  ['that has succeeded', pod('Succeeded', { exitCode: 0 }), false, true, undefined],
   [
-    'failed',
+    'that has failed',
     pod('Failed', { exitCode: 5, reason: 'Error' }),
     false,
     true,
     { code: 5, message: 'pod n/x terminated (Error)' },
   ],
-  ['evicted', pod('Failed'), false, true, { code: 1, message: 'pod n/x failed with unknown exit code' }],
+  [
+    'that was evicted',
+    pod('Failed'),
+    false,
+    true,
+    { code: 1, message: 'pod n/x failed with unknown exit code' },
+  ],
 ] as const)
-  test(`of a pod that has ${what}`, () => {
+  test(`a pod ${what} is ${running ? 'running' : completed ? 'completed' : 'neither'}, ${failure ? 'with' : 'without'} a failure`, () => {
     assert.deepEqual([isRunning(object), hasEnded(object)], [running, completed]);
     assert.deepEqual(failureOf(object), failure);
   });

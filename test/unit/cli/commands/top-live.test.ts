@@ -37,7 +37,7 @@ async function written(own: Partial<Io>): Promise<string> {
 }
 
 describe('ctl top --watch', () => {
-  it('replaces the table in place on a terminal, with the course of each row', async () => {
+  it('replaces the table in place on a terminal, with a graph for each row', async () => {
     const screen = new TerminalScreen();
     screen.write(await written({ screen: () => ({ columns: 120, rows: 24 }) }));
     const [header, line, ...more] = screen.text.trimEnd().split('\n');

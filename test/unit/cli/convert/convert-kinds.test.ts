@@ -109,7 +109,7 @@ describe('a workload', () => {
     });
     assert.deepEqual(notes, [
       'f: spec.template.metadata.name: left out: each pod gets a name',
-      'f: spec.template.metadata.namespace: left out: its pods are where it is',
+      'f: spec.template.metadata.namespace: left out: the pods are in the namespace of the workload',
       'f: spec.template.status: left out: the cluster writes it',
       'f: spec.template.metadata.uid: left out: its meaning is not known',
       'f: spec.template.spec.resources: left out: resources are those of containers',
@@ -195,7 +195,7 @@ describe('volumes', () => {
       },
     ],
   ] as const)
-    it(`may be ${what}`, () => {
+    it(`are converted: ${what}`, () => {
       const { made, notes } = convertedOne(volume(spec));
       assert.deepEqual([made.spec, notes], [expected, []]);
     });
@@ -238,10 +238,10 @@ describe('a Service', () => {
       'with an address of another cluster',
       { clusterIP: '10.1.1.1', ports },
       { ports },
-      ['f: spec.clusterIP: left out: the cluster gives an address of its own'],
+      ['f: spec.clusterIP: left out: the cluster assigns an address'],
     ],
   ] as const)
-    it(`${what}`, () => {
+    it(`is converted ${what}`, () => {
       const converted = convertedOne({ kind: 'Service', metadata, spec });
       assert.deepEqual([converted.made.spec, converted.notes], [expected, notes]);
     });

@@ -23,7 +23,7 @@ const sources = new Map<string, ReturnType<typeof source> | Error>([
 ]);
 
 const secretNote =
-  'connection: added: make a Secret slurm with host, user, privateKey or password, and knownHosts';
+  'connection: added: create a Secret slurm with host, user, privateKey or password, and knownHosts';
 
 /** Returns the single job of a conversion, which the API server would accept. */
 function convertedJob(object: JsonObject) {
@@ -110,10 +110,10 @@ describe('a folder with commands', () => {
     });
     assert.deepEqual(notes, [
       `spec.${secretNote}`,
-      'spec.username: left out: it belongs into the Secret slurm',
-      'spec.password: left out: it belongs into the Secret slurm',
-      'spec.outputFile: left out: `ctl logs slurmjob/NAME` prints what it writes',
-      'spec.errorFile: left out: `ctl logs slurmjob/NAME` prints what it writes',
+      'spec.username: left out: it belongs in the Secret slurm',
+      'spec.password: left out: it belongs in the Secret slurm',
+      'spec.outputFile: left out: `ctl logs slurmjob/NAME` prints the output of the job',
+      'spec.errorFile: left out: `ctl logs slurmjob/NAME` prints the output of the job',
     ]);
   });
 
@@ -131,7 +131,7 @@ describe('a folder with commands', () => {
 
   it('is rejected without commands', () => {
     assert.deepEqual(errorsOf({ kind: 'Job', metadata: { name: 'x' }, spec: { submitDirectory: 'work' } }), [
-      'f: runCommands: nothing says what is run',
+      'f: runCommands: expected the commands to run',
     ]);
   });
 });
@@ -177,7 +177,7 @@ describe('a program with a Makefile', () => {
     assert.deepEqual(notes, [
       'name: Add_GPU becomes add-gpu',
       secretNote,
-      'ResultPath: left out: `ctl slurm results NAME -o DIR` and `ctl logs slurmjob/NAME` bring what came of it',
+      'ResultPath: left out: `ctl slurm results NAME -o DIR` and `ctl logs slurmjob/NAME` fetch the results',
       'slurm.jobName: left out: the job has the name of the object',
     ]);
   });
@@ -191,7 +191,7 @@ describe('a program with a Makefile', () => {
     assert.deepEqual({ build, run, time }, { build: ['make -f gpu.mk'], run: ['./x'], time: '01-02:03:04' });
     assert.deepEqual(notes, [
       secretNote,
-      'slurm.targetExecutableFileName: missing: the job runs ./x, which the Makefile has to make',
+      'slurm.targetExecutableFileName: missing: the job runs ./x, which the Makefile must build',
     ]);
   });
 

@@ -53,7 +53,7 @@ const nodes = {
   ],
 };
 
-test('a list of nodes: a choice without a match ends the workflow', async () => {
+test('a choice without a match ends a workflow that is a list of nodes', async () => {
   const { object, definition } = one(nodes);
   assert.equal(object.apiVersion, 'minik8s.io/v1');
   assert.deepEqual(object.metadata, { name: 'order-flow' });
@@ -131,7 +131,7 @@ for (const [type, value, input, holds] of [
   ['strGreaterThan', 'a', 'b', true],
   ['strLessAndEqualThan', 'a', 'b', false],
 ] as const)
-  test(`${type} ${value} of ${input}: ${holds}`, async () => {
+  test(`the choice ${type} ${value} ${holds ? 'holds' : 'does not hold'} for the input ${JSON.stringify(input)}`, async () => {
     const choiceData = {
       checkType: type,
       checkVarName: 'v',
@@ -151,7 +151,7 @@ for (const [type, value, input, holds] of [
     assert.deepEqual((await path(definition, { v: input })).called, [holds ? 'yes' : 'no']);
   });
 
-test('states, whose resources are functions: a choice without a match fails', async () => {
+test('a choice without a match fails in a workflow of states, whose resources are functions', async () => {
   const { object, definition } = one({
     Name: 'machine',
     StartAt: 'Get',
@@ -173,7 +173,7 @@ for (const [what, object, message] of [
   [
     'two of a name',
     { kind: 'Workflow', name: 'w', WorkflowNodes: [1, 2].map(() => ({ Type: 'Task', Name: 'a' })) },
-    'node a: there are two of this name',
+    'node a: two nodes have this name',
   ],
   [
     'another type',
@@ -221,7 +221,7 @@ for (const [what, object, message] of [
     'NumericEquals: "y" is not a number',
   ],
 ] as const)
-  test(`not converted: ${what}`, () => {
+  test(`a workflow is not converted, with an error that names the fault: ${what}`, () => {
     const { objects, errors } = converted(object as unknown as JsonObject);
     assert.deepEqual(objects, []);
     assert.match(
@@ -236,7 +236,7 @@ const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 const lines = (text: string) => workflowOfLines(text, () => undefined);
 
-test('lines: the output of a line is the input of the next', async () => {
+test('a workflow of lines passes the output of a line to the next line', async () => {
   const definition = lines('double\n\n# a comment\ndouble\n');
   const answers = { double: (it: Json) => Number(it) * 2 };
   assert.deepEqual(await path(definition, 3, answers), { called: ['double', 'double'], output: 12 });
@@ -251,7 +251,7 @@ for (const [line, input, called] of [
   ['IF GREATER 5 THEN a ELSE b', 5, 'b'],
   ['IF LESS 5 THEN a ELSE a', 4, 'a'],
 ] as const)
-  test(`lines: ${line} of ${JSON.stringify(input)} calls ${called}`, async () => {
+  test(`the line ${line} calls ${called} for the input ${JSON.stringify(input)}`, async () => {
     assert.deepEqual((await path(lines(`${line}\nlast`), input)).called, [called, 'last']);
   });
 
@@ -261,7 +261,7 @@ for (const [times, last] of [
   [3, '\nlast'],
   [200, ''],
 ] as const)
-  test(`lines: FOR ${times} TIMES${last && ' and one more'}`, async () => {
+  test(`the line FOR ${times} TIMES calls the function ${times} times${last && ', and then the next line'}`, async () => {
     const definition = lines(`FOR ${times} TIMES DO inc${last}`);
     const answers = { inc: (it: Json) => Number(it) + 1 };
     const { called, output } = await path(definition, 0, answers);
@@ -269,7 +269,7 @@ for (const [times, last] of [
     assert.equal(called.length, times + (last === '' ? 0 : 1));
   });
 
-test('lines: each of two loops has a separate counter', async () => {
+test('each of two loops in a workflow of lines has a separate counter', async () => {
   const answers = { inc: (it: Json) => Number(it) + 1 };
   const { output } = await path(lines('FOR 2 TIMES DO inc\nFOR 3 TIMES DO inc'), 0, answers);
   assert.equal(output, 5);
@@ -281,6 +281,6 @@ for (const [text, message] of [
   ['a\nIF EQUAL 1 THEN a ELSE b', /^line 2: expected NAME/],
   ['FOR x TIMES DO f', /^line 1: expected NAME/],
 ] as const)
-  test(`invalid lines are rejected: ${JSON.stringify(text)}`, () => {
+  test(`a workflow with the invalid lines ${JSON.stringify(text)} is rejected`, () => {
     assert.throws(() => lines(text), { message });
   });

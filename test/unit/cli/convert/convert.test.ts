@@ -46,12 +46,12 @@ test("an autoscaler in Kubernetes' form is unchanged", () => {
 
 for (const [what, spec, seconds] of [
   ['a number', { scaleInterval: 20 }, '20'],
-  ['another word', { interval: 15 }, '15'],
+  ['under another field name', { interval: 15 }, '15'],
   ['a duration', { adjustInterval: '10s' }, '10'],
-  ['less than can be', { interval: 0 }, '1'],
-  ['more than can be', { interval: '3h' }, '3600'],
+  ['raised to the minimum', { interval: 0 }, '1'],
+  ['lowered to the maximum', { interval: '3h' }, '3600'],
 ] as const)
-  test(`how often it looks: ${what}`, () => {
+  test(`the interval of an autoscaler becomes an annotation: ${what}`, () => {
     const { object } = one(hpa({ scaleTargetRef: target, ...bounds, ...spec, ...withCpu }));
     assert.deepEqual((object.metadata as JsonObject).annotations, {
       'minik8s.io/scale-interval-seconds': seconds,
@@ -64,15 +64,15 @@ for (const [value, percent] of [
   [1, 100],
   ['0.5', 50],
 ] as const)
-  test(`a share of ${value} is ${percent} %`, () => {
+  test(`a utilization of ${value} is converted to ${percent} %`, () => {
     const metrics = { cpuPercent: value, memoryPercent: 40 };
     const { object, notes } = one(hpa({ scaleTargetRef: target, ...bounds, metrics }));
     assert.deepEqual(object.spec.metrics, [byShare('cpu', percent), byShare('memory', 40)]);
-    assert.match(notes.join('\n'), /f:1: spec\.metrics\.cpu: is counted against resources\.requests/);
+    assert.match(notes.join('\n'), /f:1: spec\.metrics\.cpu: is a share of resources\.requests/);
   });
 
 for (const field of ['scaleTargetRef', 'workload'])
-  test(`copies of a pod, by ${field}: the pod becomes a Deployment, wherever the field is`, () => {
+  test(`a pod that an autoscaler names in ${field} becomes a Deployment, in either order of the manifests`, () => {
     const scaler = hpa({ [field]: { kind: 'Pod', metadata: { name: 'p' } }, ...bounds, ...withCpu });
     for (const order of [
       [pod, scaler],
@@ -94,7 +94,7 @@ for (const field of ['scaleTargetRef', 'workload'])
     );
   });
 
-test('an autoscaler with a pod template, two bounds and an invalid name', () => {
+test('an autoscaler with a pod template, two bounds and an invalid name is converted, with notes', () => {
   const { objects, notes, errors } = converted({
     kind: 'HorizontalPodAutoscaler',
     metadata: { name: 'by_cpu' },
@@ -119,7 +119,7 @@ test('an autoscaler with a pod template, two bounds and an invalid name', () => 
   assert.match(told, /spec\.template: becomes a Deployment/);
 });
 
-test('a ReplicaSet whose selector is the labels', () => {
+test('a ReplicaSet whose selector consists of the labels gets matchLabels', () => {
   const { object, notes } = one({
     apiVersion: 'v1',
     kind: 'Replicaset',
@@ -150,7 +150,7 @@ const claim = {
   metadata: { name: 'c' },
   spec: { accessModes: ['ReadWriteOnce'], resources: '8Gi' },
 };
-test('volumes and claims whose size is a text', () => {
+test('the size of a volume or a claim that is a text becomes an amount of storage', () => {
   const volume = (remote: object) => ({
     kind: 'PersistentVolume',
     metadata: { name: 'v' },
@@ -174,10 +174,13 @@ test('volumes and claims whose size is a text', () => {
     ],
   );
   assert.equal(one(claim).object.spec.storageClassName, undefined, 'the default class makes one');
-  assert.match(String(converted(volume({})).errors[0]?.message), /spec\.remote: nothing says which server/);
+  assert.match(
+    String(converted(volume({})).errors[0]?.message),
+    /spec\.remote: expected the address of a server/,
+  );
 });
 
-test('a pod whose paths are texts', () => {
+test('the paths of a pod that are texts become hostPath volumes and mounts', () => {
   const { object, notes } = one({
     kind: 'Pod',
     metadata: { name: 'p', label: 'web', uid: 'x' },
@@ -207,10 +210,10 @@ for (const [what, dns] of [
     'below spec',
     { spec: { hostname: 'a.b', paths: [{ urlPath: '/x', serviceName: 's', servicePort: 80 }] } },
   ],
-  ['other words', { spec: { host: 'a.b', paths: [{ subPath: '/x', svcName: 's', svcPort: '80' }] } }],
+  ['under other names', { spec: { host: 'a.b', paths: [{ subPath: '/x', svcName: 's', svcPort: '80' }] } }],
   ['beside the kind', { name: 'd', host: 'a.b', paths: [{ path: '/x', service: 's', port: 80 }] }],
 ] as const)
-  test(`names of hosts: ${what}`, () => {
+  test(`a Dns object is converted with its fields ${what}`, () => {
     const { object, notes } = one({ kind: 'DNS', metadata: { name: 'd' }, ...dns });
     assert.equal(object.apiVersion, 'minik8s.io/v1');
     assert.deepEqual(object.spec, {

@@ -42,7 +42,10 @@ const here: Program = async (command, { stdin, stdout, stderr }, reads) => {
   return code;
 };
 
-/** Loses the first connections of an archive, each after its number of bytes; `commands` have run. */
+/**
+ * Returns a program that loses the first connections of an archive, each after its number of bytes, and the
+ * commands that have run.
+ */
 function losing(...lengths: readonly number[]) {
   const commands: (readonly string[])[] = [];
   const program: Program = async (command, stdio, reads) => {

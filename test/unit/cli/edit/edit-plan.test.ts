@@ -56,7 +56,7 @@ for (const [error, outcome] of [
   [newStatusError('Conflict', 'late'), { kind: 'failed', message: 'cm "x" could not be patched: late' }],
   [new Error('down'), { kind: 'failed', message: 'cm "x" could not be patched: down' }],
 ] as const)
-  test(`a patch that is answered by ${error.message}`, () =>
+  test(`a patch that fails with "${error.message}" is ${outcome.kind} in the edit session`, () =>
     assert.deepEqual(editFailure(error, 'cm "x"'), outcome));
 
 test('an edit that changes the identity of an object is recognized', () => {

@@ -51,7 +51,8 @@ const durations: [text: string, ms: number][] = [
   ['1.5m', 90_000],
 ];
 for (const [text, ms] of durations) {
-  test(`--since ${text}`, () => assert.equal(parse('--since', text).duration('since'), ms));
+  test(`--since ${text} is read as ${ms} ms`, () =>
+    assert.equal(parse('--since', text).duration('since'), ms));
 }
 
 const refused: [argv: string[], read: (flags: Flags) => unknown, message: RegExp][] = [

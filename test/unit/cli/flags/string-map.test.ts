@@ -15,6 +15,11 @@ test('several entries are separated by commas, and quotes keep a comma', () => {
   assert.deepEqual(read('"A=1,2",B=2=3'), { A: '1,2', B: '2=3' });
 });
 
+test('two double quotes within double quotes stand for one', () => {
+  assert.deepEqual(read('"A=say ""hi"", all",B=2'), { A: 'say "hi", all', B: '2' });
+  assert.deepEqual(read('"""A"""=1,"B="""""'), { '"A"': '1', B: '""' });
+});
+
 test('a name such as __proto__ is an ordinary key', () => {
   assert.deepEqual([...stringMapOf({ texts: () => ['__proto__=1'] }, 'env')], [['__proto__', '1']]);
 });

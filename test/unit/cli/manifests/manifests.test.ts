@@ -108,7 +108,7 @@ const texts: [what: string, text: string, expected: (string | RegExp)[]][] = [
   ['a key that stands twice', `${configMap('a')}kind: Pod\n`, [/^f\.yaml:1: the key kind is given twice/]],
 ];
 for (const [what, text, expected] of texts) {
-  test(`manifests: ${what}`, () => {
+  test(`a text has the expected manifests and errors: ${what}`, () => {
     const found = brief(parseManifests(text, 'f.yaml', () => {}));
     assert.equal(found.length, expected.length, found.join('\n'));
     expected.forEach((one, index) => {

@@ -92,7 +92,7 @@ const words: [word: string, found: string][] = [
   ['scalers.v1.autoscaling', 'v1 scaler.autoscaling'],
 ];
 for (const [word, found] of words) {
-  test(`${word} means ${found}`, () => {
+  test(`the word ${word} names the resource ${found}`, () => {
     const resource = findResource(all, word);
     assert.equal(`${resource.version} ${kindName(resource)}`, found);
   });

@@ -39,7 +39,7 @@ const cells: [value: unknown, text: string][] = [
   [{ a: 1 }, '{"a":1}'],
 ];
 for (const [value, text] of cells)
-  test(`a cell of ${JSON.stringify(value)}`, () => assert.equal(cellText(value), text));
+  test(`the cell of ${JSON.stringify(value)} shows ${text}`, () => assert.equal(cellText(value), text));
 
 const table = {
   kind: 'Table',
@@ -71,7 +71,7 @@ const views: [view: Partial<TableView>, header: string, row: string][] = [
   [{ labelColumns: ['x.io/a', 'c'] }, 'NAME READY A C', 'web 1/1 1 '],
 ];
 for (const [view, header, row] of views) {
-  test(`a table with ${JSON.stringify(view)}`, () => {
+  test(`a table with the view ${JSON.stringify(view)} has the header ${header}`, () => {
     const read = readTable(table, 0);
     assert.equal(headerOf(read, { ...plain, ...view }).join(' '), header);
     assert.equal(rowsOf(read, { ...plain, ...view })[0]?.join(' '), row);
@@ -104,14 +104,15 @@ const formats: [output: string, text: string][] = [
   ['custom-columns=NAME:.metadata.name,X:.spec.x', 'NAME   X\nweb    <none>\n'],
 ];
 for (const [output, text] of formats) {
-  test(`-o ${output}`, () => assert.equal(objectFormat(output)?.(object), text));
+  test(`-o ${output} prints ${JSON.stringify(text)}`, () =>
+    assert.equal(objectFormat(output)?.(object), text));
 }
 test('-o json is indented by four, with sorted keys', () => {
   const text = objectFormat('json')?.(object) ?? '';
   assert.deepEqual(JSON.parse(text), object);
   assert.match(text, /^\{\n {4}"apiVersion": "apps\/v1",\n {4}"kind"[\s\S]*"a": "yes",\n {8}"b": 1/);
 });
-test('custom columns: headers are printed once, and later objects below them', () => {
+test('the headers of custom columns are printed once, and later objects below them', () => {
   const columns = objectFormat('custom-columns=NAME:.metadata.name,SPEC:.spec,X:');
   assert.equal(
     columns?.({ items: [object, { metadata: { name: 'other' }, spec: [1, null, 'a b', { c: true }] }] }),
@@ -135,7 +136,7 @@ for (const [text, columns] of [
   ['', undefined],
   ['A B\n.a\n', undefined],
 ] as const)
-  test(`columns of a file with ${JSON.stringify(text)}`, () => {
+  test(`a file of columns with ${JSON.stringify(text)} is ${columns ? 'read' : 'rejected'}`, () => {
     const read = () => columnsOfFile(text, 'f');
     if (columns) assert.deepEqual(read(), columns);
     else assert.throws(read, { name: 'UsageError', message: /^f: expected one line/ });
@@ -163,7 +164,7 @@ for (const [values, sorted] of [
     [['a'], ['a', 'z'], ['b']],
   ],
 ] as const)
-  test(`sorted by ${JSON.stringify(values)}`, () => {
+  test(`the values ${JSON.stringify(values)} are sorted as ${JSON.stringify(sorted)}`, () => {
     const list: JsonObject[] = values.map((value) => (value === undefined ? {} : { at: { value } }));
     sortBy(list, '.at.value', (item) => item);
     assert.deepEqual(

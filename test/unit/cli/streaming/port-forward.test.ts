@@ -37,7 +37,8 @@ const planned: [spec: string, of: object | undefined, local: number, remote: num
   ['81', headless, 81, 81],
 ];
 for (const [spec, of, local, remote] of planned) {
-  test(`port ${spec}${of ? ` of a service ${of === headless ? 'without an address' : ''}` : ''}`, () => {
+  const owner = of === undefined ? 'pod' : of === headless ? 'headless Service' : 'Service';
+  test(`${spec} of a ${owner} forwards local port ${local} to port ${remote} of the pod`, () => {
     assert.deepEqual(planPorts([spec], pod, of as typeof service | undefined), [{ local, remote }]);
   });
 }

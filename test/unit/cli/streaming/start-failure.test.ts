@@ -34,7 +34,8 @@ for (const [text, line] of [
   ['OCI runtime exec failed: exec failed: something else: unknown', undefined],
   ['exec: "x": not found', undefined],
 ] as const)
-  test(`of ${JSON.stringify(text)}`, () => assert.equal(startFailure(text, place), line));
+  test(`${JSON.stringify(text)} is ${line === undefined ? 'not read as a failed start' : 'reported in one line'}`, () =>
+    assert.equal(startFailure(text, place), line));
 
 for (const { what, chunks, passed, held } of [
   {
@@ -63,7 +64,7 @@ for (const { what, chunks, passed, held } of [
     held: '',
   },
 ])
-  test(`held back of ${what}`, async () => {
+  test(`output is held back only while it may be the engine's message: ${what}`, async () => {
     let got = '';
     const to = new Writable({
       write(chunk: Buffer, _encoding, done) {

@@ -130,7 +130,7 @@ const AsWished = ({ unread }: { readonly unread: readonly string[] }) => (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d="M5 12l5 5 9-10" />
     </svg>
-    <p>{unread.length === 0 ? 'Everything is as wished.' : 'Nothing is wrong in what you may list.'}</p>
+    <p>{unread.length === 0 ? 'No problem found.' : 'No problem found in the kinds that you may list.'}</p>
   </div>
 );
 
