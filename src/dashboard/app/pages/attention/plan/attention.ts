@@ -1,4 +1,4 @@
-/** The explanations of what is not as wished, as the first page shows them. Pure. */
+/** The explanations of problems, as the first page shows them. Pure. */
 import type { JsonObject } from '../../../../../apimachinery/equality.ts';
 import type { Problem, Step } from '../../../../../why/explain.ts';
 import { type KindKey, kindKeys, nameOf, type ObjectRef } from '../../../../../why/kinds.ts';
