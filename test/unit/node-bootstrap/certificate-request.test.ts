@@ -166,7 +166,7 @@ describe('a request for a certificate', () => {
     assert.match(await asking, /BEGIN CERTIFICATE/);
   });
 
-  test('waits for approval only if the cluster says so, however late the automatic approval is', async () => {
+  test('waits for approval only if a pending Node owns the request, not because an automatic approval is late', async () => {
     const owner = { apiVersion: 'v1', kind: 'Node', name: 'a', uid: 'n' };
     const { promise, resolve } = Promise.withResolvers<Csr>();
     const { promise: end, resolve: sign } = Promise.withResolvers<Csr>();
