@@ -1,4 +1,4 @@
-/** Three masters with the etcd inside: they join, and one is killed under load. */
+/** Three masters with the embedded etcd: they join, and one is killed under load. */
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-/** Masters with the etcd inside that are removed, that leave, or of which only one remains. */
+/** Masters with the embedded etcd that are removed, that leave, or of which only one remains. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { anyKubectl } from '../fixtures/kubectls.ts';

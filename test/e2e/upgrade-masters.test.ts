@@ -1,5 +1,5 @@
 /**
- * Three masters with the etcd inside, installed as services: one command on the first upgrades all, one by
+ * Three masters with the embedded etcd, installed as services: one command on the first upgrades all, one by
  * one, while a client writes; a version that does not start on another master is replaced there by the
  * previous one.
  */

@@ -13,7 +13,7 @@ const help = `usage: npm run walk:kills -- [--victim=NAME] [--from=N] [--to=N] [
   --from=N       number of the first call, counted from 0 (default 0)
   --to=N         number of the last call; by default the last call of the pod
   --every=N      kill only at each Nth call (default 1)
-  --masters=N    masters with the etcd inside that are killed, frozen, cut off and refilled: 3 or more
+  --masters=N    masters with the embedded etcd that are killed, frozen, cut off and refilled: 3 or more
   --kills=N      number of kills, including those in the record (default 100)
   --seed=N       seed that determines the kills; by default drawn and printed
   --slice=N      kills of one cluster, after which its history is checked (default 100)

@@ -86,7 +86,7 @@ async function onExternalEtcd(cleanups: (() => Promise<void>)[]): Promise<ThreeM
   };
 }
 
-/** Starts masters that join one another, each with a member of the etcd inside. */
+/** Starts masters that join one another, each with a member of the embedded etcd. */
 async function onEtcdInside(cleanups: (() => Promise<void>)[]): Promise<ThreeMasters> {
   const hosts = await Hosts.start({ after: (fn) => cleanups.push(fn) }, 3, { docker: false });
   const masters = hosts.all.map((_, index) => new JoinedMaster(hosts, index));
@@ -150,7 +150,7 @@ async function measured(masters: ThreeMasters, form: string): Promise<readonly R
   ];
 }
 
-const forms = { 'etcd inside': onEtcdInside, 'external etcd': onExternalEtcd };
+const forms = { 'embedded etcd': onEtcdInside, 'external etcd': onExternalEtcd };
 
 async function run(): Promise<readonly Row[]> {
   const rows: Row[] = [];

@@ -1,4 +1,4 @@
-/** Masters with the etcd inside, each on a host of its own, which join one another by printed lines. */
+/** Masters with the embedded etcd, each on a host of its own, which join one another by printed lines. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

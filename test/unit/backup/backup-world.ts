@@ -18,7 +18,7 @@ export interface BackupWorld {
   readonly directory: string;
   /** Content of the database in numbers, as etcd reports it; a test may change it. */
   readonly status: { revision: number; keys: number; version: string };
-  /** Words of each call of the etcd inside. */
+  /** Words of each call of the embedded etcd. */
   readonly calls: (readonly string[])[];
   /** Creates a data directory with an authority. */
   makeData(name: string, authority: string): string;

@@ -1,4 +1,4 @@
-/** Three masters with the etcd inside, each on a host of its own, and the disturbances of them. */
+/** Three masters with the embedded etcd, each on a host of its own, and the disturbances of them. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
