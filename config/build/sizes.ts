@@ -14,6 +14,7 @@ const rows: readonly Row[] = [
   { about: 'servers: source and code cache', has: (name) => name.startsWith('server.') },
   { about: 'threads: source', has: (name) => name.endsWith('-worker.cjs') },
   { about: 'licences', has: (name) => name === 'licenses.txt' },
+  { about: 'samples, compressed', has: (name) => name === 'samples.zst' },
   { about: 'pause image', has: (name) => name.startsWith('pause.') },
   { about: 'descriptions of fields', has: (name) => name === 'field-docs.json' },
   { about: 'libraries of functions', has: (name) => /^run\.(py|mjs)$/.test(name) },
