@@ -1,7 +1,7 @@
 /**
  * The docs of the three ways to begin, and those of functions, images, load balancers, Ingresses and
  * daily work, followed as written on a machine after the quick start, with the one file in the PATH, its data
- * in the usual places, no kubectl, no registry and no images of runtimes. The page learn.md makes the folder of
+ * in the usual places, no kubectl, no registry and no images of runtimes. learn.md makes the folder of
  * `minik8s samples`, in which the next pages are followed.
  */
 import assert from 'node:assert/strict';

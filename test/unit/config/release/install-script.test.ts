@@ -85,7 +85,7 @@ function placeOf(name: string): string {
   return realpathSync(place);
 }
 
-/** Serves the release at /v1, only the first bytes of its executable at /cut, and a page of text at /login. */
+/** Serves the release at /v1, the first bytes of its executable at /cut, and a page of text at /login. */
 async function serve(context: TestContext, release: string) {
   const server = createServer(({ url = '' }, response) => {
     // A request of a proxy's client has the whole address.
@@ -214,7 +214,7 @@ test('install.sh reports a target that cannot be written', async (context) => {
   assert.deepEqual(readdirSync(join(bin, 'minik8s')), []);
 });
 
-test('install.sh replaces an installed file that runs, which goes on', async (context) => {
+test('install.sh replaces an installed file that runs, which continues', async (context) => {
   const { release, bin, install } = await fixture(context);
   mkdirSync(bin);
   const installed = join(bin, 'minik8s');
