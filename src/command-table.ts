@@ -105,6 +105,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     hidden: true,
     load: async () => (await import('./cli/completion/commands.ts')).completeCommand(commands),
   },
+  samples: {
+    about: 'write the samples of the docs to a folder',
+    load: async () => (await import('./roles/samples.ts')).command,
+  },
   licenses: {
     about: 'print the licences of the software in this executable',
     load: async () => (await import('./roles/licenses.ts')).command,

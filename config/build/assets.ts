@@ -5,6 +5,7 @@ import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { writePack } from '../../src/dashboard/server/asset-pack.ts';
+import { samplesJson } from '../../src/roles/samples/sample-files.ts';
 import { type Architecture, architectures, gnuProgram } from './architecture.ts';
 import { compressedOnce } from './compress.ts';
 import { makeDashboard } from './dashboard.ts';
@@ -14,6 +15,7 @@ import { buildGoProgram, type GoProgram, goLicenses, goSources } from './go-prog
 import { modelsPackages } from './kubernetes-models.ts';
 import { licenses } from './licenses.ts';
 import { replaceFile } from './replace-file.ts';
+import { readSamples, samplePaths } from './samples.ts';
 
 const run = promisify(execFile);
 
@@ -37,6 +39,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
     'field-docs.json': join(outdir, 'field-docs.json'),
     'dashboard.pack': join(outdir, 'dashboard.pack'),
     'licenses.txt': join(outdir, 'licenses.txt'),
+    'samples.zst': join(outdir, 'samples.zst'),
     'run.py': join(outdir, 'run.py'),
     'run.mjs': join(outdir, 'run.mjs'),
   };
@@ -70,6 +73,7 @@ export async function makeAssets(sources: AssetSources): Promise<Readonly<Record
       ],
       async (target) => writeFile(target, licenses(root, arch, await goLicenses(root))),
     ),
+    packSamples(root, made['samples.zst']),
     ...(['run.py', 'run.mjs'] as const).map((name) =>
       unlessNewer(made[name], [join(programs, name)], (target) => copyFile(join(programs, name), target)),
     ),
@@ -90,6 +94,17 @@ async function packDashboard({ root, outdir }: AssetSources, target: string): Pr
     }),
   );
   await replaceFile(target, (draft) => writeFile(draft, writePack(files)));
+}
+
+/** Makes the asset of `minik8s samples`. Its folders are sources, too: a file may have been removed. */
+async function packSamples(root: string, target: string): Promise<void> {
+  const paths = await samplePaths(root);
+  const sources = [...new Set(paths.flatMap((path) => [path, dirname(path)]))].map((path) =>
+    join(root, path),
+  );
+  await unlessNewer(target, [...sources, join(import.meta.dirname, 'samples.ts')], async (draft) =>
+    writeFile(draft, await compressedOnce(samplesJson(await readSamples(root)))),
+  );
 }
 
 /** Makes a Go program beside the asset, which tests run, and the asset from it. */

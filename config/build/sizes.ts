@@ -1,30 +1,31 @@
 /** Sizes of the parts of an executable, as a table for docs/release.md. Pure, but for `readSizes`. */
 import { stat } from 'node:fs/promises';
+import type { AssetName } from '../../src/os/assets.ts';
 import type { ExecutableParts } from './executable.ts';
 
-/** A row of the table, and the assets that it adds up. */
-interface Row {
-  readonly about: string;
-  readonly has: (asset: string) => boolean;
-}
-
-const rows: readonly Row[] = [
-  { about: 'etcd, compressed', has: (name) => name === 'etcd.zst' },
-  { about: 'kustomize, compressed', has: (name) => name === 'kustomize.zst' },
-  { about: 'servers: source and code cache', has: (name) => name.startsWith('server.') },
-  { about: 'threads: source', has: (name) => name.endsWith('-worker.cjs') },
-  { about: 'licences', has: (name) => name === 'licenses.txt' },
-  { about: 'pause image', has: (name) => name.startsWith('pause.') },
-  { about: 'descriptions of fields', has: (name) => name === 'field-docs.json' },
-  { about: 'libraries of functions', has: (name) => /^run\.(py|mjs)$/.test(name) },
-  { about: 'digests of the assets', has: (name) => name === 'digests.json' },
-];
-
-/** Assets of no other row are the packs of the client. */
-const client: Row = {
-  about: 'client: source and code cache',
-  has: (name) => /\.(cjs|cache)$/.test(name) && !rows.some((row) => row.has(name)),
+/** Rows of the table by asset: a new asset without a row is an error of types. */
+const assetRows: Readonly<Record<AssetName | 'digests.json', string>> = {
+  'etcd.zst': 'etcd, compressed',
+  'kustomize.zst': 'kustomize, compressed',
+  'dashboard.pack': 'dashboard, compressed',
+  'samples.zst': 'samples, compressed',
+  'yaml-worker.cjs': 'threads: source',
+  'jsonata-worker.cjs': 'threads: source',
+  'licenses.txt': 'licences',
+  'pause.tar': 'pause image',
+  'pause.reference': 'pause image',
+  'field-docs.json': 'descriptions of fields',
+  'run.py': 'libraries of functions',
+  'run.mjs': 'libraries of functions',
+  'digests.json': 'digests of the assets',
 };
+
+/** Returns the row of an asset; undefined if it has none. Scripts of no other row are packs of the client. */
+function rowOf(asset: string): string | undefined {
+  if (Object.hasOwn(assetRows, asset)) return assetRows[asset as keyof typeof assetRows];
+  if (!/\.(cjs|cache)$/.test(asset)) return undefined;
+  return `${asset.startsWith('server.') ? 'servers' : 'client'}: source and code cache`;
+}
 
 export interface Sizes {
   /** Size of the executable in bytes. */
@@ -45,15 +46,14 @@ export async function readSizes(target: string, { node, assets }: ExecutablePart
 
 /** Returns the table in Markdown, the largest part first. Throws if an asset belongs to no row. */
 export function sizesTable({ total, node, assets }: Sizes): string {
-  const names = Object.keys(assets);
-  const all = [...rows, client];
-  const lost = names.find((name) => !all.some((row) => row.has(name)));
-  if (lost !== undefined) throw new Error(`the asset ${lost} has no row in config/build/sizes.ts`);
-  const sums = all.map(({ about, has }) => ({
-    about,
-    bytes: names.filter(has).reduce((sum, name) => sum + (assets[name] ?? 0), 0),
-  }));
-  const known = [{ about: 'Node without symbols', bytes: node }, ...sums];
+  const sums = new Map<string, number>();
+  for (const [name, size] of Object.entries(assets)) {
+    const about = rowOf(name);
+    if (about === undefined) throw new Error(`the asset ${name} has no row in config/build/sizes.ts`);
+    sums.set(about, (sums.get(about) ?? 0) + size);
+  }
+  const rows = [...sums].map(([about, bytes]) => ({ about, bytes }));
+  const known = [{ about: 'Node without symbols', bytes: node }, ...rows];
   const rest = total - known.reduce((sum, { bytes }) => sum + bytes, 0);
   const parts = [...known, { about: 'main, and the tables of the executable', bytes: rest }];
   parts.sort((one, other) => other.bytes - one.bytes);

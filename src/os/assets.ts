@@ -24,6 +24,7 @@ export type ThreadName = 'yaml-worker' | 'jsonata-worker';
  * - `field-docs.json` has Kubernetes' descriptions of its types and fields.
  * - `dashboard.pack` has the files of the dashboard's app (src/dashboard/server/asset-pack.ts).
  * - `licenses.txt` has the licenses of everything in the packaged executable.
+ * - `samples.zst` has the files of `minik8s samples` (src/roles/samples/sample-files.ts).
  * - `run.py` and `run.mjs` serve the calls of functions, in their images.
  */
 export type AssetName =
@@ -34,6 +35,7 @@ export type AssetName =
   | 'field-docs.json'
   | 'dashboard.pack'
   | 'licenses.txt'
+  | 'samples.zst'
   | 'run.py'
   | 'run.mjs'
   | `${ThreadName}.cjs`;

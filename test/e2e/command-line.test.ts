@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { samplePaths } from '../../config/build/samples.ts';
 import { makeDirectory } from './harness/belongings.ts';
 
 const built = join(import.meta.dirname, '../../dist/minik8s');
@@ -56,12 +57,38 @@ test('the executable contains the licences of its parts', () => {
   assert.match(stdout, /\n@kubernetes\/client-node [\d.]+\n\nApache License/);
 });
 
+test('samples writes the files of the repository that the pages of docs use, byte for byte', async (context) => {
+  const directory = makeDirectory('minik8s-samples-');
+  context.after(() => rmSync(directory, { recursive: true }));
+  const folder = join(directory, 'samples');
+  const paths = await samplePaths(join(import.meta.dirname, '../..'));
+  const { status, stdout, stderr } = run(built, ['samples', folder]);
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.match(stdout, new RegExp(`^${paths.length} files written to ${folder}\\n`));
+  for (const path of paths) {
+    const written = readFileSync(join(folder, path));
+    assert.ok(written.equals(readFileSync(join(import.meta.dirname, '../..', path))), path);
+  }
+  assert.match(run(built, ['samples', folder]).stdout, /^the samples are in \S+ already\n/);
+  rmSync(join(folder, 'bin/make-images'));
+  const refused = run(built, ['samples', folder]);
+  assert.deepEqual(
+    [refused.status, refused.stdout, refused.stderr],
+    [
+      2,
+      '',
+      `error: ${folder} has other files, and no bin/make-images; name another folder: minik8s samples FOLDER\n`,
+    ],
+  );
+});
+
 const refused: [args: string[], message: RegExp][] = [
   [[], /^$/],
   [
     ['no-such-command'],
     /^error: minik8s: unknown command no-such-command; (known: .*version|see minik8s --help)/,
   ],
+  [['samples', 'one', 'two'], /^error: minik8s samples takes the name of one folder/],
   [['version', '--no-such-flag'], /^error: minik8s version: unknown flag --no-such-flag/],
 ];
 for (const [args, message] of refused) {

@@ -1,11 +1,12 @@
-/** The samples, by the commands of their READMEs: the described results occur. */
+/** The samples that the one file writes, by the commands of their READMEs: the described results occur. */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { systemExec } from '../../src/os/exec.ts';
 import { makeNginxImage } from '../fixtures/nginx-image.ts';
 import { makeRuntimeImage } from '../fixtures/runtime-images.ts';
 import { commandsOf } from '../fixtures/sample-readme.ts';
-import { Cluster } from './harness/cluster.ts';
+import { Cluster, executable } from './harness/cluster.ts';
 import { docker } from './harness/docker.ts';
 import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';
@@ -49,7 +50,9 @@ test('the samples give the results that their READMEs describe', { concurrency: 
     ...['--python-image', runtimes.python, '--nodejs-image', runtimes.nodejs],
   ];
   const cluster = await Cluster.start(context, { host, flags });
-  const place = { host, env: { KUBECONFIG: cluster.kubeconfig, MANIFESTS: manifests } };
+  const folder = join(host.directory, 'minik8s-samples');
+  await systemExec(executable, ['samples', folder]);
+  const place = { host, env: { KUBECONFIG: cluster.kubeconfig, MANIFESTS: manifests }, folder };
   const run = (some: typeof samples) =>
     Promise.all(some.map(({ name, commands }) => context.test(name, () => carryOut(place, commands))));
 

@@ -2,7 +2,7 @@
  * docs/three-machines.md, followed to the letter on three hosts that have only Docker and the single file.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { ExecResult } from '../../src/os/exec.ts';
@@ -24,10 +24,10 @@ function stepsOf(text: string): Step[] {
   }));
 }
 
-/** Runs a script on the machine. An error contains the end of the machine's log. */
-async function type(machine: BareMachine, script: string): Promise<ExecResult> {
+/** Runs a script in a folder of the machine. An error contains the end of the machine's log. */
+async function type(machine: BareMachine, folder: string, script: string): Promise<ExecResult> {
   try {
-    return await machine.run(script);
+    return await machine.run(`cd '${folder}'\n${script}`);
   } catch (error) {
     const { stdout } = await machine.run('tail -n 30 /var/log/minik8s.log || true');
     throw new Error(`${machine.name}: ${String(error)}\n${stdout}`, { cause: error });
@@ -43,26 +43,30 @@ test('docs/three-machines.md can be followed on three machines', { timeout: 300_
       await Promise.all(
         hosts.all.map(async (host, index) => {
           const name = `vm${index + 1}`;
-          return [name, await BareMachine.start(name, host)] as const;
+          const home = join(host.directory, 'home');
+          mkdirSync(home);
+          return [name, { machine: await BareMachine.start(name, host), home }] as const;
         }),
       ),
     );
     const at = (name: string) => {
-      const machine = machines.get(name);
-      assert.ok(machine, `the page names ${name}`);
-      return machine;
+      const found = machines.get(name);
+      assert.ok(found, `the page names ${name}`);
+      return found;
     };
     /** "Copy the file": from vm1 to the other machines. */
     const copy = async (path: string) => {
-      const { stdout: content } = await at('vm1').run(`cat ${path}`);
+      const { stdout: content } = await at('vm1').machine.run(`cat ${path}`);
       for (const name of ['vm2', 'vm3'])
-        await at(name).run(`umask 077; mkdir -p "$(dirname ${path})"; cat >${path}`, { input: content });
+        await at(name).machine.run(`umask 077; mkdir -p "$(dirname ${path})"; cat >${path}`, {
+          input: content,
+        });
     };
     const outputs: string[][] = [];
     let address = 'no address shown yet';
     for (const { machines: names, script } of steps) {
       const typed = script.replaceAll('CLUSTER-IP', address);
-      const results = await Promise.all(names.map((name) => type(at(name), typed)));
+      const results = await Promise.all(names.map((name) => type(at(name).machine, at(name).home, typed)));
       outputs.push(results.map(({ stdout }) => stdout));
       address = /^hello +ClusterIP +(\S+)/m.exec(results[0]?.stdout ?? '')?.[1] ?? address;
       if (script.includes('token create')) await copy('/etc/minik8s/node.yaml');

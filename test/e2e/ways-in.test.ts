@@ -1,9 +1,12 @@
 /**
  * The docs of the three ways to begin, and those of functions, images, load balancers, Ingresses and
  * daily work, followed as written on a machine after the quick start, with the one file in the PATH, its data
- * in the usual places, no kubectl, no registry and no images of runtimes.
+ * in the usual places, no kubectl, no registry and no images of runtimes. learn.md makes the folder of
+ * `minik8s samples`, in which the next pages are followed.
  */
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ExecError } from '../../src/os/exec.ts';
@@ -12,7 +15,7 @@ import { makeNginxImage } from '../fixtures/nginx-image.ts';
 import { commandsOf } from '../fixtures/sample-readme.ts';
 import { BareMachine } from './harness/bare-machine.ts';
 import { docker } from './harness/docker.ts';
-import { consoleOf, follow, pageOf, quickStart, workFolder } from './harness/guides.ts';
+import { consoleOf, follow, pageOf, quickStart } from './harness/guides.ts';
 import { Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
@@ -44,21 +47,26 @@ test('the guides can be followed as written on a machine without kubectl', {
   const machine = await BareMachine.start('vm1', host);
   await assert.rejects(machine.run('kubectl version --client'), leaves(127));
   await machine.run(quickStart, { timeoutMs: 300_000 });
-  const folder = workFolder(host.directory);
+  let folder = join(host.directory, 'home');
+  mkdirSync(folder);
 
   await context.test('the commands of docs/learn.md work', async () => {
-    for (const { command, says } of commandsOf(pageOf('learn.md')))
-      if (says === undefined) await type(machine, command);
+    for (const { command, says } of commandsOf(pageOf('learn.md'))) {
+      const [, inner] = /^cd (\S+)$/.exec(command) ?? [];
+      if (inner !== undefined) folder = join(folder, inner);
+      const typed = `cd '${folder}'; ${inner === undefined ? command : ''}`;
+      if (says === undefined) await type(machine, typed);
       else
         await waitFor(`${command} says ${says}`, async () => {
-          const said = await type(machine, command);
+          const said = await type(machine, typed);
           if (!says.test(said)) throw new Error(said);
           return true;
         });
+    }
   });
 
   await context.test('the commands of docs/build-with-it.md work', async () => {
-    const prints = await follow(machine, pageOf('build-with-it.md'));
+    const prints = await follow(machine, pageOf('build-with-it.md'), folder);
     prints('The runtime', /^(docker\.io\/library\/)?python:3-slim /m);
     prints('A function', /^\{"greeting":"hello, you"\}$/m);
     prints('A function', /^called with \{'name': 'you'\}$/m);

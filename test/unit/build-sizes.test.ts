@@ -28,6 +28,13 @@ test('the table of sizes begins with the largest part, and has a row for the res
   assert.equal(lines.at(-2), '| all | 142.0 |');
 });
 
+test('the dashboard and the samples have rows in the table of sizes', () => {
+  const own = { 'dashboard.pack': 400_000, 'samples.zst': 45_000 };
+  const lines = sizesTable({ total: 1_000_000, node: 500_000, assets: own }).split('\n');
+  assert.ok(lines.includes('| dashboard, compressed | 0.4 |'), lines.join('\n'));
+  assert.ok(lines.includes('| samples, compressed | 0.0 |'), lines.join('\n'));
+});
+
 test('an asset without a row in the table of sizes fails the build', () => {
   const more = { ...assets, 'other.bin': 1 };
   assert.throws(() => sizesTable({ total: 1, node: 1, assets: more }), /the asset other.bin has no row/);

@@ -2,7 +2,7 @@
  * Virtual machines as the pages of docs begin: with Docker, the single file, and the sample `hello` with its
  * image. What they get is an archive on a second disk, which is read much faster than the agent's port.
  */
-import { copyFileSync, cpSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemExec } from '../../src/os/exec.ts';
 import { makeDirectory } from '../e2e/harness/belongings.ts';
@@ -24,8 +24,6 @@ export interface FreshOptions {
   readonly newVersion?: boolean;
 }
 
-const repository = join(import.meta.dirname, '../..');
-
 export const addressOf = (number: number) => `10.77.0.${number}`;
 
 /** Makes an archive with what a machine begins with, for /root; resolves to its path. */
@@ -35,7 +33,9 @@ async function makeArchive(newVersion: boolean): Promise<string> {
   const content = join(directory, 'content');
   mkdirSync(content);
   copyFileSync(executable, join(content, 'minik8s'));
-  cpSync(join(repository, 'samples'), join(content, 'samples'), { recursive: true });
+  const written = join(directory, 'minik8s-samples');
+  await systemExec(executable, ['samples', written]);
+  renameSync(join(written, 'samples'), join(content, 'samples'));
   const engine = ['-H', `unix://${dockerSocket}`];
   await systemExec('docker', [...engine, 'save', '-o', join(content, 'images.tar'), helloImage]);
   if (newVersion) await writeOtherVersion(join(content, 'minik8s-new'), 'x');

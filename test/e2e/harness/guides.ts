@@ -1,6 +1,6 @@
 /** Pages of docs as a user follows them on a machine: their commands, in order, in one shell. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BareMachine } from './bare-machine.ts';
 import { root } from './readme-commands.ts';
@@ -22,14 +22,6 @@ function sectionsOf(page: string) {
     const commands = [...section.matchAll(/^ {4}(.*)$/gm)].map(([, line = '']) => line);
     return commands.length === 0 ? [] : [{ heading: section.split('\n', 1)[0] ?? '', commands }];
   });
-}
-
-/** Makes a folder with the repository's bin and samples, in which commands may write files. */
-export function workFolder(parent: string): string {
-  const folder = join(parent, 'work');
-  mkdirSync(folder);
-  for (const name of ['bin', 'samples']) symlinkSync(join(root, name), join(folder, name));
-  return folder;
 }
 
 /** Runs all commands of a page in one shell. Resolves to a check of what the commands of a section print. */

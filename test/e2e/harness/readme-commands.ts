@@ -13,12 +13,14 @@ export interface ReadmePlace {
   readonly host: Host;
   /** Variables that the commands use, and KUBECONFIG. */
   readonly env: Readonly<Record<string, string>>;
+  /** Folder in which the commands run; default: the root of the repository. */
+  readonly folder?: string;
 }
 
 /** Runs a command; resolves to its exit status, and to both of its outputs. */
 export type Shell = (command: string) => Promise<{ readonly code: number; readonly said: string }>;
 
-/** Runs the commands in order, in the root of the repository. */
+/** Runs the commands in order. */
 export const carryOut = (place: ReadmePlace, commands: readonly SampleCommand[]): Promise<void> =>
   carryOutBy((command) => shell(place, command), commands);
 
@@ -44,10 +46,13 @@ export async function carryOutBy(
 }
 
 /** Resolves to the whole output, and the exit status. */
-async function shell({ host, env }: ReadmePlace, command: string): Promise<{ code: number; said: string }> {
+async function shell(
+  { host, env, folder = root }: ReadmePlace,
+  command: string,
+): Promise<{ code: number; said: string }> {
   // `ctl` is the short form of samples/README.md.
   const script = `minik8s() { '${executable}' "$@"; }\nctl() { minik8s ctl "$@"; }\n${command}`;
-  const options = { env: { ...process.env, ...env }, cwd: root, timeoutMs: 150_000 };
+  const options = { env: { ...process.env, ...env }, cwd: folder, timeoutMs: 150_000 };
   try {
     const { stdout, stderr } = await systemExec(...host.command('bash', ['-c', script]), options);
     return { code: 0, said: stdout + stderr };
