@@ -37,7 +37,7 @@ async function end(status: number): Promise<void> {
   process.on('SIGINT', () => process.exit(130));
   process.on('SIGTERM', () => process.exit(143));
   await Promise.all([flushed(stdout), flushed(stderr)]);
-  // Settings that are rejected are rejected again until somebody corrects them.
+  // The next start would reject the same settings.
   if (isSupervised && status === wrongSettings) await untilCorrected();
   // A failed write has set the exit status meanwhile. Open sockets and timers may be left, which would keep
   // the process alive.

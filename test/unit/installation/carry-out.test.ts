@@ -34,7 +34,7 @@ test('reset gets the paths in the record of the installation, and no settings fr
   }
 });
 
-test('a reset that rejects the configuration file is repeated without it, and says so', async () => {
+test('a reset that rejects the configuration file is repeated without it, with a warning', async () => {
   const config = '/etc/minik8s/master.yaml';
   const calls: (readonly string[])[] = [];
   const exec: Exec = async (file, args) => {

@@ -20,7 +20,7 @@ test('errors of a file system name the path, what is wrong, and what to do, in o
   }
 });
 
-test('a missing directory is named, and other errors stay as they are', () => {
+test('a missing directory is named, and other errors are forwarded', () => {
   const missing = troubleAt('/no/such/minik8s', failure('ENOENT'));
   assert.equal(
     (missing as Error).message,
