@@ -2,13 +2,18 @@
 
 import { commands, otherWords } from './command-table.ts';
 import { calledAs } from './link-name.ts';
+import { untilCorrected } from './roles/settings/correction.ts';
 import { colorModes, paletteFor } from './terminal/color.ts';
 import { flushed, isReaderGone } from './terminal/standard-output.ts';
 
+/** Exit status for a command line or settings that are rejected; systemd does not restart after it. */
+const wrongSettings = 2;
 const typed = process.argv.slice(2);
 const argv = calledAs ? clientWords(typed) : typed;
 const flags: Readonly<Record<string, string>> = { '--version': 'version', '-v': 'version' };
 const [first = ''] = argv;
+/** True if supervise-daemon of OpenRC starts this process again, whatever its exit status is. */
+const isSupervised = process.env.SERVICE_READY_FILE !== undefined;
 const { stdout, stderr } = process;
 
 /** Colour mode of errors that occur before a command runs. */
@@ -32,6 +37,8 @@ async function end(status: number): Promise<void> {
   process.on('SIGINT', () => process.exit(130));
   process.on('SIGTERM', () => process.exit(143));
   await Promise.all([flushed(stdout), flushed(stderr)]);
+  // The next start would reject the same settings.
+  if (isSupervised && status === wrongSettings) await untilCorrected();
   // A failed write has set the exit status meanwhile. Open sockets and timers may be left, which would keep
   // the process alive.
   await new Promise(setImmediate);

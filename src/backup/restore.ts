@@ -1,11 +1,22 @@
 /** Restoration of a backup into the data directory of a master that does not run. */
 import { lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { errorMessage } from '../base/log.ts';
 import type { Exec } from '../os/exec.ts';
+import { troubleAt } from '../os/file-trouble.ts';
 import { replaceFile } from '../os/replace-file.ts';
 import { syncTree } from '../storage/take-over.ts';
 import { extractBackup } from './extract.ts';
 import { configFolder, type Manifest } from './manifest.ts';
+import {
+  asideOf,
+  type Folder,
+  folders,
+  type Restoring,
+  readMark,
+  restoringMark,
+  writeMark,
+} from './restoring-mark.ts';
 import { withScratch } from './scratch.ts';
 import type { BackupSource } from './source.ts';
 
@@ -37,41 +48,38 @@ export interface Restored {
   readonly configKept: readonly string[];
 }
 
-const folders = ['pki', 'etcd'] as const;
-
-/** File that exists in the data directory while folders are moved; no master starts then. */
-export const restoringMark = 'restoring';
-
 /**
  * Restores a backup. Rejects if data are there already, and with BackupError; then nothing is changed. A
  * restoration that was interrupted is begun anew by the next one.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { dataDir, replaces, onlyPki = false, now } = options;
-  const mark = join(dataDir, restoringMark);
   const wanted = folders.filter((folder) => folder === 'pki' || !onlyPki);
+  const begun = await readMark(dataDir);
+  requireWhole(dataDir, begun, wanted);
   const present = await presentIn(dataDir, wanted);
-  if (present.length > 0 && !replaces && !(await isThere(mark)))
+  // Folders that an interrupted restoration exchanges may be those of its backup, or of the cluster before.
+  if (!replaces && present.some((folder) => !begun?.folders.includes(folder)))
     throw new Error(
       `there is a cluster in ${dataDir} already: give --replace, which moves its data aside, or another --data-dir`,
     );
+  const before = await movedBefore(dataDir, begun);
   for (const folder of present) await requireMovable(dataDir, folder);
   return withScratch(dataDir, async (into) => {
     const manifest = await extractBackup({ ...options, into });
     await syncTree(into);
     options.signal?.throwIfAborted();
     const aside = present.map((folder): Move => {
-      const path = join(dataDir, folder);
-      return { from: path, to: `${path}.before-restore-${now}` };
+      return { from: join(dataDir, folder), to: asideOf(dataDir, folder, now) };
     });
     const restored = wanted.map((folder): Move => ({ from: join(into, folder), to: join(dataDir, folder) }));
-    await replaceFile(mark, 'minik8s backup restore moves folders: run it again\n', { mode: 0o600 });
-    await moveAll([...aside, ...restored], mark);
+    await writeMark(dataDir, { folders: wanted, at: begun?.at ?? now });
+    await moveAll([...aside, ...restored], dataDir, begun !== undefined);
     await syncDirectory(dataDir);
     const config = onlyPki ? noConfig : await restoreConfig(options, manifest, into);
-    await rm(mark);
+    await rm(join(dataDir, restoringMark));
     await syncDirectory(dataDir);
-    return { manifest, movedTo: aside.map(({ to }) => to), ...config };
+    return { manifest, movedTo: [...before, ...aside.map(({ to }) => to)], ...config };
   });
 }
 
@@ -82,8 +90,28 @@ interface Move {
   readonly to: string;
 }
 
-/** Moves folders. If one cannot be moved, moves the others back, and removes the mark. */
-async function moveAll(moves: readonly Move[], mark: string): Promise<void> {
+/** Rejects the authority alone while the restoration of all is unfinished: its objects may be missing. */
+function requireWhole(dataDir: string, begun: Restoring | undefined, wanted: readonly Folder[]): void {
+  if (begun === undefined || begun.folders.every((folder) => wanted.includes(folder))) return;
+  throw new Error(
+    `a restoration of a whole backup into ${dataDir} was interrupted: run minik8s backup restore without --only-pki first`,
+  );
+}
+
+/** Resolves to the paths to which an interrupted restoration has moved the folders of the cluster before. */
+async function movedBefore(dataDir: string, begun: Restoring | undefined): Promise<readonly string[]> {
+  const { at } = begun ?? {};
+  if (begun === undefined || at === undefined) return [];
+  const paths = begun.folders.map((folder) => asideOf(dataDir, folder, at));
+  const there = await Promise.all(paths.map(isThere));
+  return paths.filter((_, index) => there[index]);
+}
+
+/**
+ * Moves folders. If one cannot be moved, moves the others back, and removes the mark, unless the folders are
+ * those that an interrupted restoration has left (`wasBegun`).
+ */
+async function moveAll(moves: readonly Move[], dataDir: string, wasBegun: boolean): Promise<void> {
   const done: Move[] = [];
   try {
     for (const move of moves) {
@@ -92,12 +120,12 @@ async function moveAll(moves: readonly Move[], mark: string): Promise<void> {
     }
   } catch (error) {
     for (const { from, to } of done.toReversed()) await rename(to, from);
-    await rm(mark);
+    if (!wasBegun) await rm(join(dataDir, restoringMark));
     throw error;
   }
 }
 
-async function presentIn(dataDir: string, wanted: readonly string[]): Promise<readonly string[]> {
+async function presentIn(dataDir: string, wanted: readonly Folder[]): Promise<readonly Folder[]> {
   const there = await Promise.all(wanted.map((folder) => isThere(join(dataDir, folder))));
   return wanted.filter((_, index) => there[index]);
 }
@@ -123,12 +151,22 @@ async function restoreConfig(
     const path = join(configDirectory, name.slice(configFolder.length));
     if (await isThere(path)) configKept.push(path);
     else {
-      await mkdir(configDirectory, { recursive: true, mode: 0o755 });
-      await replaceFile(path, await readFile(join(into, name)), { mode: 0o600 });
+      await writeConfig(path, await readFile(join(into, name)));
       configWritten.push(path);
     }
   }
   return { configWritten, configKept };
+}
+
+/** A failure leaves the mark: the master would start without its settings. */
+async function writeConfig(path: string, content: Uint8Array): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+    await replaceFile(path, content, { mode: 0o600 });
+  } catch (error) {
+    const what = errorMessage(troubleAt(path, error));
+    throw new Error(`${what}; then run minik8s backup restore again, which begins anew`, { cause: error });
+  }
 }
 
 async function syncDirectory(path: string): Promise<void> {

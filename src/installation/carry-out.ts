@@ -3,7 +3,8 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, rename, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorMessage } from '../base/log.ts';
-import type { Exec } from '../os/exec.ts';
+import { type Exec, ExecError } from '../os/exec.ts';
+import { troubleAt } from '../os/file-trouble.ts';
 import { ifThere } from '../os/if-there.ts';
 import { draftOf, removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
 import { executablePath } from './plan/install-plan.ts';
@@ -18,11 +19,16 @@ type Effects = {
 };
 
 /**
- * Resolves when the step is done. Rejects with an Error that says what failed. `warn` is called with an error
- * of the kernel's modules and parameters: the start of a node checks what it needs.
+ * Resolves when the step is done. Rejects with an Error that says what failed, and with the path of a full or
+ * read-only file system. `warn` is called with an error of the kernel's modules and parameters: the start of
+ * a node checks what it needs.
  */
-export function carryOut(exec: Exec, step: Step, warn: Warn): Promise<void> {
-  return effects[step.kind](exec, step as never, warn);
+export async function carryOut(exec: Exec, step: Step, warn: Warn): Promise<void> {
+  try {
+    await effects[step.kind](exec, step as never, warn);
+  } catch (error) {
+    throw 'path' in step ? troubleAt(step.path, error) : error;
+  }
 }
 
 const effects: Effects = {
@@ -35,7 +41,11 @@ const effects: Effects = {
     await mkdir(path, { mode: 0o755 });
   },
   'copy-file': (_, { from, path }) => copyExecutable(from, path),
-  'write-file': (_, { path, content, mode }) => replaceFile(path, content, { mode }),
+  async 'write-file'(_, { path, content, mode }) {
+    // A killed writer's draft may hold a token; no later step removes that of a file which is restored.
+    await removeLeftDrafts(dirname(path), basename(path));
+    await replaceFile(path, content, { mode });
+  },
   async 'make-link'(_, { path, target }) {
     await symlink(target, path);
   },
@@ -57,11 +67,15 @@ const effects: Effects = {
   'remove-service': (exec, { manager }) => controlOf(manager).remove(exec),
   async reset(exec, { keepData, dataDir, dockerSocket, config }, warn) {
     const args = ['reset', '--yes', '--data-dir', dataDir, '--docker-socket', dockerSocket];
-    if (config !== undefined) args.push('--config', config);
-    if (keepData) args.push('--keep-data');
-    const { stdout } = await exec(process.execPath, args, {
-      lengthy: true,
-      env: withoutSettings(process.env),
+    const run = (file: readonly string[]) =>
+      exec(process.execPath, [...args, ...file, ...(keepData ? ['--keep-data'] : [])], {
+        lengthy: true,
+        env: withoutSettings(process.env),
+      });
+    const { stdout } = await run(config === undefined ? [] : ['--config', config]).catch((error) => {
+      if (config === undefined || !isUsageFailure(error)) throw error;
+      warn(`${config} is not read: ${errorMessage(error).replace(/^.*?: error: /, '')}`);
+      return run(['--config', '/dev/null']);
     });
     for (const line of stdout.split('\n')) if (line.startsWith('left in ')) warn(line);
   },
@@ -79,6 +93,9 @@ const effects: Effects = {
     });
   },
 };
+
+/** Returns true if minik8s has rejected settings: a removal does without those of a damaged file. */
+const isUsageFailure = (error: unknown) => error instanceof ExecError && error.failure.code === 2;
 
 /** Returns the environment without the variables that are settings: they may be those of another cluster. */
 const withoutSettings = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>

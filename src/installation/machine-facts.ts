@@ -1,11 +1,12 @@
 /** Reads what an installation finds on the machine. */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { lstat, readFile, readlink } from 'node:fs/promises';
+import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Exec, ExecError } from '../os/exec.ts';
 import { ifThere } from '../os/if-there.ts';
+import { isDraft } from '../os/replace-file.ts';
 import {
   completionDirectory,
   completionPath,
@@ -99,6 +100,7 @@ async function lookAt(path: string): Promise<Found | undefined> {
   const stats = await ifThere(lstat(path));
   if (stats === undefined) return undefined;
   if (stats.isSymbolicLink()) return { kind: 'link', target: await readlink(path) };
+  if (stats.isDirectory() && (await readdir(path)).every(isDraft)) return { kind: 'empty-directory' };
   if (!stats.isFile()) return { kind: 'other' };
   const text = stats.size <= maxTextBytes ? await readFile(path, 'utf8') : undefined;
   return { kind: 'file', text, mode: stats.mode & 0o777 };

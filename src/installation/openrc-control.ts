@@ -81,6 +81,7 @@ export const openrcControl: ServiceControl = {
   },
   state,
   status: async () => ((await ifThere(readFile(readyPath, 'utf8'))) ?? 'it is starting').trim(),
+  lastError,
   async mainProcess() {
     const path = join(runtimeDirectoryOf.openrc, 'options', service.name, 'child_pid');
     const pid = Number(await ifThere(readFile(path, 'utf8')));

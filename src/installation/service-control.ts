@@ -22,6 +22,8 @@ export interface ServiceControl {
   state(exec: Exec): Promise<ServiceState>;
   /** Resolves to the status line that the service has sent: what is ready, or what a node waits for. */
   status(exec: Exec): Promise<string>;
+  /** Resolves to the last error of a service that does not run, or does not get ready; undefined if none. */
+  lastError(exec: Exec): Promise<string | undefined>;
   /** Resolves to the id of the process of the service; to undefined if there is none. */
   mainProcess(exec: Exec): Promise<number | undefined>;
 }

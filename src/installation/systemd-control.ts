@@ -35,6 +35,12 @@ export const systemdControl: ServiceControl = {
   },
   state: async (exec) => (await property(exec, 'ActiveState')) as ServiceState,
   status: (exec) => property(exec, 'StatusText'),
+  async lastError(exec) {
+    const invocation = await property(exec, 'InvocationID');
+    const isOver = (await property(exec, 'ActiveState')) === 'inactive';
+    if (isOver || invocation === '') return undefined;
+    return errorIn(exec, [`_SYSTEMD_INVOCATION_ID=${invocation}`]);
+  },
   async mainProcess(exec) {
     const pid = Number(await property(exec, 'MainPID'));
     return pid > 0 ? pid : undefined;
@@ -52,11 +58,16 @@ async function restart(exec: Exec, timeoutMs?: number): Promise<void> {
   try {
     await exec('systemctl', ['restart', unitName], { lengthy: true, ...(timeoutMs && { timeoutMs }) });
   } catch (error) {
-    const { stdout } = await exec('journalctl', [
-      ...['--unit', unitName, '--since', since, '--output', 'cat', '--no-pager'],
-    ]).catch(() => ({ stdout: '' }));
-    const lastError = stdout.split('\n').findLast((line) => line.startsWith('error: '));
+    const lastError = await errorIn(exec, ['--unit', unitName, '--since', since]);
     if (lastError === undefined) throw error;
-    throw new Error(`${unitName} did not start: ${lastError.slice('error: '.length)}`, { cause: error });
+    throw new Error(`${unitName} did not start: ${lastError}`, { cause: error });
   }
+}
+
+/** Resolves to the last error among the lines of the journal that the words select; undefined if none. */
+async function errorIn(exec: Exec, words: readonly string[]): Promise<string | undefined> {
+  const all = [...words, '--output', 'cat', '--no-pager'];
+  const { stdout } = await exec('journalctl', all).catch(() => ({ stdout: '' }));
+  const line = stdout.split('\n').findLast((each) => each.startsWith('error: '));
+  return line?.slice('error: '.length);
 }

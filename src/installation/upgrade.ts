@@ -3,6 +3,7 @@ import { chmod, copyFile, link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errorMessage } from '../base/log.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
+import { troubleAt } from '../os/file-trouble.ts';
 import { draftOf, removeLeftDrafts } from '../os/replace-file.ts';
 import { carryOut } from './carry-out.ts';
 import { digestOfFile } from './machine-facts.ts';
@@ -43,6 +44,8 @@ export async function stage(
   const staged = draftOf(executablePath);
   try {
     await copyFile(path, staged).catch((error) => {
+      const trouble = troubleAt(executablePath, error);
+      if (trouble !== error) throw trouble;
       throw new Error(`${path} cannot be read: ${errorMessage(error)}`, { cause: error });
     });
     // The copy must not run before its digest is checked.

@@ -78,11 +78,14 @@ async function trustedBy(transport: Transport, authority: string, signal: AbortS
 }
 
 /**
- * Returns the stored membership, with another certificate if the stored one has expired; undefined if this
- * machine has not joined, or if its expired certificate is refused and a token allows a new join.
+ * Returns the stored membership, whether or not its certificate has expired; undefined if this machine has
+ * not joined. Rejects if it is one of another cluster than that with the hash, or under another name.
  */
-async function existing(options: JoinOptions, signal: AbortSignal): Promise<Membership | undefined> {
-  const { files, hash, nodeName, clock } = options;
+export async function storedMembership({
+  files,
+  hash,
+  nodeName,
+}: Pick<JoinOptions, 'files' | 'hash' | 'nodeName'>): Promise<Membership | undefined> {
   const [authority, client] = await Promise.all([files.authority(), files.pair('client')]);
   if (authority === undefined || client === undefined) return undefined;
   const leave = `run minik8s reset to leave that cluster, or correct`;
@@ -97,8 +100,20 @@ async function existing(options: JoinOptions, signal: AbortSignal): Promise<Memb
     const joined = user.slice(nodeUser('').length);
     throw new Error(`this machine joined its cluster as ${joined}, not ${nodeName}; ${leave} node-name`);
   }
+  return { authority, client };
+}
+
+/**
+ * Returns the stored membership, with another certificate if the stored one has expired; undefined if this
+ * machine has not joined, or if its expired certificate is refused and a token allows a new join.
+ */
+async function existing(options: JoinOptions, signal: AbortSignal): Promise<Membership | undefined> {
+  const stored = await storedMembership(options);
+  if (!stored) return undefined;
+  const { authority, client } = stored;
+  const certificate = new X509Certificate(client.certificate);
   if (!signerOf(certificate, authority)) return undefined;
-  if (certificate.validToDate.getTime() > clock.now()) return { authority, client };
+  if (certificate.validToDate.getTime() > options.clock.now()) return { authority, client };
   return returning(options, { authority, client }, signal);
 }
 

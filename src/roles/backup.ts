@@ -24,6 +24,7 @@ import { runningMember } from './backup/member.ts';
 import { openBackup, openStore } from './backup/place.ts';
 import { stoppedMember } from './backup/stopped-member.ts';
 import { openDataDirectory } from './data-directory.ts';
+import { requireOwnData } from './data-owner.ts';
 import { etcdBinaryIn } from './master/inside-etcd.ts';
 import { requireRoot } from './preflight.ts';
 import { bucketSettings } from './settings/backup-settings.ts';
@@ -267,6 +268,7 @@ const restore = defineCommand({
     const dataDir = settings['data-dir'];
     const directory = await openDataDirectory(dataDir);
     try {
+      requireOwnData(dataDir, 'master');
       const member = await readOwnMember(join(dataDir, 'etcd'));
       const { manifest, movedTo, configWritten, configKept } = await restoreBackup({
         source,

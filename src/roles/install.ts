@@ -1,20 +1,25 @@
 /** `minik8s install`: makes this machine a part of a cluster, as a service that starts at every boot. */
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { isSea } from 'node:sea';
 import { type CommandDef, defineCommand } from 'citty';
 import { errorMessage } from '../base/log.ts';
 import { completionScript } from '../cli/completion/scripts.ts';
 import { carryOut, runInstalled } from '../installation/carry-out.ts';
 import { digestOfFile, digestOfText, readMachine } from '../installation/machine-facts.ts';
-import { type InstallPlan, installPlan, recordStep } from '../installation/plan/install-plan.ts';
+import { installPlan } from '../installation/plan/install-plan.ts';
 import { requireNoOther } from '../installation/plan/refusals.ts';
 import { configFileOf, type Role, roles, runsPods } from '../installation/plan/role.ts';
-import { describeStep } from '../installation/plan/step.ts';
+import { afterStart, inSequence } from '../installation/plan/sequence.ts';
+import { describeStep, type Step } from '../installation/plan/step.ts';
 import { controlHere } from '../installation/services.ts';
+import { storedMembership } from '../node-bootstrap/join.ts';
+import { NodeFiles } from '../node-bootstrap/node-files.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { confirmed } from './confirmation.ts';
 import { holderOf } from './data-directory.ts';
+import { requireOwnData } from './data-owner.ts';
 import { claimInstallation } from './install/one-installation.ts';
 import { addSystemPrograms } from './install/system-programs.ts';
 import { giveCallerKubeconfig } from './install/user-kubeconfig.ts';
@@ -137,6 +142,8 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
   const request = { ...wanted, source, sourceDigest, completion, starts, linksKubectl };
   const plan = installPlan(machine, request, digestOfText);
   requireNoOther(holderOf(wanted.dataDir), machine);
+  requireOwnData(wanted.dataDir, wanted.role);
+  await requireSameCluster(wanted);
   const lines = plan.steps.map(describeStep).filter((line) => line !== undefined);
   if (wanted.fromEnvironment.length > 0)
     say(`settings from the environment: ${wanted.fromEnvironment.join(', ')}`);
@@ -144,8 +151,15 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
   else say([`minik8s install ${wanted.role}:`, ...lines.map((line) => `  ${line}`)].join('\n'));
   if (dryRun) return;
   if (!yes && plan.steps.some(({ kind }) => kind === 'install-packages')) await confirm();
-  await carryOutAll(plan);
-  if (starts) await announce(wanted, plan.isFirstStart);
+  await carryOutAll(inSequence(plan));
+  const user = plan.isFirstStart && wanted.role !== 'node' ? await giveKubeconfig(wanted) : undefined;
+  await carryOutAll(afterStart(plan));
+  if (starts) await announce(wanted, plan.isFirstStart, user);
+}
+
+/** Rejects if this machine is a node of another cluster, or under another name: its pods would be lost. */
+async function requireSameCluster({ dataDir, joins }: Wanted): Promise<void> {
+  if (joins) await storedMembership({ ...joins, files: new NodeFiles(join(dataDir, 'node')) });
 }
 
 /** Rejects unless the user agrees. */
@@ -155,41 +169,41 @@ async function confirm(): Promise<void> {
   if (!(await confirmed('Do this?', otherwise))) throw new Error('nothing was changed');
 }
 
-/** Carries out the steps. The record is stored first, so that an interrupted installation can be removed. */
-async function carryOutAll({ steps, installed, digest }: InstallPlan): Promise<void> {
-  const [first, ...rest] = inOrder(steps);
-  if (first === undefined) return;
-  if (first.kind === 'make-directory') await carryOut(systemExec, first, warn);
-  await carryOut(systemExec, recordStep(installed), warn);
-  for (const step of first.kind === 'make-directory' ? rest : [first, ...rest])
-    await carryOut(systemExec, step, warn);
-  if (steps.some(({ kind }) => kind === 'restart-service'))
-    await carryOut(systemExec, recordStep({ ...installed, started: digest }), warn);
+async function carryOutAll(steps: readonly Step[]): Promise<void> {
+  for (const step of steps) await carryOut(systemExec, step, warn);
 }
 
-/** Puts the directory of the record before all other steps. */
-const inOrder = (steps: InstallPlan['steps']): InstallPlan['steps'] =>
-  steps.toSorted((a, b) => Number(b.kind === 'make-directory') - Number(a.kind === 'make-directory'));
+const adminConfOf = ({ dataDir }: Wanted) => `${dataDir}/admin.conf`;
+
+/** Gives the user of sudo a kubeconfig; resolves to the name and the path. */
+const giveKubeconfig = (wanted: Wanted) =>
+  giveCallerKubeconfig({
+    ...{ exec: systemExec, environment: process.env, host: hostname(), warn },
+    adminConf: adminConfOf(wanted),
+  });
 
 /**
- * Prints how the cluster is used, or the state of the node. The first start writes a kubeconfig for the user
- * of sudo, and creates a token for the next machine; later starts create no token.
+ * Prints where the cluster is. The first start creates a token for the next machine; later starts create no
+ * token. `user`: the user of sudo, who was given a kubeconfig.
  */
-async function announce({ role, dataDir }: Wanted, isFirstStart: boolean): Promise<void> {
+async function announce(
+  wanted: Wanted,
+  isFirstStart: boolean,
+  user: Awaited<ReturnType<typeof giveKubeconfig>>,
+): Promise<void> {
+  const { role } = wanted;
+  const adminConf = adminConfOf(wanted);
   if (role === 'node') {
     say(`minik8s node: ${await controlHere().status(systemExec)}`);
     return;
   }
-  const adminConf = `${dataDir}/admin.conf`;
   if (!isFirstStart) {
     say(`minik8s is ready; kubeconfig of root: ${adminConf}`);
     say('minik8s token create --print-install-command prints the line for the next machine');
     say('with --master as well, the line for a further master');
     return;
   }
-  const sources = { exec: systemExec, environment: process.env, host: hostname(), warn };
-  const given = await giveCallerKubeconfig({ ...sources, adminConf });
-  const more = given ? `, of ${given.name}: ${given.path}` : '';
+  const more = user ? `, of ${user.name}: ${user.path}` : '';
   say(`minik8s is ready; kubeconfig of root: ${adminConf}${more}`);
   if (runsPods(role)) say('try: minik8s ctl get nodes');
   try {

@@ -3,6 +3,7 @@ import { defineCommand } from 'citty';
 import { isAbort, stopSignal } from '../base/abort.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { openDataDirectory } from './data-directory.ts';
+import { requireOwnData } from './data-owner.ts';
 import { hostAddress } from './host-address.ts';
 import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
@@ -40,6 +41,7 @@ async function master(settings: MasterSettings, file: string, signal: AbortSigna
   const directory = await openDataDirectory(settings['data-dir']);
   let log: Logger = silentLogger;
   try {
+    requireOwnData(directory.path, 'master');
     const recordProblem = await beginRun({ role: 'master', settings, configFile: file });
     await requireFreePort(settings['bind-address'], settings.port, 'port');
     await using tracing = new AsyncDisposableStack();

@@ -8,6 +8,7 @@ import { UsageError } from '../base/usage-error.ts';
 import { contains } from '../network/overlay/ranges.ts';
 import { systemExec } from '../os/exec.ts';
 import { openDataDirectory } from './data-directory.ts';
+import { requireOwnData } from './data-owner.ts';
 import { addressTowards } from './host-address.ts';
 import {
   clusterRanges,
@@ -73,6 +74,7 @@ async function node(
   let release: (() => Promise<void>) | undefined;
   let log: Logger = silentLogger;
   try {
+    requireOwnData(directory.path, 'node');
     const recordProblem = await beginRun({
       ...{ role: 'node', settings, nodeName, servers: settings.server },
       configFile: configPath({ flags, environment: process.env, configFile: nodeConfigFile }).path,

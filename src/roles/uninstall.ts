@@ -7,6 +7,7 @@ import { recordFile } from '../installation/plan/installed.ts';
 import { describeStep } from '../installation/plan/step.ts';
 import { dropInDirectory } from '../installation/plan/systemd-unit.ts';
 import { uninstallPlan } from '../installation/plan/uninstall-plan.ts';
+import { serviceManagerHere } from '../installation/services.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { confirmed } from './confirmation.ts';
@@ -61,7 +62,7 @@ async function uninstall({ yes, keepsData }: Flags): Promise<void> {
       `minik8s is not installed here: there is no ${recordFile}; to remove a cluster that was started without an installation, run minik8s reset`,
     );
   const found = await lookAtAll(installed.role, [...installed.created, installed.dataDir]);
-  const machine = { found, sysctls: await readSysctls() };
+  const machine = { found, sysctls: await readSysctls(), serviceManager: serviceManagerHere() };
   const steps = uninstallPlan(machine, installed, keepsData);
   const lines = steps.map(describeStep).filter((line) => line !== undefined);
   process.stdout.write(`minik8s uninstall:\n${lines.map((line) => `  ${line}\n`).join('')}`);

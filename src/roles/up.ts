@@ -7,6 +7,7 @@ import { systemExec } from '../os/exec.ts';
 import type { LeafRequest } from '../pki/credentials.ts';
 import { beginWork, terminalLines } from '../terminal/live-lines.ts';
 import { openDataDirectory } from './data-directory.ts';
+import { requireOwnData } from './data-owner.ts';
 import { hostAddress } from './host-address.ts';
 import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import {
@@ -63,6 +64,7 @@ async function up(settings: UpSettings, file: string, signal: AbortSignal): Prom
   const directory = await openDataDirectory(settings['data-dir']);
   let release: (() => Promise<void>) | undefined;
   try {
+    requireOwnData(directory.path, 'up');
     const nodeName = settings['node-name'] ?? hostname().toLowerCase();
     const recordProblem = await beginRun({ role: 'up', settings, configFile: file, nodeName });
     release = await claimNode();

@@ -265,7 +265,7 @@ test('a machine that cannot join reports why in one line, and leaves nothing beh
     ],
     ['no token', { token: '' }, /token: expected a token as `minik8s token create` prints it/],
     ['a bad name', { 'node-name': 'Not A Name' }, /node-name "Not A Name": /],
-    ['a misspelt key', { lables: {} }, /x\.yaml: lables: no such setting/],
+    ['a misspelt key', { lables: {} }, /x\.yaml: line \d+: lables: no such setting/],
   ];
   for (const [what, config, ...says] of cases) {
     await context.test(what, async () => {

@@ -47,6 +47,17 @@ test('a cluster is installed on a machine with OpenRC, and removed without a tra
     await run('docker load -i /mnt/images.tar', patient);
     const before = await run(listing, patient);
 
+    await context.test('an installation on a full disk says in one line where room is missing', async () => {
+      await run('mount -t tmpfs -o size=1m tmpfs /usr/local/bin');
+      const out = await run('/mnt/minik8s install up --yes --restart-hold 25s 2>&1 || true', patient);
+      assert.match(
+        out,
+        /^error: \/usr\/local\/bin\/minik8s cannot be changed: its file system is full \(ENOSPC\): make room there$/m,
+      );
+      assert.equal(await run('ls /usr/local/bin'), '');
+      await run('umount /usr/local/bin');
+    });
+
     await context.test(
       'the first installation starts the service, and the second changes nothing',
       async () => {
@@ -114,6 +125,36 @@ test('a cluster is installed on a machine with OpenRC, and removed without a tra
     });
 
     await context.test(
+      'wrong settings are reported with key and line, until they are corrected',
+      async () => {
+        const file = '/etc/minik8s/master.yaml';
+        await run(
+          `cp ${file} /root/kept.yaml && echo 'prot: 1' >>${file} && rc-service minik8s restart`,
+          patient,
+        );
+        const error = /\/etc\/minik8s\/master\.yaml: line \d+: prot: no such setting \(did you mean port\?\)/;
+        const pid = await run('cat /run/openrc/options/minik8s/child_pid');
+        assert.match(
+          await run('minik8s status || [ $? = 3 ]', patient),
+          new RegExp(`^  last error ${error.source}$`, 'm'),
+        );
+        // Neither ended nor started again.
+        assert.equal(await run(`kill -0 ${pid} && cat /run/openrc/options/minik8s/child_pid`), pid);
+        assert.match(await run('cat /var/log/minik8s/output.log'), new RegExp(`^error: ${error.source}\n$`));
+        await run(`cat /root/kept.yaml >${file}`);
+        await waitFor(
+          'the start',
+          () =>
+            run('minik8s ctl get nodes').then(
+              () => true,
+              () => false,
+            ),
+          patient,
+        );
+      },
+    );
+
+    await context.test(
       'an upgrade replaces the file, and a version that does not start is replaced by the previous one',
       async () => {
         const next = await writeOtherVersion(join(machine.shared, 'next'), 'x');
@@ -127,6 +168,13 @@ test('a cluster is installed on a machine with OpenRC, and removed without a tra
     );
 
     await context.test('an uninstallation leaves nothing behind', async () => {
+      await run('mount --bind /usr/local/bin /usr/local/bin && mount -o remount,bind,ro /usr/local/bin');
+      assert.match(
+        await run('minik8s uninstall --yes 2>&1 || true', patient),
+        /^error: \/usr\/local\/bin\/minik8s\S* cannot be changed: its file system is read-only \(EROFS\): make it writable$/m,
+      );
+      await run('umount /usr/local/bin');
+      // The first attempt has removed everything but the file and the record.
       await run('minik8s uninstall --yes', patient);
       const [was, is] = [before.split('\n'), (await run(listing, patient)).split('\n')];
       assert.deepEqual(

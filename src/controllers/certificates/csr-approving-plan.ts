@@ -11,6 +11,7 @@ import type { Lease } from '../../api/coordination/v1/lease.ts';
 import { certificateAnnotation } from '../../api/core/v1/node/annotations.ts';
 import type { Node } from '../../api/core/v1/node/node.ts';
 import { checkDns1123Subdomain } from '../../apimachinery/names.ts';
+import { sameAddress } from '../../base/addresses.ts';
 import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
 import { contentChecks, nodeOfCommonName } from './csr-content-plan.ts';
 import { type ClusterPlaces, judgeServing } from './csr-serving-plan.ts';
@@ -24,7 +25,8 @@ export type Decision =
   | { readonly type: 'await'; readonly node: string }
   /** The names and addresses of the masters are not known yet. */
   | { readonly type: 'await-masters' }
-  | { readonly type: 'approve'; readonly message: string }
+  /** `replaced`: a line about the machine that had the name of the node before, if it was another one. */
+  | { readonly type: 'approve'; readonly message: string; readonly replaced?: string }
   | { readonly type: 'deny'; readonly reason: string; readonly message: string };
 
 /** Facts on which a decision is based; all objects are in their cached state. */
@@ -107,7 +109,7 @@ function decideOwn(
   const { spec } = request;
   if (spec.signerName === kubeletServingSigner)
     return decideServing(name, content, situation, remoteAddressOf(spec));
-  return isJoining(request) ? decideJoining(name, situation) : decideRenewal(name, situation);
+  return isJoining(request) ? decideJoining(name, request, situation) : decideRenewal(name, situation);
 }
 
 /** Returns the check of the content; undefined for requests to other signers than the nodes'. */
@@ -121,7 +123,7 @@ function faultOfName(name: string): string | undefined {
   return fault && `node name ${JSON.stringify(name)}: ${fault}`;
 }
 
-function decideJoining(name: string, situation: Situation): Decision {
+function decideJoining(name: string, { spec }: CertificateSigningRequest, situation: Situation): Decision {
   const { approval } = situation;
   const life = lifeOf(situation);
   if (life) {
@@ -129,7 +131,19 @@ function decideJoining(name: string, situation: Situation): Decision {
     return deny('DuplicateNodeName', message);
   }
   if (approval === 'manual') return { type: 'await', node: name };
-  return { type: 'approve', message: 'Auto approving kubelet client certificate of a bootstrap token.' };
+  const message = 'Auto approving kubelet client certificate of a bootstrap token.';
+  const replaced = replacedMachine(name, situation.node, remoteAddressOf(spec));
+  return { type: 'approve', message, ...(replaced !== undefined && { replaced }) };
+}
+
+/** Returns a line about a Node that was the machine at another address; the new machine gets its pods. */
+function replacedMachine(name: string, node: Node | undefined, from: string | undefined): string | undefined {
+  const addresses = (node?.status?.addresses ?? []).flatMap(({ type, address }) =>
+    type === 'InternalIP' ? [address] : [],
+  );
+  if (from === undefined || addresses.length === 0) return undefined;
+  if (addresses.some((address) => sameAddress(address, from))) return undefined;
+  return `the machine at ${from} joins as node ${JSON.stringify(name)}, which was the machine at ${addresses.join(', ')} and does not answer: it gets that node's pods; if both exist, give one of them another node-name`;
 }
 
 /** Returns the age of the node's Lease and its limit, in seconds; undefined if the node is not alive. */

@@ -178,10 +178,16 @@ class CsrApproving {
         );
         return;
       case 'approve':
+        if (decision.replaced !== undefined && node) this.#reportReplaced(node, decision.replaced);
         return this.#decide(request, 'Approved', 'AutoApproved', decision.message);
       case 'deny':
         return this.#decide(request, 'Denied', decision.reason, decision.message);
     }
+  }
+
+  #reportReplaced(node: Node, message: string): void {
+    this.#context.events.event(node, 'Warning', 'NodeReplaced', message);
+    this.#context.log.warn(message, { node: node.metadata.name });
   }
 
   async #decide(

@@ -96,7 +96,11 @@ export function installPlan(
     ...links,
     ...serviceSteps(machine, request, manager, changes),
   ];
-  const adopted = files.flatMap(({ path, mayExist }) => (!mayExist && machine.found.has(path) ? [path] : []));
+  const adopted = [
+    // An installation that was killed before it stored its record has left the directory of the record.
+    ...(machine.found.get(configDirectory)?.kind === 'empty-directory' ? [configDirectory] : []),
+    ...files.flatMap(({ path, mayExist }) => (!mayExist && machine.found.has(path) ? [path] : [])),
+  ];
   return {
     steps,
     installed: recordOf(machine, request, steps, adopted),

@@ -3,10 +3,14 @@ import type { Installed } from './installed.ts';
 import type { NodeProgram, PackageManager } from './packages.ts';
 import type { ServiceManager } from './service-manager.ts';
 
-/** An entry of the file system. The text of a file above 256 KiB is not read. */
+/**
+ * An entry of the file system. The text of a file above 256 KiB is not read. A directory with nothing but the
+ * drafts of killed writers is empty.
+ */
 export type Found =
   | { readonly kind: 'file'; readonly text: string | undefined; readonly mode: number }
   | { readonly kind: 'link'; readonly target: string }
+  | { readonly kind: 'empty-directory' }
   | { readonly kind: 'other' };
 
 /** State of the service, as systemd names it. */

@@ -27,8 +27,9 @@ export interface ScriptRequest {
 /**
  * Returns the text of the script.
  *
- * - supervise-daemon starts a process that has ended again, after two seconds and without a limit. A stop
- *   ends that process alone, so a restart leaves the pods running.
+ * - supervise-daemon starts a process that has ended again, after two seconds and without a limit. A process
+ *   whose settings are rejected waits for their correction before it ends (main.ts). A stop ends that process
+ *   alone, so a restart leaves the pods running.
  * - `want`, not `need`, docker: a restart of Docker must not stop the control plane. A machine may have no
  *   service named net.
  * - A boot waits for readiness, but not forever: a node may wait for its master, and OpenRC starts the login
@@ -71,7 +72,7 @@ start_post() {
   tenths=$((ready_timeout * 10))
   until [ -e ${readyPath} ]; do
     if grep '^error: ' ${outputPath}; then
-      ewarn "minik8s did not start; it is tried again every two seconds"
+      ewarn "minik8s did not start; it is tried again, with wrong settings once /etc/minik8s changes"
       return 0
     fi
     if [ "$tenths" -le 0 ]; then

@@ -1,4 +1,7 @@
-/** The steps that undo an installation, in the reverse order of their making. */
+/**
+ * The steps that undo an installation, in the reverse order of their making. What is undone already needs no
+ * step: a removal that was interrupted is completed by the next one.
+ */
 import { configDirectory, executablePath, kubectlPath, recordStep, servicePathOf } from './install-plan.ts';
 import { type Installed, recordFile } from './installed.ts';
 import { isRestored, kernelDirectories, sysctls } from './kernel.ts';
@@ -13,7 +16,7 @@ import type { Step } from './step.ts';
  * installation goes on with them.
  */
 export function uninstallPlan(
-  { found, sysctls: current }: Pick<Machine, 'found' | 'sysctls'>,
+  { found, sysctls: current, serviceManager }: Pick<Machine, 'found' | 'sysctls' | 'serviceManager'>,
   installed: Installed,
   keepData: boolean,
 ): readonly Step[] {
@@ -29,11 +32,12 @@ export function uninstallPlan(
     ...resetSteps(found, installed, keepData),
     ...gone.filter((path) => !isLast(path)).map(removalOf),
     ...restored.map(([path, { text, mode }]): Step => ({ kind: 'write-file', path, content: text, mode })),
-    ...(managers.includes('openrc') ? [] : [{ kind: 'reload-services' } as const]),
+    // The script may be removed already, so only the machine itself shows that it has no systemd.
+    ...(serviceManager === 'systemd' ? [{ kind: 'reload-services' } as const] : []),
     ...loweredSysctls(installed, current),
-    keepData ? recordStep(keptOf(installed, isKept)) : { kind: 'remove-path', path: recordFile },
-    // The executable is removed late, since an interrupted removal is repeated with it.
     ...gone.filter((path) => path === executablePath).map((path): Step => ({ kind: 'remove-path', path })),
+    // The record is removed last: without it, a removal that was interrupted could not be repeated.
+    keepData ? recordStep(keptOf(installed, isKept)) : { kind: 'remove-path', path: recordFile },
     ...gone
       .filter((path) => path === configDirectory)
       .map((path): Step => ({ kind: 'remove-empty-directory', path })),

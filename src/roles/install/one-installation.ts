@@ -1,4 +1,5 @@
 /** A lock, so that an installation and a removal on the same machine do not run at the same time. */
+import { troubleAt } from '../../os/file-trouble.ts';
 import { holderOnceWritten, lockFile } from '../data-directory.ts';
 
 /** Default path of the lock file, in a directory that is empty after a boot. */
@@ -6,7 +7,9 @@ const usualFile = '/run/minik8s-install.lock';
 
 /** Resolves to a function that releases the lock; rejects if another process holds it. */
 export async function claimInstallation(file = usualFile): Promise<() => Promise<void>> {
-  const handle = await lockFile(file);
+  const handle = await lockFile(file).catch((error) => {
+    throw troubleAt(file, error);
+  });
   if (handle !== undefined) return () => handle.close();
   const holder = await holderOnceWritten(file);
   const which = holder === undefined ? 'another process' : `process ${holder}`;

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { errorMessage } from '../../base/log.ts';
 import { runInstalled } from '../../installation/carry-out.ts';
 import type { Exec } from '../../os/exec.ts';
+import { draftOf } from '../../os/replace-file.ts';
 
 interface Person {
   readonly name: string;
@@ -68,7 +69,8 @@ async function writeUserKubeconfig(
   const paths = [join(home, '.kube/config'), join(home, '.kube/minik8s.conf')];
   const path = await firstFree(paths);
   if (path === undefined) return undefined;
-  const draft = `${adminConf}.${name}`;
+  // The name of a draft: reset removes one that was left.
+  const draft = draftOf(adminConf);
   // The name has the host name in it: another user of the cluster may have the bare name, and would become an
   // administrator.
   const create = ['user', 'create', `${name}@${host}`, '--role', 'cluster-admin', '--file', draft];

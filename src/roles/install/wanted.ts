@@ -1,15 +1,17 @@
 /** Request of a user of `minik8s install`: the role, its settings, and the text of its configuration file. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { UsageError } from '../../base/usage-error.ts';
 import { configFileOf, type Role, usualDockerSocket } from '../../installation/plan/role.ts';
 import { stopSecondsFor } from '../../installation/plan/systemd-unit.ts';
+import { troubleAt } from '../../os/file-trouble.ts';
 import type { SettingRows } from '../../settings/definition.ts';
 import { masterRows } from '../master.ts';
+import { readConfigText } from '../settings/config-file.ts';
 import { withSettings } from '../settings/config-text.ts';
 import { nodeRows, readNodeConfig } from '../settings/node-config.ts';
-import { readConfigText, readSettings } from '../settings/settings.ts';
+import { readSettings } from '../settings/settings.ts';
 import { upRows } from '../up.ts';
 
 export const rowsOf: Readonly<Record<Role, SettingRows>> = {
@@ -30,6 +32,8 @@ export interface Wanted {
   readonly stopSeconds: number;
   /** True if the settings name a log file. */
   readonly hasLogFile: boolean;
+  /** The cluster that a node joins, and its name there. */
+  readonly joins?: { readonly hash: string | undefined; readonly nodeName: string };
 }
 
 export interface WantedSources {
@@ -73,6 +77,7 @@ export async function readWanted(role: Role, sources: WantedSources): Promise<Wa
     fromEnvironment: Object.keys(given.variables),
     stopSeconds: stopSecondsFor(settings['shutdown-grace-period']),
     hasLogFile: settings['log-file'] !== undefined,
+    ...('joins' in settings && { joins: settings.joins }),
   };
 }
 
@@ -118,11 +123,15 @@ async function checked(
   { text, path }: { readonly text: string; readonly path: string },
   { flags, warn, ...sources }: CheckSources,
 ) {
-  const folder = await mkdtemp(join(tmpdir(), 'minik8s-install-'));
+  const folder = await mkdtemp(join(tmpdir(), 'minik8s-install-')).catch((error) => {
+    throw troubleAt(tmpdir(), error);
+  });
   const draft = join(folder, 'settings.yaml');
   const named = (message: string) => message.replaceAll(draft, path);
   try {
-    await writeFile(draft, text, { mode: 0o600 });
+    await writeFile(draft, text, { mode: 0o600 }).catch((error) => {
+      throw troubleAt(draft, error);
+    });
     const all = {
       ...sources,
       flags: { ...flags, config: draft },
@@ -139,7 +148,11 @@ async function checked(
 
 function checkedNode(sources: CheckSources) {
   const settings = readNodeConfig(sources);
-  if (settings.server !== undefined) return settings;
+  const joins = {
+    hash: settings['ca-cert-hash'],
+    nodeName: settings['node-name'] ?? hostname().toLowerCase(),
+  };
+  if (settings.server !== undefined) return { ...settings, joins };
   throw new UsageError(
     'no cluster is given to join: run minik8s token create --print-install-command on a master, and its output here',
   );

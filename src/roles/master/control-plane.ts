@@ -12,7 +12,7 @@ import { type Authenticator, unionAuthenticator } from '../../apiserver/authenti
 import { bearerTokenAuthenticator, type TokenEntry } from '../../apiserver/authentication/bearer-token.ts';
 import { clientCertificateAuthenticator } from '../../apiserver/authentication/client-certificate.ts';
 import { listenHttps } from '../../apiserver/transport/serve.ts';
-import { restoringMark } from '../../backup/restore.ts';
+import { restoringMark } from '../../backup/restoring-mark.ts';
 import { isInterrupted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Current } from '../../base/current.ts';

@@ -1,7 +1,7 @@
 /** Contents of a data directory, and their removal. */
 import { readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { restoringMark } from '../../backup/restore.ts';
+import { restoringMark } from '../../backup/restoring-mark.ts';
 import { isScratch } from '../../backup/scratch.ts';
 import type { Exec } from '../../os/exec.ts';
 import { removeTree } from '../../os/remove-tree.ts';

@@ -2,7 +2,8 @@
 import { errorMessage } from '../../base/log.ts';
 import { readInstalled } from '../../installation/machine-facts.ts';
 import { type Service, serviceCommand } from '../../installation/plan/service-manager.ts';
-import { serviceHere } from '../../installation/services.ts';
+import { controlHere, serviceHere } from '../../installation/services.ts';
+import { systemExec } from '../../os/exec.ts';
 import { settingTable } from '../settings/setting-table.ts';
 import type { OwnProcess } from './processes.ts';
 import { type RunRecord, readRunRecord } from './run-record.ts';
@@ -15,6 +16,8 @@ export interface Absence {
   /** Service that an installation has made for the directory. */
   readonly service?: Service;
   readonly lastRun?: RunRecord;
+  /** Error with which the service has ended. */
+  readonly lastError?: string;
   /** Reason why this user cannot see the data. */
   readonly problem?: string;
 }
@@ -27,7 +30,15 @@ export async function readAbsence(target: Target, exists: (path: string) => bool
     installed?.dataDir ??
     (process.env.MINIK8S_DATA_DIR || settingTable['data-dir'].default);
   const service = installed?.dataDir === dataDir ? serviceHere() : undefined;
-  const base = { target, dataDir, hasData: exists(dataDir), ...(service && { service }) };
+  const lastError =
+    service &&
+    (await controlHere()
+      .lastError(systemExec)
+      .catch(() => undefined));
+  const base = {
+    ...{ target, dataDir, hasData: exists(dataDir), ...(service && { service }) },
+    ...(lastError !== undefined && { lastError }),
+  };
   try {
     const lastRun = await readRunRecord(dataDir);
     return { ...base, ...(lastRun && { lastRun }) };
@@ -41,7 +52,7 @@ export async function readAbsence(target: Target, exists: (path: string) => bool
  * another role than the wanted one; the report then has the command that shows each of them instead.
  */
 export function noneText(absence: Absence, others: readonly OwnProcess[] = []): string {
-  const { target, dataDir, hasData, service, lastRun, problem } = absence;
+  const { target, dataDir, hasData, service, lastRun } = absence;
   const as = target.role === undefined ? 'minik8s' : `minik8s ${target.role}`;
   const role = target.role ?? lastRun?.role ?? 'up';
   const own = dataDir === settingTable['data-dir'].default ? '' : ` --data-dir ${dataDir}`;
@@ -54,7 +65,7 @@ export function noneText(absence: Absence, others: readonly OwnProcess[] = []): 
     ...(lastRun
       ? [`  last run   ${lastRun.role}, version ${lastRun.version}, from ${lastRun.startedAt}`]
       : []),
-    ...(problem !== undefined ? [`  unknown    its last run (${problem}): sudo minik8s status`] : []),
+    ...troublesOf(absence),
     ...others.map((one) => `  runs here  ${otherRoleText(one, role)}`),
     'next:',
     ...(others.length > 0
@@ -64,3 +75,8 @@ export function noneText(absence: Absence, others: readonly OwnProcess[] = []): 
   ];
   return `${lines.join('\n')}\n`;
 }
+
+const troublesOf = ({ lastError, problem }: Absence): readonly string[] => [
+  ...(lastError === undefined ? [] : [`  last error ${lastError}`]),
+  ...(problem === undefined ? [] : [`  unknown    its last run (${problem}): sudo minik8s status`]),
+];

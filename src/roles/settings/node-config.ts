@@ -4,8 +4,9 @@
  */
 import { statSync } from 'node:fs';
 import { UsageError } from '../../base/usage-error.ts';
+import type { ConfigFile } from './config-file.ts';
 import { type PartSettings, settingRows } from './setting-table.ts';
-import { type ConfigFile, readSettings } from './settings.ts';
+import { readSettings } from './settings.ts';
 
 export const nodeRows = settingRows('node', 'join');
 

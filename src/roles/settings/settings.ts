@@ -2,15 +2,14 @@
  * The settings of a role. The precedence is: flags, then `MINIK8S_*` variables, then the configuration file,
  * then defaults.
  */
-import { readFileSync } from 'node:fs';
 import type { ArgsDef } from 'citty';
-import { parse } from 'yaml';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { featureOf } from '../../features/settings.ts';
 import type { SettingDefinition, SettingRows, SettingValues } from '../../settings/definition.ts';
 import { flagHeadings } from '../../settings/subjects.ts';
 import { nearest } from '../../terminal/nearest.ts';
+import { type ConfigFile, type KeyLines, readConfigFile } from './config-file.ts';
 
 /** Returns the command-line flags of a role, in the order of its rows. */
 export function settingArgs(rows: SettingRows, configFile: string): ArgsDef {
@@ -44,8 +43,6 @@ export interface SettingSources {
   readonly translate?: (file: ConfigFile, path: string) => ConfigFile;
 }
 
-export type ConfigFile = Readonly<Record<string, unknown>>;
-
 /** Returns the path of the configuration file, and whether `--config` or its variable has named it. */
 export function configPath({
   flags,
@@ -66,14 +63,14 @@ export function readSettings<const T extends SettingRows>(
   sources: SettingSources,
 ): SettingValues<T> {
   const { path, isNamed } = configPath(sources);
-  const content = readConfigFile(path, isNamed);
+  const { content, lines } = readConfigFile(path, isNamed);
   const file = sources.translate?.(content, path) ?? content;
-  const unknown = unknownKeys(file, Object.keys(rows), sources.command);
+  const unknown = unknownKeys({ file, lines }, Object.keys(rows), sources.command);
   if (unknown !== undefined) throw new UsageError(`${path}: ${unknown}`);
   const settings: Record<string, unknown> = {};
   const given = new Map<string, string>();
   for (const [name, definition] of Object.entries(rows)) {
-    const found = givenValue(name, definition, sources, { path, file });
+    const found = givenValue(name, definition, sources, { path, file, lines });
     if (found) given.set(name, found.origin);
     const value = found ?? defaultValue(name, definition);
     if (value) settings[name] = readOne(definition, value.origin, value.value);
@@ -93,13 +90,13 @@ function givenValue(
   name: string,
   { secret }: SettingDefinition<unknown>,
   { flags, environment }: SettingSources,
-  { path, file }: { readonly path: string; readonly file: ConfigFile },
+  { path, file, lines }: { readonly path: string; readonly file: ConfigFile; readonly lines: KeyLines },
 ): GivenValue | undefined {
   const variable = `MINIK8S_${name.toUpperCase().replaceAll('-', '_')}`;
   const candidates: readonly GivenValue[] = [
     { origin: `--${name}`, value: secret ? undefined : flags[name] },
     { origin: variable, value: environment[variable] },
-    { origin: `${path}: ${name}`, value: file[name] },
+    { origin: `${path}: ${lines(name)}${name}`, value: file[name] },
   ];
   // A key without a value counts as missing.
   return candidates.find(({ value }) => (value ?? undefined) !== undefined);
@@ -124,17 +121,21 @@ function refuseSwitchedOff(given: ReadonlyMap<string, string>, features: unknown
  * Lists all unknown keys, with similar settings, and the command whose help lists the settings if a key is
  * similar to none; undefined if there are no unknown keys.
  */
-function unknownKeys(file: ConfigFile, names: readonly string[], command: string): string | undefined {
+function unknownKeys(
+  { file, lines }: { readonly file: ConfigFile; readonly lines: KeyLines },
+  names: readonly string[],
+  command: string,
+): string | undefined {
   const unknown = Object.keys(file).filter((key) => !names.includes(key));
   if (unknown.length === 0) return undefined;
   const shown = unknown.slice(0, maxShown).map((key) => {
     const meant = nearest(key, names);
     return { key, hint: meant.length > 0 ? ` (did you mean ${meant.join(' or ')}?)` : '' };
   });
-  const lines = shown.map(({ key, hint }) => `${key}: no such setting${hint}`);
-  if (unknown.length > maxShown) lines.push(`and ${unknown.length - maxShown} more`);
+  const faults = shown.map(({ key, hint }) => `${lines(key)}${key}: no such setting${hint}`);
+  if (unknown.length > maxShown) faults.push(`and ${unknown.length - maxShown} more`);
   const lost = shown.some(({ hint }) => hint === '');
-  return `${lines.join(', ')}${lost ? `; see ${command} --help` : ''}`;
+  return `${faults.join(', ')}${lost ? `; see ${command} --help` : ''}`;
 }
 
 /** Maximum number of unknown keys in the error. */
@@ -161,39 +162,4 @@ function wordsOf(value: unknown): string {
   return Object.entries(value)
     .map(([key, content]) => `${key}=${typeof content === 'object' ? JSON.stringify(content) : content}`)
     .join(',');
-}
-
-/** Returns the text of a configuration file; an empty text if the file may be missing, and is. */
-export function readConfigText(path: string, mustExist: boolean): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (!mustExist && (error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw new UsageError(`cannot read the configuration file ${path}: ${whyUnreadable(error)}`);
-  }
-}
-
-function readConfigFile(path: string, mustExist: boolean): ConfigFile {
-  const content = readConfigText(path, mustExist);
-  let value: unknown;
-  try {
-    value = parse(content) ?? {};
-  } catch (error) {
-    // The first line names the place; the lines after it show the place.
-    const [what = ''] = (error as Error).message.split(/:?\n/);
-    throw new UsageError(`${path}: not YAML: ${what}`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new UsageError(`${path}: expected lines such as "port: 6443"`);
-  }
-  return value as Record<string, unknown>;
-}
-
-function whyUnreadable(error: unknown): string {
-  const known: Readonly<Record<string, string>> = {
-    ENOENT: 'there is no such file',
-    EISDIR: 'it is a directory',
-    EACCES: 'permission denied',
-  };
-  return known[(error as NodeJS.ErrnoException).code ?? ''] ?? errorMessage(error);
 }

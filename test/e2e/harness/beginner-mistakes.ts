@@ -131,7 +131,7 @@ export const ofMinik8s: readonly Mistake[] = [
   { line: 'minik8s reset --yes', says: /minik8s runs as process \d+; stop it first \(minik8s stop\)/ },
   {
     line: 'echo "ports: 1" >/var/tmp/typo.yaml; minik8s up --config /var/tmp/typo.yaml',
-    says: /\/var\/tmp\/typo\.yaml: ports: no such setting \(did you mean port\?\)/,
+    says: /\/var\/tmp\/typo\.yaml: line \d+: ports: no such setting \(did you mean port\?\)/,
   },
   { line: 'minik8s get pods', says: /unknown command get: did you mean minik8s ctl get pods\?/ },
   {

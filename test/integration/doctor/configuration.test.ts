@@ -26,7 +26,7 @@ describe('the situation of this machine', () => {
   it('has defaults in place of a file that is damaged, and its fault', async () => {
     for (const [text, expected] of [
       ['port: [\n', /master\.yaml: not YAML: /],
-      ['port: many\n', /master\.yaml: port: "many": /],
+      ['port: many\n', /master\.yaml: line 1: port: "many": /],
     ] as const) {
       writeFileSync(file, text);
       const { situation, problem } = await read({ config: file });

@@ -17,7 +17,7 @@ import type { Client } from '../../../src/client/client.ts';
 import { createHttpsTransport } from '../../../src/client/https-transport.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { requestCertificate } from '../../../src/node-bootstrap/certificate-request.ts';
-import { type JoinOptions, joinCluster } from '../../../src/node-bootstrap/join.ts';
+import { type JoinOptions, joinCluster, storedMembership } from '../../../src/node-bootstrap/join.ts';
 import { clientOrder } from '../../../src/node-bootstrap/node-certificates.ts';
 import { NodeFiles } from '../../../src/node-bootstrap/node-files.ts';
 import { keepRenewed } from '../../../src/node-bootstrap/renewal.ts';
@@ -73,6 +73,8 @@ function options({ url, hash }: Rig, more: Partial<JoinOptions>): JoinOptions {
     log: silentLogger,
     warn: (message) => warnings.push(message),
     onWaiting: () => waits++,
+    // A machine with other work answers late, too.
+    soonMs: 60_000,
     ...more,
   };
 }
@@ -118,6 +120,15 @@ describe('joining without manual approval', () => {
     );
     assert.deepEqual(again.client, client);
     assert.equal(waits, 0);
+    // An installation asks this before it changes anything.
+    const stored = { files: new NodeFiles(node), nodeName: 'a' };
+    assert.deepEqual(await storedMembership({ ...stored, hash: rig.hash }), { authority, client });
+    await rejectsInOneLine(
+      storedMembership({ ...stored, hash: `sha256:${'0'.repeat(64)}` }),
+      /^this machine belongs to the cluster with ca-cert-hash /,
+    );
+    const none = new NodeFiles(join(directory, 'none'));
+    assert.equal(await storedMembership({ files: none, nodeName: 'a', hash: rig.hash }), undefined);
     await rejectsInOneLine(
       joinCluster(options(rig, { nodeName: 'other', token }), never),
       /^this machine joined its cluster as a, not other; run minik8s reset to leave that cluster, or correct node-name$/,

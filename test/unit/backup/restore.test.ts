@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { leastRevision } from '../../../src/backup/extract.ts';
-import { restoringMark } from '../../../src/backup/restore.ts';
+import { restoringMark, writeMark } from '../../../src/backup/restoring-mark.ts';
 import { type BackupWorld, backupWorld, database, modeOf, namesIn, now } from './backup-world.ts';
 
 let world: BackupWorld;
@@ -117,6 +126,76 @@ test('a link in the place of a folder is refused before anything is moved', asyn
     /pki is a mount point or a link, which restore cannot replace/,
   );
   assert.deepEqual([namesIn(target), world.calls], [['etcd', 'pki'], []]);
+});
+
+/** Returns the content of the directory's files by their paths, without data that were moved aside. */
+const contentOf = (directory: string): readonly (readonly string[])[] =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !relative(directory, entry.parentPath).includes('.before-restore-'))
+    // The file names the inode of the data.
+    .filter(({ name }) => name !== 'format')
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .map((path) => [relative(directory, path), readFileSync(path, 'latin1')])
+    .toSorted();
+
+for (const [what, hasCluster] of [
+  ['an empty directory', false],
+  ['a directory with a cluster', true],
+] as const)
+  test(`a restoration into ${what} that is killed after any move is completed by the same command`, async () => {
+    if (hasCluster) world.makeData('b', 'second');
+    const first = await world.restore(backup, target, { replaces: hasCluster });
+    const moves = [
+      ...(hasCluster ? (['pki', 'etcd'] as const).map((folder) => ['aside', folder] as const) : []),
+      ...(['pki', 'etcd'] as const).map((folder) => ['back', folder] as const),
+    ];
+    for (let done = 0; done <= moves.length; done++) {
+      const killed = join(world.directory, `killed-${done}`);
+      if (hasCluster) world.makeData(`killed-${done}`, 'second');
+      else mkdirSync(killed);
+      await writeMark(killed, { folders: ['pki', 'etcd'], at: now });
+      for (const [kind, folder] of moves.slice(0, done)) {
+        const path = join(killed, folder);
+        if (kind === 'aside') renameSync(path, join(killed, aside(folder)));
+        else cpSync(join(target, folder), path, { recursive: true });
+      }
+      const { movedTo } = await world.restore(backup, killed, { now: now + 1 });
+      assert.deepEqual(contentOf(killed), contentOf(target), `after ${done} moves`);
+      const secondOnes = movedTo.filter((path) =>
+        contentOf(path).some(([, text]) => text?.includes('second')),
+      );
+      assert.equal(secondOnes.length, first.movedTo.length, `after ${done} moves the former data are named`);
+    }
+  });
+
+test('the authority alone does not complete the restoration of a whole backup', async () => {
+  world.makeData('b', 'half');
+  await writeMark(target, { folders: ['pki', 'etcd'], at: now });
+  await assert.rejects(world.restore(backup, target, { replaces: true, onlyPki: true }), {
+    message: `a restoration of a whole backup into ${target} was interrupted: run minik8s backup restore without --only-pki first`,
+  });
+  assert.deepEqual(namesIn(target), ['etcd', 'pki', restoringMark]);
+});
+
+test('objects are replaced only on request, also after an interrupted restoration of the authority', async () => {
+  world.makeData('b', 'second');
+  await writeMark(target, { folders: ['pki'], at: now });
+  await assert.rejects(world.restore(backup, target), /there is a cluster in .*: give --replace/);
+  await world.restore(backup, target, { onlyPki: true });
+  assert.deepEqual([textOf('pki/ca.key'), textOf('etcd/data/of')], ['first ca.key', 'second']);
+});
+
+test('a configuration that cannot be written leaves the mark, and the next restoration completes it', async () => {
+  const configDirectory = join(world.directory, 'link');
+  symlinkSync(join(world.directory, 'none/configuration'), configDirectory);
+  await assert.rejects(
+    world.restore(backup, target, { configDirectory }),
+    /link.*; then run minik8s backup restore again, which begins anew$/,
+  );
+  assert.ok(existsSync(join(target, restoringMark)), 'no master starts');
+  const { configWritten } = await world.restore(backup, target, { now: now + 1 });
+  assert.deepEqual(configWritten, [join(target, 'configuration/master.yaml')]);
+  assert.ok(!existsSync(join(target, restoringMark)));
 });
 
 test('a restoration that was interrupted while folders changed places is repeated without --replace', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, test } from 'node:test';
 import { carryOut } from '../../../src/installation/carry-out.ts';
 import { linkTo } from '../../../src/installation/upgrade.ts';
-import type { Exec, ExecOptions } from '../../../src/os/exec.ts';
+import { type Exec, ExecError, type ExecOptions } from '../../../src/os/exec.ts';
 
 const name = 'MINIK8S_TRY_OF_CARRY_OUT';
 afterEach(() => delete process.env[name]);
@@ -32,6 +32,47 @@ test('reset gets the paths in the record of the installation, and no settings fr
     assert.ok(options?.env && !Object.hasOwn(options.env, name));
     assert.equal(options.env.PATH, process.env.PATH);
   }
+});
+
+test('a reset that rejects the configuration file is repeated without it, with a warning', async () => {
+  const config = '/etc/minik8s/master.yaml';
+  const calls: (readonly string[])[] = [];
+  const exec: Exec = async (file, args) => {
+    calls.push(args);
+    if (!args.includes(config)) return { stdout: '', stderr: '' };
+    const stderr = `error: ${config}: line 2: prot: no such setting\n`;
+    throw new ExecError({ file, args, stdout: '', stderr, code: calls.length > 2 ? 1 : 2 }, 'exit status 2');
+  };
+  const step = { kind: 'reset', dataDir: '/a', dockerSocket: '/s', keepData: true, config } as const;
+  const warnings: string[] = [];
+  await carryOut(exec, step, (message) => warnings.push(message));
+  assert.deepEqual(warnings, [`${config} is not read: ${config}: line 2: prot: no such setting`]);
+  const places = ['reset', '--yes', '--data-dir', '/a', '--docker-socket', '/s'];
+  assert.deepEqual(
+    calls,
+    [config, '/dev/null'].map((file) => [...places, '--config', file, '--keep-data']),
+  );
+  await assert.rejects(
+    carryOut(exec, step, assert.fail),
+    ExecError,
+    'another failure is no fault of the file',
+  );
+});
+
+test('a missing directory is reported with the path of the file, not of its draft', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'minik8s-carry-out-'));
+  context.after(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'none/minik8s.service');
+  const exec: Exec = () => assert.fail();
+  for (const step of [
+    { kind: 'write-file', path, content: '', mode: 0o644 },
+    { kind: 'copy-file', from: process.execPath, path },
+    { kind: 'make-directory', path },
+    { kind: 'make-link', path, target: '/x' },
+  ] as const)
+    await assert.rejects(carryOut(exec, step, assert.fail), {
+      message: `${path} cannot be changed: the directory ${join(folder, 'none')} does not exist: create it`,
+    });
 });
 
 test('kernel modules and parameters that cannot be set cause warnings, since the node checks them at its start', async () => {

@@ -55,6 +55,21 @@ describe('the service in systemd', () => {
     await assert.rejects(systemdControl.restart(exec), ExecError);
   });
 
+  it('has the last error of its last start, unless it was stopped', async () => {
+    const inState = (state: string, journal = 'error: the first\nerror: the port is taken\nended\n') =>
+      execOf((line) => {
+        if (line.includes('ActiveState')) return `${state}\n`;
+        if (line.includes('InvocationID')) return '5f2a\n';
+        assert.match(line, /^journalctl _SYSTEMD_INVOCATION_ID=5f2a /);
+        return journal;
+      });
+    const { lastError } = systemdControl;
+    assert.equal(await lastError(inState('failed')), 'the port is taken');
+    assert.equal(await lastError(inState('activating')), 'the port is taken');
+    assert.equal(await lastError(inState('failed', 'killed\n')), undefined);
+    assert.equal(await lastError(inState('inactive')), undefined);
+  });
+
   it('is removed although systemd does not list it as failed', async () => {
     const lines: string[] = [];
     const exec = execOf((line) => {

@@ -1,6 +1,7 @@
 /** Clients whose certificates are approved: joining machines, and nodes that renew theirs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { remoteAddressKey } from '../../../../src/api/certificates/v1/conditions.ts';
 import type { Node } from '../../../../src/api/core/v1/node/node.ts';
 import { decideRequest } from '../../../../src/controllers/certificates/csr-approving-plan.ts';
 import {
@@ -19,6 +20,27 @@ import {
   serving,
   situation,
 } from './csr-requests.ts';
+
+test('a machine that joins under the name of a lost node at another address is reported as its successor', () => {
+  const from = (address: string) => joining({ extra: { [remoteAddressKey]: [address] } });
+  const lostAt = (...addresses: readonly string[]): Node => ({
+    ...lost,
+    status: { ...lost.status, addresses: addresses.map((address) => ({ type: 'InternalIP', address })) },
+  });
+  const replacedBy = (address: string, node: Node | undefined) => {
+    const decision = decideRequest(from(address), situation({ node }));
+    assert.ok(decision.type === 'approve');
+    return decision.replaced;
+  };
+  assert.equal(
+    replacedBy('10.0.0.9', lostAt('10.0.0.8')),
+    'the machine at 10.0.0.9 joins as node "a", which was the machine at 10.0.0.8 and does not answer: it gets that node\'s pods; if both exist, give one of them another node-name',
+  );
+  assert.equal(replacedBy('::ffff:10.0.0.8', lostAt('10.0.0.8')), undefined, 'the same address');
+  assert.equal(replacedBy('10.0.0.9', lostAt('10.0.0.8', '10.0.0.9')), undefined, 'one of its addresses');
+  assert.equal(replacedBy('10.0.0.9', undefined), undefined, 'a new name');
+  assert.equal(replacedBy('10.0.0.9', lostAt()), undefined, 'a Node that has never reported an address');
+});
 
 const withConditions = (...conditions: readonly string[]): Node => ({
   ...ofA,

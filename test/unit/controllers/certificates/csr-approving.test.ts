@@ -5,6 +5,7 @@ import {
   type CertificateSigningRequest,
   certificateSigningRequestResource,
 } from '../../../../src/api/certificates/v1/certificate-signing-request.ts';
+import { remoteAddressKey } from '../../../../src/api/certificates/v1/conditions.ts';
 import { type Lease, leaseResource } from '../../../../src/api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../../../../src/api/core/v1/node/node.ts';
 import { serviceResource } from '../../../../src/api/core/v1/service/service.ts';
@@ -82,6 +83,15 @@ describe('a request', () => {
     );
     assert.equal(world.stored(kind, 'r')?.status?.conditions?.length, 2);
     assert.ok(world.asked.includes('approval CertificateSigningRequest r'));
+  });
+
+  it('is reported by an Event if it replaces a lost node at another address', async () => {
+    start('auto', asking(joining({ extra: { [remoteAddressKey]: ['10.0.0.9'] } })));
+    world.put(nodeResource, nodeA({}, [['InternalIP', '10.0.0.8']]));
+    sync();
+    await world.reconcile('r');
+    assert.match(said() ?? '', /^Approved AutoApproved: /);
+    assert.match(world.told.join(), /^Warning NodeReplaced a: the machine at 10\.0\.0\.9 joins as node "a"/);
   });
 
   it('is denied if it cannot be parsed', async () => {

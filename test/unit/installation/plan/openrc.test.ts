@@ -55,8 +55,8 @@ describe('an installation on a machine with OpenRC', () => {
       'remove-path /etc/minik8s/master.yaml',
       `remove-directory ${logDirectory}`,
       'set-sysctl',
-      'remove-path /etc/minik8s/installed.json',
       `remove-path ${executablePath}`,
+      'remove-path /etc/minik8s/installed.json',
       `remove-empty-directory ${configDirectory}`,
     ]);
     assert.ok(steps.every((step) => !('manager' in step) || step.manager === 'openrc'));

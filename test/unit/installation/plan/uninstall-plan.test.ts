@@ -25,9 +25,10 @@ const sysctls = new Map([
   ['net.ipv4.ip_forward', '1'],
   ['fs.inotify.max_user_instances', '1024'],
 ]);
+const machine = { sysctls, serviceManager: 'systemd' } as const;
 
 test('the created parts are removed in reverse order: the service first, the directory last', () => {
-  assert.deepEqual(uninstallPlan({ found: all, sysctls }, installed, false), [
+  assert.deepEqual(uninstallPlan({ found: all, ...machine }, installed, false), [
     { kind: 'remove-service', manager: 'systemd' },
     {
       kind: 'reset',
@@ -40,8 +41,8 @@ test('the created parts are removed in reverse order: the service first, the dir
     { kind: 'remove-path', path: '/etc/minik8s/node.yaml' },
     { kind: 'reload-services' },
     { kind: 'set-sysctl', name: 'fs.inotify.max_user_instances', value: '128' },
-    { kind: 'remove-path', path: '/etc/minik8s/installed.json' },
     { kind: 'remove-path', path: executablePath },
+    { kind: 'remove-path', path: '/etc/minik8s/installed.json' },
     { kind: 'remove-empty-directory', path: configDirectory },
   ]);
 });
@@ -51,24 +52,24 @@ test('with --keep-data the settings stay as well, for the next installation', ()
     ...installed,
     before: { '/etc/minik8s/node.yaml': { text: 'server: x\n', mode: 0o600 } },
   };
-  const steps = uninstallPlan({ found: all, sysctls }, changed, true);
+  const steps = uninstallPlan({ found: all, ...machine }, changed, true);
   const [, reset] = steps;
   assert.ok(reset?.kind === 'reset' && reset.keepData);
   const paths = steps.flatMap((step) => ('path' in step ? [step.path] : []));
-  assert.deepEqual(paths, [unitPath, '/etc/minik8s/installed.json', executablePath]);
+  assert.deepEqual(paths, [unitPath, executablePath, '/etc/minik8s/installed.json']);
 });
 
 test('the record of kept files stays, so that the next removal does not take them for files of the user', () => {
   const path = '/etc/minik8s/node.yaml';
   const earlier = { ...installed, started: 'digest', packages: ['docker.io'] };
-  const steps = uninstallPlan({ found: all, sysctls }, earlier, true);
+  const steps = uninstallPlan({ found: all, ...machine }, earlier, true);
   const record = steps.find((step) => step.kind === 'write-file');
   assert.ok(record?.kind === 'write-file' && record.path === '/etc/minik8s/installed.json');
   const kept = parseInstalled(record.content);
   const { started: _, ...others } = earlier;
   assert.deepEqual(kept, { ...others, created: [configDirectory, path], sysctls: {} });
   const left = new Map<string, Found>([configDirectory, path, '/srv/minik8s'].map((each) => [each, there]));
-  const last = uninstallPlan({ found: left, sysctls }, kept, false);
+  const last = uninstallPlan({ found: left, ...machine }, kept, false);
   assert.deepEqual(
     last.map((step) => ('path' in step ? `${step.kind} ${step.path}` : step.kind)),
     [
@@ -88,7 +89,7 @@ test('settings that existed before are restored, with their mode', () => {
     created: [unitPath],
     before: { [path]: { text: 'token: x\n', mode: 0o640 } },
   };
-  const steps = uninstallPlan({ found: all, sysctls }, before, false);
+  const steps = uninstallPlan({ found: all, ...machine }, before, false);
   assert.deepEqual(
     steps.filter((step) => 'path' in step && step.path === path),
     [{ kind: 'write-file', path, content: 'token: x\n', mode: 0o640 }],
@@ -97,7 +98,7 @@ test('settings that existed before are restored, with their mode', () => {
 
 test('files that do not exist and kernel parameters that were reset already are skipped', () => {
   const steps = uninstallPlan(
-    { found: new Map(), sysctls: new Map([['net.ipv4.ip_forward', '0']]) },
+    { found: new Map(), ...machine, sysctls: new Map([['net.ipv4.ip_forward', '0']]) },
     installed,
     false,
   );
@@ -109,7 +110,7 @@ test('files that do not exist and kernel parameters that were reset already are 
 
 test('nothing is reset without a unit and data, and a reset names the configuration file only if it exists', () => {
   const resetWith = (...paths: readonly string[]) =>
-    uninstallPlan({ found: new Map(paths.map((path) => [path, there])), sysctls }, installed, false).find(
+    uninstallPlan({ found: new Map(paths.map((path) => [path, there])), ...machine }, installed, false).find(
       ({ kind }) => kind === 'reset',
     );
   assert.equal(resetWith('/etc/minik8s/node.yaml'), undefined);
@@ -121,13 +122,13 @@ test('nothing is reset without a unit and data, and a reset names the configurat
 test('a control plane without a data directory needs no reset, which would need Docker', () => {
   const master: Installed = { ...installed, role: 'master' };
   const kinds = (found: ReadonlyMap<string, Found>) =>
-    uninstallPlan({ found, sysctls }, master, false).map(({ kind }) => kind);
+    uninstallPlan({ found, ...machine }, master, false).map(({ kind }) => kind);
   assert.ok(!kinds(all).includes('reset'));
   assert.ok(kinds(new Map<string, Found>([...all, ['/srv/minik8s', { kind: 'other' }]])).includes('reset'));
 });
 
 test('forwarding is not switched off, even if an earlier version recorded it', () => {
-  const names = uninstallPlan({ found: all, sysctls }, installed, false).flatMap((step) =>
+  const names = uninstallPlan({ found: all, ...machine }, installed, false).flatMap((step) =>
     step.kind === 'set-sysctl' ? [step.name] : [],
   );
   assert.deepEqual(names, ['fs.inotify.max_user_instances']);
@@ -136,7 +137,7 @@ test('forwarding is not switched off, even if an earlier version recorded it', (
 test('kubectl is removed only while it is still the link of the installation', () => {
   const linked = { ...installed, created: [kubectlPath] };
   const removes = (entry: Found) =>
-    uninstallPlan({ found: new Map<string, Found>([[kubectlPath, entry]]), sysctls }, linked, false).some(
+    uninstallPlan({ found: new Map<string, Found>([[kubectlPath, entry]]), ...machine }, linked, false).some(
       (step) => step.kind === 'remove-path' && step.path === kubectlPath,
     );
   assert.ok(removes({ kind: 'link', target: executablePath }));

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import type { Exec } from '../../../../src/os/exec.ts';
+import { isDraft } from '../../../../src/os/replace-file.ts';
 import { giveCallerKubeconfig } from '../../../../src/roles/install/user-kubeconfig.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'minik8s-kubeconfig-'));
@@ -40,7 +41,13 @@ test('the user of sudo becomes a cluster user whose name is unique, because it h
   assert.deepEqual(calls[1]?.slice(1, 6), ['user', 'create', 'ann@vm1', '--role', 'cluster-admin']);
   assert.equal(calls[2]?.[0], 'runuser');
   assert.deepEqual(result, { name: 'ann', path: join(home, '.kube/config') });
-  assert.ok(!existsSync(join(home, 'admin.conf.ann')), 'the draft with the key is removed');
+  const draft = calls[1]?.at(calls[1].indexOf('--file') + 1) ?? '';
+  assert.deepEqual(
+    [dirname(draft), isDraft(basename(draft))],
+    [home, true],
+    'reset removes one that is left',
+  );
+  assert.ok(!existsSync(draft), 'the draft with the key is removed');
   assert.deepEqual(warnings, []);
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { UsageError } from '../../../../src/base/usage-error.ts';
@@ -89,9 +89,12 @@ test('errors name the flag, or the key of the file that the user gave', async ()
   await assert.rejects(wanted({ environment: { MINIK8S_MAX_PODS: 'x' } }), /^UsageError: MINIK8S_MAX_PODS/);
   await assert.rejects(
     wanted({ text: 'max-pods: x\n' }),
-    new RegExp(`^UsageError: ${config}: max-pods: "x"`),
+    new RegExp(`^UsageError: ${config}: line 1: max-pods: "x"`),
   );
-  await assert.rejects(wanted({ text: 'maxpods: 3\n' }), new RegExp(`^UsageError: ${config}: maxpods`));
+  await assert.rejects(
+    wanted({ text: 'maxpods: 3\n' }),
+    new RegExp(`^UsageError: ${config}: line 1: maxpods`),
+  );
   await assert.rejects(
     wanted({ flags: { config: join(parent, 'none') } }),
     /cannot read the configuration file .*none: there is no such file/,
@@ -136,6 +139,33 @@ test('--join is another name of the flag --server, and takes precedence over MIN
     new UsageError('--join and --server are the same: give one of them'),
   );
   await assert.rejects(wanted({ role: 'node' }), /no cluster is given to join/);
+});
+
+test('the cluster and the name are read before anything is changed; masters have none', async () => {
+  const hash = `sha256:${'a'.repeat(64)}`;
+  const flags = { join: server, 'ca-cert-hash': hash };
+  assert.deepEqual((await wanted({ role: 'node', flags: { ...flags, 'node-name': 'b' } })).joins, {
+    hash,
+    nodeName: 'b',
+  });
+  assert.equal((await wanted({ role: 'node', flags })).joins?.nodeName, hostname().toLowerCase());
+  assert.equal((await wanted({ role: 'up' })).joins, undefined);
+});
+
+test('a join line that was cut is refused, with the name of the part, and without the token', async () => {
+  const hash = `sha256:${'a'.repeat(64)}`;
+  const refused = (line: object, token: string) =>
+    assert.rejects(
+      wanted({ role: 'node', flags: { join: server, ...line }, environment: { MINIK8S_TOKEN: token } }),
+      (error: Error) => {
+        assert.ok(error instanceof UsageError && !error.message.includes('\n'));
+        assert.match(error.message, /^(MINIK8S_TOKEN|--ca-cert-hash): /);
+        assert.ok(!error.message.includes('0123456789'));
+        return true;
+      },
+    );
+  await refused({ 'ca-cert-hash': hash }, 'abcdef.0123456789');
+  await refused({ 'ca-cert-hash': hash.slice(0, -1) }, 'abcdef.0123456789abcdef');
 });
 
 test('the stop timeout of the service is longer than the grace period of its pods', async () => {

@@ -91,6 +91,8 @@ test('a minik8s that does not run is reported with the command that starts it', 
     noneText(absence),
     /not running\n.*holds a cluster's data\nnext:\n {2}minik8s up --data-dir \/srv\/a\n$/,
   );
+  const lastError = '/etc/minik8s/master.yaml: line 2: prot: no such setting';
+  assert.ok(noneText({ ...absence, lastError }).includes(`\n  last error ${lastError}\nnext:\n`));
   const { systemd, openrc } = ownServiceOf;
   assert.match(noneText({ ...absence, service: systemd }), /systemctl start minik8s\.service\n$/);
   assert.match(noneText({ ...absence, service: openrc }), /rc-service minik8s start\n$/);

@@ -163,13 +163,17 @@ describe('the configuration of a node', () => {
 
   const refused: readonly [string, Sources, RegExp][] = [
     ['a server without TLS', { flags: { server: 'http://m:6443' } }, /^--server: .* expected addresses such/],
-    ['a server without a port', { file: 'server: https://m' }, /node\.yaml: server: .* expected addresses/],
+    [
+      'a server without a port',
+      { file: 'server: https://m' },
+      /node\.yaml: line 1: server: .* expected addresses/,
+    ],
     ['a server with a path', { file: 'server: https://m:1/x' }, /server: .* expected addresses/],
     ['an empty list of servers', { file: 'server: []' }, /server: "": expected addresses/],
     [
       'a truncated token',
       { file: 'token: abcdef.0123' },
-      /node\.yaml: token: expected a token as `minik8s token create` prints it/,
+      /node\.yaml: line \d: token: expected a token as `minik8s token create` prints it/,
     ],
     ['a truncated hash', { file: 'ca-cert-hash: sha256:ab' }, /ca-cert-hash: .* 64 hexadecimal digits/],
     [
@@ -229,7 +233,7 @@ describe('the configuration of a node', () => {
     [
       'a misspelt key',
       { file: 'lables: {}' },
-      /node\.yaml: lables: no such setting \(did you mean labels\?\)/,
+      /node\.yaml: line 1: lables: no such setting \(did you mean labels\?\)/,
     ],
     ['a setting of masters', { file: 'etcd-endpoints: http://a:1' }, /etcd-endpoints: no such setting/],
   ];

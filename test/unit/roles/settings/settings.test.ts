@@ -106,11 +106,20 @@ describe('settings', () => {
       { flags: { 'etcd-endpoints': 'http://a:2379,https://b:2379' } },
       /expected http or https for all/,
     ],
-    ['a misspelt key', { file: 'prot: 1' }, /config\.yaml: prot: no such setting \(did you mean port\?\)$/],
+    [
+      'a misspelt key',
+      { file: 'prot: 1' },
+      /config\.yaml: line 1: prot: no such setting \(did you mean port\?\)$/,
+    ],
     [
       'several unknown keys',
       { file: 'prot: 1\nnonsense: 2\nconstructor: 3\n' },
-      /config\.yaml: prot: no such setting \(did you mean port\?\), nonsense: no such setting, constructor: no such setting; see minik8s master --help$/,
+      /config\.yaml: line 1: prot: no such setting \(did you mean port\?\), line 2: nonsense: no such setting, line 3: constructor: no such setting; see minik8s master --help$/,
+    ],
+    [
+      'a wrong value behind a comment',
+      { file: '# our port\n\nport: viele\n' },
+      /config\.yaml: line 3: port: "viele": expected a whole number/,
     ],
     ['a file that is not YAML', { file: 'a: [' }, /config\.yaml: not YAML: [^:]* at line 1, column \d+$/],
     ['a file that is a list', { file: '- port' }, /expected lines such as/],
