@@ -84,8 +84,7 @@ function portsLine(service: JsonObject | undefined): readonly string[] {
 
 const dnsServed: Rule = {
   kinds: ['dnses.minik8s.io'],
-  symptom:
-    'A host name is not answered by some nodes: PortTaken, WebServerNotStarted, RoutingFailed, NoNodes.',
+  symptom: 'Some nodes do not serve a host name: PortTaken, WebServerNotStarted, RoutingFailed or NoNodes.',
   cause: 'Another program of the node has port 80, or the web server of the node does not start.',
   advice: 'Free the port on the node that is named.',
   find(dns, seen) {
