@@ -126,7 +126,22 @@ describe('a Trigger is rejected', () => {
       /^spec.object.kind: Forb/,
     ],
     ['without changes', { object: { ...pods, types: [] } }, /^spec.object.types: Required/],
+    [
+      'with an unknown change of objects',
+      { object: { ...pods, types: ['Created', 'created'] } },
+      /^spec.object.types\[1\]: Unsupported value: "created": supported values: "Created", "Updated", "Deleted"$/,
+    ],
+    [
+      'with an unknown change of files',
+      { file: { folder: '/a', types: ['Moved'] } },
+      /^spec.file.types\[0\]: Unsupported value: "Moved"/,
+    ],
     ['without outcomes', { result: { function: 'g', outcomes: [] } }, /^spec.result.outcomes: Required/],
+    [
+      'with an unknown outcome',
+      { result: { function: 'g', outcomes: ['failure'] } },
+      /^spec.result.outcomes\[0\]: Unsupported value: "failure": supported values: "Success", "Failure"$/,
+    ],
     ['with neither a claim nor a folder', { file: {} }, /^spec.file: Required/],
     ['with a claim and a folder', { file: { claimName: 'a', folder: '/b' } }, /^spec.file.folder: Forbidden/],
     ['with an invalid claim', { file: { claimName: 'a/b' } }, /^spec.file.claimName: Invalid/],
