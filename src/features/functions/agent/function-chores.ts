@@ -55,7 +55,7 @@ export class FunctionChores {
   /** Works until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    // While the engine is unreachable, the agent reports it.
+    // An unreachable engine is reported by the agent, so nothing is logged here.
     const quiet = { backoff: new Backoff(delays), onError: () => undefined };
     await retry({ clock, signal, ...quiet }, () => this.#options.engine.removeLeft());
     this.#left.resolve();

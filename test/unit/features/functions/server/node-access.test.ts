@@ -111,14 +111,14 @@ describe('the status of a build', () => {
     ['without a name', { nodeName: 'n1' }, {}, cannot('status.nodeName to the name of another node')],
     ['with a first lock', {}, { nodeName: 'n1', lock: 'a' }, undefined],
     ['with the same lock', { lock: 'a' }, { nodeName: 'n1', lock: 'a' }, undefined],
-    ['with another lock', { lock: 'a' }, { nodeName: 'n1', lock: 'b' }, cannot('a lock that is there')],
-    ['without its lock', { lock: 'a' }, { nodeName: 'n1' }, cannot('a lock that is there')],
+    ['with another lock', { lock: 'a' }, { nodeName: 'n1', lock: 'b' }, cannot('a lock that is set already')],
+    ['without its lock', { lock: 'a' }, { nodeName: 'n1' }, cannot('a lock that is set already')],
     ['with a log of 8 KiB', {}, { nodeName: 'n1', log: 'é'.repeat(4096) }, undefined],
     [
       'with a longer log',
       {},
       { nodeName: 'n1', log: `${'é'.repeat(4096)}x` },
-      'the log of a build may have 8192 bytes',
+      'the log of a build may have at most 8192 bytes',
     ],
     [
       'with another Built',
