@@ -50,7 +50,7 @@ export interface ChangesPlan {
 export const restMs = 1000;
 
 /**
- * Returns the changes between `reported` and `found`. A mark was read at some time of its look, so a file
+ * Returns the changes between `reported` and `found`. A mark was read at some time during its look, so a file
  * counts as at rest from the end of the first look that found its mark to the beginning of this one.
  */
 export function planChanges(
