@@ -132,7 +132,7 @@ describe('ctl workflow create and update', () => {
 
   for (const [what, args, message] of [
     ['no name', ['create'], /say which workflow: NAME/],
-    ['no definition', ['create', 'x'], /say the definition: --definition FILE/],
+    ['no definition', ['create', 'x'], /give the definition: --definition FILE/],
   ] as const)
     it(`refuses ${what}`, async () => {
       const { status, err } = await ctl(['workflow', ...args]);
