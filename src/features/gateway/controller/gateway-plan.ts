@@ -7,7 +7,7 @@ import { isServed, type ListenerState } from '../api/listeners.ts';
 import type { Serving } from '../api/serving.ts';
 import { supportedFeatures } from './supported-features.ts';
 
-/** A condition before its times. */
+/** A condition without its times. */
 export type Verdict = Pick<Condition, 'type' | 'status'> & {
   readonly reason: string;
   readonly message: string;
