@@ -9,7 +9,7 @@ const nowhere = 'minik8s-dashboard-no-namespace';
 
 const byNamespace = new Map<string, Signal<AccessRules | undefined>>();
 
-/** Number of the reviews that were answered: what depends on rights is decided anew when it changes. */
+/** Number of reviews that were answered. Values that depend on rights are computed again when it changes. */
 export const rulesVersion = signal(0);
 
 interface RulesReview {

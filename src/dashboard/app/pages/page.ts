@@ -12,7 +12,7 @@ export interface PageProps {
 /** An action that the command palette finds by its title. */
 export interface Command {
   readonly title: string;
-  /** More words by which it is found. */
+  /** More words by which the palette finds it. */
   readonly words?: string;
   run(): void | Promise<void>;
 }

@@ -88,7 +88,10 @@ function mapped(
 
 type PodFacts = Omit<MappedPod, 'use'>;
 
-/** Returns what the map shows of a pod besides its use; it is kept, because thousands take time. */
+/**
+ * Returns what the map shows of a pod besides its use; the result is kept, because computing thousands takes
+ * time.
+ */
 export const podFacts: (pod: JsonObject) => PodFacts = remembered((pod) => ({
   ...{ namespace: metadataOf(pod).namespace, name: metadataOf(pod).name },
   ...{ phase: podPhase(pod), health: podHealth(pod) },
