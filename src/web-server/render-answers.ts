@@ -33,7 +33,9 @@ const requestHeaders: readonly (readonly [string, string])[] = [
   ['x-request-id', '$request_id'],
 ];
 
-/** Header of a reload. It is repeated, because a location with headers of its own inherits none. */
+/**
+ * Header that is sent before a reload. It is repeated, because a location with its own headers inherits none.
+ */
 const drainHeader = 'add_header Connection $minik8s_close always;';
 
 export function statusBody(status: number): readonly string[] {
@@ -88,7 +90,7 @@ function skippedPart(fraction: number, variables: Variables): string {
 
 function timeoutLines(timeoutMs: number | undefined): readonly string[] {
   if (timeoutMs === undefined) return [];
-  // nginx cannot switch a timeout off: a day stands for no limit.
+  // nginx cannot switch a timeout off: a day is used for no limit.
   const ms = timeoutMs === 0 ? 86_400_000 : Math.max(1, Math.round(timeoutMs));
   return ['read', 'send'].map((name) => `proxy_${name}_timeout ${ms}ms;`);
 }
@@ -109,7 +111,7 @@ function requestLines(
   return [...headers.values()].map(([name, value]) => `proxy_set_header ${checkedName(name)} ${value};`);
 }
 
-/** Returns the value of a header to which one is added: those of the request stay in front. */
+/** Returns the value of a header to which a value is added: the values of the request come first. */
 function appended(
   { name, value }: HeaderValue,
   headers: ReadonlyMap<string, readonly [string, string]>,
@@ -134,8 +136,8 @@ function responseLines({ set, add, remove }: HeaderChanges, always = false): rea
 }
 
 /**
- * Returns the variable with the changed path, as the request encodes it. A path that does not begin with the
- * prefix once it is decoded, such as one with `..`, becomes the new prefix alone.
+ * Returns the variable with the changed path, as the request encodes it. A path whose decoded text does not
+ * begin with the prefix, such as one with `..`, becomes only the new prefix.
  */
 function pathVariable(change: PathChange, variables: Variables): string {
   if (change.type === 'whole') return quotedLiteral(change.path).slice(1, -1);
