@@ -7,8 +7,8 @@ import { replicasOf } from '../workload-facts.ts';
 
 export const workloadPods: Rule = {
   kinds: ['deployments.apps', 'replicasets.apps', 'statefulsets.apps', 'daemonsets.apps'],
-  symptom: 'A workload has fewer ready pods than it asks for (READY 1/3).',
-  cause: 'A pod of it is not ready.',
+  symptom: 'A workload has fewer ready pods than it should have (READY 1/3).',
+  cause: 'One of its pods is not ready.',
   advice: 'Mend the pod that the explanation names.',
   find(workload, seen) {
     const { wanted, ready, updated } = replicasOf(workload);
@@ -18,7 +18,7 @@ export const workloadPods: Rule = {
     const severity = ready === 0 && wanted > 0 ? 'broken' : 'degraded';
     const count = isRolled
       ? `${ready} of ${wanted} pods are ready`
-      : `${updated} of ${wanted} pods have the present template, ${ready} are ready`;
+      : `${updated} of ${wanted} pods have the current template, ${ready} are ready`;
     return {
       severity,
       says: isLate ? `${count}; the rollout has exceeded its deadline` : count,
@@ -28,8 +28,8 @@ export const workloadPods: Rule = {
 };
 
 /**
- * Returns the pods that are not ready or not for good, and the workloads below, the newest first, because a
- * rollout waits for the newest pods.
+ * Returns the pods that are not ready or do not stay ready, and the workloads below, the newest first,
+ * because a rollout waits for the newest pods.
  */
 function newestFirst(seen: Snapshot, refs: readonly ObjectRef[]): readonly ObjectRef[] {
   const created = (ref: ObjectRef) => metadataOf(seen.get(ref) ?? {}).creationTimestamp ?? '';
