@@ -40,7 +40,7 @@ describe('the objects of a text', () => {
     assert.equal(found?.path, '/apis/scaling.example/v1/namespaces/shop/scalers');
   });
 
-  it('are taken out of a List', () => {
+  it('are the items of a List', () => {
     const list = {
       apiVersion: 'v1',
       kind: 'List',

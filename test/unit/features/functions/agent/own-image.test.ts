@@ -246,7 +246,7 @@ it('is complete before the agent ends', async (context) => {
   await failing;
 });
 
-it('contains the present bytes of a growing file, and is not built from a small file that changes', async (context) => {
+it('contains the current bytes of a growing file, and is not built from a small file that changes', async (context) => {
   const grows = machine(context);
   writeFileSync(grows.program, Buffer.alloc(17 * mebibyte, 'x'));
   grows.world.before = () => appendFileSync(grows.program, '!!!');
