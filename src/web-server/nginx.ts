@@ -59,7 +59,7 @@ const reloadMs = 30_000;
 const lookMs = 20;
 /** Time after a reload in which workers of the previous configuration may still accept connections. */
 const settleMs = 10_000;
-/** Shortest and longest time before a reload in which the server asks clients to open new connections. */
+/** Minimum and maximum time before a reload in which the server makes clients open new connections. */
 const minDrainMs = 250;
 const maxDrainMs = 1000;
 const withTls = '-tls';

@@ -19,7 +19,7 @@ export interface Collection<T> {
   readonly error: string | undefined;
   /**
    * True if the user may not list the kind, or the server no longer serves it. The next page that shows the
-   * kind asks again.
+   * kind requests it again.
    */
   readonly refused: boolean;
 }

@@ -64,7 +64,7 @@ const initOf = (accept: string, { signal }: ClientListOptions): RequestInit => (
 });
 
 /**
- * Lists and watches whole objects, or their metadata alone, such as of Secrets. Fills in apiVersion and kind,
+ * Lists and watches whole objects, or only their metadata, such as of Secrets. Fills in apiVersion and kind,
  * which lists omit.
  */
 export function objectsOf<T extends KubeObject>(kind: ApiKind, isMetadataOnly: boolean): Followed<T> {

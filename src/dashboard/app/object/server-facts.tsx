@@ -16,7 +16,7 @@ interface Fact {
 }
 
 const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io;includeObject=None';
-/** Columns whose value stands elsewhere on the page. */
+/** Columns whose value is elsewhere on the page. */
 const elsewhere = new Set(['Name', 'Age']);
 const healthColumns = new Set(['status', 'phase', 'state', 'ready']);
 

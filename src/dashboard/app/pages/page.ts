@@ -21,7 +21,7 @@ export interface Page {
   /** First segment of the page's address; empty for the page that opens first. */
   readonly path: string;
   readonly title: string;
-  /** A page without a group is reached by links alone. */
+  /** A page without a group is reached only by links. */
   readonly group?: (typeof pageGroups)[number];
   /** Path data of an icon of 24 by 24, drawn by strokes. */
   readonly icon?: string;

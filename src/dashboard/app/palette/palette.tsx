@@ -69,7 +69,7 @@ function run(entry: PaletteEntry): void {
 interface State {
   readonly text: Signal<string>;
   readonly chosen: Signal<number>;
-  /** Object whose actions are shown alone. */
+  /** Object of which only the actions are shown. */
   readonly subject: Signal<SearchItem | undefined>;
 }
 

@@ -29,7 +29,7 @@ export interface FunctionChoresOptions {
 }
 
 const periodMs = 600_000;
-/** Delay after a pod has gone: its function may be about to be deleted too. */
+/** Delay after a pod was removed: its function may be about to be deleted too. */
 const settleMs = 60_000;
 const delays = { initialMs: 1000, maxMs: 60_000 };
 
@@ -47,7 +47,7 @@ export class FunctionChores {
     return this.#left.promise;
   }
 
-  /** Must be called when a pod has gone, because its image may be unused soon. */
+  /** Must be called when a pod was removed, because its image may be unused soon. */
   podGone(): void {
     this.#wake.call();
   }

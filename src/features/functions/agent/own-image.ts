@@ -52,7 +52,7 @@ export class OwnImage implements ImageProvider {
     return unlessAborted(signal, this.#making);
   }
 
-  /** Resolves when no image is being made any more. */
+  /** Resolves when no image is being created any more. */
   async close(): Promise<void> {
     await this.#making?.catch(() => undefined);
   }

@@ -105,7 +105,7 @@ async function answered(server: CallServer, calls: FunctionCalls, request: Asked
 const tooLate = (seconds: number) =>
   newStatusError('Timeout', `the function did not answer within its timeoutSeconds of ${seconds}`);
 
-/** Retries until an instance has taken the call; `onAttempt` is called before each attempt. */
+/** Retries until an instance has accepted the call; `onAttempt` is called before each attempt. */
 async function made(
   server: CallServer,
   calls: FunctionCalls,

@@ -20,7 +20,7 @@ export interface DefinitionChanges {
 
 /**
  * Returns the definitions to create and to update. A definition that others created is not changed, whatever
- * its version; a definition that an earlier release of minik8s created is updated to the present version.
+ * its version; a definition that an earlier release of minik8s created is updated to this version.
  */
 export function planDefinitions(present: readonly CustomResourceDefinition[]): DefinitionChanges {
   const byName = new Map(present.map((definition) => [definition.metadata.name, definition]));

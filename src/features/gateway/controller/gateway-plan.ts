@@ -63,7 +63,7 @@ export function planGateway(gateway: Gateway, facts: GatewayFacts): GatewayStatu
   return deepEqual(status, gateway.status) ? undefined : status;
 }
 
-/** Returns the addresses that the Gateway asks for, as far as nodes have them; by default all. */
+/** Returns the addresses that the Gateway requests, as far as nodes have them; by default all. */
 function usableAddresses({ spec }: Gateway, addresses: readonly string[]): readonly string[] {
   const wanted = wantedAddresses(spec);
   return wanted.length === 0 ? addresses : wanted.filter((value) => addresses.includes(value));

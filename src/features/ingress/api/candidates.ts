@@ -1,4 +1,4 @@
-/** The paths that one Ingress asks for, by its rules and its default backend. Pure. */
+/** The paths of one Ingress, from its rules and its default backend. Pure. */
 import type { Ingress } from '../../../api/networking/v1/ingress.ts';
 import type { Annotations } from './annotations.ts';
 import type { Candidate } from './candidate.ts';

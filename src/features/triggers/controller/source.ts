@@ -5,7 +5,7 @@ import type { ObjectKey } from '../../../apimachinery/meta.ts';
 import type { Trigger } from '../api/trigger.ts';
 import type { Position, Problem } from './status-plan.ts';
 
-/** Report of a source for one trigger, which goes into the trigger's status. */
+/** Report of a source for one trigger, which is written into the trigger's status. */
 export interface SourceReport {
   readonly position?: Position | undefined;
   readonly problem?: Problem | undefined;

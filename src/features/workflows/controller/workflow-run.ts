@@ -324,7 +324,7 @@ class Runs {
     }
   }
 
-  /** Returns a stop if the spec of the run, its deletion or the end of its parent run demands it. */
+  /** Returns a stop if the spec of the run, its deletion or the end of its parent run requires it. */
   #stopOf(run: WorkflowRun): Extract<RunEvent, { type: 'Stop' }> | undefined {
     const { stop, parent } = run.spec;
     if (stop) return { type: 'Stop', ...stop };

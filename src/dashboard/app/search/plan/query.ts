@@ -3,7 +3,7 @@
  * `not:ready`, `not:word` or `-word` for what must not be. Quotes keep blanks: `message:"back-off"`. Pure.
  */
 export interface Term {
-  /** Lower case; empty for a word that may stand anywhere. */
+  /** Lower case; empty for a word that may be anywhere. */
   readonly field: string;
   /** Lower case. */
   readonly value: string;

@@ -7,8 +7,8 @@ import { type SortKey, sortKeyOf } from './sort.ts';
 const isAge = ({ name }: ShownColumn) => name === 'Age';
 
 /**
- * Returns the text of a cell; an age is computed for `now`, since that of the server was true when it was
- * sent.
+ * Returns the text of a cell; an age is computed for `now`, since the answer of the server has the age at the
+ * time of the answer.
  */
 export function textOf(column: ShownColumn, { cells, metadata }: TableRow, now: number): string {
   if (column.index < 0) return metadata.namespace ?? '';

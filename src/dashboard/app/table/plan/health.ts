@@ -56,7 +56,7 @@ function healthOfCells(state: string | undefined, count: string | undefined): He
 /** Words of states and their health; many objects of a cluster have the same few words. */
 const knownWords = new BoundedMap<{ readonly health: Health | undefined }>(500);
 
-/** Returns the health that a word of a status means; undefined for words that say nothing about it. */
+/** Returns the health that a word of a status means; undefined for words without such a meaning. */
 export function healthOfWord(word: string): Health | undefined {
   const known = knownWords.get(word);
   if (known) return known.health;

@@ -11,7 +11,7 @@ export interface Order {
 }
 
 /**
- * A number, or a text that does not begin with one; undefined for empty cells, which are last in both
+ * A number, or a text that is not sorted as a number; undefined for empty cells, which are last in both
  * directions.
  */
 export type SortKey = number | string | undefined;

@@ -28,7 +28,7 @@ export function windowOf({ scrollTop, height, rowHeight, count }: Viewport): Win
   return { first, end, above: first * rowHeight, below: (count - end) * rowHeight };
 }
 
-/** Returns the scroll position at which a row is in view; the present one if it is already. */
+/** Returns the scroll position at which a row is in view; the current one if it is already. */
 export function scrollTo(index: number, { scrollTop, height, rowHeight }: Viewport, head: number): number {
   const top = index * rowHeight;
   if (top < scrollTop) return top;

@@ -1,4 +1,4 @@
-/** Computes the changes in a folder, from the reported files and the present ones. Pure. */
+/** Computes the changes in a folder, from the reported files and the current ones. Pure. */
 import type { ChangeType } from '../../api/trigger-fields.ts';
 
 /** Identifies one state of a file. */
