@@ -33,9 +33,7 @@ const requestHeaders: readonly (readonly [string, string])[] = [
   ['x-request-id', '$request_id'],
 ];
 
-/**
- * Header that is sent before a reload. It is repeated, because a location with its own headers inherits none.
- */
+/** Header of a reload. It is repeated, because a location with headers of its own inherits none. */
 const drainHeader = 'add_header Connection $minik8s_close always;';
 
 export function statusBody(status: number): readonly string[] {
@@ -111,7 +109,7 @@ function requestLines(
   return [...headers.values()].map(([name, value]) => `proxy_set_header ${checkedName(name)} ${value};`);
 }
 
-/** Returns the value of a header to which a value is added: the values of the request come first. */
+/** Returns the value of a header to which one is added: those of the request stay in front. */
 function appended(
   { name, value }: HeaderValue,
   headers: ReadonlyMap<string, readonly [string, string]>,

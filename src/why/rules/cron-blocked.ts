@@ -9,8 +9,8 @@ const patienceMs = 24 * 3600_000;
 
 export const cronBlocked: Rule = {
   kinds: ['cronjobs.batch'],
-  symptom: 'A CronJob starts no more Jobs, and one has been active for a long time.',
-  cause: 'concurrencyPolicy is Forbid, and the previous Job has not ended.',
+  symptom: 'A CronJob starts no Jobs any more, and one of its Jobs has been active for long.',
+  cause: 'concurrencyPolicy is Forbid, and the Job before has not ended.',
   advice: 'End that Job, and give its template an activeDeadlineSeconds.',
   find(cron, seen) {
     if (textAt(cron, 'spec', 'concurrencyPolicy') !== 'Forbid') return undefined;

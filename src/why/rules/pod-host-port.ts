@@ -6,7 +6,7 @@ import type { Rule } from '../rule.ts';
 export const podHostPort: Rule = {
   kinds: ['pods'],
   symptom: "A pod stays Pending: node(s) didn't have free ports for the requested pod ports.",
-  cause: 'On every suitable node, another pod has the hostPort.',
+  cause: 'Another pod has the hostPort on every node that fits otherwise.',
   advice: 'Give the pod another hostPort, or none: a Service of type NodePort needs none.',
   find(pod) {
     const unscheduled = unscheduledOf(pod);

@@ -7,7 +7,7 @@ import type { Rule } from '../rule.ts';
 export const podNodeMissing: Rule = {
   kinds: ['pods'],
   symptom: 'A pod stays Pending with a NODE, and no event says why.',
-  cause: 'No node has the name in spec.nodeName: the scheduler ignores such a pod, and no node starts it.',
+  cause: 'No node has the name in spec.nodeName; the scheduler ignores such a pod, and no agent starts it.',
   advice: 'Leave nodeName out and use nodeSelector, or correct it.',
   find(pod, seen) {
     const node = textAt(pod, 'spec', 'nodeName');

@@ -7,7 +7,7 @@ import { replicasOf } from '../workload-facts.ts';
 
 export const workloadPods: Rule = {
   kinds: ['deployments.apps', 'replicasets.apps', 'statefulsets.apps', 'daemonsets.apps'],
-  symptom: 'A workload has fewer ready pods than it should have (READY 1/3).',
+  symptom: 'A workload has fewer ready pods than it asks for (READY 1/3).',
   cause: 'One of its pods is not ready.',
   advice: 'Mend the pod that the explanation names.',
   find(workload, seen) {

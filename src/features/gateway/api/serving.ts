@@ -72,7 +72,7 @@ function beyondLimit(routes: readonly HttpRoute[]): readonly HttpRoute[] {
 
 const tooMany: ListenerProblem = {
   reason: 'TooManyMatches',
-  message: `the routes of a namespace may have at most ${maxMatchesOfNamespace} matches together, ${maxPatternsOfNamespace} of them with a RegularExpression as path; the oldest are served`,
+  message: `the routes of a namespace may have ${maxMatchesOfNamespace} matches together, ${maxPatternsOfNamespace} of them with a RegularExpression as path; the oldest are served`,
 };
 
 interface Size {

@@ -1,4 +1,4 @@
-/** Answers of the web server that rules of HTTPRoutes require. Pure. */
+/** Answers of the web server that rules of HTTPRoutes ask for. Pure. */
 import { parseDuration } from '../../../../base/time.ts';
 import type {
   Answer,
