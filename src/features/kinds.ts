@@ -20,7 +20,7 @@ import { workflowRunResource } from './workflows/api/workflow-run.ts';
 /** Kinds of the features: a new kind is a file, and a line here. */
 const featureKinds = {
   functions: [functionResource, functionVersionResource],
-  // Definitions that its controller makes.
+  // The controller of Gateways creates the definitions of its kinds.
   gateway: [],
   'host-names': [dnsResource],
   images: [imageResource],

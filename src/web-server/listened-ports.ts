@@ -1,4 +1,4 @@
-/** Ports of sites beside those of the server for HTTP and HTTPS: which of them can be served. */
+/** Finds which ports of sites can be served, besides the ports of the server for HTTP and HTTPS. */
 import type { Site } from './site.ts';
 
 export interface PortFacts {
@@ -16,7 +16,7 @@ export interface PortFacts {
 
 export interface ListenedSites {
   readonly sites: readonly Site[];
-  /** Ports beside those for HTTP and HTTPS, sorted. */
+  /** Ports besides those for HTTP and HTTPS, sorted. */
   readonly ports: readonly number[];
   /** One sentence for each port that is not served. */
   readonly problems: readonly string[];

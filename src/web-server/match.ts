@@ -2,8 +2,8 @@
 
 /**
  * Exact: the path itself. Prefix: the path and everything below it, in whole elements. Regex: the pattern
- * from the beginning of the path, in any case; the first one of a site that matches is taken, and only if no
- * Exact or Prefix except `/` matches.
+ * from the beginning of the path, in upper or lower case; the first one of a site that matches is used, and
+ * only if no Exact or Prefix except `/` matches.
  */
 export interface Match {
   readonly type: 'Exact' | 'Prefix' | 'Regex';

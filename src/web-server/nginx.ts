@@ -29,7 +29,7 @@ export interface NginxOptions {
   readonly ports: { readonly http: number; readonly https: number | undefined };
   /** Resolves to why a port of this machine cannot be listened on; undefined if it can. */
   readonly portProblem: (port: number) => Promise<string | undefined>;
-  /** Makes a certificate with its key, in PEM, for hosts without one of their own. */
+  /** Creates a certificate with its key, in PEM, for hosts without a certificate of their own. */
   readonly makeCertificate: () => Promise<string>;
 }
 
@@ -57,16 +57,16 @@ const imageLabel = 'minik8s.io/nginx-image';
 const startMs = 15_000;
 const reloadMs = 30_000;
 const lookMs = 20;
-/** Time after a reload in which workers of the configuration before it may still accept connections. */
+/** Time after a reload in which workers of the previous configuration may still accept connections. */
 const settleMs = 10_000;
-/** Shortest and longest time before a reload in which the server asks clients to open new connections. */
+/** Minimum and maximum time before a reload in which the server makes clients open new connections. */
 const minDrainMs = 250;
 const maxDrainMs = 1000;
 const withTls = '-tls';
 
 interface Report {
   readonly generation: string;
-  /** Connections of clients, the one of this report included. */
+  /** Connections of clients, including that of this report. */
   readonly active: number;
   /** Connections of clients that wait for a request. */
   readonly waiting: number;
@@ -80,13 +80,13 @@ function reportOf(body: string): Report {
 interface Facts {
   readonly sites: readonly Site[];
   readonly httpsPort?: number;
-  /** Ports beside those for HTTP and HTTPS. */
+  /** Ports besides those for HTTP and HTTPS. */
   readonly ports: readonly number[];
 }
 
 export class Nginx {
   readonly #options: NginxOptions;
-  /** Configuration of the last reload, and the time of it. */
+  /** Configuration of the last reload, and its time. */
   #loaded: { readonly generation: string; readonly at: number } | undefined;
   /** Sites that nginx has rejected, as texts. */
   readonly #refused = new Set<string>();
@@ -146,7 +146,7 @@ export class Nginx {
     if (first === undefined) return facts;
     const isAccepted = async (sites: readonly Site[]) =>
       (await this.#test({ ...facts, sites })) === undefined;
-    // A configuration without sites that is rejected has another cause.
+    // If a configuration without sites is rejected, no site is the cause.
     if (!(await isAccepted([]))) throw new NotServedError('ConfigurationRefused', first);
     const sites = await withoutRefused(facts.sites, isAccepted);
     for (const site of facts.sites) if (!sites.includes(site)) this.#refused.add(JSON.stringify(site));
@@ -159,7 +159,7 @@ export class Nginx {
     await writeFile(join(directory, candidate), this.#render(facts).config, { mode: 0o644 });
     const command = ['nginx', '-t', '-c', `${mountPoint}/${candidate}`];
     const { code, output } = await engine.exec(container, command);
-    return code === 0 ? undefined : `nginx refuses its configuration: ${firstProblem(output)}`;
+    return code === 0 ? undefined : `nginx rejects its configuration: ${firstProblem(output)}`;
   }
 
   async #load(facts: Facts, running: string | undefined): Promise<void> {
@@ -170,8 +170,8 @@ export class Nginx {
     await rename(join(directory, candidate), join(directory, file));
     await rm(join(directory, drainFile(generation)), { force: true });
     if (running !== undefined) await this.#drain(running);
-    // The engine's own signal is not used: Docker takes any signal for a stop, and would not restart the
-    // container when it ends.
+    // The container is not signalled by the engine: Docker treats every signal as a stop, and would not
+    // restart the container when it ends.
     const command = ['nginx', '-s', 'reload', '-c', `${mountPoint}/${file}`];
     const { code, output } = await engine.exec(container, command);
     if (code !== 0) {
@@ -183,8 +183,9 @@ export class Nginx {
   }
 
   /**
-   * A reload closes connections that wait for a request, and a request may be on its way on one of them.
-   * Clients that receive `Connection: close` open new ones; clients without a request keep theirs.
+   * Makes clients open new connections before a reload, which closes connections that wait for a request,
+   * although a request may have been sent on one of them. Clients that receive `Connection: close` open new
+   * connections; clients that send no request keep theirs.
    */
   async #drain(running: string): Promise<void> {
     const { clock, directory } = this.#options;
@@ -220,11 +221,13 @@ export class Nginx {
       labels: { [imageLabel]: image },
       binds: [`${directory}:${mountPoint}:ro`],
     };
-    await orNotServed('WebServerNotStarted', () => engine.start(container, spec), wayOut);
+    await orNotServed('WebServerNotStarted', () => engine.start(container, spec), remedyOf);
     await this.#until(generation, startMs);
   }
 
-  /** The generation is a hash of the configuration's text, so that equal configurations need no reload. */
+  /**
+   * Returns the configuration and its generation: a hash of its text, so that an equal one needs no reload.
+   */
   #render({ sites, httpsPort, ports }: Facts): { readonly config: string; readonly generation: string } {
     const facts = {
       httpPort: this.#options.ports.http,
@@ -246,7 +249,7 @@ export class Nginx {
     await rename(draft, join(directory, defaultCertificate));
   }
 
-  /** The name of a certificate's file contains the hash of the content, which never changes. */
+  /** Writes the files that are missing; the content of a file never changes, because its name is its hash. */
   async #writeCertificates(certificates: ReadonlyMap<string, string>): Promise<void> {
     const { directory } = this.#options;
     await this.#writeDefaultCertificate();
@@ -260,8 +263,8 @@ export class Nginx {
   }
 
   /**
-   * Removes certificates that are no longer used, and the signs of earlier reloads. The sign of the last
-   * reload stays: workers of the configuration before it still accept connections for a moment.
+   * Removes certificates that are no longer used, and the drain files of earlier reloads. That of the last
+   * reload stays: workers of the previous configuration still accept connections for a short time.
    */
   async #removeOldFiles(
     certificates: ReadonlyMap<string, string>,
@@ -289,8 +292,8 @@ export class Nginx {
   }
 
   /**
-   * Resolves to the newest generation of the running server. Workers of the one before answer for a moment
-   * after a reload.
+   * Resolves to the newest generation of the running server, even if a worker of the previous one would still
+   * answer after a reload.
    */
   async #running(): Promise<string | undefined> {
     const loaded = this.#loaded;
@@ -331,7 +334,7 @@ const closed = ({ rules: _, ...site }: Site): Site => ({
  * Returns the remedy for an image that cannot be pulled; undefined for other failures, whose message includes
  * the remedy.
  */
-const wayOut = (error: unknown) =>
+const remedyOf = (error: unknown) =>
   error instanceof RuntimeError && error.reason === 'PullFailed'
     ? 'load the image into Docker on this node, or start the node with another --nginx-image'
     : undefined;

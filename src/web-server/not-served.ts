@@ -15,19 +15,19 @@ export class NotServedError extends Error {
 }
 
 /**
- * Rejects with a NotServedError with this reason if the work rejects; `wayOut` returns the remedy, if it is
+ * Rejects with a NotServedError with this reason if the work rejects; `remedyOf` returns the remedy, if it is
  * known.
  */
 export async function orNotServed<T>(
   reason: NotServedReason,
   work: () => Promise<T>,
-  wayOut: (error: unknown) => string | undefined = () => undefined,
+  remedyOf: (error: unknown) => string | undefined = () => undefined,
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const todo = wayOut(error);
-    const message = `${errorMessage(error)}${todo === undefined ? '' : `; ${todo}`}`;
+    const remedy = remedyOf(error);
+    const message = `${errorMessage(error)}${remedy === undefined ? '' : `; ${remedy}`}`;
     throw new NotServedError(reason, message, { cause: error });
   }
 }

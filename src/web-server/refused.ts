@@ -1,4 +1,4 @@
-/** The sites that a web server rejects, found by trying halves: one faulty site must not stop all others. */
+/** Finds the sites that a web server rejects by testing halves: one faulty site must not stop all others. */
 import type { Site } from './site.ts';
 
 /** Resolves to the largest part of the sites, in order, whose halves are all accepted. */

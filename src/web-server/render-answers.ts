@@ -88,7 +88,7 @@ function skippedPart(fraction: number, variables: Variables): string {
 
 function timeoutLines(timeoutMs: number | undefined): readonly string[] {
   if (timeoutMs === undefined) return [];
-  // nginx cannot switch a timeout off: a day stands for no limit.
+  // nginx cannot switch a timeout off: a day is used for no limit.
   const ms = timeoutMs === 0 ? 86_400_000 : Math.max(1, Math.round(timeoutMs));
   return ['read', 'send'].map((name) => `proxy_${name}_timeout ${ms}ms;`);
 }
@@ -134,8 +134,8 @@ function responseLines({ set, add, remove }: HeaderChanges, always = false): rea
 }
 
 /**
- * Returns the variable with the changed path, as the request encodes it. A path that does not begin with the
- * prefix once it is decoded, such as one with `..`, becomes the new prefix alone.
+ * Returns the variable with the changed path, as the request encodes it. A path whose decoded text does not
+ * begin with the prefix, such as one with `..`, becomes only the new prefix.
  */
 function pathVariable(change: PathChange, variables: Variables): string {
   if (change.type === 'whole') return quotedLiteral(change.path).slice(1, -1);

@@ -25,17 +25,17 @@ export function headerVariable(name: string): string {
 
 const valuePattern = (value: ValueMatch) => ('text' in value ? escaped(value.text) : `(?:${value.pattern})`);
 
-/** The first parameter of the name counts. Characters may be encoded in the request. */
+/** Returns the pattern for the first parameter of this name. Characters may be encoded in the request. */
 function queryPattern(name: string, value: ValueMatch): string {
   const key = encoded(name);
   const wanted = 'text' in value ? encoded(value.text) : `(?:${value.pattern})`;
   return `^(?:(?!${key}(?:=|&|$))[^&]*+&)*+${key}=${wanted}(?:&|$)`;
 }
 
-/** Returns the pattern of exactly this text. */
+/** Returns the pattern that matches exactly this text. */
 export const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
-/** Returns the pattern of this text, each character as it is or percent-encoded. */
+/** Returns the pattern that matches this text, each character as it is or percent-encoded. */
 export const encoded = (text: string): string =>
   [...new TextEncoder().encode(text)]
     .map((byte) => {

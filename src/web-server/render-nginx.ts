@@ -18,7 +18,7 @@ export interface NginxFacts {
   readonly httpPort: number;
   /** Undefined: HTTPS is not served. */
   readonly httpsPort?: number;
-  /** Directory in which the server finds certificates and the signs of a reload. */
+  /** Directory in which the server finds certificates and drain files. */
   readonly directory: string;
   /** Directory for temporary files of the server, such as `/tmp`. */
   readonly temporary: string;
@@ -60,7 +60,7 @@ events {
 }
 `;
 
-/** Answers with `Connection: close` make clients open new connections, which a reload does not cut. */
+/** Answers with `Connection: close` make clients open new connections, which a reload does not close. */
 const http = ({ directory, temporary }: NginxFacts) => `http {
   access_log off;
   server_tokens off;
@@ -156,8 +156,8 @@ ${locations}    location @unavailable {
 }
 
 /**
- * Returns the argument of server_name. A star of nginx stands for several labels, so that a star for one
- * label becomes a pattern. The host is a valid one.
+ * Returns the argument of server_name. In nginx a star stands for several labels, so that a star for one
+ * label becomes a pattern. The host must be valid.
  */
 function serverName({ host, star }: Site): string {
   if (host === '') return '_';

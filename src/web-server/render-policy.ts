@@ -1,4 +1,4 @@
-/** The directives of nginx for what applies to the requests of a route. Pure. */
+/** The directives of nginx for the policy of a route. Pure. */
 import type { Cors } from './match.ts';
 import { quotedLiteral } from './quote.ts';
 import { defaultMaxBodyBytes, type Policy } from './site.ts';
@@ -29,13 +29,13 @@ const switchLine = (name: string, value: boolean | undefined) =>
 
 function whole(value: number): number {
   if (!Number.isSafeInteger(value) || value < 0)
-    throw new Error('a number of the configuration is not whole');
+    throw new Error('a number of the configuration is not a whole number');
   return value;
 }
 
 function checkedRange(range: string): string {
   if (!/^[0-9a-fA-F:.]+(?:\/\d{1,3})?$/.test(range))
-    throw new Error('a range of the configuration is not one of addresses');
+    throw new Error('a range of the configuration is not a range of addresses');
   return range;
 }
 

@@ -7,7 +7,7 @@ import { affinityNames, type Upstreams } from './upstreams.ts';
 
 export const unavailable = 'return 503 "the service of this path is not available\\n";';
 
-/** Returns the text as a line of its own. */
+/** Returns the text in double quotes, with the end of its line. */
 const line = (text: string) => `${quotedLiteral(text).slice(0, -1)}\\n"`;
 
 export interface RouteFacts {
@@ -31,7 +31,7 @@ export function renderRoutes({ routes, notFound }: Site, facts: RouteFacts): str
   );
 }
 
-/** Returns the locations of a match. The path of a Prefix itself is left to an Exact of the same path. */
+/** Returns the locations of a match. If an Exact has the path of a Prefix, it answers that path itself. */
 function locationsOf({ type, path }: Match, exact: ReadonlySet<string>): readonly string[] {
   if (type === 'Regex') return [`~* ${quoted(`^(?:${path})`)}`];
   if (!isPlainPath(path)) throw new Error('a path of the configuration has a character that is not allowed');
@@ -64,8 +64,8 @@ function bodyOf({ match, action, policy = {} }: Route, { upstreams, httpsPort }:
 }
 
 /**
- * Returns the lines of headers. A location with headers of its own inherits none, so the header of a reload
- * is repeated.
+ * Returns the lines of headers. A location with its own headers inherits none, so the header that is sent
+ * before a reload is repeated.
  */
 function headerLines({ affinity }: ProxyAction, cors: readonly string[]): readonly string[] {
   if (!affinity && cors.length === 0) return [];
@@ -74,7 +74,7 @@ function headerLines({ affinity }: ProxyAction, cors: readonly string[]): readon
   const { maxAgeSeconds } = affinity;
   const { send } = affinityNames(affinity.cookie);
   const age = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
-  // A header with an empty value is not sent; the attributes make a value of their own otherwise.
+  // A header with an empty value is not sent; attributes alone would not be empty.
   const attributes = `set $minik8s_cookie ${send};
       if ($minik8s_cookie != '') {
         set $minik8s_cookie "$minik8s_cookie${age}; Path=/; HttpOnly";

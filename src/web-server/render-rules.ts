@@ -151,7 +151,9 @@ function ancestors(path: string): readonly string[] {
 const pathsOf = (rules: readonly Rule[], type: 'Exact' | 'Prefix') =>
   new Set(rules.flatMap(({ path }) => (path.type === type ? [path.path] : [])));
 
-/** The path of a Prefix itself is left to an Exact of the same path. */
+/**
+ * Returns the names of the locations of a Prefix. If an Exact has the same path, it answers the path itself.
+ */
 function prefixNames(path: string, exact: ReadonlySet<string>): readonly string[] {
   if (path === '/') return ['/'];
   const below = `^~ ${checked(`${path}/`)}`;
@@ -163,10 +165,10 @@ function checked(path: string): string {
   return quotedLiteral(path);
 }
 
-/** No plain path has a space, so that no rule has this one. */
+/** Returns the path of a mirror. No plain path has a space, so that no rule has the same path. */
 const mirrorPath = (index: number) => quotedLiteral(`/ minik8s mirror ${index}`);
 
-/** Passes the request, as it is, to a named location: the file never exists. */
+/** Passes the unchanged request to a named location: the file never exists. */
 const passTo = (target: string) => `try_files /minik8s-none ${target};`;
 
 const location = (name: string, body: string) => `    location ${name} {

@@ -1,12 +1,12 @@
 /**
  * Rules of a site that choose by more than the path: methods, headers and parameters of the query. Pure data;
- * render-rules.ts makes the configuration. Names of headers have letters, digits and `-` only.
+ * render-rules.ts renders the configuration. Names of headers have only letters, digits and `-`.
  */
 import type { Cors, Match } from './match.ts';
 
 /**
  * The first rule of a site whose path and conditions match the request answers. Regex: the pattern matches
- * the whole path, in its case.
+ * the whole path; upper and lower case differ.
  */
 export interface Rule {
   readonly path: Match;
@@ -49,7 +49,7 @@ export interface ForwardAnswer {
   /** Replaces the Host header. */
   readonly host?: string;
   readonly path?: PathChange;
-  /** Maximum milliseconds of silence of a backend; 0: no limit. */
+  /** Maximum time in milliseconds without data from a backend; 0: no limit. */
   readonly timeoutMs?: number;
   readonly cors?: Cors;
 }

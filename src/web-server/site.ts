@@ -1,6 +1,6 @@
 /**
- * Content of the node's web server, independent of the kind of object that asks for it: hosts with routes.
- * Fronts (Dns objects, Ingresses) make sites; render-nginx.ts makes the configuration. Pure.
+ * Content of the node's web server, independent of the kind of object that requires it: hosts with routes.
+ * Fronts (Dns objects, Ingresses) create sites; render-nginx.ts renders the configuration. Pure.
  */
 
 import type { Cors, Match } from './match.ts';
@@ -37,7 +37,7 @@ export interface Route {
 }
 
 export type Action =
-  /** Answers that there is no backend now. */
+  /** Answers that no backend is available. */
   | { readonly type: 'unavailable' }
   | { readonly type: 'redirect'; readonly status: number; readonly url: string }
   | ProxyAction;

@@ -2,8 +2,8 @@
 import type { ProxyAction } from './site.ts';
 
 /**
- * Returns the variables of a cookie: what the client sent, the key of its backend, and the cookie to send.
- * Throws an Error for a name that no variable can have: callers validate names.
+ * Returns the variables of a cookie: its value in the request, the key of the backend, and the cookie to
+ * send. Throws an Error for a name that no variable can have: callers validate names.
  */
 export function affinityNames(cookie: string) {
   if (!/^[A-Za-z0-9_]{1,64}$/.test(cookie)) throw new Error('a cookie of the configuration has a bad name');

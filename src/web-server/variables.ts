@@ -1,7 +1,7 @@
-/** Variables of a configuration of nginx that follow from the request: maps and splits. Pure. */
+/** Variables of a configuration of nginx that are computed from the request: maps and splits. Pure. */
 import { quoted } from './quote.ts';
 
-/** Name of the variable that holds a dollar sign, which no quoting produces. */
+/** Name of the variable with a dollar sign as its value, since a dollar sign cannot be quoted. */
 export const dollar = '$minik8s_dollar';
 
 /** Returns a text in quotes whose dollar signs are literal. */
@@ -44,7 +44,7 @@ export class Variables {
     return known;
   }
 
-  /** Each variable is defined after those that it uses. */
+  /** Returns the definitions; each variable is defined after those that it uses. */
   render(): string {
     if (this.#texts.size === 0) return '';
     return `  geo ${dollar} {\n    default "$";\n  }\n${[...this.#texts.values()].join('')}`;

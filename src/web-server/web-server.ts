@@ -32,7 +32,7 @@ export interface FrontResult {
   readonly taken: readonly string[];
 }
 
-/** The ports of sites that name none. */
+/** The ports of sites without `listen`. */
 export interface Ports {
   readonly http: number;
   readonly https: number | undefined;
@@ -48,7 +48,7 @@ export interface WebServerOptions {
   readonly fronts: readonly Front[];
 }
 
-/** The engine restarts the container by itself; its removal by another program triggers no event here. */
+/** Interval of checks: no event reports that another program has removed the container. */
 const lookAgainMs = 60_000;
 const retry = { initialMs: 500, maxMs: 30_000 };
 

@@ -6,7 +6,7 @@ const signals: Readonly<Record<number, string>> = {
   2: 'SIGINT',
   3: 'SIGQUIT',
   4: 'SIGILL, an illegal instruction',
-  6: 'SIGABRT, the program gave up',
+  6: 'SIGABRT, the program aborted itself',
   7: 'SIGBUS, a bad memory access',
   8: 'SIGFPE, an arithmetic error',
   9: 'SIGKILL: killed from outside, often for its memory or after its grace period',
@@ -20,7 +20,7 @@ export function exitCodeInWords(code: number): string {
   if (code === 0) return 'no error';
   if (code === 1) return 'an error of the program';
   if (code === 2) return 'an error of the program, often wrong arguments';
-  if (code === 125) return 'the engine could not run it';
+  if (code === 125) return 'the engine could not run the command';
   if (code === 126) return 'the command is not executable';
   if (code === 127) return 'the command was not found';
   const signal = signals[code - 128];

@@ -16,10 +16,10 @@ export interface Step {
 /** From the object itself to the first cause; empty if the object is in its desired state. */
 export type Chain = readonly Step[];
 
-/** Objects that have one first cause. */
+/** Objects with the same first cause. */
 export interface Problem {
   readonly chain: Chain;
-  /** All objects with this cause, the first of which the chain begins with. */
+  /** All objects with this cause; the chain begins with the first of them. */
   readonly subjects: readonly ObjectRef[];
 }
 
@@ -52,9 +52,9 @@ function chainOf(walk: Walk, about: ObjectRef): Chain {
 const idOf = ({ key, namespace, name }: ObjectRef) => `${key}/${namespace}/${name}`;
 
 /**
- * Yields after every object, and while the indexes are made, so that the caller can rest between them.
- * Returns the problems of the cluster, or of one namespace and the objects of the cluster: the worst first,
- * then those of most objects.
+ * Yields after every object, and while the indexes are created, so that the caller can pause there. Returns
+ * the problems of the cluster, or of one namespace and the objects without a namespace: the worst first, and
+ * of equally bad ones those of most objects.
  */
 export function* explainAll(seen: Snapshot, book: RuleBook, namespace?: string): Steps<readonly Problem[]> {
   yield* seen.prepare();

@@ -61,7 +61,7 @@ export const keyOfKind = (kind: string): KindKey | undefined => byKind.get(kind)
 
 export interface ObjectRef {
   readonly key: KindKey;
-  /** Empty for an object of the cluster. */
+  /** Empty for an object without a namespace. */
   readonly namespace: string;
   readonly name: string;
 }
@@ -69,6 +69,6 @@ export interface ObjectRef {
 /** Returns `WORD/NAME`. */
 export const nameOf = ({ key, name }: ObjectRef): string => `${whyKinds[key].word}/${name}`;
 
-/** Returns the flag for the namespace of an object in a command; empty for objects of the cluster. */
+/** Returns the flag for the namespace of an object in a command; empty for objects without one. */
 export const inNamespace = ({ namespace }: { readonly namespace: string }): Words =>
   new Words(namespace === '' ? '' : ` -n ${shellWord(namespace)}`);

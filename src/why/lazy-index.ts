@@ -1,4 +1,4 @@
-/** An index of objects that is made when it is first used, or before that in steps. Pure. */
+/** An index of objects that is created when it is first used, or before that in steps. Pure. */
 import { inOneGo, type Steps } from '../apimachinery/steps.ts';
 
 /** Number of items between two steps. */
@@ -20,7 +20,7 @@ export class LazyIndex<T> {
     return this.#groups?.get(key) ?? [];
   }
 
-  /** Makes the index in steps, unless it is there. */
+  /** Creates the index in steps, unless it exists. */
   *prepare(): Steps<void> {
     if (this.#groups) return;
     const groups = new Map<string, T[]>();

@@ -5,7 +5,7 @@ import { metadataOf, numberAt, recordAt, recordsAt, textAt } from '../apimachine
 export const conditionOf = (object: JsonObject, type: string): JsonObject | undefined =>
   recordsAt(object, 'status', 'conditions').find((one) => one.type === type);
 
-/** Returns the first line of a message, with single spaces. */
+/** Returns a message in one line, with single spaces. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 /** A container with its status. */
@@ -39,7 +39,7 @@ export const waitingFor = (pod: JsonObject, reasons: readonly string[]): readonl
 export const waitMessage = ({ status }: ContainerFacts): string =>
   oneLine(textAt(status, 'state', 'waiting', 'message'));
 
-/** Returns how a container ended last: the present end, or that of the run before. */
+/** Returns the last end of a container: the current one, or that of the previous run. */
 export function lastEnd({ status }: ContainerFacts):
   | {
       readonly exitCode: number;
@@ -66,7 +66,7 @@ const longestTrialSeconds = 60;
 
 /**
  * Returns whether a container ends again and again: it waits for its next start, or it runs and has not run
- * longer than the time before it ended. Such a container is ready for a moment, but not for good.
+ * longer than the time before it ended. Such a container is ready only for a short time.
  */
 export function isLooping(container: ContainerFacts, nowMs: number): boolean {
   const { status } = container;
@@ -87,7 +87,7 @@ export const isOver = (pod: JsonObject): boolean =>
 
 export const isReady = (pod: JsonObject): boolean => conditionOf(pod, 'Ready')?.status === 'True';
 
-/** Returns whether a pod is ready, and none of its containers only runs for a moment. */
+/** Returns whether a pod is ready, and none of its containers ends again and again. */
 export const isReadyForGood = (pod: JsonObject, nowMs: number): boolean =>
   isReady(pod) && !containersOf(pod).some((one) => isLooping(one, nowMs));
 

@@ -3,16 +3,20 @@
 export interface PullFailure {
   /** Completes the sentence that the image cannot be pulled. */
   readonly words: string;
-  /** The remedy: another name, a password, trust in the registry, a way to it, or time. */
+  /** The remedy: another name, a password, trust in the registry, a connection to it, or waiting. */
   readonly mend: 'name' | 'password' | 'trust' | 'reach' | 'wait';
 }
 
 const known: readonly (readonly [RegExp, string, PullFailure['mend']])[] = [
-  [/toomanyrequests|rate limit|429/i, 'the registry has a limit of pulls, which is reached', 'wait'],
-  [/no matching manifest|platform/i, 'the image is not made for the processor of the node', 'name'],
+  [
+    /toomanyrequests|rate limit|429/i,
+    'the registry limits the number of pulls, and the limit is reached',
+    'wait',
+  ],
+  [/no matching manifest|platform/i, 'the image is not built for the processor of the node', 'name'],
   [
     /pull access denied|unauthorized|authentication required|denied|401|403/i,
-    'the registry does not know it, or asks for a password',
+    'the registry does not know it, or requires a password',
     'password',
   ],
   [
@@ -23,7 +27,7 @@ const known: readonly (readonly [RegExp, string, PullFailure['mend']])[] = [
   [/x509|certificate/i, 'the certificate of the registry is not trusted by the node', 'trust'],
   [
     /HTTP response to HTTPS client/i,
-    'the registry speaks HTTP, and the engine of the node asks it by HTTPS',
+    'the registry uses HTTP, and the engine of the node sends HTTPS requests',
     'trust',
   ],
   [

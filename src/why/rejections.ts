@@ -38,7 +38,7 @@ export function unscheduledOf(pod: JsonObject): Unscheduled | undefined {
   };
 }
 
-/** Puts the nodes that the pod selects first: the reasons of the others are less telling. */
+/** Puts the nodes that the pod selects first: the reasons of the others help less. */
 function selectedFirst(nodes: readonly JsonObject[]): readonly JsonObject[] {
   const isSelected = (node: JsonObject) =>
     !recordsAt(node, 'reasons').some((reason) => /node affinity\/selector/.test(textAt(reason, 'reason')));

@@ -65,13 +65,13 @@ export class Snapshot {
     this.#byNamespace = indexes(namespaceIn);
   }
 
-  /** Makes the indexes in steps, for a caller that may not hold its thread. */
+  /** Creates the indexes in steps, for a caller that must not block its thread. */
   *prepare(): Steps<void> {
     const indexes = [...this.#byName.values(), ...this.#byNamespace.values()];
     for (const index of [...indexes, this.#byOwner, this.#events, this.#podsByLabel]) yield* index.prepare();
   }
 
-  /** Returns whether the objects of a kind were read: only then does the absence of one mean anything. */
+  /** Returns whether the objects of a kind were read: only then an object that is not here does not exist. */
   isRead(key: KindKey): boolean {
     const isRead = this.#objects[key] !== undefined;
     if (!isRead) this.#onUnread?.(key);
@@ -105,7 +105,7 @@ export class Snapshot {
     return this.#byOwner.get(uidOf(object)).map((one) => refOf(one.key, one.object));
   }
 
-  /** Returns the events about an object, the latest last. */
+  /** Returns the events about an object, the newest last. */
   eventsOf(object: JsonObject): readonly JsonObject[] {
     this.isRead('events');
     return this.#events.get(uidOf(object)).toSorted((a, b) => eventTime(a) - eventTime(b));
@@ -136,7 +136,7 @@ const ownedKinds: readonly KindKey[] = ['replicasets.apps', 'jobs.batch', 'workf
 
 const labelKey = (namespace: string, key: string, value: string) => `${namespace}/${key}=${value}`;
 
-/** Returns the time of an event's last occurrence, in milliseconds since the epoch; 0 if it says none. */
+/** Returns the time of an event's last occurrence, in milliseconds since the epoch; 0 if it has none. */
 export function eventTime(event: JsonObject): number {
   const at = textAt(event, 'series', 'lastObservedTime') || textAt(event, 'lastTimestamp');
   const time = Date.parse(at || textAt(event, 'eventTime') || metadataOf(event).creationTimestamp || '');
@@ -153,7 +153,9 @@ export interface Owner {
 export const controllerOf = (object: JsonObject): Owner | undefined =>
   ownersOf(object, (one) => one.controller === true)[0];
 
-/** Returns the owners through which an object is explained: its controller, for parts of owners all. */
+/**
+ * Returns the owners through which an object is explained: its controller, or all owners of a part of them.
+ */
 export const explainingOwners = (key: KindKey, object: JsonObject): readonly Owner[] =>
   ownersOf(object, (one) => isPartOfOwner(key) || one.controller === true);
 

@@ -13,7 +13,7 @@ interface Moment {
 
 /**
  * Returns a line for each step of an object's start with its duration. A workload has the steps of its newest
- * pod below its own. Empty for objects that report no times.
+ * pod below its own. Returns '' for objects that report no times.
  */
 export function pastOf(seen: Snapshot, ref: ObjectRef): string {
   const object = seen.get(ref);

@@ -6,7 +6,7 @@ import { numberAt, textAt, valueAt } from '../apimachinery/fields.ts';
 export interface Replicas {
   readonly wanted: number;
   readonly ready: number;
-  /** Pods of the present template. */
+  /** Pods of the current template. */
   readonly updated: number;
   /** Pods that exist. */
   readonly existing: number;
@@ -41,7 +41,7 @@ export function replicasOf(workload: JsonObject): Replicas {
   }
 }
 
-/** Returns whether a workload has fewer pods than it asks for; false for a finished Job. */
+/** Returns whether a workload has fewer pods than it should have; false for a finished Job. */
 export function isShort(workload: JsonObject): boolean {
   if (textAt(workload, 'kind') === 'Job' && textAt(workload, 'status', 'completionTime') !== '') return false;
   const { wanted, existing } = replicasOf(workload);

@@ -1,9 +1,12 @@
-/** The workload that makes a pod, in the form `WORD/NAME`. Pure. */
+/** The workload that creates a pod, in the form `WORD/NAME`. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
 import { nameOf, type ObjectRef } from './kinds.ts';
 import { controllerOf, type Snapshot } from './snapshot.ts';
 
-/** Returns the workload whose template a user changes: the topmost controller; undefined for lone pods. */
+/**
+ * Returns the workload whose template a user changes: the topmost controller; undefined for a pod without
+ * one.
+ */
 export function workloadOf(
   seen: Snapshot,
   pod: JsonObject,

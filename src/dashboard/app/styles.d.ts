@@ -1,2 +1,2 @@
-/** Style sheets, which the build joins to one. */
+/** Style sheets, which the build combines into one. */
 declare module '*.css';

@@ -1,4 +1,4 @@
-/** Serves the files of the dashboard's app. Anyone may read them: they hold nothing of a cluster. */
+/** Serves the files of the dashboard's app. Anyone may read them: they contain no data of a cluster. */
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { respond, respondText } from '../../apiserver/respond.ts';
@@ -59,10 +59,10 @@ export class AppFiles {
 
 async function body(
   { compressed }: ReadFile,
-  { method, headers: asked }: Request,
+  { method, headers: sent }: Request,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
-  const isAccepted = acceptsBrotli(asked.get('accept-encoding') ?? '');
+  const isAccepted = acceptsBrotli(sent.get('accept-encoding') ?? '');
   const encoded = isAccepted ? { ...headers, 'content-encoding': 'br' } : headers;
   if (method === 'HEAD') return respond(200, null, encoded);
   return respond(200, isAccepted ? compressed : await decompress(compressed), encoded);

@@ -6,7 +6,7 @@
 export interface PackedFile {
   /** Path below the folder of the app, such as `assets/app-3f2a.js`. */
   readonly path: string;
-  /** Start behind the index, in bytes. */
+  /** Start in bytes, from the end of the index. */
   readonly offset: number;
   readonly length: number;
   /** Digest of the content, for the ETag. */

@@ -29,7 +29,7 @@ const isUser = (value: unknown): value is UserInfo =>
   isRecord(value) && typeof value.name === 'string' && Array.isArray(value.groups);
 
 /**
- * Returns the end of a token that says when it ends, in milliseconds since the epoch; infinity for others.
+ * Returns the end of a token whose claims contain one, in milliseconds since the epoch; infinity for others.
  * The token must have been verified.
  */
 export function endOfToken(token: string): number {

@@ -1,6 +1,6 @@
 /**
- * The dashboard under /dashboard: the app's files, and the sessions with which its pages call the API. It is
- * no other API: what a session's user may do is decided as for any request.
+ * The dashboard under /dashboard: the app's files, and the sessions with which its pages call the API. What a
+ * session's user may do is decided as for any request.
  */
 import { newBadRequest, newForbidden, newStatusError, StatusError } from '../../apimachinery/status-error.ts';
 import { senderOf } from '../../apiserver/authentication/browser-session.ts';
@@ -29,7 +29,7 @@ export const dashboardSessions =
     return {
       authenticate: ({ session }) => session && signIn.userOf(session),
       answerFirst: (request, env) => {
-        // Most requests are of the API, and are recognized without a URL.
+        // Most requests are for the API; these are recognized without parsing the URL.
         if (!request.url.includes(base)) return undefined;
         const { pathname } = new URL(request.url);
         if (pathname !== base && !pathname.startsWith(`${base}/`)) return undefined;
@@ -108,7 +108,7 @@ const newOtherOrigin = () =>
     'the request was sent by a page of another origin, or by an address that the browser has opened',
   );
 
-/** Reads a login. A page of another origin cannot send this type without asking first. */
+/** Reads a login. A page of another origin cannot send this type without a preflight request. */
 async function bodyOf(request: Request): Promise<unknown> {
   if (!/^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? ''))
     throw newStatusError('UnsupportedMediaType', 'expected a body of the type application/json');

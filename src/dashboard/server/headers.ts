@@ -24,5 +24,5 @@ export const pageHeaders = {
   'x-frame-options': 'DENY',
 } as const;
 
-/** Headers of answers about sessions, which nothing may keep. */
+/** Headers of answers about sessions, which no cache may store. */
 export const sessionHeaders = { ...pageHeaders, 'cache-control': 'no-store' } as const;

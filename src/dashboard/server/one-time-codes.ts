@@ -1,8 +1,8 @@
 /**
  * One-time codes, with which `ctl dashboard` opens a session in a browser. A code is stored outside
  * `/registry/`, where no request to the API can reach it, under its digest; its credential is encrypted with
- * a key that only the code gives, so that neither etcd nor a backup contains a credential. Deleting the key
- * redeems the code: of several masters, or several requests, one succeeds.
+ * a key that is derived from the code, so that neither etcd nor a backup contains a credential. Deleting the
+ * key redeems the code: if several requests do this, on one master or on several, one of them succeeds.
  */
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { isRecord } from '../../apimachinery/equality.ts';

@@ -1,7 +1,7 @@
 /**
- * Sessions of the dashboard. All of a session is in its cookie, sealed with a key that the masters share, so
- * that each of them can open it and none has to store it. The cookie holds a digest of the session's proof
- * (src/apiserver/authentication/browser-session.ts).
+ * Sessions of the dashboard. Everything of a session is in its cookie, sealed with a key that the masters
+ * share, so that each of them can open it and none has to store it. The cookie contains a digest of the
+ * session's proof (src/apiserver/authentication/browser-session.ts).
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isRecord } from '../../apimachinery/equality.ts';

@@ -19,7 +19,7 @@ import { newSession, openSession, type SessionKeys } from './session.ts';
 
 /** Maximum time of a session in milliseconds. */
 const sessionMs = 8 * 3_600_000;
-/** Maximum number of codes that are looked up at a time: anyone may send one. */
+/** Maximum number of codes that are looked up at the same time, since anyone may send one. */
 const maxRedeeming = 16;
 
 /** The user of a session, as the app shows it. */
@@ -97,8 +97,8 @@ export class SignIn {
   }
 
   /**
-   * Makes a one-time code of the credentials of the request. Throws 401 for a request without credentials of
-   * its own, such as one of a session, which must not extend itself.
+   * Makes a one-time code from the credentials of the request. Throws 401 for a request without credentials
+   * of its own, such as one of a session, which must not extend itself.
    */
   async makeCode(request: Request, env: RequestEnv): Promise<MadeCode> {
     requireOwnName(request, env);
@@ -191,7 +191,7 @@ const shown = ({ name, groups }: UserInfo, until?: number): SessionUser => ({
   ...(until !== undefined && { expires: new Date(until).toISOString() }),
 });
 
-/** Throws if the request impersonates: a session would not show whose it is. */
+/** Throws if the request impersonates a user: the session would not show who has begun it. */
 function requireOwnName(request: Request, env: RequestEnv): void {
   if (fieldsOf(request, env).length > 0)
     throw newBadRequest(

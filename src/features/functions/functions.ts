@@ -8,7 +8,10 @@ import { functionRoles } from './roles.ts';
 import { type FunctionCallOptions, functionsServer } from './server/functions-server.ts';
 import { functions as functionMetrics } from './server/object-metrics.ts';
 
-/** Its flags, and what the master passes on; without the images, Functions have no instances. */
+/**
+ * Flags of functions, and what the master passes on; without the images of the runtimes there are no
+ * instances.
+ */
 export interface FunctionSettings extends Partial<FunctionFlags> {
   /** Options of function calls; without them functions cannot be called. */
   readonly functionCalls?: FunctionCallOptions;

@@ -7,7 +7,7 @@ export const functionRoles: FeatureRoles = {
   view: [[read, 'minik8s.io', 'functions functions/status functionversions functionversions/status']],
   edit: [
     [write, 'minik8s.io', 'functions'],
-    // The cluster creates versions; deleting one, for users who may change the function, rebuilds it.
+    // The cluster creates versions. A version that is deleted is created and built again.
     ['delete deletecollection', 'minik8s.io', 'functionversions'],
     ['create', 'minik8s.io', 'functions/invoke'],
   ],

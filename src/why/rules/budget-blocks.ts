@@ -8,7 +8,7 @@ import { refOf } from '../snapshot.ts';
 export const budgetBlocks: Rule = {
   kinds: ['poddisruptionbudgets.policy'],
   symptom: 'ctl drain does not end: it would violate the disruption budget of a pod.',
-  cause: 'The budget needs as many pods as the workload has, or pods of it are not ready.',
+  cause: 'The budget requires as many pods as the workload has, or some of its pods are not ready.',
   advice: 'Give the workload one more replica, use maxUnavailable 1, or mend the pods.',
   find(budget, seen) {
     const [expected, healthy, allowed] = ['expectedPods', 'currentHealthy', 'disruptionsAllowed'].map(

@@ -16,7 +16,7 @@ export const claimProvisioning: Rule = {
     return {
       severity: said === undefined ? 'waiting' : 'broken',
       says: said ?? 'it has no volume yet',
-      evidence: [`class ${className || '(none)'}, asks for ${amount}`],
+      evidence: [`class ${className || '(none)'}, requests ${amount}`],
       mend: said === undefined ? [] : [{ advice: 'mend what the message names' }],
     };
   },

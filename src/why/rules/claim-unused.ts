@@ -6,7 +6,7 @@ import type { Snapshot } from '../snapshot.ts';
 export const claimUnused: Rule = {
   kinds: ['persistentvolumeclaims'],
   symptom: 'A PersistentVolumeClaim is Pending and waits for its first consumer.',
-  cause: 'Its class makes the volume on the node of the first pod, and no pod uses the claim yet.',
+  cause: 'Its class creates the volume on the node of the first pod, and no pod uses the claim yet.',
   advice: 'Create the pod that uses it.',
   find(claim, seen) {
     if (textAt(claim, 'status', 'phase') === 'Bound' || isUsed(claim, seen)) return undefined;
@@ -15,7 +15,7 @@ export const claimUnused: Rule = {
     if (textAt(storageClass, 'volumeBindingMode') !== 'WaitForFirstConsumer') return undefined;
     return {
       severity: 'waiting',
-      says: 'its volume is made when the first pod uses it',
+      says: 'its volume is created when the first pod uses it',
       evidence: [`the StorageClass ${name} has volumeBindingMode WaitForFirstConsumer`],
     };
   },

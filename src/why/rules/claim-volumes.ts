@@ -7,10 +7,10 @@ import type { Snapshot } from '../snapshot.ts';
 
 export const claimVolumes: Rule = {
   kinds: ['persistentvolumeclaims'],
-  symptom: 'A claim of volumes that were made by hand stays Pending.',
+  symptom: 'A claim for a volume that was created by hand stays Pending.',
   cause:
     'The volumes of its class are too small, have other access modes, are used, or are kept (Released) for a claim that is gone.',
-  advice: 'Make a volume that fits, or release one: remove its spec.claimRef.',
+  advice: 'Create a volume that fits, or release one: remove its spec.claimRef.',
   find(claim, seen) {
     if (textAt(claim, 'status', 'phase') === 'Bound') return undefined;
     const className = textAt(claim, 'spec', 'storageClassName');
@@ -32,20 +32,20 @@ export const claimVolumes: Rule = {
       evidence: reasons.flatMap((one) => (one === undefined ? [] : [one])).slice(0, 5),
       mend: [
         ...(released ? [release(released)] : []),
-        { advice: `make a volume of class ${className} that fits the claim, or claim less` },
+        { advice: `create a volume of class ${className} that fits the claim, or request less` },
       ],
     };
   },
 };
 
-/** Returns whether a provisioner makes the volumes of a class. */
+/** Returns whether a provisioner creates the volumes of a class. */
 function isProvisioned(className: string, seen: Snapshot): boolean {
   const found = seen.get({ key: 'storageclasses.storage.k8s.io', namespace: '', name: className });
   if (!found) return !seen.isRead('storageclasses.storage.k8s.io');
   return textAt(found, 'provisioner') !== 'kubernetes.io/no-provisioner';
 }
 
-/** Returns why a claim cannot have a volume; undefined if nothing speaks against it. */
+/** Returns why a claim cannot have a volume; undefined if it can. */
 function misfitOf(claim: JsonObject, volume: JsonObject): string | undefined {
   const { name } = metadataOf(volume);
   const owner = recordAt(volume, 'spec', 'claimRef');
@@ -61,12 +61,12 @@ function misfitOf(claim: JsonObject, volume: JsonObject): string | undefined {
   ];
   const [needs, size] = [tryParseQuantity(asked), tryParseQuantity(has)];
   if (needs && size && size.nano < needs.nano)
-    return `volume ${name} is too small: it has ${has}, the claim asks for ${asked}`;
+    return `volume ${name} is too small: it has ${has}, the claim requests ${asked}`;
   const modes = textsAt(volume, 'accessModes');
   const missing = textsAt(claim, 'accessModes').find((mode) => !modes.includes(mode));
   return missing === undefined
     ? undefined
-    : `volume ${name} has the access modes ${modes.join(', ')}, the claim asks for ${missing}`;
+    : `volume ${name} has the access modes ${modes.join(', ')}, the claim requests ${missing}`;
 }
 
 function textsAt(object: JsonObject, field: string): readonly string[] {

@@ -16,7 +16,7 @@ export const deploymentPaused: Rule = {
     if (updated >= wanted) return undefined;
     return {
       severity: 'waiting',
-      says: `the rollout is paused: ${updated} of ${wanted} pods have the present template`,
+      says: `the rollout is paused: ${updated} of ${wanted} pods have the current template`,
       mend: [{ command: command`rollout resume deployment/${name}${inNamespace({ namespace })}` }],
     };
   },

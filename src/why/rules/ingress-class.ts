@@ -5,7 +5,7 @@ import type { Rule } from '../rule.ts';
 
 export const ingressClass: Rule = {
   kinds: ['ingresses.networking.k8s.io'],
-  symptom: 'An Ingress is not reached at all; it has no ADDRESS.',
+  symptom: 'No request reaches an Ingress; it has no ADDRESS.',
   cause: 'Its IngressClass does not exist.',
   advice: 'Name a class that exists (ctl get ingressclasses).',
   find(ingress, seen) {

@@ -7,7 +7,7 @@ import { serviceSelector } from './service-selector.ts';
 export const ingressEndpoints: Rule = {
   kinds: ['ingresses.networking.k8s.io'],
   symptom: 'An Ingress answers 502 or 503.',
-  cause: 'A Service of it has no ready pods.',
+  cause: 'One of its Services has no ready pods.',
   advice: 'Mend the Service that the explanation names.',
   find(ingress, seen) {
     const { namespace } = metadataOf(ingress);

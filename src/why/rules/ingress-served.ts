@@ -7,7 +7,7 @@ const served = 'IngressServed';
 
 export const ingressServed: Rule = {
   kinds: ['ingresses.networking.k8s.io'],
-  symptom: 'An Ingress has no ADDRESS, and its hosts are not reached.',
+  symptom: 'An Ingress has no ADDRESS, and its hosts do not answer.',
   cause: 'No node serves Ingresses: the image of the web server is missing, or port 80 is taken.',
   advice: 'Load the image on the node that is named, or free the port.',
   find(ingress, seen) {
@@ -33,7 +33,7 @@ function mendOf(nodes: readonly JsonObject[]): Mend {
   const isPort = nodes.every((node) => textAt(conditionOf(node, served), 'reason') === 'PortTaken');
   return {
     advice: isPort
-      ? 'end the program that has port 80 on the node, or start the node with another --http-port'
+      ? 'end the program that uses port 80 on the node, or start the node with another --http-port'
       : 'do on the node what the message says, such as docker load -i FILE for a missing image',
   };
 }

@@ -15,7 +15,7 @@ export const jobRetries: Rule = {
       says:
         failures > 0
           ? `it is tried again: ${failures} of its pods have failed`
-          : 'it is not complete, and no pod of it is ready',
+          : 'it is not complete, and none of its pods is ready',
       because: seen.ownedBy(job).toReversed(),
     };
   },

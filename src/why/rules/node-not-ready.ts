@@ -7,7 +7,7 @@ export const nodeNotReady: Rule = {
   kinds: ['nodes'],
   symptom: 'A node is NotReady, and its pods are moved or stay Terminating.',
   cause:
-    'Its agent does not report any more (the machine or the process is down, or the network between is cut), or it reports that its engine does not work.',
+    'Its agent does not report any more (the machine or the process is down, or there is no network connection), or it reports that its engine does not work.',
   advice: 'Start minik8s and Docker on that machine again, or delete the node if it never returns.',
   find(node) {
     const ready = conditionOf(node, 'Ready');
@@ -23,7 +23,7 @@ export const nodeNotReady: Rule = {
       mend: [
         {
           advice: isSilent
-            ? `on the machine ${name}: minik8s status shows whether minik8s runs there, minik8s doctor what is in its way`
+            ? `on the machine ${name}: minik8s status shows whether minik8s runs there, and minik8s doctor shows what prevents it`
             : `on the machine ${name}: minik8s doctor names what is wrong`,
         },
         { command: command`delete node ${name}`, about: 'if the machine never returns' },

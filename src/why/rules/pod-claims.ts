@@ -5,7 +5,7 @@ import type { Rule } from '../rule.ts';
 
 export const podClaims: Rule = {
   kinds: ['pods'],
-  symptom: 'A pod stays Pending, and a volume of it is a claim.',
+  symptom: 'A pod stays Pending, and one of its volumes is a claim.',
   cause: 'The PersistentVolumeClaim does not exist, or has no volume.',
   advice: 'Create the claim, or mend what keeps it from being bound.',
   find(pod, seen) {

@@ -30,7 +30,7 @@ export const podCrash: Rule = {
       mend: [
         {
           command: command`logs ${name}${inNamespace({ namespace })} -c ${container.name}${previous}`,
-          about: 'shows the whole log; correct what it says',
+          about: 'shows the whole log; correct the error that it names',
         },
       ],
       log: { pod: refOf('pods', pod), container: container.name, previous: end.isPrevious },

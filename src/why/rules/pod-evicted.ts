@@ -32,7 +32,7 @@ export const podEvicted: Rule = {
       mend: [
         {
           command: command`delete pod ${name}${inNamespace({ namespace })}`,
-          about: 'a controller makes a new one',
+          about: 'a controller creates a new one',
         },
       ],
       because: [{ key: 'nodes', namespace: '', name: node }],

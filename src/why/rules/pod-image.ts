@@ -14,7 +14,7 @@ export const podImage: Rule = {
   kinds: ['pods'],
   symptom: 'ErrImagePull, ImagePullBackOff, InvalidImageName or ErrImageNeverPull.',
   cause:
-    'The image has another name or tag, its registry asks for a password, has a limit, is not trusted or does not answer, the Secret of imagePullSecrets does not exist, or the image may not be pulled.',
+    'The image has another name or tag, its registry requires a password, has a limit, is not trusted or does not answer, the Secret of imagePullSecrets does not exist, or the image may not be pulled.',
   advice: 'Correct the name, load the image into the cluster, or name an imagePullSecret.',
   find(pod, seen) {
     const [container] = waitingFor(pod, reasons);
@@ -27,7 +27,7 @@ export const podImage: Rule = {
     const evidence = [said];
     if (reason === 'InvalidImageName')
       return {
-        ...{ severity: 'broken', evidence, says: `${image} is no valid name of an image` },
+        ...{ severity: 'broken', evidence, says: `${image} is not a valid name of an image` },
         mend: [rename(pod, container, seen)],
       };
     if (reason === 'ErrImageNeverPull')
@@ -69,7 +69,7 @@ function mendOf(
       return [
         {
           advice:
-            'let the engine of the node trust the registry: its authority below /etc/docker/certs.d, or insecure-registries',
+            'make the engine of the node trust the registry: add its certificate authority to /etc/docker/certs.d, or add the registry to insecure-registries',
         },
         loaded,
         change,
@@ -109,7 +109,7 @@ function login(pod: JsonObject, secret: string): Mend {
     command: command`create secret docker-registry ${secret}${inNamespace({ namespace })} --docker-server=SERVER --docker-username=USER --docker-password=PASSWORD`,
     about:
       secret === 'NAME'
-        ? 'if the registry asks for a password; name it in spec.imagePullSecrets'
+        ? 'if the registry requires a password; name it in spec.imagePullSecrets'
         : 'with the password of the registry',
   };
 }

@@ -30,7 +30,7 @@ export const podLiveness: Rule = {
         mend: [
           {
             command: command`logs ${name}${inNamespace({ namespace })} -c ${container.name} --previous`,
-            about: 'shows what the program did meanwhile',
+            about: 'shows what the program did before the restart',
           },
           {
             advice: `correct ${field} of container ${container.name}, or raise its failureThreshold or initialDelaySeconds`,

@@ -5,7 +5,7 @@ import type { Rule } from '../rule.ts';
 export const podMount: Rule = {
   kinds: ['pods'],
   symptom: 'A pod stays in ContainerCreating with events FailedMount.',
-  cause: 'A volume of it cannot be prepared on the node.',
+  cause: 'One of its volumes cannot be prepared on the node.',
   advice: 'Correct the volume that the message names.',
   find(pod, seen) {
     if (isOver(pod) || textAt(pod, 'status', 'phase') !== 'Pending' || textAt(pod, 'spec', 'nodeName') === '')

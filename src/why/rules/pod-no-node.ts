@@ -7,7 +7,7 @@ export const podNoNode: Rule = {
   kinds: ['pods'],
   symptom: 'A pod stays Pending, and no node of the cluster is ready.',
   cause: 'No machine has joined, or all nodes have lost their connection.',
-  advice: 'Join a node (minik8s token create --print-install-command), or start the ones there are.',
+  advice: 'Join a node (minik8s token create --print-install-command), or start the existing ones.',
   find(pod, seen) {
     const unscheduled = unscheduledOf(pod);
     if (!unscheduled || !seen.isRead('nodes')) return undefined;
@@ -19,7 +19,7 @@ export const podNoNode: Rule = {
         mend: [
           {
             advice:
-              'minik8s token create --print-install-command on a master prints the line that joins a machine',
+              'minik8s token create --print-install-command on a master prints the command that joins a machine',
           },
         ],
       };

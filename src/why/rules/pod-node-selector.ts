@@ -6,7 +6,7 @@ import type { Rule } from '../rule.ts';
 export const podNodeSelector: Rule = {
   kinds: ['pods'],
   symptom: "A pod stays Pending: node(s) didn't match Pod's node affinity/selector.",
-  cause: 'No node has the labels that its nodeSelector or its node affinity asks for.',
+  cause: 'No node has the labels that its nodeSelector or its node affinity requires.',
   advice: 'Label a node, or correct the selector.',
   find(pod, seen) {
     const unscheduled = unscheduledOf(pod);
@@ -25,7 +25,7 @@ export const podNodeSelector: Rule = {
       mend: [
         isSelector && node !== ''
           ? { command: command`label node ${node} ${wanted}`, about: 'if that node may run it' }
-          : { advice: 'give a node the labels that spec.affinity.nodeAffinity asks for, or correct it' },
+          : { advice: 'give a node the labels that spec.affinity.nodeAffinity requires, or correct it' },
       ],
     };
   },

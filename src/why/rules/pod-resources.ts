@@ -16,7 +16,7 @@ export const podResources: Rule = {
     const short = unscheduled.nearest.filter((reason) => textAt(reason, 'resource') !== '');
     const lacks = short.map(
       (reason) =>
-        `${textAt(reason, 'resource')} (asks for ${textAt(reason, 'requested')}, free are ${textAt(reason, 'free')})`,
+        `${textAt(reason, 'resource')} (requested ${textAt(reason, 'requested')}, free ${textAt(reason, 'free')})`,
     );
     const node = unscheduled.nearestNode;
     const workload = workloadOf(seen, pod);

@@ -9,7 +9,7 @@ export const podStartError: Rule = {
   kinds: ['pods'],
   symptom: 'CreateContainerError, RunContainerError, StartError, ContainerCannotRun or PostStartHookError.',
   cause:
-    'The engine refuses to start the container: a command that the image does not have, a mount or a right that it does not get.',
+    'The engine refuses to start the container: the image does not have the command, a mount fails, or the container lacks a right.',
   advice: 'Correct the command or the field that the message names.',
   find(pod) {
     if (isReady(pod)) return undefined;

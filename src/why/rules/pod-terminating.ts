@@ -10,7 +10,8 @@ const patienceMs = 20_000;
 export const podTerminating: Rule = {
   kinds: ['pods'],
   symptom: 'A pod stays Terminating.',
-  cause: 'A finalizer keeps it, or its node does not answer and cannot say that the containers have ended.',
+  cause:
+    'A finalizer keeps it, or its node does not answer and cannot report that the containers have ended.',
   advice: 'Start the controller of the finalizer, or the node; force the deletion if neither returns.',
   find(pod, seen) {
     const { deletionTimestamp, name, namespace } = metadataOf(pod);
@@ -39,7 +40,7 @@ export const podTerminating: Rule = {
         }
       : {
           severity: 'broken',
-          says: `its node ${node} does not say that the containers have ended`,
+          says: `its node ${node} does not report that the containers have ended`,
           mend: [{ command: forced, about: 'if the machine is gone for good: the containers may still run' }],
           because: [{ key: 'nodes', namespace: '', name: node }],
         };

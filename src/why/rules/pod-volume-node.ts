@@ -7,7 +7,7 @@ import type { Snapshot } from '../snapshot.ts';
 export const podVolumeNode: Rule = {
   kinds: ['pods'],
   symptom: 'A pod stays Pending: node(s) had volume node affinity conflict.',
-  cause: 'A volume of it can be used on some nodes alone, and these do not take the pod.',
+  cause: 'One of its volumes can be used only on some nodes, and these do not accept the pod.',
   advice: 'Let the pod run where its volume is, or move the data to another volume.',
   find(pod, seen) {
     const unscheduled = unscheduledOf(pod);
@@ -18,7 +18,7 @@ export const podVolumeNode: Rule = {
     });
     return {
       severity: 'broken',
-      says: `no node that takes it has its volume${placed.length > 0 ? `: ${placed.join('; ')}` : ''}`,
+      says: `no node that accepts it has its volume${placed.length > 0 ? `: ${placed.join('; ')}` : ''}`,
       evidence: unscheduled.evidence,
       mend: [
         {

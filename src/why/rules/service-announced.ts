@@ -8,7 +8,7 @@ export const serviceAnnounced: Rule = {
   kinds: ['services'],
   symptom: 'The address of a Service of type LoadBalancer does not answer in the local network.',
   cause: 'No node may announce the address of the pool, or another machine has it.',
-  advice: 'Get a node Ready (with externalTrafficPolicy Local: one with a ready pod), or free the address.',
+  advice: 'Make a node Ready (with externalTrafficPolicy Local: one with a ready pod), or free the address.',
   find(service, seen) {
     const condition = servedCondition(service);
     if (condition && textAt(condition, 'reason') === 'NoNode' && hasPoolAddress(service)) {

@@ -7,7 +7,7 @@ export const serviceBalancer: Rule = {
   kinds: ['services'],
   symptom: 'The EXTERNAL-IP of a Service is <pending>.',
   cause: 'No node can serve its port, or its loadBalancerClass is that of a controller that does not run.',
-  advice: 'Free the port, take another one, or start the controller.',
+  advice: 'Free the port, use another one, or start the controller.',
   find(service, seen) {
     if (textAt(service, 'spec', 'type') !== 'LoadBalancer') return undefined;
     if (recordsAt(service, 'status', 'loadBalancer', 'ingress').length > 0) return undefined;
@@ -17,7 +17,7 @@ export const serviceBalancer: Rule = {
     return {
       severity: 'degraded',
       says: className
-        ? `it has no external address: the controller of loadBalancerClass ${className} has given none`
+        ? `it has no external address: the controller of loadBalancerClass ${className} has assigned none`
         : 'it has no external address yet',
       evidence: said ? [lastEvent(events, textAt(said, 'reason')) ?? ''] : [],
       mend: [

@@ -35,7 +35,7 @@ export const servicePool: Rule = {
   },
 };
 
-/** Returns the condition with which the controller says why a load balancer is not served. */
+/** Returns the condition in which the controller states why a load balancer is not served. */
 export const servedCondition = (service: Parameters<Rule['find']>[0]) =>
   recordsAt(service, 'status', 'conditions').find(
     (one) => textAt(one, 'type') === 'minik8s.io/LoadBalancerServed' && textAt(one, 'status') === 'False',

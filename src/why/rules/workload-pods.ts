@@ -18,7 +18,7 @@ export const workloadPods: Rule = {
     const severity = ready === 0 && wanted > 0 ? 'broken' : 'degraded';
     const count = isRolled
       ? `${ready} of ${wanted} pods are ready`
-      : `${updated} of ${wanted} pods have the present template, ${ready} are ready`;
+      : `${updated} of ${wanted} pods have the current template, ${ready} are ready`;
     return {
       severity,
       says: isLate ? `${count}; the rollout has exceeded its deadline` : count,
@@ -28,8 +28,8 @@ export const workloadPods: Rule = {
 };
 
 /**
- * Returns the pods that are not ready or not for good, and the workloads below, the newest first, because a
- * rollout waits for the newest pods.
+ * Returns the pods that are not ready or do not stay ready, and the workloads below, the newest first,
+ * because a rollout waits for the newest pods.
  */
 function newestFirst(seen: Snapshot, refs: readonly ObjectRef[]): readonly ObjectRef[] {
   const created = (ref: ObjectRef) => metadataOf(seen.get(ref) ?? {}).creationTimestamp ?? '';

@@ -9,9 +9,9 @@ import { isShort } from '../workload-facts.ts';
 
 export const workloadRefused: Rule = {
   kinds: ['replicasets.apps', 'statefulsets.apps', 'daemonsets.apps', 'jobs.batch'],
-  symptom: 'A workload has fewer pods than it asks for, and no pod shows why (FailedCreate).',
+  symptom: 'A workload has fewer pods than it should have, and no pod shows why (FailedCreate).',
   cause:
-    'The API server refuses its pods: a quota, a policy, pod security, a webhook, a ServiceAccount or PriorityClass that does not exist.',
+    'The API server refuses its pods because of a quota, a policy, pod security or a webhook, or because a ServiceAccount or PriorityClass does not exist.',
   advice: 'Change the quota, the policy or the field that the message names.',
   find(workload, seen) {
     if (!isShort(workload)) return undefined;

@@ -5,7 +5,7 @@ import type { Step } from './step.ts';
 
 export const accessSteps: readonly Step[] = [
   {
-    name: 'a wrong token is refused in words, and keeps the login page',
+    name: 'a wrong token is rejected with a message, and the login page stays',
     async run({ browser }) {
       const page = await browser.open();
       await page.goto('/dashboard/');
@@ -20,7 +20,7 @@ export const accessSteps: readonly Step[] = [
     },
   },
   {
-    name: 'a user of one namespace sees its objects alone, and no action that would be refused',
+    name: 'a user of one namespace sees only its objects, and no action that would be rejected',
     async run({ browser, tokens }) {
       const page = await browser.signIn(tokens.viewer, 'k/pods');
       const links = page.getByRole('navigation', { name: 'Pages and kinds' });

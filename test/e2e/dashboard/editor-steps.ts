@@ -81,7 +81,7 @@ export const editorSteps: readonly Step[] = [
     },
   },
   {
-    name: 'a change by somebody else meanwhile is kept, together with the edit',
+    name: 'a change that another user has saved in the meantime is kept together with the edit',
     async run({ browser, cluster, tokens }) {
       const page = await browser.signIn(tokens.admin, 'k/deployments.apps/shop/web/yaml');
       await goBehind(page, 'replicas: 3');

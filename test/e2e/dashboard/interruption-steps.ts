@@ -3,7 +3,7 @@ import type { Step } from './step.ts';
 
 export const interruptionSteps: readonly Step[] = [
   {
-    name: 'a table whose watch was cut shows what happened meanwhile',
+    name: 'a table whose watch was interrupted shows the changes since then',
     async run({ browser, cluster: { kubectl }, tokens }) {
       const page = await browser.signIn(tokens.admin, 'k/configmaps?q=meanwhile');
       await page.getByText('Nothing here matches meanwhile').waitFor();
@@ -17,7 +17,7 @@ export const interruptionSteps: readonly Step[] = [
     },
   },
   {
-    name: 'an open page goes on after a restart of the master, with the same session',
+    name: 'an open page continues after a restart of the master, with the same session',
     async run({ browser, cluster, tokens }) {
       const page = await browser.signIn(tokens.admin, 'k/configmaps?q=restarted');
       await page.getByText('Nothing here matches restarted').waitFor();

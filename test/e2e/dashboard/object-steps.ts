@@ -26,7 +26,7 @@ export const objectSteps: readonly Step[] = [
     },
   },
   {
-    name: 'the value of a Secret is hidden until it is asked for',
+    name: 'the value of a Secret is hidden until the user shows it',
     async run({ browser, tokens }) {
       const page = await browser.signIn(tokens.admin, 'k/secrets/shop/password');
       await page.getByRole('button', { name: 'Show the value of word' }).waitFor();
@@ -37,7 +37,7 @@ export const objectSteps: readonly Step[] = [
     },
   },
   {
-    name: 'the page of a pod shows its containers and conditions, without a barrier',
+    name: 'the page of a pod shows its containers and conditions, and is accessible',
     async run({ browser, tokens }) {
       for (const [name, options] of [
         ['pod-light', { colors: 'light' }],
@@ -71,7 +71,7 @@ export const objectSteps: readonly Step[] = [
     },
   },
   {
-    name: 'a deletion names what goes with the object, and takes it along',
+    name: 'a deletion names the objects that are deleted with the object, and deletes them',
     async run({ browser, cluster: { kubectl }, tokens }) {
       const page = await browser.signIn(tokens.admin, 'k/deployments.apps/shop/broken');
       await page.getByRole('button', { name: 'Delete' }).click();

@@ -22,7 +22,7 @@ export const pageSteps: readonly Step[] = [
     },
   },
   {
-    name: 'a user of one namespace sees the causes there, and which kinds he may not list',
+    name: 'a user of one namespace sees its causes, and the kinds that the user may not list',
     async run({ browser, tokens }) {
       const page = await browser.signIn(tokens.viewer);
       const causes = page.getByRole('region', { name: 'What needs attention' });
@@ -49,7 +49,7 @@ export const pageSteps: readonly Step[] = [
     },
   },
   {
-    name: 'the node map shows the pods of a node by what they take',
+    name: 'the node map shows the pods of a node by their usage',
     async run({ browser, cluster, tokens }) {
       const page = await browser.signIn(tokens.admin, 'nodes');
       const node = page.getByRole('region', { name: cluster.nodeName });

@@ -107,7 +107,7 @@ export const tableSteps: readonly Step[] = [
     },
   },
   {
-    name: 'the table of pods has no barrier in light, dark and on a phone',
+    name: 'the table of pods is accessible in light and dark colors and on a phone',
     async run({ browser, tokens }) {
       for (const [name, options] of [
         ['pods-light', { colors: 'light' }],

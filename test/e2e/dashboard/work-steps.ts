@@ -78,7 +78,7 @@ export const workSteps: readonly Step[] = [
     },
   },
   {
-    name: 'the page of Slurm jobs says that there are none, and shows one that waits',
+    name: 'the page of Slurm jobs reports that there are none, and shows a job that waits',
     async run({ browser, cluster, tokens }) {
       const page = await browser.signIn(tokens.admin, 'slurm');
       await page.getByText('No Slurm jobs here.').waitFor();

@@ -165,7 +165,7 @@ const starts = (pid: number, address: string): readonly Trouble[] => [
   },
   { entry: 'no component is named', elsewhere: 'test/e2e/observability.test.ts' },
   {
-    entry: 'by the port of the gateway',
+    entry: 'cannot be called at --gateway-port',
     elsewhere: 'test/unit/features/functions/server/gateway-port.test.ts',
     commands: { 'ss -ltnp': /^LISTEN /m },
   },

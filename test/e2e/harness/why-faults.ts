@@ -120,7 +120,7 @@ export const faults: readonly Fault[] = [
     objects: [deployment({ resources: { requests: { cpu: '1000' } } })],
     subject: web,
     rule: 'pod-resources',
-    says: /lacks the least: cpu \(asks for 1k, free are /,
+    says: /lacks the least: cpu \(requested 1k, free /,
     mend: [['set', 'resources', web, '--requests=cpu=1m']],
     words,
   },

@@ -1,4 +1,4 @@
-/** The files of the dashboard's app: anyone may read them, and browsers are told what they may do. */
+/** The files of the dashboard's app: anyone may read them, and headers restrict what browsers run. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
@@ -24,7 +24,7 @@ describe('the app of the dashboard', () => {
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     ask(server, path, { method, headers: { 'sec-fetch-site': undefined, origin: undefined, ...headers } });
 
-  it('is read by anyone, with a policy that lets it run nothing but its own files', async () => {
+  it('can be read by anyone, with a policy that lets it run only its own files', async () => {
     const answer = await get('/dashboard/');
     assert.equal(answer.status, 200);
     assert.equal(await answer.text(), page);
@@ -43,7 +43,7 @@ describe('the app of the dashboard', () => {
     assert.equal(header('cache-control'), 'no-cache');
   });
 
-  it('is compressed for browsers, and kept by them', async () => {
+  it('is compressed for browsers, which may cache it', async () => {
     const answer = await get('/dashboard/assets/main-1A2B.js', {
       'accept-encoding': 'gzip, deflate, br, zstd',
     });
@@ -61,7 +61,7 @@ describe('the app of the dashboard', () => {
     assert.equal(await known.text(), '');
   });
 
-  it('has its page at each of its paths, and no other files', async () => {
+  it('has its page at each of its paths, and serves no other files', async () => {
     for (const path of [
       '/dashboard/pods',
       '/dashboard/objects/apps/deployments/default/web',
@@ -86,7 +86,7 @@ describe('the app of the dashboard', () => {
     assert.equal((await get('/dashboardx')).status, 401);
   });
 
-  it('is found without a slash, and only read', async () => {
+  it('is redirected to a path with a slash, and accepts only GET and HEAD', async () => {
     const moved = await get('/dashboard');
     assert.equal(moved.status, 308);
     assert.equal(moved.headers.get('location'), '/dashboard/');
@@ -105,7 +105,7 @@ describe('a server without the dashboard', () => {
   });
   after(() => server.stop());
 
-  it('has neither its pages nor its sessions', async () => {
+  it('serves neither pages nor sessions of the dashboard', async () => {
     for (const path of ['/dashboard', '/dashboard/', '/dashboard/session'])
       assert.equal((await ask(server, path)).status, 401, path);
     assert.equal(

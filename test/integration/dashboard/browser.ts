@@ -1,4 +1,4 @@
-/** A browser with a page of the dashboard, as far as its requests show it: cookie, proof, and origin. */
+/** Requests as a browser with a page of the dashboard sends them: with cookie, proof and origin. */
 import type { RequestEnv } from '../../../src/apiserver/options.ts';
 import { writePack } from '../../../src/dashboard/server/asset-pack.ts';
 import { dashboardSessions } from '../../../src/dashboard/server/dashboard.ts';
@@ -9,7 +9,7 @@ export const origin = 'https://apiserver:6443';
 /** The pack of an app without files. */
 export const noFiles = () => dashboardSessions(() => writePack([]));
 
-/** Both halves of a session, as a browser keeps them. */
+/** The cookie and the proof of a session, as a browser keeps them. */
 export interface Kept {
   readonly cookie: string;
   readonly proof: string;
@@ -53,7 +53,7 @@ export async function ask(
   );
 }
 
-/** Returns both halves of the session that an answer begins. */
+/** Returns the cookie and the proof of the session that an answer begins. */
 export async function keep(answer: Response): Promise<Kept> {
   const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';');
   const { proof } = (await answer.json()) as { proof: string };

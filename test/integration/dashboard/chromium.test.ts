@@ -1,5 +1,5 @@
 /**
- * The session in a real browser, Debian's Chromium: it holds at the server's own address and through
+ * The session in a real browser, Debian's Chromium: it is accepted at the server's own address and through
  * `ctl dashboard`, and a page of another port of the same host, which receives the cookie, cannot use it.
  */
 import assert from 'node:assert/strict';
@@ -85,7 +85,7 @@ describe('a session in Chromium', () => {
   };
   const address = (port: number) => `https://127.0.0.1:${port}`;
 
-  it('holds at the address of the server, whose page runs its own files and nothing inline', async () => {
+  it('is accepted at the address of the server, whose page runs its own files and no inline script', async () => {
     const own = await open(`${address(server.port)}/dashboard/pods`);
     const ran = await own.evaluate(
       (names) => names.filter((name) => Object.hasOwn(globalThis, name)),
@@ -110,7 +110,7 @@ describe('a session in Chromium', () => {
     await own.context().close();
   });
 
-  it('is of no use to a program on another port of the same host, which receives the cookie', async () => {
+  it('cannot be used by a page of another port of the same host, which receives the cookie', async () => {
     const seen: string[] = [];
     const other = await startOther(server, seen);
     const port = (other.address() as AddressInfo).port;
@@ -143,7 +143,7 @@ describe('a session in Chromium', () => {
     }
   });
 
-  it('begins by the address that ctl dashboard prints, and holds on loopback without TLS', async () => {
+  it('begins at the address that ctl dashboard prints, and is accepted on loopback without TLS', async () => {
     const stop = new AbortController();
     let printed = '';
     const command = ctlFor(await server.kubeconfigFor('alice', ['system:masters']))(['dashboard', '--url'], {

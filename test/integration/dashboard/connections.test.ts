@@ -15,7 +15,7 @@ const pack = () =>
   writePack(names.map((path) => ({ path, digest: path, compressed: brotliCompressSync(path) })));
 const entries = [{ token: 'of-bob', user: { name: 'bob', groups: ['system:masters'] } }];
 
-describe('a browser that speaks HTTP/2', () => {
+describe('a browser that uses HTTP/2', () => {
   let server: HttpsTestServer;
   before(async () => {
     const authenticate = bearerTokenAuthenticator(
@@ -57,7 +57,7 @@ describe('a browser that speaks HTTP/2', () => {
     }
   });
 
-  it('is disconnected, as any client, by its first request without a session', async () => {
+  it('is disconnected after its first request to the API without a session', async () => {
     const session = connect(`https://127.0.0.1:${server.port}`, { ca: server.authority.certificate });
     const closed = once(session, 'close');
     assert.equal((await get(session, '/dashboard/')).status, 200);

@@ -1,6 +1,6 @@
 /**
- * `ctl dashboard` against a real HTTPS server: the address that it prints, the proxy on loopback, and what
- * somebody else on the machine gets there.
+ * `ctl dashboard` against a real HTTPS server: the address that it prints, the proxy on loopback, and the
+ * answers of the proxy to other users of the machine.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -102,7 +102,7 @@ describe('ctl dashboard', () => {
     'minik8s-session': proof,
   });
 
-  it('opens a session at a port of this machine, by a code that is in no request', async () => {
+  it('opens a session at a port of this machine, with a code that browsers do not send in the address', async () => {
     const { status } = await running(['--url'], async (url) => {
       assert.match(url.href, /^http:\/\/127\.0\.0\.1:\d+\/dashboard\/#code=[\w-]{43}$/);
       assert.equal((await send(url.href)).body, page);
@@ -126,7 +126,7 @@ describe('ctl dashboard', () => {
     assert.equal(status, 0);
   });
 
-  it('gives others on the machine the page alone', async () => {
+  it('serves other users of the machine only the page', async () => {
     await running(['--url'], async (url) => {
       const session = await login(url);
       const { cookie } = keptBy(session);
@@ -162,7 +162,7 @@ describe('ctl dashboard', () => {
     });
   });
 
-  it('answers only under its own name, and no page of another origin', async () => {
+  it('rejects requests under another host name and requests of other origins', async () => {
     await running(['--url'], async (url) => {
       const headers = keptBy(await login(url));
       const statusOf = async (more: Record<string, string>, path = '/api/v1/namespaces') =>
@@ -177,7 +177,7 @@ describe('ctl dashboard', () => {
     });
   });
 
-  it('passes WebSockets of its own page alone, with the proof among their subprotocols', async () => {
+  it('forwards only WebSockets of its own page, with the proof among their subprotocols', async () => {
     await running(['--url'], async (url) => {
       const { cookie, proof } = await login(url);
       const own = { cookie: cookie.split(';')[0] ?? '', origin: url.origin };
@@ -209,7 +209,7 @@ describe('ctl dashboard', () => {
     });
   });
 
-  it('shows the code to no other user: the browser gets the path of a page that only its user reads', async () => {
+  it('hides the code from other users: the browser gets the path of a page that only its user can read', async () => {
     const seen = join(server.directory, 'seen');
     const program = join(server.directory, 'browser');
     writeFileSync(program, `#!/bin/sh\nprintf '%s' "$*" > ${seen}.new && mv ${seen}.new ${seen}\n`, {
@@ -236,7 +236,7 @@ describe('ctl dashboard', () => {
     assert.deepEqual(left(), before);
   });
 
-  it("prints the server's own address with --direct, and ends", async () => {
+  it("prints the server's own address with --direct, and exits", async () => {
     const result = await ctlFor(kubeconfig)(['dashboard', '--direct', '--url']);
     assert.equal(result.status, 0, result.err);
     const url = new URL(result.out.trim());
@@ -244,7 +244,7 @@ describe('ctl dashboard', () => {
     assert.match(url.hash, /^#code=[\w-]{43}$/);
   });
 
-  it('says what is wrong: an impersonated user, a port in use, a server without a dashboard', async () => {
+  it('reports an impersonated user, a port in use, and a server without a dashboard', async () => {
     const as = await ctlFor(kubeconfig)(['dashboard', '--url', '--as', 'bob']);
     assert.match(as.err, /no sessions of impersonated users/);
     const taken = await ctlFor(kubeconfig)(['dashboard', '--url', `--port=${server.port}`]);

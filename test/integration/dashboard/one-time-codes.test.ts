@@ -1,4 +1,4 @@
-/** One-time codes: who gets one, and that each begins one session, at whichever master. */
+/** One-time codes: which requests get one, and that each begins one session, at any master. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { clientCertificateAuthenticator } from '../../../src/apiserver/authentication/client-certificate.ts';
@@ -42,7 +42,7 @@ describe('a one-time code', () => {
   };
   const stored = async () => (await one.store.list(codesPrefix)).items;
 
-  it('begins a session of the user who asked for it, once', async () => {
+  it('begins one session, of the user who requested it', async () => {
     const code = await codeOf(await make());
     assert.match(code, /^[\w-]{43}$/);
     assert.equal(await userOf(one, code), 'alice');
@@ -50,7 +50,7 @@ describe('a one-time code', () => {
     assert.equal((await stored()).length, 0);
   });
 
-  it('begins its session at any master, and the session counts at each of them', async () => {
+  it('begins its session at any master, and each master accepts the session', async () => {
     const kept = await keep(await login(other, { code: await codeOf(await make()) }));
     for (const server of [one, other]) {
       const answer = await ask(server, '/dashboard/session', { kept });
@@ -59,7 +59,7 @@ describe('a one-time code', () => {
     }
   });
 
-  it('begins one session when masters and requests race for it', async () => {
+  it('begins one session if several requests send it at once to several masters', async () => {
     const code = await codeOf(await make());
     const racing = [one, other, one, other, one, other].map((server) => userOf(server, code));
     const users = await Promise.all(racing);
@@ -70,7 +70,7 @@ describe('a one-time code', () => {
     assert.equal(users.filter((user) => user === 401).length, 5);
   });
 
-  it('is over after a minute', async () => {
+  it('expires after a minute', async () => {
     const [early, late] = [await codeOf(await make()), await codeOf(await make())];
     await one.clock.advance(59_999);
     assert.equal(await userOf(one, early), 'alice');
@@ -78,7 +78,7 @@ describe('a one-time code', () => {
     assert.equal(await userOf(one, late), 401);
   });
 
-  it('has the rights of its token, and ends with the token', async () => {
+  it('begins a session with the rights of its token, which ends with the token', async () => {
     const authorization = `Bearer ${await world.token({ expirationSeconds: 600 })}`;
     const answer = await login(one, { code: await codeOf(await make({ headers: { authorization } })) });
     const kept = await keep(answer);
@@ -87,14 +87,14 @@ describe('a one-time code', () => {
     assert.equal((await ask(one, '/api/v1/nodes', { kept })).status, 401);
   });
 
-  it('begins no session of a token that was revoked meanwhile', async () => {
+  it('begins no session if its token has been revoked in the meantime', async () => {
     const authorization = `Bearer ${await world.token()}`;
     const code = await codeOf(await make({ headers: { authorization } }));
     await one.call('DELETE', '/api/v1/namespaces/default/serviceaccounts/app');
     assert.equal(await userOf(one, code), 401);
   });
 
-  it('requires credentials of the request itself', async () => {
+  it('is created only for a request with its own credentials', async () => {
     const session = await keep(await login(one, { code: await codeOf(await make()) }));
     for (const [what, more, status] of [
       ['nobody', {}, 401],
@@ -116,7 +116,7 @@ describe('a one-time code', () => {
     assert.equal((await ask(one, '/dashboard/code', { env, headers: cli })).status, 405);
   });
 
-  it('leaves neither itself nor its credential in the store or in the log', async () => {
+  it('is neither stored nor logged in clear text, and neither is its token', async () => {
     log.lines.length = 0;
     const token = await world.token();
     const code = await codeOf(await make({ headers: { authorization: `Bearer ${token}` } }));
@@ -129,7 +129,7 @@ describe('a one-time code', () => {
     }
   });
 
-  it('is one of eight of a user: more replace the oldest, and expired ones are removed', async () => {
+  it('replaces the oldest code of a user who has eight, and expired codes are removed', async () => {
     const codes: string[] = [];
     for (let i = 0; i < 10; i++) codes.push(await codeOf(await make()));
     assert.equal((await stored()).length, 8);
@@ -140,7 +140,7 @@ describe('a one-time code', () => {
     assert.equal((await stored()).length, 1);
   });
 
-  it('is refused with what to do', async () => {
+  it('is rejected with a message that names the remedy', async () => {
     const message = await messageOf(await login(one, { code: 'B'.repeat(43) }));
     assert.match(message, /has been used, or is older than a minute; run minik8s ctl dashboard again/);
   });

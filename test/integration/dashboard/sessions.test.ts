@@ -1,4 +1,4 @@
-/** Sessions of browsers: how they begin and end, and what does not pass for one. */
+/** Sessions of browsers: how they begin and end, and which requests are not accepted as part of one. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { unionAuthenticator } from '../../../src/apiserver/authentication/authenticator.ts';
@@ -65,7 +65,7 @@ describe('a session', () => {
   const statusOf = async (more: Parameters<typeof ask>[2], path = '/api/v1/nodes') =>
     (await ask(world.server, path, more)).status;
 
-  it('begins with a token, in a cookie that scripts and other sites never get', async () => {
+  it('begins with a token, and its cookie is hidden from scripts and not sent by pages of other sites', async () => {
     const answer = await login(world.server, { token: 'of-bob' });
     assert.equal(answer.status, 200);
     const cookie = answer.headers.get('set-cookie') ?? '';
@@ -81,7 +81,7 @@ describe('a session', () => {
     assert.doesNotMatch(cookie, /of-bob|bob/);
   });
 
-  it('calls the API as its user', async () => {
+  it('authenticates requests to the API as its user', async () => {
     assert.equal(await statusOf({ kept: await begun() }), 200);
     const viewer = await begun({ token: await world.token() });
     const refused = await ask(world.server, '/api/v1/nodes', { kept: viewer });
@@ -89,7 +89,7 @@ describe('a session', () => {
     assert.match(await messageOf(refused), /User "system:serviceaccount:default:app" cannot list resource/);
   });
 
-  it('tells its user and its end', async () => {
+  it('reports its user and the time of its end', async () => {
     const answer = await ask(world.server, '/dashboard/session', { kept: await begun() });
     assert.equal(answer.status, 200);
     const expires = new Date(world.server.clock.now() + 8 * hour).toISOString();
@@ -98,7 +98,7 @@ describe('a session', () => {
     assert.equal((await ask(world.server, '/dashboard/session')).status, 401);
   });
 
-  it('needs both halves, each of the same session', async () => {
+  it('requires the cookie and the proof of the same session', async () => {
     const [one, other] = [await begun(), await begun()];
     assert.equal(await statusOf({ kept: one }), 200);
     for (const [what, kept] of [
@@ -111,7 +111,7 @@ describe('a session', () => {
       assert.equal(await statusOf({ kept }), 401, what);
   });
 
-  it('counts for requests of its own origin alone', async () => {
+  it('authenticates only requests of its own origin', async () => {
     const kept = await begun();
     for (const [what, headers, status] of [
       ['another site', { 'sec-fetch-site': 'cross-site' }, 401],
@@ -127,7 +127,7 @@ describe('a session', () => {
       assert.equal(await statusOf({ kept, headers }), status, what);
   });
 
-  it('is not opened when its cookie is forged, cut, or huge', async () => {
+  it('is rejected if its cookie is forged, cut or very long', async () => {
     const { cookie, proof } = await begun();
     const value = cookie.slice(cookie.indexOf('=') + 1);
     const flipped = `${value.slice(0, 40)}${value[40] === 'A' ? 'B' : 'A'}${value.slice(41)}`;
@@ -185,7 +185,7 @@ describe('a session', () => {
     assert.equal(await statusOf({ kept: app }), 401);
   });
 
-  it('begins with a client certificate, and never outlives it', async () => {
+  it('begins with a client certificate, and ends with that certificate', async () => {
     const notAfter = world.server.clock.now() + hour;
     const answer = await login(world.server, {}, { env: { peer: { ...peer, notAfter } } });
     assert.match(answer.headers.get('set-cookie') ?? '', /Max-Age=3600;/);
@@ -197,7 +197,7 @@ describe('a session', () => {
     assert.equal((await login(world.server, {})).status, 401, 'without a certificate');
   });
 
-  it('is not continued by the certificate of the browser', async () => {
+  it('ends with its token even if the browser has a client certificate', async () => {
     const kept = await begun({ token: await world.token({ expirationSeconds: 600 }) });
     const env = { peer };
     const userOf = async () => (await ask(world.server, '/dashboard/session', { kept, env })).json();
@@ -207,7 +207,7 @@ describe('a session', () => {
     assert.equal(await statusOf({ kept, env }), 401);
   });
 
-  it('ends in its browser with a logout', async () => {
+  it('is removed from the browser by a logout', async () => {
     const kept = await begun();
     const answer = await ask(world.server, '/dashboard/session', { method: 'DELETE', kept });
     assert.equal(answer.status, 204);
@@ -217,7 +217,7 @@ describe('a session', () => {
     );
   });
 
-  it('may impersonate as its user may', async () => {
+  it('can impersonate other users if its user may do so', async () => {
     const kept = await begun();
     const env = { impersonation: [['impersonate-user', 'carol']] as const };
     const answer = await ask(world.server, '/api/v1/nodes', { kept, env });
@@ -227,7 +227,7 @@ describe('a session', () => {
     assert.match(await messageOf(refused), /cannot impersonate/);
   });
 
-  it('is refused with a reason that repeats nothing', async () => {
+  it('is rejected with a reason that does not repeat the sent token or code', async () => {
     for (const [body, status, message] of [
       [{ token: 'wrong-secret' }, 401, /^the token is not valid, or has expired$/],
       [{ token: 'line\nbreak' }, 401, /^the token is not valid/],
@@ -248,7 +248,7 @@ describe('a session', () => {
     }
   });
 
-  it('begins for no page of another origin, and with no other type of body', async () => {
+  it('cannot be begun by a page of another origin, or with a body that is not JSON or too large', async () => {
     const refused = async (headers: Record<string, string | undefined>) =>
       (await login(world.server, { token: 'of-bob' }, { headers })).status;
     assert.equal(await refused({ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }), 403);
@@ -259,21 +259,21 @@ describe('a session', () => {
     assert.equal(await refused({ 'sec-fetch-site': undefined, origin: undefined }), 200, 'without a browser');
   });
 
-  it('begins for nobody who acts as another user', async () => {
+  it('cannot be begun by a user who impersonates another', async () => {
     const env = { peer, impersonation: [['impersonate-user', 'carol']] as const };
     const answer = await login(world.server, {}, { env });
     assert.equal(answer.status, 400);
     assert.match(await messageOf(answer), /no sessions of impersonated users/);
   });
 
-  it('is too long for a cookie with a token of 4 kB', async () => {
+  it('is rejected if its token is too long for a cookie', async () => {
     tokens = [{ token: 'x'.repeat(4000), user: { name: 'long', groups: [] } }];
     const answer = await login(world.server, { token: 'x'.repeat(4000) });
     assert.equal(answer.status, 400);
     assert.match(await messageOf(answer), /too long for the cookie/);
   });
 
-  it('is in the log by its user, without its secrets', async () => {
+  it('is logged with its user, without its token, cookie or proof', async () => {
     log.lines.length = 0;
     const kept = await begun();
     await ask(world.server, '/dashboard/session', { method: 'DELETE', kept });

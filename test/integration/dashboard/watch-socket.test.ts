@@ -48,7 +48,7 @@ describe('a watch by WebSocket', () => {
     return response.statusCode;
   };
 
-  it('sends what there is and what comes, one event a message', async () => {
+  it('sends the existing objects and later changes, each event as one message', async () => {
     await make('first');
     const { socket, events } = open('', ['watch.minik8s']);
     await once(socket, 'open');
@@ -63,7 +63,7 @@ describe('a watch by WebSocket', () => {
     await once(socket, 'close');
   });
 
-  it('resumes at a revision, as its table, and ends with its time', async () => {
+  it('resumes at a revision, sends tables if they are requested, and ends after its timeout', async () => {
     const revision = await make('third');
     await make('fourth');
     const table = Buffer.from('application/json;as=Table;v=v1;g=meta.k8s.io').toString('base64url');
@@ -80,7 +80,7 @@ describe('a watch by WebSocket', () => {
     );
   });
 
-  it('is refused before it is a WebSocket: without credentials, for a missing kind, at an old revision', async () => {
+  it('is rejected by a status without credentials, for a missing kind, at an invalid revision, and for YAML', async () => {
     const { socket: stranger } = open('', [], { key: '', cert: '' });
     assert.equal(await refusal(stranger), 401);
     const missing = new WebSocket(`wss://127.0.0.1:${server.port}/api/v1/wrong?watch=true`, identity);
@@ -90,7 +90,7 @@ describe('a watch by WebSocket', () => {
     assert.ok([406, 415].includes(await refusal(open('', ['x', `minik8s.accept.${yaml}`]).socket)));
   });
 
-  it('ignores what the client sends, and ends for a long message', async () => {
+  it('ignores short messages of the client, and ends after a long one', async () => {
     const { socket, events } = open('');
     await once(socket, 'open');
     socket.send('hello');

@@ -33,7 +33,7 @@ test('a watched folder with more than 10,000 files, counted with those of its su
   assert.equal((await listed(base)).paths.length, 10_000);
   writeFileSync(join(base, 'in/two'), '');
   await assert.rejects(listed(base), {
-    ...{ reason: 'TooManyFiles', message: 'it has more files; at most 10000 are watched' },
+    ...{ reason: 'TooManyFiles', message: 'it has too many files: at most 10000 are watched' },
   });
   const { paths } = await listed(base, { isMeant: (name) => name !== 'two' });
   assert.equal(paths.length, 10_000, 'a file that is filtered out does not count');
@@ -45,7 +45,7 @@ test('a watched folder is rejected if it and its subfolders are more than 1,000'
   assert.equal((await listed(base)).looked.length, 1000);
   mkdirSync(join(base, 'd0/in'));
   await assert.rejects(listed(base), {
-    ...{ reason: 'TooManyFiles', message: 'it has more folders; at most 1000 are watched' },
+    ...{ reason: 'TooManyFiles', message: 'it has too many folders: at most 1000 are watched' },
   });
   assert.equal((await listed(base, { recursive: false })).looked.length, 1);
 });

@@ -40,7 +40,7 @@ describe('the objects of a text', () => {
     assert.equal(found?.path, '/apis/scaling.example/v1/namespaces/shop/scalers');
   });
 
-  it('are taken out of a List', () => {
+  it('are the items of a List', () => {
     const list = {
       apiVersion: 'v1',
       kind: 'List',
@@ -53,7 +53,7 @@ describe('the objects of a text', () => {
   });
 
   for (const [what, value, problem] of [
-    ['a word', 'hello', /no object/],
+    ['a word', 'hello', /not an object/],
     ['an object without a kind', { apiVersion: 'v1', metadata: {} }, /apiVersion and kind/],
     ['a kind that is not served', { ...pod, kind: 'Boat' }, /no kind Boat in the core group/],
     ['a kind of another group', { ...pod, apiVersion: 'apps/v1' }, /no kind Pod in apps/],

@@ -250,7 +250,7 @@ const hostNames: readonly Case[] = [
     rule: 'dns-served',
     objects: {},
     says: /port 80 is taken/,
-    mend: /end the program that has port 80/,
+    mend: /end the program that uses port 80/,
   }),
   dnsCase(dns('', ''), {
     rule: 'dns-endpoints',

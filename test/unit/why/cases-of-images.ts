@@ -4,12 +4,12 @@ import { condition, node, pod, waiting } from './why-objects.ts';
 
 const answers: readonly (readonly [message: string, says: RegExp, mend: RegExp])[] = [
   ['manifest for hello:1 not found: manifest unknown', /has no such tag/, /^set image pod\/web/],
-  ['denied: requested access to the resource is denied', /asks for a password/, /^set image/],
-  ['toomanyrequests: You have reached your pull rate limit', /limit of pulls/, /wait/],
+  ['denied: requested access to the resource is denied', /requires a password/, /^set image/],
+  ['toomanyrequests: You have reached your pull rate limit', /limits the number of pulls/, /wait/],
   [
     'x509: certificate signed by unknown authority',
     /certificate .* is not trusted/,
-    /let the engine of the node trust/,
+    /make the engine of the node trust/,
   ],
   ['dial tcp: lookup reg on 127.0.0.53: no such host', /does not resolve/, /^set image/],
   ['no matching manifest for linux/arm64/v8', /for the processor of the node/, /^set image/],

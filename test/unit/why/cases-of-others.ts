@@ -84,7 +84,7 @@ export const otherCases: readonly Case[] = [
         object('Deployment', 'web', { spec: { paused: true, replicas: 2 }, status: { readyReplicas: 2 } }),
       ],
     },
-    says: /0 of 2 pods have the present template/,
+    says: /0 of 2 pods have the current template/,
     mend: /^rollout resume deployment\/web -n default$/,
   },
   {

@@ -24,7 +24,7 @@ const unfit = (
   spec: JsonObject,
   one: JsonObject,
   says: RegExp,
-  mend = /make a volume of class hand/,
+  mend = /create a volume of class hand/,
 ): Case => ({
   ...{ rule: 'claim-volumes', about: data, says, mend },
   objects: {
@@ -44,11 +44,11 @@ const report = {
 const nightly: ObjectRef = { key: 'cronjobs.batch', namespace: 'default', name: 'nightly' };
 
 export const placeCases: readonly Case[] = [
-  unfit(asks('10Gi'), volume({}), /v1 is too small: it has 1Gi, the claim asks for 10Gi/),
+  unfit(asks('10Gi'), volume({}), /v1 is too small: it has 1Gi, the claim requests 10Gi/),
   unfit(
     { ...asks('1Gi'), accessModes: ['ReadWriteMany'] },
     volume({}),
-    /v1 has the access modes ReadWriteOnce, the claim asks for ReadWriteMany/,
+    /v1 has the access modes ReadWriteOnce, the claim requests ReadWriteMany/,
   ),
   unfit(
     asks('1Gi'),

@@ -112,7 +112,7 @@ export const podCases: readonly Case[] = [
         unscheduled('', [{ reason: 'Insufficient cpu', resource: 'cpu', requested: '8', free: '1500m' }]),
       ],
     },
-    says: /n1 lacks the least: cpu \(asks for 8, free are 1500m\)/,
+    says: /n1 lacks the least: cpu \(requested 8, free 1500m\)/,
     evidence: /n1: Insufficient cpu \(requested 8, free 1500m\)/,
   },
   {

@@ -89,7 +89,7 @@ export const serviceCases: readonly Case[] = [
     rule: 'service-balancer',
     about: about('services', 'web'),
     objects: { services: [service({ type: 'LoadBalancer', loadBalancerClass: 'other.io/lb' })] },
-    says: /other\.io\/lb has given none/,
+    says: /other\.io\/lb has assigned none/,
   },
   {
     rule: 'ingress-class',

@@ -35,7 +35,7 @@ describe('each rule', () => {
       if (mend) assert.match(change ? ('command' in change ? change.command : change.advice) : '', mend);
     });
 
-  it('has a case, a symptom, a cause and an advice', () => {
+  it('has a case, a symptom, a cause and advice', () => {
     assert.deepEqual(new Set(cases.map(({ rule }) => rule)), new Set(Object.keys(book.rules)));
     for (const [name, { symptom, cause, advice }] of Object.entries(book.rules))
       for (const text of [symptom, cause, advice]) assert.match(text, /\.$/, name);
@@ -67,7 +67,7 @@ test('an object without a fault has no chain', () => {
   assert.deepEqual(explain(snapshotOf({ pods: [running], nodes: [node('n1')] }), web, book), []);
 });
 
-test('a container that has run longer than before its last end is no fault', () => {
+test('a container that has run longer than before its last end is not a fault', () => {
   const status = (startedAt: string) => ({
     phase: 'Running',
     conditions: [condition('Ready', 'True')],

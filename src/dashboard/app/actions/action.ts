@@ -4,7 +4,7 @@ import type { ApiKind } from '../cluster/plan/discovery.ts';
 
 export interface ObjectAction {
   readonly title: string;
-  /** More words by which the palette finds it. */
+  /** More words by which the palette finds the action. */
   readonly words?: string;
   readonly isDangerous?: boolean;
   /**

@@ -1,4 +1,4 @@
-/** Deletes an object, after a dialog that names what goes with it. */
+/** Deletes an object, after a dialog that names what is deleted with it. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
@@ -26,7 +26,9 @@ export const deleteAction: ObjectAction = {
     }),
 };
 
-/** Names of what goes that are listed; the others are counted. */
+/**
+ * Maximum number of names that are listed of the objects that are deleted with it; the others are counted.
+ */
 const listed = 12;
 
 /** Returns the key of the kind that a CustomResourceDefinition defines: its name. */
@@ -85,7 +87,7 @@ function DeleteDialog({ kind, object, close }: Props) {
       }}
     >
       {known === undefined ? (
-        <p class="faint pulse">Looking for what goes with it…</p>
+        <p class="faint pulse">Looking for objects that are deleted with it…</p>
       ) : (
         <Effects {...known} areOrphans={orphans.value} />
       )}
@@ -103,7 +105,7 @@ function DeleteDialog({ kind, object, close }: Props) {
       )}
       {known?.needsName && (
         <label class="stacked">
-          Type <strong>{name}</strong> to go on
+          Type <strong>{name}</strong> to continue
           <input
             value={typed}
             autocomplete="off"
@@ -136,11 +138,11 @@ function Effects({
   return (
     <>
       {gone.length === 0 || areOrphans ? (
-        <p>Nothing else goes with it.</p>
+        <p>Nothing else is deleted.</p>
       ) : (
         <>
           <p>
-            With it go <strong>{effectsText(gone)}</strong>:
+            These objects are deleted with it: <strong>{effectsText(gone)}</strong>
           </p>
           <ul class="names">
             {gone.slice(0, listed).map(({ kind, metadata }) => (
@@ -157,7 +159,7 @@ function Effects({
       ))}
       {unread.length > 0 && (
         <p class="faint">
-          You may not list {unread.slice(0, 6).join(', ')}: objects of these kinds may go too.
+          You may not list {unread.slice(0, 6).join(', ')}: objects of these kinds may be deleted too.
         </p>
       )}
     </>

@@ -21,7 +21,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/** Time after which an eviction is tried again that a disruption budget does not allow yet. */
+/** Time after which an eviction that a disruption budget does not allow yet is tried again. */
 const againMs = 5_000;
 
 type Progress = ReadonlyMap<string, string>;

@@ -7,7 +7,7 @@ import { may } from '../cluster/access.ts';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
 import { sendJson } from '../cluster/request.ts';
 
-/** Objects of the API, which readers of fields take. */
+/** Returns the object in the form that readers of fields take. */
 export const fieldsOf = (kind: ApiKind, object: KubeObject): JsonObject => ({ ...object, kind: kind.kind });
 
 export const mayPatch = (kind: ApiKind, { metadata }: KubeObject, subresource = ''): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Numbers that cannot be watched, read again and again while the app is visible: the usage of nodes and pods
- * (metrics.k8s.io) and the page of metrics of the master that answers.
+ * Numbers that cannot be watched, and are read every ten seconds while the app is visible: the usage of nodes
+ * and pods (metrics.k8s.io), and the page of metrics of the master that answers.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { JsonObject } from '../../../apimachinery/equality.ts';
@@ -13,13 +13,13 @@ export interface Sampled {
   /** Time of the last answer in milliseconds since the epoch; 0 before the first. */
   readonly atMs: number;
   readonly items: readonly JsonObject[];
-  /** True if the user may not read it, or the server does not have it. */
+  /** True if the user may not read the numbers, or the server does not have them. */
   readonly refused: boolean;
 }
 
 const intervalMs = 10_000;
 
-/** Returns a signal that is read while something subscribes to it. */
+/** Returns a signal whose numbers are read while something subscribes to it. */
 function sampled(read: () => Promise<readonly JsonObject[]>): ReadonlySignal<Sampled> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const state = signal<Sampled>({ atMs: 0, items: [], refused: false }, { watched: begin, unwatched: end });
@@ -36,7 +36,7 @@ function sampled(read: () => Promise<readonly JsonObject[]>): ReadonlySignal<Sam
     try {
       state.value = { atMs: Date.now(), items: await read(), refused: false };
     } catch (error) {
-      // Other failures pass: the next reading shows whether they did.
+      // Other failures are ignored: the next reading may succeed.
       if (!isForbidden(error) && !isNotFound(error)) return;
       clearTimeout(timer);
       state.value = { ...state.peek(), items: [], refused: true };

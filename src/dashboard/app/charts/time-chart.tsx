@@ -17,12 +17,12 @@ interface Props {
   readonly lines: readonly ChartLine[];
   /** Returns a value as text. */
   readonly text: (value: number) => string;
-  /** Greatest value of the axis; that of the data if it is absent. */
+  /** Maximum of the axis; defaults to the maximum of the data. */
   readonly max?: number | undefined;
 }
 
 const height = 84;
-/** Shortest time that a chart shows. */
+/** Minimum time that a chart shows. */
 const shownSeconds = 120;
 
 const dark = matchMedia('(prefers-color-scheme: dark)');

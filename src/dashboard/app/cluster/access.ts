@@ -4,12 +4,12 @@ import { type AccessRules, allows } from './plan/access-rules.ts';
 import type { ApiKind } from './plan/discovery.ts';
 import { sendJson } from './request.ts';
 
-/** A namespace that does not exist: its rules are those that hold in every namespace. */
+/** A namespace that does not exist: its rules are those that apply in every namespace. */
 const nowhere = 'minik8s-dashboard-no-namespace';
 
 const byNamespace = new Map<string, Signal<AccessRules | undefined>>();
 
-/** Number of the reviews that were answered: what depends on rights is decided anew when it changes. */
+/** Number of reviews that were answered. Values that depend on rights are computed again when it changes. */
 export const rulesVersion = signal(0);
 
 interface RulesReview {
@@ -41,7 +41,7 @@ async function loadRules(namespace: string, rules: Signal<AccessRules | undefine
     rules.value = review.status ?? {};
     rulesVersion.value++;
   } catch {
-    // Without rules nothing is offered; the next reader asks again.
+    // Without rules nothing is offered; the next reader requests them again.
     byNamespace.delete(namespace);
   }
 }

@@ -1,4 +1,4 @@
-/** Reads the kinds anew when a CustomResourceDefinition or an APIService has come or gone. */
+/** Loads the kinds again when a CustomResourceDefinition or an APIService was created, changed or deleted. */
 import { effect, untracked } from '@preact/signals';
 import { may } from './access.ts';
 import { kindsByKey, loadKinds } from './kinds.ts';

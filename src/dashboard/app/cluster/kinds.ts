@@ -12,7 +12,7 @@ export const kindsByKey = computed<ReadonlyMap<string, ApiKind>>(
   () => new Map(kinds.value.map((kind) => [kind.key, kind])),
 );
 
-/** Requests the kinds anew, such as after a change of the custom resource definitions. */
+/** Requests the kinds, at the start and again after a change of the custom resource definitions. */
 export async function loadKinds(): Promise<void> {
   const documents = await Promise.all(
     ['/api', '/apis'].map((path) => requestJson<DiscoveryDocument>(path, { headers: { accept } })),

@@ -14,7 +14,7 @@ export interface ListRequest<S, T, E extends Envelope> {
   readonly init: RequestInit;
   /** Field of the answer with the objects: `items`, or `rows` of a table. */
   readonly member: string;
-  /** Returns the object that is kept for one of the answer. */
+  /** Returns what is kept of an object of the answer. */
   readonly read: (served: S) => T;
   /** Called with the fields of the answer before its objects. */
   readonly onHead?: (head: Partial<E>) => void;

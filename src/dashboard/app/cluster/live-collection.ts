@@ -13,23 +13,24 @@ import type { Followed } from './resources.ts';
 export interface Collection<T> {
   /** While the first list is read, the objects that have arrived so far. */
   readonly items: readonly T[];
-  /** True once the objects were listed; it stays true while a cut watch is taken up again. */
+  /** True once the objects were listed; it stays true while a watch that was cut is resumed. */
   readonly synced: boolean;
   /** The failure of the last attempt; absent while the watch works. */
   readonly error: string | undefined;
   /**
-   * True if the user may not list the kind, or the server no longer serves it; asked anew with a new page.
+   * True if the user may not list the kind, or the server no longer serves it. The next page that shows the
+   * kind requests it again.
    */
   readonly refused: boolean;
 }
 
 /** Time for which changes are gathered, so that many of them are shown at once. */
 const gatherMs = 100;
-/** Time after which more of a long list is shown that is still arriving. */
+/** Interval at which more of a long list is shown while it arrives. */
 const partMs = 250;
-/** Time for which a failure is not shown: most watches that are cut go on at once. */
+/** Time for which a failure is not shown: most watches that are cut are resumed at once. */
 const briefMs = 2_500;
-/** Time for which a watch without subscribers goes on: a page that is left is often returned to. */
+/** Time for which a watch without subscribers continues: users often return to a page that they left. */
 const lingerMs = 10_000;
 
 /** Returns the signal of a collection; `onEnd` is called when its watch has ended. */

@@ -5,7 +5,7 @@
  */
 const repeatMs = [100, 500, 2_000];
 
-/** Sends a request as fetch does; a read that gets no answer is repeated some times. */
+/** Sends a request as fetch does; a read that gets no answer is repeated up to three times. */
 export async function fetchPatiently(path: string, init: RequestInit): Promise<Response> {
   for (let attempt = 0; ; attempt++)
     try {

@@ -64,8 +64,8 @@ const initOf = (accept: string, { signal }: ClientListOptions): RequestInit => (
 });
 
 /**
- * Lists and watches whole objects, or their metadata alone, such as of Secrets; apiVersion and kind are
- * filled in, which lists omit.
+ * Lists and watches whole objects, or only their metadata, such as of Secrets. Fills in apiVersion and kind,
+ * which lists omit.
  */
 export function objectsOf<T extends KubeObject>(kind: ApiKind, isMetadataOnly: boolean): Followed<T> {
   return {
@@ -90,7 +90,10 @@ export function objectsOf<T extends KubeObject>(kind: ApiKind, isMetadataOnly: b
   };
 }
 
-/** Servers that do not support the parameter of the media type send managed fields all the same. */
+/**
+ * Fills in apiVersion and kind, and removes the managed fields, which servers that do not support the
+ * parameter of the media type send all the same.
+ */
 function complete<T extends KubeObject>(kind: ApiKind, object: T): T {
   if (object.kind === '' || object.kind === undefined || object.kind === 'PartialObjectMetadata') {
     object.apiVersion = apiVersionOf(kind);
@@ -107,7 +110,7 @@ export function tableRowsOf(
 ): Followed<TableRow> {
   return {
     async list(options = {}) {
-      // Columns stand before the rows, which are shown while the others arrive.
+      // The columns arrive before the rows, so the first rows can be shown while the others arrive.
       let known: readonly TableColumn[] | undefined;
       const { objects, envelope } = await requestList<ServedRow, TableRow, Table>({
         path: listPath(kind, options),

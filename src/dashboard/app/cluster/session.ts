@@ -50,7 +50,7 @@ export async function startSession(): Promise<void> {
   else session.value = { state: 'signed out' };
 }
 
-/** An identity without an end is that of the connection, such as of a proxy: nobody signed in. */
+/** An identity that does not expire is that of the connection, such as of a proxy: nobody signed in. */
 const sessionOf = ({ user = '', groups = [], expires }: Partial<Identity>): Session =>
   expires === undefined
     ? { state: 'by proxy', user }
@@ -68,7 +68,7 @@ export async function signIn(credential: Credential): Promise<void> {
   if (response.ok) {
     const { proof, ...identity } = (await response.json()) as Identity & { readonly proof?: string };
     if (proof !== undefined) localStorage.setItem(proofKey, proof);
-    // Objects and rights of the session before are still in memory.
+    // Objects and rights of the previous session are still in memory.
     if (forgotOthers(identity.user) || hadSession) location.reload();
     else session.value = { state: 'signed in', identity };
     return;
@@ -98,7 +98,7 @@ export async function signOut(): Promise<void> {
 
 /** Records that the server no longer accepts the session. */
 export function sessionEnded(): void {
-  if (session.peek().state === 'signed in') endSession('The session has ended. Sign in again to go on.');
+  if (session.peek().state === 'signed in') endSession('The session has ended. Sign in again to continue.');
 }
 
 function endSession(message?: string): void {
@@ -119,7 +119,7 @@ async function messageOf(response: Response): Promise<string> {
     const { message } = (await response.json()) as { message?: unknown };
     if (typeof message === 'string' && message !== '') return message;
   } catch {
-    // A proxy's page is no JSON; the status is the message then.
+    // A proxy's page is not JSON; the message then states the status.
   }
   return `The login was refused (${response.status} ${response.statusText}).`;
 }

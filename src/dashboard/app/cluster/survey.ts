@@ -17,7 +17,7 @@ export interface Survey {
   readonly unread: readonly string[];
 }
 
-/** Returns the kinds that a survey reads: in a namespace those of namespaces, otherwise all. */
+/** Returns the kinds that a survey reads: the namespaced kinds for a namespace, all kinds for the cluster. */
 export const surveyed = (namespace: string): readonly ApiKind[] =>
   kinds.value.filter(
     (kind) =>

@@ -1,6 +1,6 @@
 /**
- * The events of a watch by WebSocket: browsers open six connections without HTTP/2 to a server, but many
- * WebSockets.
+ * The events of a watch by WebSocket: without HTTP/2, browsers open at most six connections to a server, but
+ * many WebSockets.
  */
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import type { WatchEvent } from '../../../client/client.ts';
@@ -26,7 +26,7 @@ export async function* watchSocket<T extends KubeObject>(
     for await (const message of messages) yield watchEventOf<T>(message, `GET ${path}`);
     if (signal.aborted || messages.hasEnded()) return;
     if (messages.wasOpen()) throw new Error('the watch was cut');
-    // A browser hides why a WebSocket was refused; the same request without one gets the reason.
+    // A browser hides why a WebSocket was refused; the same request without a WebSocket gets the reason.
     yield* watchLines<T>(request);
   } finally {
     signal.removeEventListener('abort', abort);

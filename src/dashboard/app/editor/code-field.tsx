@@ -4,7 +4,8 @@ import type { Editor, EditorOptions, Fault } from './editor.ts';
 
 interface Props extends EditorOptions {
   /**
-   * Changes when `text` is to replace what is written: the text itself follows the editor too late for that.
+   * Number that changes when `text` has to replace the text in the editor. A change of `text` alone does not
+   * show that, because `text` also follows what the user types.
    */
   readonly revision: number;
   readonly faults: readonly Fault[];

@@ -141,7 +141,7 @@ function extensionsOf({ label, isReadOnly, onChange, suggest }: EditorOptions): 
       ...searchKeymap,
       ...historyKeymap,
       ...foldKeymap,
-      // The Tab key leaves the editor, as from any field.
+      // The Tab key leaves the editor, as it leaves any field.
       { key: 'Mod-]', run: indentMore },
       { key: 'Mod-[', run: indentLess },
     ]),

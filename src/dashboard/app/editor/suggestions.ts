@@ -8,7 +8,7 @@ import { yamlPlace } from './plan/yaml-place.ts';
 
 const documents = new Map<string, Promise<unknown>>();
 
-/** Requests the document of a kind's group once; a failure is asked again with the next editor. */
+/** Requests the document of a kind's group once; after a failure the next editor requests it again. */
 export function schemaDocument(kind: ApiKind): Promise<unknown> {
   const path = kind.group === '' ? `api/${kind.version}` : `apis/${apiVersionOf(kind)}`;
   let document = documents.get(path);

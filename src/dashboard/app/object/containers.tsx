@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { ScrollRegion } from '../shell/scroll-region.tsx';
 import { type ContainerFacts, containersOf } from './plan/containers.ts';
 
-/** The containers of a pod, or of the pods that a workload makes. */
+/** The containers of a pod, or of the pods that a workload creates. */
 export function Containers({ object }: { readonly object: KubeObject }) {
   const containers = containersOf(object as unknown as JsonObject);
   if (containers.length === 0) return null;

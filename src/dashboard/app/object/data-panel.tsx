@@ -1,4 +1,4 @@
-/** The data of a ConfigMap or a Secret; a Secret's values are hidden until they are asked for. */
+/** The data of a ConfigMap or a Secret; a Secret's values are hidden until the user shows them. */
 import { useSignal } from '@preact/signals';
 import { recordAt } from '../../../apimachinery/fields.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';

@@ -12,11 +12,11 @@ import { eventLines } from './plan/event-lines.ts';
 
 interface Props {
   readonly object: KubeObject;
-  /** Greatest number of events that are shown; absent for all. */
+  /** Maximum number of events that are shown; absent for all. */
   readonly limit?: number;
 }
 
-/** Events about an object of the cluster are in the namespace default. */
+/** Returns the namespace of an object's events: `default` for an object without a namespace. */
 const namespaceOf = ({ metadata }: KubeObject) => metadata.namespace ?? 'default';
 
 export function Events({ object, limit }: Props) {

@@ -1,4 +1,4 @@
-/** The page of one object: its state, its tabs and what can be done with it. */
+/** The page of one object: its state, its tabs and its actions. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
@@ -48,7 +48,7 @@ export function ObjectPage({ kind, namespace, name, tab }: Props) {
   );
 }
 
-/** Returns the live object, and why there is none; a user who may not watch it gets it once. */
+/** Returns the live object, or why there is none; an object that the user may not watch is read once. */
 function useObject(kind: ApiKind, namespace: string, name: string) {
   const live = useMemo(
     () => watchAll(kind, { namespace, fields: `metadata.name=${name}` }),

@@ -19,10 +19,10 @@ interface Props {
   readonly object: KubeObject;
 }
 
-/** Fields of an object that panels of their own show. */
+/** Fields of an object that have panels of their own. */
 const shown = new Set(['apiVersion', 'kind', 'metadata', 'data', 'binaryData', 'stringData']);
 
-/** Repeats the whole object, with the data of Secrets. */
+/** Annotation that is not shown: it repeats the whole object, with the data of Secrets. */
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export function OverviewTab({ kind, object }: Props) {

@@ -16,11 +16,11 @@ interface Fact {
 }
 
 const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io;includeObject=None';
-/** Columns whose value stands elsewhere on the page. */
+/** Columns whose value is elsewhere on the page. */
 const elsewhere = new Set(['Name', 'Age']);
 const healthColumns = new Set(['status', 'phase', 'state', 'ready']);
 
-/** Returns the facts; they are read anew with each version of the object. */
+/** Returns the facts, which are read again for each version of the object. */
 export function useServerFacts(kind: ApiKind, object: KubeObject): readonly Fact[] {
   const facts = useSignal<readonly Fact[]>([]);
   const { name, namespace, resourceVersion } = object.metadata;
@@ -31,7 +31,7 @@ export function useServerFacts(kind: ApiKind, object: KubeObject): readonly Fact
       (table) => {
         facts.value = factsOf(table);
       },
-      // The facts before stay; a failure of the connection shows at the object itself.
+      // The previous facts stay; a failure of the connection is shown with the object itself.
       () => undefined,
     );
     return () => abort.abort();

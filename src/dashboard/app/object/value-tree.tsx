@@ -1,4 +1,4 @@
-/** Any value of an object as a tree that opens. Everything is text. */
+/** Shows any value of an object as a tree that can be expanded. Every value is shown as text. */
 import { isRecord } from '../../../apimachinery/equality.ts';
 
 interface Props {

@@ -12,7 +12,7 @@ export interface PageProps {
 /** An action that the command palette finds by its title. */
 export interface Command {
   readonly title: string;
-  /** More words by which it is found. */
+  /** More words by which the palette finds it. */
   readonly words?: string;
   run(): void | Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface Page {
   /** First segment of the page's address; empty for the page that opens first. */
   readonly path: string;
   readonly title: string;
-  /** A page without a group is reached by links alone. */
+  /** A page without a group is reached only by links. */
   readonly group?: (typeof pageGroups)[number];
   /** Path data of an icon of 24 by 24, drawn by strokes. */
   readonly icon?: string;

@@ -1,4 +1,4 @@
-/** The command palette: one field that finds objects, kinds, pages and what can be done with them. */
+/** The command palette: one field that finds objects, kinds, pages and the actions on them. */
 import { computed, type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ObjectAction } from '../actions/action.ts';
@@ -69,7 +69,7 @@ function run(entry: PaletteEntry): void {
 interface State {
   readonly text: Signal<string>;
   readonly chosen: Signal<number>;
-  /** Object whose actions are shown alone. */
+  /** Object of which only the actions are shown. */
   readonly subject: Signal<SearchItem | undefined>;
 }
 
@@ -96,7 +96,7 @@ function Palette() {
   };
   useEffect(() => dialog.current?.showModal(), []);
   useEffect(followObjects, []);
-  // The kinds and the rights that it reads begin it anew when they change.
+  // Runs again when the kinds or the rights that it reads change.
   useSignalEffect(() => void refreshListed());
   const entries = useEntries(state);
   const index = Math.min(state.chosen.value, Math.max(0, entries.length - 1));
@@ -135,7 +135,7 @@ function Palette() {
   );
 }
 
-/** Handles a key of the palette; returns true if it was one. */
+/** Handles a key; returns true if the palette uses it. */
 function onKey(
   key: string,
   isShift: boolean,

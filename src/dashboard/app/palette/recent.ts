@@ -1,4 +1,4 @@
-/** The objects that were opened last, which an empty palette offers. */
+/** The objects that were opened last, which the palette offers before anything is typed. */
 import { effect, signal } from '@preact/signals';
 import { objectHref } from '../shell/plan/addresses.ts';
 import { place } from '../shell/router.ts';

@@ -55,13 +55,13 @@ const live = computed(() => {
   return { items, isComplete };
 });
 
-/** The live objects whose texts are made: a search never makes the texts of thousands at once. */
+/** The live objects whose texts have been computed, so that no search computes thousands of them at once. */
 const prepared = signal<{ readonly items: readonly SearchItem[]; readonly isComplete: boolean }>({
   items: [],
   isComplete: false,
 });
 
-/** Keeps the prepared objects equal to the live ones; returns how to end that. */
+/** Keeps the prepared objects equal to the live ones; returns a function that ends this. */
 export function followObjects(): () => void {
   let current: object | undefined;
   const end = effect(() => {
@@ -77,7 +77,7 @@ export function followObjects(): () => void {
   };
 }
 
-/** Reads what a search reads, which makes it. */
+/** Reads what a search reads, so that it is computed. */
 const prepareOne = ({ text, health }: SearchItem) => text.length + (health?.length ?? 0);
 
 /** Objects of the other kinds, by their metadata, as they were when the palette was opened. */
@@ -103,7 +103,7 @@ export async function refreshListed(): Promise<void> {
   if (what === listedWhat) listed.value = found;
 }
 
-/** Objects of a kind that are listed at most; more of them are found in the table of the kind. */
+/** Maximum number of objects of a kind that are listed; the table of the kind finds the others. */
 const maxListed = 5_000;
 
 async function itemsOf(kind: ApiKind): Promise<SearchItem[]> {

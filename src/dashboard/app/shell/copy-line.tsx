@@ -22,7 +22,7 @@ export function CopyLine({ text, about }: Props) {
         isDone.value = false;
       }, 1500);
     } catch {
-      notify('The browser does not allow to copy here: select the text and copy it by the keyboard.', true);
+      notify('The browser does not allow copying here: select the text and copy it with the keyboard.', true);
     }
   };
   return (

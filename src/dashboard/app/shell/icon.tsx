@@ -3,7 +3,7 @@ interface Props {
   readonly path: string;
 }
 
-/** An icon beside a text, which names what it means. */
+/** An icon beside a text with its meaning. */
 export const Icon = ({ path }: Props) => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
     <path d={path} />

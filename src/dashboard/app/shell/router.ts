@@ -1,4 +1,4 @@
-/** The place in the app as a signal, and moves between places without loading the page again. */
+/** The place in the app as a signal, and navigation between places without loading the page again. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { base, type Place, placeOf } from './plan/addresses.ts';
 
@@ -28,7 +28,7 @@ export function replaceQuery(values: Readonly<Record<string, string>>): void {
   read();
 }
 
-/** Makes links of the app move in place; modified clicks open them as the browser does. */
+/** Makes links of the app open without loading the page; the browser handles clicks with modifier keys. */
 export function followLinks(): void {
   addEventListener('popstate', read);
   document.addEventListener('click', (event) => {

@@ -8,7 +8,7 @@ const storageKey = 'minik8s.namespace';
 
 export const namespace = signal(localStorage.getItem(storageKey) ?? '');
 
-/** Keeps the choice, and makes one for a service account that may see its own namespace alone. */
+/** Stores the choice, and chooses for a service account that may see only its own namespace. */
 export function keepScope(): void {
   effect(() => localStorage.setItem(storageKey, namespace.value));
   effect(() => {

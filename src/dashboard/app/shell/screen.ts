@@ -1,4 +1,4 @@
-/** Facts of the screen and the time, as signals. */
+/** Facts about the screen, and the time, as signals. */
 import { signal } from '@preact/signals';
 
 const narrow = matchMedia('(max-width: 760px)');
@@ -7,10 +7,10 @@ narrow.addEventListener('change', ({ matches }) => {
   isNarrow.value = matches;
 });
 
-/** Interval at which ages are shown anew. */
+/** Interval at which the ages that are shown are updated. */
 const tickMs = 5_000;
 
-/** The time in milliseconds, for ages; it stands still while the page is hidden. */
+/** The time in milliseconds, for ages; it is not updated while the page is hidden. */
 export const now = signal(Date.now(), {
   watched() {
     now.value = Date.now();
@@ -22,5 +22,5 @@ export const now = signal(Date.now(), {
 });
 let ticking: ReturnType<typeof setInterval> | undefined;
 
-/** The key beside the letter in the shortcuts of this machine. */
+/** The key that is pressed with the letter in the shortcuts of this machine. */
 export const shortcutKey = /mac/i.test(navigator.platform) ? '⌘' : 'Ctrl';

@@ -22,7 +22,7 @@ const groups = computed(() =>
   kindGroups(kinds.value.filter((kind) => kind.verbs.includes('list') && may('list', kind, namespace.value))),
 );
 
-/** Headings that are open at first. */
+/** Headings whose kinds are shown at first. */
 const open = new Set(['Workloads', 'minik8s', 'Network', 'Configuration', 'Storage', 'Cluster', 'Custom']);
 
 function PageLinks({ current }: { readonly current: string }) {

@@ -1,4 +1,4 @@
-/** The live table of a kind, with a filter and an order that the address keeps. */
+/** The live table of a kind, with a filter and an order that are part of the address. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
 import type { TableColumn } from '../cluster/plan/table-rows.ts';
@@ -75,7 +75,7 @@ function Rows({ kind, isSynced, filter, order, columns, all, rows }: RowsProps) 
   );
 }
 
-/** A user who may not see all namespaces chooses one. */
+/** Returns why nothing is shown; a user who may not list all namespaces has to choose one. */
 const refusalText = (title: string, namespace: string, error: string): string =>
   namespace === '' ? `${error}. If you may see the ${title} of one namespace, choose it above.` : error;
 
@@ -84,7 +84,7 @@ const states = [
   { health: 'waiting', title: 'not ready yet' },
 ] as const;
 
-/** How many rows are not as they should be; a click shows them alone. */
+/** The numbers of rows with problems and of rows that are not ready yet; a click shows only these rows. */
 function States({ filter, rows }: { readonly filter: string; readonly rows: readonly SearchableRow[] }) {
   const counts = useMemo(() => countHealth(rows), [rows]);
   return (
@@ -110,7 +110,7 @@ function States({ filter, rows }: { readonly filter: string; readonly rows: read
   );
 }
 
-/** Shows the columns of low priority too, where there is room. */
+/** Lets the user show the columns of low priority too; absent on a narrow screen. */
 function WideChoice({ columns }: { readonly columns: readonly TableColumn[] }) {
   if (isNarrow.value || !columns.some(({ priority = 0 }) => priority > 0)) return null;
   return (

@@ -88,7 +88,7 @@ export function VirtualTable(props: Props) {
   );
 }
 
-/** Frames within which a row is drawn after the table was scrolled to it. */
+/** Maximum number of frames until a row is drawn after the table was scrolled to it. */
 const drawnWithin = 30;
 
 /** Moves the focus to a row as soon as it is in the document. */
@@ -98,7 +98,7 @@ function focusWhenDrawn(frame: HTMLElement | null, index: number, left = drawnWi
   else if (left > 0) requestAnimationFrame(() => focusWhenDrawn(frame, index, left - 1));
 }
 
-/** Reports the scroll position and the height of an element; returns how to end that. */
+/** Reports the scroll position and the height of an element; returns a function that ends this. */
 function observe(
   element: HTMLElement | null,
   report: (size: { readonly scrollTop: number; readonly height: number }) => void,

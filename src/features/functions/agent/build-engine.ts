@@ -130,7 +130,7 @@ export class BuildEngine {
 
   /**
    * Runs an installation to its end and passes its result to `use`; its container is removed in any case,
-   * which also ends a program that still runs. Rejects at once with the signal's reason when that aborts.
+   * which also ends a program that still runs. When the signal aborts, rejects at once with its reason.
    */
   async install<T>(
     wanted: Installation,
@@ -246,7 +246,7 @@ export class BuildEngine {
     try {
       return await call('create a build', () => this.#docker.createContainer({ ...options, name }));
     } catch (error) {
-      // The engine may have created it, and only its answer was lost.
+      // The engine may have created the container, although its answer was lost.
       await this.#discard(this.#docker.getContainer(name));
       throw error;
     }

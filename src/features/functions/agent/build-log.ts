@@ -12,7 +12,7 @@ const maxLineLength = 4096;
 /** Returns the path of the log of an image's newest build; throws for an image that is not of a function. */
 export function logPath(dataDir: string, image: string): string {
   const { namespace, name, hash } = parseFunctionImage(image) ?? {};
-  if (namespace === undefined) throw new Error(`${image} is no image of a function`);
+  if (namespace === undefined) throw new Error(`${image} is not an image of a function`);
   return join(dataDir, 'function-builds', `${namespace}_${name}_${hash}.log`);
 }
 
@@ -36,13 +36,13 @@ export class BuildLog {
     for (const line of lines) this.#add(line);
   }
 
-  /** Returns its last lines, about 4 kB. */
+  /** Returns the last lines of the log, about 4 kB. */
   get tail(): string {
     this.#flush();
     return tailOf(this.#end);
   }
 
-  /** Returns the last of these lines as a message. */
+  /** Returns the last five lines that are not blank, as a message. */
   get message(): string {
     this.#flush();
     return lastLines(this.#end);

@@ -29,7 +29,7 @@ export interface FunctionChoresOptions {
 }
 
 const periodMs = 600_000;
-/** Delay after a pod has gone: its function may be about to be deleted too. */
+/** Delay after a pod was removed: its function may be about to be deleted too. */
 const settleMs = 60_000;
 const delays = { initialMs: 1000, maxMs: 60_000 };
 
@@ -47,7 +47,7 @@ export class FunctionChores {
     return this.#left.promise;
   }
 
-  /** Must be called when a pod has gone, because its image may be unused soon. */
+  /** Must be called when a pod was removed, because its image may be unused soon. */
   podGone(): void {
     this.#wake.call();
   }
@@ -55,7 +55,7 @@ export class FunctionChores {
   /** Works until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    // While the engine is unreachable, the agent reports it.
+    // An unreachable engine is reported by the agent, so nothing is logged here.
     const quiet = { backoff: new Backoff(delays), onError: () => undefined };
     await retry({ clock, signal, ...quiet }, () => this.#options.engine.removeLeft());
     this.#left.resolve();

@@ -66,16 +66,16 @@ export class FunctionImages implements ImageProvider {
   }
 
   /**
-   * Rejects an image of a function that is named by its id, which would avoid the check of the function's
-   * owner.
+   * Throws ImageError for the image of a function: a container that names the image by its id would avoid the
+   * check of the namespace.
    */
   checkOther({ names }: RuntimeImage): void {
     if (functionNames(names).length === 0) return;
-    const message = `it is the image of a function: only containers of the function's pods have it, by its name`;
+    const message = `it is the image of a function: only pods of the function may use it, and only by its name`;
     throw new ImageError('FunctionImageRefused', message);
   }
 
-  /** Resolves with the image. Throws ImageError; rejects with the signal's reason when that aborts. */
+  /** Resolves with the image. Rejects with an ImageError, or with the reason of the signal when it aborts. */
   async ensure(pod: Pod, image: string, signal: AbortSignal): Promise<RuntimeImage> {
     const { events, runtime } = this.#options;
     const problem = useProblem(pod, image);

@@ -44,14 +44,15 @@ export class OwnImage implements ImageProvider {
    * ImageError.
    */
   async ensure(pod: Pod, image: string, signal: AbortSignal): Promise<RuntimeImage> {
-    if (image !== ownImage) throw failed(`${JSON.stringify(image)} is no image: its name is ${ownImage}`);
+    if (image !== ownImage)
+      throw failed(`there is no image ${JSON.stringify(image)}: the image of minik8s is named ${ownImage}`);
     this.#making ??= this.#make(pod).finally(() => {
       this.#making = undefined;
     });
     return unlessAborted(signal, this.#making);
   }
 
-  /** Resolves when no image is being made any more. */
+  /** Resolves when no image is being created any more. */
   async close(): Promise<void> {
     await this.#making?.catch(() => undefined);
   }
@@ -103,8 +104,8 @@ async function* archive(files: readonly OwnFile[]): AsyncGenerator<Uint8Array> {
     yield memberHeader({ ...own, name, type: 'directory', mode: 0o755, size: 0 });
   for (const { source, path, size = 0 } of files) {
     yield memberHeader({ ...own, name: path, type: 'file', mode: 0o755, size });
-    // A library is small and could be replaced while it is read, so it is read at once; the file of a running
-    // process is not written to.
+    // A library is small and may be replaced while it is read, so it is read in one piece. The program is
+    // read piece by piece: nothing can write to the file of a running process.
     if (size < 16 * 1024 ** 2) yield exactly(await readFile(source), size, source);
     else yield* createReadStream(source, { end: size - 1 }) as AsyncIterable<Uint8Array>;
     yield padding(size);
@@ -125,6 +126,6 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 function exactly(content: Uint8Array, size: number, source: string): Uint8Array {
-  if (content.length !== size) throw new Error(`${source} has changed while it was read`);
+  if (content.length !== size) throw new Error(`${source} changed while it was being read`);
   return content;
 }

@@ -21,7 +21,7 @@ export async function changeStatus(
   const resource = client.resource(functionVersionResource);
   const changeOnce = async () => {
     const found = await resource.get(name, namespace);
-    if (found.metadata.uid !== uid) throw new Error(`FunctionVersion ${name} is another one now`);
+    if (found.metadata.uid !== uid) throw new Error(`FunctionVersion ${name} was replaced`);
     const status = change(found.status);
     return deepEqual(status, found.status) ? found : resource.updateStatus({ ...found, status });
   };

@@ -53,7 +53,10 @@ export class WarmInstances {
     return undefined;
   }
 
-  /** Gives the version to the container unless it has it. Returns the problem of the version, if any. */
+  /**
+   * Gives the version to the container unless that has it already. Returns the problem of the version, if
+   * any.
+   */
   async #give(pod: Pod, container: string, name: string): Promise<string | undefined> {
     const { client, engine, events } = this.#options;
     const { uid, namespace } = pod.metadata;

@@ -12,6 +12,6 @@ export function locatedCause(message: string): string | undefined {
  */
 export function causeLine(message: string): string {
   const lines = message.split('\n').filter((line) => line.trim() !== '');
-  const said = lines.length > 1 && lines.at(-1)?.startsWith('(') ? lines.slice(0, -1) : lines;
-  return locatedCause(message) ?? said.at(-1) ?? '';
+  const causes = lines.length > 1 && lines.at(-1)?.startsWith('(') ? lines.slice(0, -1) : lines;
+  return locatedCause(message) ?? causes.at(-1) ?? '';
 }

@@ -36,9 +36,9 @@ function nodeFault(lock: string): string | undefined {
     return 'it is not JSON';
   }
   if (!isRecord(value) || value.lockfileVersion !== 3 || !isRecord(value.packages))
-    return 'it is no package-lock.json of lockfileVersion 3';
+    return 'it is not a package-lock.json of lockfileVersion 3';
   const other = Object.keys(value).find((key) => !lockKeys.has(key));
-  if (other !== undefined) return `it has ${shown(other)}, which no lock has`;
+  if (other !== undefined) return `it has the unknown key ${shown(other)}`;
   return nodePackagesFault(value.packages);
 }
 
@@ -101,7 +101,7 @@ export function nodePackagesFault(packages: Table): string | undefined {
 
 function entryFault(path: string, entry: Table, packages: Table): string | undefined {
   const other = Object.keys(entry).find((key) => !entryKeys.has(key));
-  if (other !== undefined) return `has ${shown(other)}, which no lock has`;
+  if (other !== undefined) return `has the unknown key ${shown(other)}`;
   for (const table of edgeTables) {
     const fault = edgesFault(entry[table] ?? {}, table);
     if (fault !== undefined) return fault;
@@ -110,9 +110,9 @@ function entryFault(path: string, entry: Table, packages: Table): string | undef
 }
 
 function packageFault(path: string, entry: Table, packages: Table): string | undefined {
-  if (!below.test(path)) return 'is no folder below node_modules';
+  if (!below.test(path)) return 'is not a folder below node_modules';
   if (entry.name !== undefined && !(typeof entry.name === 'string' && isPackageName(entry.name)))
-    return 'has a name that is none of a package';
+    return 'has a name that is not the name of a package';
   // Otherwise npm would download from an address in place of the version.
   if (!isShort(entry.version, 256) || !exact.test(entry.version)) return 'has no exact version';
   if (isShort(entry.integrity, 1000) && integrity.test(entry.integrity)) return undefined;

@@ -62,7 +62,7 @@ function validateImage({ image = '', handler, files, binaryFiles }: Fn['spec']):
   if (image === '') causes.push(requiredCause('spec.image'));
   // The image of a function must not be used by other functions.
   if (isFunctionImage(image)) {
-    causes.push(forbiddenCause('spec.image', 'images of functions cannot be used by others'));
+    causes.push(forbiddenCause('spec.image', 'the image of a function cannot be used by another function'));
   }
   for (const [field, value] of Object.entries({ handler, files, binaryFiles })) {
     if (value !== undefined) causes.push(forbiddenCause(`spec.${field}`, 'an image brings its own program'));
@@ -107,7 +107,7 @@ function validateSize(all: readonly (readonly [path: string, text: string])[]): 
   }
   const bytes = all.reduce((sum, [path, text]) => sum + Buffer.byteLength(path) + Buffer.byteLength(text), 0);
   if (bytes > maxBytes) {
-    const rule = `all files together may not be more than ${maxBytes} bytes, they are ${bytes}`;
+    const rule = `all files together may not be more than ${maxBytes} bytes, but are ${bytes}`;
     causes.push(invalidTogetherCause('spec.files', rule));
   }
   return causes;
@@ -163,7 +163,7 @@ function reservedVariables(env: readonly { readonly name: string }[]): StatusCau
       ? [
           forbiddenCause(
             `spec.env[${index}].name`,
-            'PORT and names with FUNCTION_ in front are set by the cluster',
+            'PORT and names that begin with FUNCTION_ are set by the cluster',
           ),
         ]
       : [],

@@ -1,6 +1,7 @@
 /**
- * FunctionVersion: the settings of instances from one spec of a Function, immutable. Nodes build its image
- * from it. All nodes use the same libraries, since the first node records their versions.
+ * FunctionVersion: an immutable copy of the program and the instance settings of one spec of a Function.
+ * Nodes build an image from it. All nodes install the same libraries, because the first node records their
+ * versions.
  */
 import { ageColumn, nameColumn } from '../../../api/columns.ts';
 import { headRules } from '../../../api/own-kind.ts';
@@ -43,7 +44,9 @@ export const functionVersionResource: ResourceDefinition<FunctionVersion> = {
       const lock = status?.lock;
       if (lock === undefined || lock === old.status?.lock) return [];
       const fault =
-        spec.runtime === undefined ? 'nothing is installed for it' : lockFault(spec.runtime, lock);
+        spec.runtime === undefined
+          ? 'must not be set: no libraries are installed into an image of its own'
+          : lockFault(spec.runtime, lock);
       return fault === undefined ? [] : [invalidCause('status.lock', lock.slice(0, 200), fault)];
     },
     countsGenerations: true,
@@ -60,7 +63,7 @@ export const functionVersionResource: ResourceDefinition<FunctionVersion> = {
     {
       name: 'Built',
       type: 'string',
-      description: 'Whether its newest build succeeded.',
+      description: 'Whether the newest build of the image succeeded.',
       cell: ({ status }) => status?.conditions?.find(({ type }) => type === 'Built')?.status ?? 'Unknown',
     },
     ageColumn,

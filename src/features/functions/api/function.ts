@@ -48,7 +48,7 @@ export const functionResource: ResourceDefinition<Fn> = {
     {
       name: 'Runtime',
       type: 'string',
-      description: 'The language of its files, or its image.',
+      description: 'The language of the files of the function, or the image of the function.',
       cell: ({ spec }) => spec.runtime ?? spec.image ?? '',
     },
     {
@@ -60,7 +60,7 @@ export const functionResource: ResourceDefinition<Fn> = {
     {
       name: 'Instances',
       type: 'string',
-      description: 'How many instances can be called, and how many there are.',
+      description: 'The number of instances that can be called, and the number of all instances.',
       cell: ({ status }) => `${status?.readyReplicas ?? 0}/${status?.replicas ?? 0}`,
     },
     {

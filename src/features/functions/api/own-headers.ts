@@ -1,6 +1,6 @@
 /**
- * Headers between the cluster and the programs of functions. From other clients only an id is accepted in
- * these headers. Pure.
+ * Headers between the cluster and the programs of functions. Of these headers, other clients may set only the
+ * id of a call. Pure.
  */
 import { serviceAccountUserName } from '../../../apimachinery/account-user.ts';
 
@@ -16,9 +16,9 @@ export const callIdHeader = 'function-call-id';
 export const onceHeader = 'function-once';
 
 /**
- * Returns whether a header is one of these; `name` in lower case. Underscores match too, because programs
- * that receive headers as variables (CGI, RFC 3875 §4.1.18, and WSGI) cannot distinguish `function_once` from
- * `function-once`.
+ * Returns whether a header of this name (in lower case) is one between the cluster and programs. Underscores
+ * match too, because programs that receive headers as variables (CGI, RFC 3875 §4.1.18, and WSGI) cannot
+ * distinguish `function_once` from `function-once`.
  */
 export const isOwnHeader = (name: string): boolean => /^function[-_]/.test(name);
 
@@ -39,7 +39,7 @@ const idOfEvent = /^[0-9a-f]{32}$/i;
 
 /**
  * Returns the id that a caller gives its call; undefined if there is none, or if it could be the id of a task
- * or an event: a function that makes each call once would confuse the two.
+ * or an event: an instance that makes each call only once would take both for the same call.
  */
 export function idOfCaller(headers: CallHeaders): string | undefined {
   const id = headers.get(callIdHeader)?.trim().slice(0, maxIdLength);

@@ -1,6 +1,6 @@
 /**
- * Warm instances, which wait for a version: their marks, the versions that they can be assigned to, and the
- * version of a pool. Pure.
+ * Warm instances, which wait for a version: their label and annotation, the versions that they can be
+ * assigned to, and the version of a pool. Pure.
  */
 
 import type { EnvVar } from '../../../api/core/v1/types.gen.ts';

@@ -45,8 +45,8 @@ export function planFunction(fn: Fn, facts: FunctionFacts): FunctionPlan {
   const counts = new Map<string, number>();
   const isNew = active !== latest;
   const rest = isNew ? undefined : restsIn(fn, now);
-  // An instance that has just been created to test the version is kept for a while, because the calls come
-  // next.
+  // An instance that has just been created to test the version is kept for a while, because calls are likely
+  // to follow.
   counts.set(active ?? latest, rest === undefined ? wanted : Math.max(wanted, 1));
   if (isNew) counts.set(latest, triedInstances(facts, wanted));
   const create: { version: string; count: number }[] = [];
@@ -110,7 +110,7 @@ export function wantedInstances({ spec, status }: Fn, { masters }: Pick<Function
  */
 function restsIn({ spec, status }: Fn, now: number): number | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
-  // The change of the active version is written first.
+  // The new active version is not in the status yet: the time begins when it is written.
   if (ready?.status !== 'True') return (spec.idleSeconds ?? 0) * 1000;
   const since = Date.parse(ready.lastTransitionTime ?? '');
   const left = since + (spec.idleSeconds ?? 0) * 1000 - now;

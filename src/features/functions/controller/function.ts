@@ -33,7 +33,7 @@ import { functionLabel } from '../api/function-instance.ts';
 import { type FunctionVersion, functionVersionResource } from '../api/function-version.ts';
 import { planFunction } from './function-plan.ts';
 import { instanceOf } from './instance-plan.ts';
-import { type RuntimeImages, sharedLock, versionOf } from './version-plan.ts';
+import { type RuntimeImages, statusOfTwin, versionOf } from './version-plan.ts';
 import { WaitingInstances } from './waiting-instances.ts';
 
 export const functionRights: AccountRights = {
@@ -121,12 +121,12 @@ class FunctionController {
       await this.versions.make(fn, draft);
       return undefined;
     }
-    const lock = sharedLock(latest, own);
-    if (lock) {
-      const twin = { ...deepCopy(latest), status: deepCopy(lock) };
+    const status = statusOfTwin(latest, own);
+    if (status) {
+      const built = { ...deepCopy(latest), status: deepCopy(status) };
       this.versions.wrote(
         fn,
-        await this.#context.client.resource(functionVersionResource).updateStatus(twin),
+        await this.#context.client.resource(functionVersionResource).updateStatus(built),
       );
       return undefined;
     }
@@ -216,7 +216,7 @@ class OwnedVersions extends OwnedObjects<Fn, FunctionVersion> {
       const there = await ifPresent(client.resource(functionVersionResource).get(name, namespace));
       // The answer to an earlier create was lost, and the cache does not show the version yet.
       if (there && controllerOf(there)?.uid === owner.metadata.uid) return this.wrote(owner, there);
-      const message = `FunctionVersion ${name} exists already, and not for this function: delete it`;
+      const message = `FunctionVersion ${name} exists already, but does not belong to this function: delete it`;
       if (there) events.event(owner, 'Warning', 'FailedCreate', message);
       throw error;
     }

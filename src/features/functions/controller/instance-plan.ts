@@ -86,7 +86,7 @@ function podOf({ metadata, spec }: FunctionVersion, parts: InstanceParts): Draft
       enableServiceLinks: false,
       // The kernel ignores signals that process 1 sends to itself, even SIGKILL (pid_namespaces(7)), with
       // which a runtime ends a handler that never returns. With a shared process namespace the pause
-      // container is process 1. An image may require to be process 1.
+      // container is process 1. The program of an image of its own may have to be process 1.
       ...(spec.runtime !== undefined && { shareProcessNamespace: true }),
       terminationGracePeriodSeconds: spec.timeoutSeconds + graceSeconds,
       containers: [

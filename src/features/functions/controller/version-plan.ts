@@ -47,8 +47,11 @@ export function versionOf(
   };
 }
 
-/** Returns the library lock of another version with the same image; both versions have the same content. */
-export function sharedLock(
+/**
+ * Returns the status, with the lock of the libraries, of another version that has the same image and is
+ * built; undefined if there is none, or if the version itself has a lock or is built.
+ */
+export function statusOfTwin(
   { metadata, spec, status }: FunctionVersion,
   versions: readonly FunctionVersion[],
 ): FunctionVersion['status'] | undefined {

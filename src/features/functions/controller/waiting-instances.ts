@@ -50,7 +50,7 @@ export class WaitingInstances {
     };
     try {
       const written = await client.resource(podResource).patch(name, namespace, 'merge', body);
-      events.event(fn, 'Normal', 'Given', `Given pod: ${name}`);
+      events.event(fn, 'Normal', 'Given', `Assigned waiting pod: ${name}`);
       return written;
     } catch (error) {
       if (isConflict(error) || isNotFound(error)) return undefined;

@@ -45,7 +45,7 @@ export interface PoolFacts {
   readonly size: number;
   /** Pods of the runtime: waiting ones, including those of outdated versions, and assigned ones. */
   readonly pods: readonly Pod[];
-  /** Name of the version that they should have; undefined if no instance is wanted. */
+  /** Name of the version that waiting pods should have; undefined if no instance should wait. */
   readonly version: string | undefined;
   readonly now: number;
 }

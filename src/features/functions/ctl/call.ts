@@ -12,7 +12,7 @@ import { unexpectedBody } from '../../../client/response-error.ts';
 export async function functionTarget({ cluster }: VerbContext, word: string): Promise<ObjectTarget> {
   const [first = '', second, ...more] = word.split('/');
   if (first === '' || second === '' || more.length > 0) {
-    throw new UsageError(`${JSON.stringify(word)} is no NAME or NAMESPACE/NAME of a function`);
+    throw new UsageError(`a function is named by NAME or NAMESPACE/NAME, not by ${JSON.stringify(word)}`);
   }
   const resource = findResource(await cluster().resources(), 'functions.v1.minik8s.io');
   const namespace = second === undefined ? cluster().namespace : first;

@@ -88,7 +88,7 @@ function callLines(object: JsonObject, calls: Found): string[] {
   return [
     'Calls:',
     `  URL:\tPOST /apis/minik8s.io/v1/namespaces/${namespace}/functions/${name}/invoke`,
-    `  Callers:\t${spec.public === true ? 'anyone' : 'who may create functions/invoke'}`,
+    `  Callers:\t${spec.public === true ? 'anyone' : 'users who may create functions/invoke'}`,
     `  Timeout:\t${timeout}s`,
     `  At Once:\t${shownAt(spec, 'concurrency')} for each instance`,
     ...countLines(calls),

@@ -100,7 +100,7 @@ function runtimeOf({ files }: Source): 'python' | 'nodejs' | undefined {
   const isPython = names.some((name) => name.endsWith('.py'));
   const isNode = names.some((name) => /\.[cm]?js$/.test(name));
   if (isPython && isNode)
-    throw new UsageError('ctl function: --from has Python and JavaScript; say which by --runtime');
+    throw new UsageError('ctl function: --from has Python and JavaScript; choose one by --runtime');
   if (isPython) return 'python';
   return isNode ? 'nodejs' : undefined;
 }
@@ -111,7 +111,10 @@ function variable(text: string): { name: string; value: string } {
   return { name: text.slice(0, at), value: text.slice(at + 1) };
 }
 
-/** Returns the changed spec. A function with a new program or image keeps no field of the old one. */
+/**
+ * Returns the changed spec. A new image replaces the whole program. A new program replaces the files or the
+ * image, and keeps the runtime and the handler.
+ */
 export function changed(spec: JsonObject, changes: JsonObject): JsonObject {
   const { files, binaryFiles, image, runtime, handler, ...rest } = spec;
   const own = image === undefined ? { runtime, handler, files, binaryFiles } : { image };

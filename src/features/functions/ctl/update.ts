@@ -13,7 +13,7 @@ export const update: Verb = {
     const [kind, name, ...more] = context.flags.words;
     if (kind === undefined || !/^functions?$/i.test(kind) || name === undefined || more.length > 0)
       throw new UsageError(
-        'ctl update: only functions are updated so: function NAME; for others: minik8s ctl apply, edit or set',
+        'ctl update: updates only functions: function NAME; for other kinds: minik8s ctl apply, edit or set',
       );
     await updateFunction(context, name);
   },

@@ -13,7 +13,7 @@ import type { Clock } from '../../../base/clock.ts';
  */
 export const maxKept = 256 * 1024;
 
-/** Timeout in milliseconds for that many bytes. */
+/** Timeout in milliseconds until the whole body, or more than `maxKept` bytes, have arrived. */
 const timeoutMs = 60_000;
 
 /**

@@ -105,20 +105,20 @@ async function answered(server: CallServer, calls: FunctionCalls, request: Asked
 const tooLate = (seconds: number) =>
   newStatusError('Timeout', `the function did not answer within its timeoutSeconds of ${seconds}`);
 
-/** Retries until an instance has taken the call; `onTaken` is called before each attempt. */
+/** Retries until an instance has accepted the call; `onAttempt` is called before each attempt. */
 async function made(
   server: CallServer,
   calls: FunctionCalls,
   call: Call,
   request: AskedCall,
   signal: AbortSignal,
-  onTaken: () => void,
+  onAttempt: () => void,
 ): Promise<IncomingMessage> {
   const { method, target: path, body } = request;
   const headers = headersOf(server, calls, request);
   for (;;) {
     const instance = await call.place();
-    onTaken();
+    onAttempt();
     const agent = server.connections.agentOf(instance);
     const outcome = await exchange({ agent, method, path, headers, body, signal });
     if ('answer' in outcome) {

@@ -25,7 +25,7 @@ export interface DirectCallsOptions extends CallServer {
 }
 
 /**
- * URLs that are equal before and after parsing contain only these characters; `.` and `..` were rejected
+ * Parsing does not change a URL that has only these characters; `.` and `..` as parts of a path were rejected
  * before.
  */
 const plainUrl = /^\/function\/[\w.~!$&'()*+,;=:@%/-]+(?:\?[\w.~!$&'()*+,;=:@%/?-]*)?$/;
@@ -124,8 +124,8 @@ function sendRefused(refused: Refused, incoming: IncomingMessage, outgoing: Serv
 type Refused = ReturnType<DirectCallsOptions['server']['refuse']>;
 
 /**
- * Returns whether there are several Authorization headers: Node uses the first one, but the joined text
- * matches no credentials.
+ * Returns whether there are several Authorization headers: Node uses the first one, but the app joins them,
+ * and the joined text matches no credentials.
  */
 function hasSeveralCredentials(raw: readonly string[]): boolean {
   let found = 0;

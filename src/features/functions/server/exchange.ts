@@ -59,14 +59,14 @@ export function exchange({ agent, method, path, headers, body, signal }: Exchang
     sent.on('close', () => {
       signal.removeEventListener('abort', abort);
       if (isSettled) return;
-      // An upgrade by the program was not requested.
+      // A program that answers with an upgrade, although none was requested, closes without a response.
       fail(signal.aborted ? signal.reason : ended('the connection was closed'));
     });
     sent.on('response', (answer) => {
       // The `close` of an answer waits for the rest of the request.
       answer.once('end', () => leaveRest(body, sent));
       const isRefused = answer.statusCode === 503 && answer.headers[notCalledHeader] !== undefined;
-      if (!isRefused || isGone(body)) return settle({ answer });
+      if (!isRefused || isStream(body)) return settle({ answer });
       answer.resume();
       settle({ notTaken: String(answer.headers[notCalledHeader]) });
     });
@@ -96,7 +96,7 @@ function leaveRest(body: CallBody, sent: ClientRequest): void {
   sent.destroy();
 }
 
-const isGone = (body: CallBody) => body !== undefined && !Buffer.isBuffer(body);
+const isStream = (body: CallBody) => body !== undefined && !Buffer.isBuffer(body);
 
 const ended = (why: string) =>
   newStatusError('BadGateway', `the instance ended before it had answered the call: ${why}`);

@@ -40,8 +40,8 @@ export function functionsServer(
 }
 
 /**
- * Timeout in milliseconds. A running instance accepts a connection at once, an instance on a dead node never
- * does.
+ * Timeout of an attempt to connect, in milliseconds. A running instance accepts a connection at once, an
+ * instance on a dead node never does.
  */
 const maxDialMs = 5000;
 

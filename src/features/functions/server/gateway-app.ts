@@ -1,6 +1,6 @@
 /**
- * The port on which functions, workflows and triggers are called: /function/NAME, /function/NAMESPACE/NAME,
- * /workflow/…, /trigger/NAMESPACE/PATH, as calls of the API.
+ * Serves the port on which functions, workflows and triggers are called: /function/NAME,
+ * /function/NAMESPACE/NAME, /workflow/… and /trigger/NAMESPACE/PATH are passed on as requests to the API.
  */
 
 import type { ApiServer } from '../../../apiserver/app.ts';

@@ -14,11 +14,11 @@ import { workflowResource } from '../../workflows/api/workflow.ts';
 import { functionResource } from '../api/function.ts';
 import type { FunctionFlags } from '../api/settings.ts';
 
-/** Ports that are open: new connections to them wait while this process is replaced. */
+/** Makes new connections to open ports wait while this process is replaced. */
 export interface HeldConnections {
   opened(port: number): void;
   closed(port: number): void;
-  /** Removes the rule that an earlier process has left. Must not reject. */
+  /** Removes the nftables rule by which an earlier process let connections wait. Must not reject. */
   release(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function serveGateway(
 ): Promise<void> {
   const own: GatewayListener = {
     app,
-    // Direct calls require the request in the form of HTTP/1.1, which costs a function's caller less
+    // Callers of functions get HTTP/1.1: direct calls require it, and it takes less time per call
     // (decision 94).
     http2: 'agents',
     ...(directCalls && { direct: directCalls }),
@@ -96,7 +96,7 @@ class GatewayPort {
   #turning: Promise<void> | undefined;
   #again = false;
   #isEnding = false;
-  /** Pending while the port could not be opened; until it fires, changes of objects cause no attempt. */
+  /** Timer of the next attempt to open the port; until it fires, changes of objects cause no attempt. */
   #retry: Timer | undefined;
   /** The last failure to open the port, which is logged once. */
   #problem: string | undefined;
@@ -147,7 +147,7 @@ class GatewayPort {
       const problem = errorMessage(error);
       const what = { error: problem, retryMs };
       if (problem !== this.#problem)
-        log.error('functions and workflows cannot be called by the port of the gateway', what);
+        log.error('functions, workflows and triggers cannot be called at --gateway-port', what);
       this.#problem = problem;
       this.#retry = clock.after(retryMs, () => {
         this.#retry = undefined;
@@ -163,8 +163,8 @@ class GatewayPort {
   }
 
   async #close({ stop, port, closed }: OpenPort) {
-    // Without objects, connections are rejected at once. The process may end before another object is
-    // created.
+    // No object needs the port any more, so new connections must be rejected at once, also when this process
+    // is replaced before another object is created.
     if (!this.#isEnding) this.#options.held.closed(port);
     stop.abort();
     await closed;

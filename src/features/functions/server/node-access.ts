@@ -43,8 +43,8 @@ function versionOf({ metadata, spec }: Pod): string | undefined {
 }
 
 /**
- * Returns whether a pod of the node needs the version. A deleted version is authorized and answered with 404,
- * upon which the node removes the image.
+ * Returns whether a pod of the node needs the version. A request for a deleted version is authorized, so that
+ * it is answered with 404 and the node removes the image.
  */
 const isVersionNeeded =
   (server: Parameters<typeof functionNodeAccess>[0]): NodeCondition =>
@@ -67,8 +67,8 @@ function restrictVersion(node: string, { subresource, object, old }: Admission):
   if (nodeName !== before.status?.nodeName && nodeName !== node)
     return notAllowed(node, 'status.nodeName to the name of another node');
   if (before.status?.lock !== undefined && lock !== before.status.lock)
-    return notAllowed(node, 'a lock that is there');
-  if (Buffer.byteLength(log) > maxLogBytes) return `the log of a build may have ${maxLogBytes} bytes`;
+    return notAllowed(node, 'a lock that is set already');
+  if (Buffer.byteLength(log) > maxLogBytes) return `the log of a build may have at most ${maxLogBytes} bytes`;
   const others = (all: NonNullable<FunctionVersion['status']>['conditions'] = []) =>
     all.filter(({ type }) => type !== 'Built');
   return deepEqual(others(conditions), others(before.status?.conditions))

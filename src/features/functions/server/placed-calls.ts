@@ -190,7 +190,7 @@ async function answerOf(answer: IncomingMessage): Promise<CallOutcome> {
   }
   const notCalled = headers[notCalledHeader];
   if (notCalled !== undefined) {
-    return { type: 'lost', why: 'the instance has been started anew, or has forgotten its older calls' };
+    return { type: 'lost', why: 'the instance was restarted, or has forgotten its older calls' };
   }
   const type = headers['content-type'] ?? '';
   const error = headers[functionErrorHeader];

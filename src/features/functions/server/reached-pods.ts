@@ -25,7 +25,7 @@ export const podsOfNode =
     pod.spec.nodeName === nodeName && hasAddressOfItsNode(pod, cache);
 
 const hasAddressOfItsNode: ReachesPod = ({ spec, status }, cache) => {
-  // The address of the pod is the machine's, with all other listeners of the machine.
+  // The address of such a pod is the machine's, at which other programs of the machine listen too.
   if (spec.hostNetwork) return false;
   const node = cache.get(storageKey(nodeResource, '', spec.nodeName ?? ''))?.object as Node | undefined;
   const { podCIDR, podCIDRs = podCIDR === undefined ? [] : [podCIDR] } = node?.spec ?? {};

@@ -47,7 +47,8 @@ function update(fn: JsonObject): Mend {
 const functionBuild: Rule = {
   kinds: ['functions.minik8s.io'],
   symptom: 'A function cannot be called; READY is False with the reason FunctionBuildFailed.',
-  cause: 'A library of its requirements.txt or package.json cannot be installed, or its files do not fit.',
+  cause:
+    'A library of its requirements.txt or package.json cannot be installed, or the build rejects a file.',
   advice: 'Read the log of the build (ctl function logs NAME --build), and update the program.',
   find(fn) {
     const trouble = troubleOf(fn);

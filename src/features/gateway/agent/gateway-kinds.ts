@@ -1,4 +1,6 @@
-/** Asks the API server for the kinds of the Gateway API: they are definitions, which may be missing. */
+/**
+ * Finds out whether the API server serves the Gateway API, whose CustomResourceDefinitions may be missing.
+ */
 import { isForbidden, isNotFound } from '../../../apimachinery/status-error.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { pause } from '../../../base/clock.ts';
@@ -10,7 +12,7 @@ const attempts = 15;
 
 /**
  * Resolves to true if the server serves Gateways to nodes, false if it does not, or if it reports errors for
- * half a minute. Retries, so that a node that starts without a master serves no less than before.
+ * half a minute. Errors are retried, because a node may start before a master does.
  */
 export async function servesGateways(client: Client, clock: Clock, signal: AbortSignal): Promise<boolean> {
   for (let attempt = 1; attempt < attempts; attempt++) {

@@ -113,10 +113,10 @@ class Routing {
     const isServed = await servesGateways(client, clock, signal);
     const started = informers.start(signal).then(
       () => wake.call(),
-      // Only the end of the node ends the wait.
+      // The informers reject only when the node stops.
       () => undefined,
     );
-    // Other objects are not kept waiting by a kind that cannot be listed.
+    // The web server starts even if a kind cannot be listed, because it serves other objects too.
     if (isServed) await answerWithin(clock, syncMs, started).catch(() => undefined);
   }
 
@@ -186,7 +186,9 @@ const labelsIn = (namespaces: Lister<KubeObject>, name: string) => {
   return namespace && (namespace.metadata.labels ?? {});
 };
 
-/** Returns the informers; a change of what is asked for wakes the web server, one of a status does not. */
+/**
+ * Returns the informers. A change of a spec or of labels wakes the web server, a change of a status does not.
+ */
 function kindInformers({ informers, wake }: GatewayRoutingOptions) {
   const informerOf = <T extends KubeObject>(ref: ResourceRef<T>) => {
     const informer = informers.informerFor(ref);
@@ -194,7 +196,7 @@ function kindInformers({ informers, wake }: GatewayRoutingOptions) {
       onAdd: () => wake.call(),
       onDelete: () => wake.call(),
       onUpdate: (now, old) => {
-        if (asked(now) !== asked(old)) wake.call();
+        if (servedParts(now) !== servedParts(old)) wake.call();
       },
     });
     return informer;
@@ -211,5 +213,5 @@ function kindInformers({ informers, wake }: GatewayRoutingOptions) {
 const serviceOfSlice = ({ metadata: { namespace, labels } }: EndpointSlice) =>
   `${namespace}/${labels?.[serviceNameLabel] ?? ''}`;
 
-const asked = ({ metadata, ...object }: KubeObject & { readonly spec?: unknown }) =>
+const servedParts = ({ metadata, ...object }: KubeObject & { readonly spec?: unknown }) =>
   JSON.stringify([object.spec, metadata.labels, metadata.deletionTimestamp, metadata.uid]);

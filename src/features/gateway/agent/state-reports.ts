@@ -37,7 +37,7 @@ export function stateReports({ onState, events, log, nodeName }: ReportOptions) 
     metadata: { name: nodeName, uid: nodeName, resourceVersion: '', creationTimestamp: '' },
   };
   let lastProblem = '';
-  const say = (message: string) => {
+  const report = (message: string) => {
     if (message === lastProblem) return;
     lastProblem = message;
     if (message === '') return log.info('Gateways are served again');
@@ -48,18 +48,18 @@ export function stateReports({ onState, events, log, nodeName }: ReportOptions) 
     succeeded(isNeeded: boolean, result: FrontResult): void {
       if (!isNeeded) {
         onState(nothingToServe);
-        say('');
+        report('');
         return;
       }
       const problem = problemsOf(result).join('; ');
       const message = problem === '' ? 'Gateways are served' : `Gateways are served, except: ${problem}`;
       onState({ reason: 'Serving', message });
-      say(problem);
+      report(problem);
     },
     failed(error: unknown): void {
       const message = errorMessage(error);
       onState({ reason: error instanceof NotServedError ? error.reason : 'RoutingFailed', message });
-      say(`Gateways are not served: ${message}`);
+      report(`Gateways are not served: ${message}`);
     },
   };
 }

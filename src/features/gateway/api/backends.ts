@@ -28,7 +28,7 @@ export function backendOf(
       message: `no ReferenceGrant of namespace ${place} allows HTTPRoutes of namespace ${namespace} to use Service ${name}`,
     };
   const service = serviceOf(place, name);
-  // Names of other hosts could lead to the node itself, or around the policies of another namespace.
+  // The name of another host could lead to the node itself, or bypass the policies of another namespace.
   if (service?.spec.type === 'ExternalName')
     return {
       reason: 'UnsupportedValue',

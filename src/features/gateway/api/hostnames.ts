@@ -7,7 +7,7 @@ export function covers(outer: string, inner: string): boolean {
   return outer.startsWith('*.') && inner !== '' && inner.endsWith(outer.slice(1));
 }
 
-/** Returns the name that stands for the hosts of both; undefined if there are none. */
+/** Returns the name for the hosts that both names cover; undefined if there are none. */
 export function intersection(a: string, b: string): string | undefined {
   if (covers(a, b)) return b;
   return covers(b, a) ? a : undefined;

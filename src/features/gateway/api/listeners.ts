@@ -30,7 +30,7 @@ export interface ListenerState {
 
 export interface ListenerFacts {
   readonly grants: readonly ReferenceGrant[];
-  /** Returns why the Secret, as NAMESPACE/NAME, is no certificate; undefined if it is one. */
+  /** Returns why the Secret, as NAMESPACE/NAME, is not usable as a certificate; undefined if it is. */
   readonly certificateProblem: (secret: string) => string | undefined;
 }
 

@@ -183,7 +183,7 @@ function modifierProblem(
     : undefined;
 }
 
-/** Each type but mirrors occurs once; a redirect has no backends beside it. */
+/** Allows each type of filter once, RequestMirror several times, and a redirect only without backends. */
 function togetherProblem(filters: readonly HttpRouteFilter[], backends: number): ListenerProblem | undefined {
   const types = filters.map(({ type }) => type).filter((type) => type !== 'RequestMirror');
   const twice = types.find((type, index) => types.indexOf(type) !== index);
@@ -191,7 +191,9 @@ function togetherProblem(filters: readonly HttpRouteFilter[], backends: number):
   if (!types.includes('RequestRedirect')) return undefined;
   if (types.includes('URLRewrite'))
     return incompatible('.filters: RequestRedirect and URLRewrite exclude each other');
-  return backends > 0 ? incompatible('.filters: RequestRedirect leaves nothing for backendRefs') : undefined;
+  return backends > 0
+    ? incompatible('.filters: RequestRedirect and backendRefs exclude each other')
+    : undefined;
 }
 
 const incompatible = (message: string): ListenerProblem => ({ reason: 'IncompatibleFilters', message });

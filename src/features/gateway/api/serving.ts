@@ -8,9 +8,9 @@ import type { Gateway, GatewayClass, HttpRoute, ReferenceGrant } from './kinds.t
 import { type ListenerProblem, type ListenerState, listenerStates } from './listeners.ts';
 import { routeProblem } from './route-problem.ts';
 
-/** Each node has one configuration for all namespaces, so that one namespace must not make it too large. */
+/** Limit, because each node has one configuration for all namespaces, which one must not make too large. */
 export const maxMatchesOfNamespace = 2000;
-/** Every location of a host has the patterns of all its routes. */
+/** Lower limit for patterns, because every location of a host repeats the patterns of all its routes. */
 export const maxPatternsOfNamespace = 50;
 
 export interface ServingFacts {
@@ -20,7 +20,7 @@ export interface ServingFacts {
   readonly grants: readonly ReferenceGrant[];
   /** Returns the labels of a namespace; undefined if it does not exist. */
   readonly labelsOf: (namespace: string) => Readonly<Record<string, string>> | undefined;
-  /** Returns why the Secret, as NAMESPACE/NAME, is no certificate; undefined if it is one. */
+  /** Returns why the Secret, as NAMESPACE/NAME, is not usable as a certificate; undefined if it is. */
   readonly certificateProblem: (secret: string) => string | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Serving {
   /** Gateways of this cluster's own classes, the oldest first. */
   readonly gateways: readonly Gateway[];
   readonly listeners: readonly ListenerState[];
-  /** Results for each parent of each route that is one of these Gateways. */
+  /** Results for the parents of each route, as far as they are among these Gateways. */
   readonly attachments: readonly Attachment[];
   /** Problems of routes that are not served at all. */
   readonly refused: ReadonlyMap<HttpRoute, ListenerProblem>;

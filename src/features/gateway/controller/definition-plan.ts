@@ -9,7 +9,7 @@ const managedLabel = 'app.kubernetes.io/managed-by';
 const manager = 'minik8s';
 const versionAnnotation = `${gatewayGroup}/bundle-version`;
 
-/** Returns true for the name of a definition that a cluster has. */
+/** Returns true for the name of a definition of the Gateway API. */
 export const isOwnDefinition = (name: string): boolean =>
   name.endsWith(`.${gatewayGroup}`) && name.slice(0, -gatewayGroup.length - 1) in definitions;
 
@@ -19,8 +19,8 @@ export interface DefinitionChanges {
 }
 
 /**
- * Returns what is missing. A definition of others is left as it is, whatever its version; one that an earlier
- * release of minik8s made is brought to the present version.
+ * Returns the definitions to create and to update. A definition that others created is not changed, whatever
+ * its version; a definition that an earlier release of minik8s created is updated to this version.
  */
 export function planDefinitions(present: readonly CustomResourceDefinition[]): DefinitionChanges {
   const byName = new Map(present.map((definition) => [definition.metadata.name, definition]));

@@ -7,7 +7,7 @@ import { isServed, type ListenerState } from '../api/listeners.ts';
 import type { Serving } from '../api/serving.ts';
 import { supportedFeatures } from './supported-features.ts';
 
-/** A condition before its times. */
+/** A condition without its times. */
 export type Verdict = Pick<Condition, 'type' | 'status'> & {
   readonly reason: string;
   readonly message: string;
@@ -63,7 +63,7 @@ export function planGateway(gateway: Gateway, facts: GatewayFacts): GatewayStatu
   return deepEqual(status, gateway.status) ? undefined : status;
 }
 
-/** Returns the addresses that the Gateway asks for, as far as nodes have them; by default all. */
+/** Returns the addresses that the Gateway requests, as far as nodes have them; by default all. */
 function usableAddresses({ spec }: Gateway, addresses: readonly string[]): readonly string[] {
   const wanted = wantedAddresses(spec);
   return wanted.length === 0 ? addresses : wanted.filter((value) => addresses.includes(value));

@@ -57,7 +57,7 @@ export const gatewayRights: AccountRights = {
 const definitionsKey = 'definitions';
 const classKey = 'class';
 const allKey = 'all';
-/** Releases of Helm are large, and no certificates. */
+/** Selects all Secrets but releases of Helm, which are large and are not certificates. */
 const certificates = { fieldSelector: 'type!=helm.sh/release.v1' };
 const served = { type: gatewayServedType, objects: 'Gateways' };
 
@@ -136,7 +136,8 @@ class GatewayController {
 
   async reconcile(key: ObjectKey): Promise<undefined> {
     if (key === definitionsKey) return this.#keepDefinitions();
-    // Without one of the kinds nothing can be decided; it is a key again once its objects have been listed.
+    // Nothing can be decided before all kinds are served and listed; `keysOfKind` then enqueues the keys
+    // again.
     if (!this.#isComplete()) return;
     if (key === classKey) return this.#keepClass();
     return this.#lookAtAll();
@@ -168,7 +169,7 @@ class GatewayController {
     await tolerate(this.#context.client.resource(gatewayClassResource).create(draft), isAlreadyExists);
   }
 
-  /** The informer of a kind is another one after its definition was made again. */
+  /** Finds the informer at each call: a kind whose definition was created again has another informer. */
   #list<T extends KubeObject>(ref: ResourceRef<T>): readonly T[] {
     return this.#context.informers.informerFor(ref).lister.list();
   }
@@ -230,7 +231,7 @@ const servedText = (nodes: readonly Node[]) =>
 const serviceKey = (route: KubeObject, ref: { readonly namespace?: string; readonly name: string }) =>
   `${ref.namespace ?? route.metadata.namespace}/${ref.name}`;
 
-/** Returns why the Secret is no certificate, as a sentence without its subject. */
+/** Returns why the Secret is not usable as a certificate, as a sentence without its subject. */
 function certificateProblem(secret: Secret | undefined): string | undefined {
   if (!secret) return 'does not exist';
   const pair = secretPair(secret);

@@ -23,7 +23,7 @@ export interface DnsRoutingOptions {
   readonly services: Informer<Service>;
   readonly events: EventRecorder;
   readonly log: Logger;
-  /** Called after each change. */
+  /** Wakes the web server after each change. */
   readonly wake: Wake;
   readonly hosts: HostsBlock;
   /**
@@ -74,7 +74,7 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
       const hosts = routesOf(dnses.lister.list(), (namespace, name) =>
         services.lister.get(`${namespace}/${name}`),
       );
-      // A block is removed if it was written while the setting was on.
+      // While the setting is off, a block that was written earlier is removed.
       await writeHostsBlock(options.hosts, options.writesHosts ? [...names].sort() : []);
       return {
         isNeeded: hosts.length > 0,

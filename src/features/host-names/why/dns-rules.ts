@@ -84,9 +84,8 @@ function portsLine(service: JsonObject | undefined): readonly string[] {
 
 const dnsServed: Rule = {
   kinds: ['dnses.minik8s.io'],
-  symptom:
-    'A host name is not answered by some nodes: PortTaken, WebServerNotStarted, RoutingFailed, NoNodes.',
-  cause: 'Another program of the node has port 80, or the web server of the node does not start.',
+  symptom: 'Some nodes do not serve a host name: PortTaken, WebServerNotStarted, RoutingFailed or NoNodes.',
+  cause: 'Another program of the node uses port 80, or the web server of the node does not start.',
   advice: 'Free the port on the node that is named.',
   find(dns, seen) {
     const trouble = troubleOf(dns);
@@ -100,7 +99,7 @@ const dnsServed: Rule = {
         {
           advice:
             trouble.reason === 'PortTaken'
-              ? 'end the program that has port 80 on the node that is named'
+              ? 'end the program that uses port 80 on the node that is named'
               : 'minik8s doctor on the node that is named shows what its web server lacks',
         },
       ],

@@ -37,7 +37,7 @@ type Fetched = Awaited<ReturnType<HeldImage['fetch']>>;
 export class HeldImages implements ClusterImages {
   readonly #options: HeldImagesOptions;
   readonly #queue = new PQueue({ concurrency: atOnce });
-  /** Images that are being fetched, by digest: pods that need the same one share it. */
+  /** Fetches that are in progress, by digest: pods that need the same image share one. */
   readonly #fetching = new Map<string, Promise<Fetched>>();
   readonly #stop = new AbortController();
   #list: (() => readonly Image[]) | undefined;
@@ -100,7 +100,10 @@ export class HeldImages implements ClusterImages {
     return this.#list?.().find(({ status }) => names.includes(heldTag(status?.content?.config.digest ?? '')));
   }
 
-  /** Asks the API server. A server of an earlier version holds no images, and a waiting node may not ask. */
+  /**
+   * Asks the API server. A server of an earlier version does not have the kind, and a node that does not
+   * belong to the cluster yet may not read it.
+   */
   async #ask(pod: Pod, name: string): Promise<Image | undefined> {
     try {
       return await this.#options.client.resource(imageResource).get(name, '');
@@ -141,7 +144,7 @@ export class HeldImages implements ClusterImages {
   async #fetchNow(image: Image): Promise<Fetched> {
     const { engine, record, runtime, dataDir, clock, log } = this.#options;
     const content = image.status?.content;
-    if (!content) throw new Error('it is being uploaded');
+    if (!content) throw new Error('the image is being uploaded');
     const digest = content.config.digest;
     const tag = heldTag(digest);
     await requireRoom(dataDir, content);
@@ -154,7 +157,7 @@ export class HeldImages implements ClusterImages {
         await fetchImage({ source, content, tag, path, clock, load }, this.#stop.signal);
         const got = await runtime.findImage(tag);
         if (!got || !imageIds(content).includes(got.id))
-          throw new Error(`the engine has made ${got?.id ?? 'no image'} of it instead of ${digest}`);
+          throw new Error(`the engine has made ${got?.id ?? 'no image'} of the archive instead of ${digest}`);
         await this.#keep(image, got);
         return { image: got, from: source.name };
       } catch (error) {
@@ -180,7 +183,9 @@ export class HeldImages implements ClusterImages {
     return [...nodes, { name: 'the master', open: (signal) => fromMaster(name, signal) }];
   }
 
-  /** Records the image as one that came for pods: it is removed in time when nothing uses it. */
+  /**
+   * Records the image as one that was pulled for pods, so that it is removed some time after its last use.
+   */
   async #keep({ metadata, status }: Image, { id }: RuntimeImage): Promise<void> {
     const digest = status?.content?.config.digest ?? '';
     await this.#options.record.pulled(heldTag(digest), id);

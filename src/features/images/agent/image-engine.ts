@@ -19,7 +19,7 @@ export class ImageEngine {
     await drain(answer as AsyncIterable<Uint8Array>, doing);
   }
 
-  /** Returns an archive of an image, as `docker save` makes it; undefined if the engine does not have it. */
+  /** Returns an archive of an image, as `docker save` writes it; undefined if the engine does not have it. */
   async save(name: string): Promise<Readable | undefined> {
     // The engine answers with an empty archive for a missing image, or breaks off.
     if (!(await inspectImage(this.#docker, name))) return undefined;

@@ -26,7 +26,7 @@ export function imageNameProblem(name: string): string | undefined {
   if (!isImageName(name)) return 'is not the name of an image';
   const full = fullImageName(name);
   if (full === undefined) return 'has a digest: load the image under a name with a tag';
-  // Images of functions may be used in their own namespace only; the program makes its own image.
+  // Images of functions may be used in their own namespace only; nodes make the image of minik8s themselves.
   if (isFunctionImage(name) || isOwnImage(name)) return 'is reserved: nodes make this image themselves';
   return undefined;
 }

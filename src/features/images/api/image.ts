@@ -70,7 +70,7 @@ export const imageResource: ResourceDefinition<Image> = {
     {
       name: 'Nodes',
       type: 'integer',
-      description: 'Number of nodes that have it.',
+      description: 'Number of nodes that have the image.',
       cell: ({ status }) => Object.keys(status?.nodes ?? {}).length,
     },
     ageColumn,

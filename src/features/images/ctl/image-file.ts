@@ -47,7 +47,9 @@ export async function readImageFile(reading: Reading): Promise<readonly LocalIma
     images = await readImageArchive(createReadStream(path, { highWaterMark: 256 * 1024, signal }));
   } catch (error) {
     signal.throwIfAborted();
-    throw new Error(`${path} is no archive of an image as docker save makes it: ${(error as Error).message}`);
+    throw new Error(
+      `${path} is not an archive of images as docker save writes it: ${(error as Error).message}`,
+    );
   }
   const found: LocalImage[] = [];
   for (const image of images) found.push(await localImage(reading, image));
@@ -70,7 +72,7 @@ async function localImage(reading: Reading, image: ArchivedImage): Promise<Local
   return { names, content: { config: { digest: config.digest, size: config.size }, layers }, blobs };
 }
 
-/** Returns the bytes of a layer, uncompressed into the directory where it is compressed. */
+/** Returns the bytes of a layer; a compressed layer is first uncompressed into the directory. */
 async function layerBytes({ path, directory, signal }: Reading, layer: ArchivedLayer): Promise<BlobBytes> {
   const { offset, size, digest, diffId } = layer;
   if (digest === diffId) return { path, offset, size };
@@ -99,7 +101,7 @@ async function layerBytes({ path, directory, signal }: Reading, layer: ArchivedL
   return { path: target, offset: 0, size: expanded };
 }
 
-/** Returns what uncompresses the bytes, by how they begin; undefined for anything else. */
+/** Returns a stream that uncompresses the layer, by its first bytes; undefined for an unknown format. */
 async function decompressor(path: string, offset: number) {
   await using file = await open(path);
   const { buffer } = await file.read(Buffer.alloc(4), 0, 4, offset);

@@ -45,7 +45,7 @@ export const load: Verb = {
     const { words } = context.flags;
     if (words.length === 0) throw new UsageError('ctl image load: say which image: NAME or FILE.tar');
     if (context.flags.given('name') && words.length > 1)
-      throw new UsageError('ctl image load: --name goes with one image');
+      throw new UsageError('ctl image load: --name can be given for one image only');
     await using directory = await makeTemporaryFolder(tmpdir(), 'minik8s-image-');
     for (const word of words) await loadWord(context, word, directory.path);
   },

@@ -57,7 +57,7 @@ async function attempt(sending: Sending, path: string, image: LocalImage) {
 }
 
 /**
- * Returns true for a failure that another attempt may not have: no connection, too many requests, a
+ * Returns true for a failure after which another attempt may succeed: no connection, too many requests, a
  * restart.
  */
 function isPassing(error: unknown): boolean {
@@ -91,7 +91,7 @@ async function sendPiece(sending: Sending, path: string, bytes: BlobBytes, at: n
   {
     await using file = await open(bytes.path);
     const { bytesRead } = await file.read(piece, 0, piece.length, bytes.offset + at);
-    if (bytesRead < piece.length) throw new Error(`${bytes.path} has changed while it was read`);
+    if (bytesRead < piece.length) throw new Error(`${bytes.path} changed while it was being read`);
   }
   const digest = createHash('sha256').update(piece).digest('base64');
   const answer = await sending.cluster.open({

@@ -44,7 +44,7 @@ export function sendArchive(parts: ArchiveParts): Handler {
   };
 }
 
-/** Opens the archive here or at a node, whose size is not known. Throws 503 if it is nowhere. */
+/** Opens the archive here, or at a node, which does not report its size. Throws 503 if there is none. */
 async function opened(
   { store, nodeConnection }: ArchiveParts,
   image: Image,

@@ -84,7 +84,7 @@ export class ImageChores {
   }
 }
 
-/** Another write has changed the Image: the next round decides again. */
+/** Ignores that another write has changed the Image: the next round decides again. */
 async function unlessChanged(work: Promise<unknown>): Promise<void> {
   try {
     await work;

@@ -33,7 +33,7 @@ export class ImageObjects {
     return this.#server.cache.list(storagePrefix(imageResource)).map(({ object }) => object as Image);
   }
 
-  /** Applies a merge patch to the status; throws Conflict if the Image is another one or has another spec. */
+  /** Applies a merge patch to the status; throws Conflict if the Image has changed since it was read. */
   async patchStatus({ metadata }: Image, status: object): Promise<Image> {
     const { name, uid, resourceVersion } = metadata;
     const patch = { metadata: { uid, resourceVersion }, status };
@@ -41,7 +41,7 @@ export class ImageObjects {
     return (await answer.json()) as Image;
   }
 
-  /** Gives the spec back the content that pods get, which ends an upload of another one. */
+  /** Restores the content that pods get in the spec, which ends an upload of other content. */
   async revert({ metadata, status }: Image): Promise<void> {
     const { name, uid, resourceVersion } = metadata;
     const { config, layers } = status?.content ?? {};

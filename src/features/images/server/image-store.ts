@@ -18,7 +18,7 @@ export interface ImageStore {
   /**
    * Appends a piece, and verifies a complete blob. Resolves to the number of bytes that have arrived. Throws
    * UploadError when the piece does not begin where the last one ended, or the complete blob has another
-   * digest or is no layer; the blob then begins anew.
+   * digest or is not a layer; the upload of such a blob then starts from the beginning.
    */
   append(blob: ImageBlob, offset: number, piece: Uint8Array, kind: BlobKind): Promise<number>;
   /** Reads a small blob. */

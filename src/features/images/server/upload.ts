@@ -70,7 +70,9 @@ async function announce({ store, objects }: UploadParts, image: Image): Promise<
 
 const namesOf = (images: readonly Image[]) => images.map(({ spec }) => spec.image).join(', ');
 
-/** 507 is HTTP's status for a full disk; Kubernetes has no reason for it. */
+/**
+ * Throws 507, HTTP's status for a full disk, if there is no room. Kubernetes has no reason for this status.
+ */
 async function requireRoom(store: ImageStore, bytes: number): Promise<void> {
   const problem = bytes > 0 ? await store.roomProblem(bytes) : undefined;
   if (problem !== undefined) throw noRoom(problem);
@@ -116,7 +118,8 @@ async function appended(
 }
 
 /**
- * Reads a piece, and compares it with its Content-Digest (RFC 9530). Throws before more than a piece is held.
+ * Reads a piece, and compares it with its Content-Digest (RFC 9530). Throws before memory holds more than the
+ * maximum of a piece.
  */
 async function pieceOf({ body, headers }: Request): Promise<Uint8Array> {
   const expected = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]{43}=):/.exec(headers.get('content-digest') ?? '')?.[1];
@@ -172,7 +175,7 @@ function withoutOthers(holders: Readonly<Record<string, string>> = {}, digest: s
   );
 }
 
-/** Throws unless the configuration is one of linux, with exactly the layers of the spec. */
+/** Throws unless the configuration is for linux and names exactly the layers of the spec. */
 function checkedConfig({ spec }: Image, bytes: Buffer): { readonly architecture: string } {
   let config: { architecture?: unknown; os?: unknown; rootfs?: { diff_ids?: unknown } };
   try {

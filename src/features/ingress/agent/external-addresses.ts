@@ -5,7 +5,7 @@ import { addressKind } from '../../../base/addresses.ts';
 /** Resolves to the addresses of a name. Rejects if there are none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
-/** Returns a function that asks this DNS server. */
+/** Returns a function that queries this DNS server. */
 export function resolverOf(server: string): Resolve {
   const resolver = new Resolver({ timeout: 2000, tries: 1 });
   resolver.setServers([server]);

@@ -89,9 +89,9 @@ class Routing {
     this.#ingresses.addEventHandler({
       onAdd: onChange,
       onDelete: onChange,
-      // The status changes with the nodes.
+      // A change of the status alone is ignored: the status changes with the nodes.
       onUpdate: (now, old) => {
-        if (asked(now) !== asked(old)) wake.call();
+        if (servedParts(now) !== servedParts(old)) wake.call();
       },
     });
     this.#classes.addEventHandler(always);
@@ -167,7 +167,7 @@ function fileOf(secret: Secret | undefined): { readonly name: string; readonly p
 const serviceOfSlice = ({ metadata: { namespace, labels } }: EndpointSlice) =>
   `${namespace}/${labels?.[serviceNameLabel] ?? ''}`;
 
-const asked = ({ metadata, spec }: Ingress) =>
+const servedParts = ({ metadata, spec }: Ingress) =>
   JSON.stringify([spec, metadata.annotations, metadata.deletionTimestamp, metadata.uid]);
 
 const nothingToServe: IngressServed = { reason: 'NothingToServe', message: 'there is no Ingress' };
@@ -191,7 +191,7 @@ function stateReports({ onState, events, log, nodeName }: IngressRoutingOptions)
     metadata: { name: nodeName, uid: nodeName, resourceVersion: '', creationTimestamp: '' },
   };
   let lastProblem = '';
-  const say = (message: string) => {
+  const report = (message: string) => {
     if (message === lastProblem) return;
     lastProblem = message;
     if (message === '') return log.info('Ingresses are served again');
@@ -203,12 +203,12 @@ function stateReports({ onState, events, log, nodeName }: IngressRoutingOptions)
       const state = stateOf(isNeeded, result);
       onState(state);
       const hasProblem = isNeeded && (result.httpsProblem !== undefined || result.refused.length > 0);
-      say(hasProblem ? state.message : '');
+      report(hasProblem ? state.message : '');
     },
     failed(error: unknown): void {
       const message = errorMessage(error);
       onState({ reason: error instanceof NotServedError ? error.reason : 'RoutingFailed', message });
-      say(`Ingresses are not served: ${message}`);
+      report(`Ingresses are not served: ${message}`);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The Secrets that Ingresses name, each watched separately: a node may read no others. */
+/** The Secrets that Ingresses or Gateways name, each watched separately: a node may read no others. */
 import { type Secret, secretResource } from '../../../api/core/v1/secret.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Logger } from '../../../base/log.ts';

@@ -1,6 +1,6 @@
 /**
- * Readers of the values of annotations. Pure. Each returns the value, or throws an Error that says what is
- * expected. What they return is safe in a web server's configuration.
+ * Readers of the values of annotations. Pure. Each returns the value, or throws an Error that states what is
+ * expected. The returned values are safe in a web server's configuration.
  */
 import { isAddress, isCIDR } from '../../../base/addresses.ts';
 
@@ -43,7 +43,7 @@ export function bytes(value: string): number {
 
 const maxRanges = 100;
 
-/** Returns ranges of addresses, without the empty list. */
+/** Returns ranges of addresses, at least one. */
 export function ranges(value: string): readonly string[] {
   const all = value.split(',').map((one) => one.trim());
   if (all.length > maxRanges) throw expected(`no more than ${maxRanges} ranges`);

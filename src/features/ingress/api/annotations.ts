@@ -1,6 +1,6 @@
 /**
- * The annotations of ingress-nginx that Ingresses are served with. Pure. A value that is not understood is
- * reported, and the default holds; if it protects something, the Ingress is not served.
+ * The annotations of ingress-nginx that Ingresses are served with. Pure. A value that cannot be read is
+ * reported, and the default is used; an Ingress is not served if the annotation protects something.
  */
 import {
   bytes,
@@ -57,7 +57,7 @@ export const servedAnnotations: readonly string[] = Object.keys(readers).sort();
 /** Other names of an annotation. */
 const aliases: Readonly<Record<string, Name>> = { 'allowlist-source-range': 'whitelist-source-range' };
 
-/** Annotations whose default is what happens anyway. */
+/** Annotations without an effect, with the values for which that is right: they state what happens anyway. */
 const without: Readonly<Record<string, readonly string[]>> = {
   'service-upstream': ['true'],
   'affinity-mode': ['balanced', 'persistent'],

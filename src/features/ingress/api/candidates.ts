@@ -1,4 +1,4 @@
-/** The paths that one Ingress asks for, by its rules and its default backend. Pure. */
+/** The paths of one Ingress, from its rules and its default backend. Pure. */
 import type { Ingress } from '../../../api/networking/v1/ingress.ts';
 import type { Annotations } from './annotations.ts';
 import type { Candidate } from './candidate.ts';
@@ -43,7 +43,7 @@ function matchOf({ path = '', pathType }: RulePath, annotations: Annotations): C
   return pathType === 'Exact' ? { type: 'Exact', path: full } : { type: 'Prefix', path: withoutSlash(full) };
 }
 
-/** Paths are patterns as soon as an annotation needs it; a path without special characters stays a Prefix. */
+/** Returns true for a pattern: any path with use-regex; with rewrite-target, one with special characters. */
 const isPattern = (path: string, annotations: Annotations) =>
   annotations['use-regex'] === true ||
   (annotations['rewrite-target'] !== undefined && /[$()[\]{}*+?|\\^]/.test(path));

@@ -3,7 +3,10 @@
 import type { EndpointSlice } from '../../../api/discovery/v1/endpoint-slice.ts';
 import { addressKind } from '../../../base/addresses.ts';
 
-/** Returns addresses with ports: of the ready endpoints, or of those that end if no other is left; sorted. */
+/**
+ * Returns addresses with ports, sorted: of ready endpoints; without any, of terminating ones that still
+ * serve.
+ */
 export function usableEndpoints(slices: readonly EndpointSlice[], portName: string): readonly string[] {
   const all = slices.flatMap((slice) => endpointsOf(slice, portName));
   const ready = all.filter(({ conditions }) => conditions?.ready !== false);
@@ -18,7 +21,7 @@ function endpointsOf({ addressType, endpoints, ports }: EndpointSlice, portName:
   if (port === undefined || addressType === 'FQDN') return [];
   return endpoints.map(({ addresses, conditions }) => ({
     conditions,
-    // Other kinds lead to the node itself: the web server runs in the machine's own network.
+    // Addresses of other kinds lead to the node itself: the web server runs in the machine's own network.
     places: addresses.filter((one) => addressKind(one) === 'unicast').map((one) => withPort(one, port)),
   }));
 }

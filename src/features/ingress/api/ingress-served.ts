@@ -41,8 +41,8 @@ export function servedAddresses(nodes: readonly Node[], type = ingressServedType
 }
 
 /**
- * Returns why no node serves Ingresses, in the words of the first node by name that says so; undefined while
- * one serves them, or none has tried.
+ * Returns why no node serves Ingresses, with the report of the first node by name; undefined if a node serves
+ * them, or if no node has reported that it does not.
  */
 export function notServedProblem(
   nodes: readonly Node[],

@@ -3,7 +3,9 @@
  * other, so that a pattern such as `(a+)+$` occupies a worker for seconds. Pure.
  */
 
-/** More repetitions without a maximum make the time of a match grow with a higher power of the length. */
+/**
+ * Limit for repetitions without a maximum: with each, matching takes time of a higher power of the length.
+ */
 const maxRepetitions = 3;
 const maxLength = 512;
 const maxCount = 100;
@@ -13,7 +15,7 @@ export function patternProblem(pattern: string): string | undefined {
   return pattern.startsWith('/') ? expressionProblem(pattern) : "must begin with '/'";
 }
 
-/** Returns why an expression for any text is rejected, in the same form. */
+/** Returns why an expression for any text, not only for a path, is rejected; undefined if it is allowed. */
 export function expressionProblem(pattern: string): string | undefined {
   if (pattern.length > maxLength) return `must have no more than ${maxLength} characters`;
   return new PatternReader(pattern).problem();

@@ -2,7 +2,7 @@
 
 const plain = /^\/[A-Za-z0-9._~!'()*+,;=:@&/-]*$/;
 
-/** Returns why a path that is no pattern is not served; undefined if it is. */
+/** Returns why a path, which is not a pattern, cannot be served; undefined if it can. */
 export function pathProblem(path: string): string | undefined {
   if (path.length > 1024) return 'must have no more than 1024 characters';
   if (!plain.test(path))

@@ -12,7 +12,7 @@ export type Target =
 
 /**
  * Returns the target, or the problem. `service` is the Service that the backend names, in the namespace of
- * the Ingress; `needsEndpoints`: a client is kept at one of them.
+ * the Ingress; `needsEndpoints` is true if each client has to stay at one endpoint.
  */
 export function targetOf(
   { service: named, resource }: Backend,

@@ -11,7 +11,7 @@ const instead = 'the default certificate is served';
 
 /**
  * Returns what is wrong with the Secret, as a sentence without its subject; undefined if nothing is. A
- * certificate that has ended, or that is for other hosts, is served all the same.
+ * certificate that has expired, or that is for other hosts, is served all the same.
  */
 export function certificateProblem(
   secret: Secret | undefined,

@@ -21,7 +21,9 @@ export interface ProblemFacts {
   readonly claims: Claims;
   readonly uses: readonly CertificateUse[];
   readonly serviceOf: (namespace: string, name: string) => Service | undefined;
-  /** Returns why the Secret, as NAMESPACE/NAME, is no certificate for the hosts; undefined if it is. */
+  /**
+   * Returns the problem of the Secret (NAMESPACE/NAME) as a certificate for the hosts; undefined for none.
+   */
   readonly certificateProblem: (secret: string, hosts: readonly string[]) => string | undefined;
 }
 

@@ -42,14 +42,14 @@ export const ingressRights: AccountRights = {
 /** Key under which the class is kept, and one under which all Ingresses are looked at together. */
 const classKey = 'class';
 const allKey = 'all';
-/** Releases of Helm are large, and no certificates. */
+/** Selects all Secrets but releases of Helm, which are large and are not certificates. */
 const certificates = { fieldSelector: 'type!=helm.sh/release.v1' };
 
 export function ingressController(context: ControllerContext): ControllerDefinition {
   const controller = new IngressController(context);
   return {
     name: 'ingress',
-    // All Ingresses are one thing: which of them has a path depends on the others.
+    // One worker reconciles all Ingresses together: which of them has a path depends on the others.
     workers: 1,
     watches: [
       watched(ingressResource, () => [allKey]),

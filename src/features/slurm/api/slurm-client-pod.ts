@@ -22,7 +22,8 @@ export const slurmConnectionKeys = [
 ] as const;
 
 /**
- * Returns the name of the Lease, limited to 253 characters, which the name of a Secret may have by itself.
+ * Returns the name of the Lease, cut to 253 characters, because the name of a Secret alone may have that
+ * many.
  */
 export const slurmClientLease = (secretName: string) =>
   `minik8s-slurm.${secretName}`.slice(0, 253).replace(/[.-]+$/, '');

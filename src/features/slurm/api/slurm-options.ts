@@ -39,7 +39,7 @@ const maxOptionLength = 512;
 export function argumentProblem(word: string): string | undefined {
   const [, name = '', value = ''] = /^--([a-z][a-z-]*)(?:=(.*))?$/s.exec(word) ?? [];
   if (name === '') return 'must be one option with its value, such as --constraint=a100';
-  if (!Object.hasOwn(free, name)) return `--${name} is no option that a job may have here`;
+  if (!Object.hasOwn(free, name)) return `--${name} is not an option that a job may have here`;
   if (word.length > maxOptionLength) return `must have no more than ${maxOptionLength} characters`;
   return /^[\x20-\x7e]*$/.test(value) ? undefined : 'must be printable ASCII';
 }
@@ -63,7 +63,7 @@ const maxTasks = 10_000;
 const arrayPart = /^(\d{1,7})(?:-(\d{1,7})(?::(\d{1,7}))?)?$/;
 
 export function arrayProblem(array: string): string | undefined {
-  const rule = 'must be numbers and ranges as sbatch has them, such as 0-9, 1,3,5-7, 0-15:4 or 0-99%2';
+  const rule = 'must be numbers and ranges in the form of sbatch, such as 0-9, 1,3,5-7, 0-15:4 or 0-99%2';
   const [, list = '', atOnce] = /^([^%]{1,1000})(?:%(\d{1,7}))?$/.exec(array) ?? [];
   if (list === '' || Number(atOnce ?? 1) < 1) return rule;
   let count = 0;

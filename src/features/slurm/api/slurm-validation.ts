@@ -135,7 +135,7 @@ function validateFiles({ files = [], filesFrom = [], script = '' }: Spec): Statu
   );
   const bytes = sizes.reduce((sum, size) => sum + size, Buffer.byteLength(script));
   if (bytes > maxSlurmBytes) {
-    const rule = `all files together may not be more than ${maxSlurmBytes} bytes, they are ${bytes}`;
+    const rule = `all files together may not be more than ${maxSlurmBytes} bytes, but are ${bytes}`;
     causes.push(invalidTogetherCause('spec.files', rule));
   }
   return causes;
@@ -165,7 +165,9 @@ function fileAbove(path: string, paths: ReadonlySet<string>): string | undefined
 function pathCauses(at: string, path: string): StatusCause[] {
   const problem =
     pathProblem(path) ??
-    (path.split('/', 1)[0] === ownFolder ? `must not be in ${ownFolder}, which the client has` : undefined);
+    (path.split('/', 1)[0] === ownFolder
+      ? `must not be in ${ownFolder}, the folder of the client`
+      : undefined);
   return problem === undefined ? [] : [invalidCause(at, path, problem)];
 }
 
@@ -224,7 +226,7 @@ function validateEnvironment({ environment = {} }: Spec): StatusCause[] {
     const at = `spec.environment[${name}]`;
     const causes = nameCauses(at, name, checkCIdentifier);
     if (/^(?:SLURM|SBATCH)_/.test(name))
-      causes.push(forbiddenCause(at, 'names with SLURM_ or SBATCH_ in front are set by Slurm'));
+      causes.push(forbiddenCause(at, 'names that begin with SLURM_ or SBATCH_ are set by Slurm'));
     if (value.length > maxTextLength) causes.push(tooLongCause(at, maxTextLength));
     if (value.includes('\0')) causes.push(invalidTogetherCause(at, 'must not contain NUL'));
     return causes;

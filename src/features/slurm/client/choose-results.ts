@@ -12,8 +12,8 @@ const maxFiles = 500;
 const maxNames = 128 * 1024;
 
 /**
- * Returns the fault of a file name. The host's names are decoded as UTF-8 here, so that an invalid name has
- * no further description.
+ * Returns the fault of a file name. Names from the host were decoded as UTF-8 before, so the bytes of an
+ * invalid name are lost and cannot be shown.
  */
 const nameFault = (path: string): string | undefined =>
   /[\p{Cc}\ufffd]/u.test(path) ? 'its name is not UTF-8, or has control characters' : undefined;
@@ -42,7 +42,10 @@ export function chooseResults(
     total += file.size;
     names += Buffer.byteLength(file.path);
     if (total > limit)
-      dropped.push({ ...file, reason: `all results together may have ${limit} bytes (resultsLimit)` });
+      dropped.push({
+        ...file,
+        reason: `all results together may have at most ${limit} bytes (resultsLimit)`,
+      });
     else if (fetched.length === maxFiles) dropped.push({ ...file, reason: `more than ${maxFiles} files` });
     else if (names > maxNames)
       dropped.push({ ...file, reason: `all paths together have more than ${maxNames} bytes` });

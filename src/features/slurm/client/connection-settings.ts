@@ -31,7 +31,7 @@ export function connectionSettings(data: Readonly<Record<string, string>>): Conn
   if (!/^[A-Za-z0-9.:_-]{1,253}$/.test(host))
     return 'host in the Secret is neither a host name nor an IP address';
   if (!/^[1-9]\d{0,4}$/.test(port) || Number(port) > 65_535)
-    return 'port in the Secret is no number from 1 to 65535';
+    return 'port in the Secret is not a number from 1 to 65535';
   if (password === undefined && privateKey === undefined)
     return 'the Secret has neither password nor privateKey';
   // A trailing newline usually comes from a file that ends with one.

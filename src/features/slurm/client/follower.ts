@@ -45,7 +45,7 @@ export class Follower {
   #lastAccount = Number.NEGATIVE_INFINITY;
   #hurry = false;
   readonly #wake = new Wake();
-  /** True while no job is followed: only then does a wake end the rest. */
+  /** True while no job is followed: only then does `wake` end the pause. */
   #isIdle = false;
 
   constructor(options: FollowerOptions) {
@@ -125,7 +125,7 @@ export class Follower {
     const answer = await host.run('ask', accountScript(missing.map(({ status }) => status.jobID ?? '')));
     const disabled = answer.code !== 0 && /disabled|not found/i.test(answer.stderr);
     if (answer.code !== 0 && !disabled) {
-      log.warn('sacct does not answer', { why: answer.stderr.trim().slice(0, 500) });
+      log.warn('sacct has failed', { why: answer.stderr.trim().slice(0, 500) });
       return;
     }
     const accounts = Map.groupBy(accountLines(answer.stdout), ({ id }) => id);

@@ -26,7 +26,7 @@ export class JobEntry {
   /** Time at which the job was first missing in Slurm. */
   unknownSince: number | undefined;
   forgotten = false;
-  /** True if there is an answer that the status does not include yet. */
+  /** True if Slurm has answered and the status does not include the answer yet. */
   answered = false;
 
   step: Step = 'none';

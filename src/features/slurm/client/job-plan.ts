@@ -32,7 +32,8 @@ export type StopReason = (typeof stopReasons)[number];
 export function nextStep(job: SlurmJob, status: SlurmJobStatus, now: number): Step {
   if (job.deleting) return 'discard';
   if (isFinished(status)) return 'none';
-  // Unknown: the fetch failed and is retried.
+  // The files are fetched until the condition states whether they were fetched; it is Unknown after a failed
+  // fetch.
   if (status.phase === 'Fetching')
     return (conditionOf(status, 'ResultsFetched')?.status ?? 'Unknown') === 'Unknown' ? 'fetch' : 'cleanUp';
   // The job was cancelled already; Slurm reports how it ended.

@@ -205,7 +205,7 @@ export class JobSteps {
     const [first = '', ...rest] = answer.split('\n');
     const jobID = /^id (\d{1,20})$/.exec(first)?.[1];
     if (jobID !== undefined) {
-      const message = `Slurm has taken it as job ${jobID}`;
+      const message = `Slurm has accepted it as job ${jobID}`;
       const status = this.#with(entry, { type: 'Submitted', status: 'True', reason: 'Submitted', message });
       await this.write(entry, { ...status, phase: 'Submitted', jobID, state: 'PENDING' });
       return true;
@@ -222,10 +222,10 @@ export class JobSteps {
       throw new NotNow(
         'Submitted',
         'Unsettled',
-        `Slurm did not answer sbatch; whether it has the job is looked up again within ${settleSeconds} s`,
+        `Slurm did not answer sbatch; the client finds out within ${settleSeconds} s whether Slurm has the job`,
       );
     if (first !== 'refused')
-      throw new NotNow('Submitted', 'HostFailed', `the host answers: ${answer.slice(0, 500)}`);
+      throw new NotNow('Submitted', 'HostFailed', `unexpected answer of the host: ${answer.slice(0, 500)}`);
     const message = rest.join('\n').trim();
     if (isForNow(message))
       throw new NotNow(
@@ -275,6 +275,7 @@ export class JobSteps {
     else await this.write(entry, this.#with(entry, { type: 'Failed', status: 'Unknown', reason, message }));
     return true;
   }
+
   async #stop({ job, status }: JobEntry): Promise<void> {
     const answer = await this.#run('ask', cancelScript(job, status.jobID), 'Failed');
     if (answer.trim() !== 'ended')

@@ -10,8 +10,8 @@ import { Lane } from './lanes.ts';
 import { ConnectionError, type ConnectionFault, type Ran, SshConnection } from './ssh.ts';
 
 /**
- * Channels per lane: seven, and one for SFTP; sshd allows ten (MaxSessions). Builds and submissions to a full
- * queue do not block queries.
+ * Maximum number of channels of each lane: seven in all, and one more for SFTP, while sshd allows ten
+ * (MaxSessions). Builds and submissions to a full queue do not block queries.
  */
 const widths = { ask: 3, submit: 2, build: 2 } as const;
 export type LaneName = keyof typeof widths;

@@ -1,4 +1,6 @@
-/** Part of a growing file that is copied: its beginning while it grows, its end after it has ended. */
+/**
+ * Part of a growing file that is copied: its beginning while the job runs, its end after the job has ended.
+ */
 import { maxSlurmChunk } from '../api/slurm-file.ts';
 
 export type Piece = { readonly from: number; readonly to: number } | { readonly text: string };

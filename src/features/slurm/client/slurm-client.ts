@@ -165,7 +165,8 @@ class SlurmClient {
 
   async #failed(entry: JobEntry, error: unknown): Promise<void> {
     const { clock, log } = this.#options;
-    // The state of the connection describes its fault; the wait for the next connection is the pause.
+    // The state of the connection reports the fault. No pause is needed: the next step waits for a
+    // connection.
     const delay = error instanceof ConnectionError ? 0 : entry.backoff.next();
     const { namespace, name } = entry.job;
     log.warn('a step of a job has failed', {

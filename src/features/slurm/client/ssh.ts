@@ -47,7 +47,7 @@ export class SshConnection {
   readonly over: Promise<ConnectionError>;
   readonly #lost: (error: ConnectionError) => void;
   #ended: ConnectionError | undefined;
-  /** Rejects each request without an answer. A reaction to `over` would hold every request until the end. */
+  /** Rejects each request without an answer. Reactions to `over` would keep answered requests in memory. */
   readonly #unanswered = new Set<(error: ConnectionError) => void>();
 
   private constructor(client: Client) {

@@ -12,7 +12,7 @@ export interface ConnectionState {
   readonly jobs: readonly SlurmJob[];
   /** Client pods, including ended and terminating ones. */
   readonly pods: readonly Pod[];
-  /** Looked up only while a job is being deleted; undefined if it was not looked up. */
+  /** True if the connection's Secret exists; undefined unless a job is being deleted. */
   readonly secretIsThere: boolean | undefined;
   /** True if nothing can be created in the namespace any more. */
   readonly namespaceEnds: boolean;

@@ -1,6 +1,6 @@
 /**
- * Runs a client pod for each connection that SlurmJobs of a namespace name, while one of them is not
- * finished.
+ * Runs a client pod for each connection to which SlurmJobs of a namespace refer, as long as one of these jobs
+ * is not finished.
  */
 
 import { isPodActive } from '../../../api/core/v1/pod/conditions.ts';
@@ -95,8 +95,8 @@ class SlurmClients {
   }
 
   /**
-   * Returns the connections of the namespace, because a deleted object that all clients need is restored with
-   * each of them.
+   * Returns the connections in the namespace of an object that all their clients need: the reconcile of each
+   * connection creates the object again after it was deleted.
    */
   connectionsBeside({ metadata }: KubeObject): readonly ObjectKey[] {
     return [...new Set(this.#jobs.list(metadata.namespace).flatMap(connectionOfJob))];

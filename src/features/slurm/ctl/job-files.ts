@@ -77,7 +77,7 @@ export interface LogOptions {
   readonly following: boolean;
 }
 
-/** Rejects if the named file does not exist after everything was printed. */
+/** Prints the output of a job. Rejects at the end if the named file does not exist. */
 export async function printSlurmLog(
   io: Io,
   cluster: Cluster,
@@ -149,7 +149,7 @@ export async function writeResults(cluster: Cluster, job: JsonObject, folder: st
   for (const [path, size] of sizes)
     if (written.get(path) !== size)
       throw new Error(
-        `${join(folder, path)} is not whole: the cluster has ${written.get(path)} of ${size} bytes`,
+        `${join(folder, path)} is incomplete: the cluster has ${written.get(path)} of ${size} bytes`,
       );
   return [...sizes.keys()];
 }
@@ -157,6 +157,7 @@ export async function writeResults(cluster: Cluster, job: JsonObject, folder: st
 /** The server has checked the path, but a path from a server is checked again before it is written. */
 function checkedPath(path: string): string {
   const isBelow = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-  if (!isBelow || path.includes('\0')) throw new Error(`${JSON.stringify(path)} is no path below a folder`);
+  if (!isBelow || path.includes('\0'))
+    throw new Error(`${JSON.stringify(path)} is not a path below a folder`);
   return path;
 }

@@ -1,4 +1,4 @@
-/** `ctl logs slurmjob/NAME`: the output of a job, which is kept in objects, one file a stream. */
+/** `ctl logs slurmjob/NAME`: prints the output of a job, which SlurmFiles contain. */
 import { UsageError } from '../../../base/usage-error.ts';
 import type { PrintLog } from '../../../cli/verb.ts';
 import { printSlurmLog } from './job-files.ts';

@@ -42,7 +42,7 @@ export const slurmFlags = under('The job', {
     type: 'string',
     hint: 'TIME',
     about: 'time limit of the job, such as 1:30:00',
-    usual: 'that of the partition',
+    usual: 'the limit of the partition',
   },
 });
 

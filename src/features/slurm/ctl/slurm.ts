@@ -58,7 +58,7 @@ const results: Verb = {
   async run(context) {
     const { flags, io, report } = context;
     const folder = flags.text('output');
-    if (!folder) throw new UsageError('ctl slurm results: say where to: -o DIR');
+    if (!folder) throw new UsageError('ctl slurm results: give the directory: -o DIR');
     const target = await targetOf(context, 'results');
     const cluster = context.cluster();
     const job = await cluster.get(targetPath(target));

@@ -26,7 +26,7 @@ const slurmConnection: Rule = {
   kinds: ['slurmjobs.minik8s.io'],
   symptom: 'A SlurmJob stays Waiting: the login host is not reached, or does not accept the user.',
   cause:
-    'The Secret of the connection does not exist or is wrong, the host key is unknown, or the host is away.',
+    'The Secret of the connection does not exist or is wrong, the host key is unknown, or the host cannot be reached.',
   advice: 'Correct the Secret: host, user, password or privateKey, knownHosts.',
   find(job, seen) {
     if (hasEnded(job)) return undefined;
@@ -110,7 +110,7 @@ const slurmFailed: Rule = {
       mend: [
         {
           command: command`logs slurmjob/${name}${inNamespace({ namespace })}`,
-          about: 'shows its output; correct what it says',
+          about: 'shows its output, which may name the fault',
         },
         again(job, 'and create it again, when the cause is mended'),
       ],
@@ -136,11 +136,12 @@ const slurmWaiting: Rule = {
   },
 };
 
-/** Steps before and after the job that are tried again. */
+/** Finds a step before or after the job that fails and is tried again. */
 const slurmStep: Rule = {
   kinds: ['slurmjobs.minik8s.io'],
   symptom: 'A SlurmJob stays Uploading, Building, Submitted or Fetching.',
-  cause: 'A step fails and is tried again: Slurm is away, its queue is full, or the host rejects files.',
+  cause:
+    'A step fails and is tried again: Slurm does not answer, its queue is full, or the host rejects files.',
   advice: 'Mend what the message names; the step is tried again by itself.',
   find(job) {
     if (hasEnded(job)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The files of each watched folder that have been reported, on disk: one file per FolderWatch, written whole
- * and in one step.
+ * Stores on disk which files of each watched folder have been reported: one file for each FolderWatch, which
+ * is replaced as a whole.
  */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

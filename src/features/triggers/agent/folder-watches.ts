@@ -82,7 +82,7 @@ export class FolderWatches implements ReflectorSink<FolderWatch> {
     this.#tidied = Promise.all([this.#tidied, ...gone.map(({ done }) => done)])
       .then(work)
       .catch((error) =>
-        this.#options.log.warn('cannot remove the memory of folders', {
+        this.#options.log.warn('cannot remove the records of folders that are no longer watched', {
           error: errorMessage(error),
         }),
       );

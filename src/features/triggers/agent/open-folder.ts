@@ -2,7 +2,7 @@
  * Opens and lists a folder into which other programs write. A path is resolved first and compared with the
  * folders that the node allows. Then each part of it is opened from the one before without following links,
  * so that the checked folder is the one that is opened. Within the folder, links do not count as files, and
- * no path leads through one.
+ * no path leads through a link.
  */
 import { constants, type FileHandle, lstat, open, opendir, realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -112,7 +112,7 @@ async function listInto(
   files: Map<string, FoundFile>,
   counts: Counts,
 ): Promise<void> {
-  if (++counts.folders > maxFolders) throw tooMany(`folders; at most ${maxFolders} are watched`);
+  if (++counts.folders > maxFolders) throw tooMany(`folders: at most ${maxFolders} are watched`);
   await options.onFolder(path, folder);
   const { names, folders } = await entriesOf(folder, options, files.size, counts);
   await lookAtAll(path, folder, names, files);
@@ -151,17 +151,17 @@ async function entriesOf(
     // A name that is not UTF-8 cannot be reported.
     if (entry.name.includes(notUtf8)) counts.unnamed++;
     else if (known + names.push(entry.name) > maxFiles)
-      throw tooMany(`files; at most ${maxFiles} are watched`);
+      throw tooMany(`files: at most ${maxFiles} are watched`);
   }
   return { names, folders };
 }
 
 function countEntry(counts: Counts): void {
-  if (++counts.entries > maxEntries) throw tooMany(`entries; at most ${maxEntries} are checked`);
+  if (++counts.entries > maxEntries) throw tooMany(`entries: at most ${maxEntries} are checked`);
 }
 
 const below = (path: string, name: string) => (path === '' ? name : `${path}/${name}`);
-const tooMany = (what: string) => new FolderProblem('TooManyFiles', `it has more ${what}`);
+const tooMany = (what: string) => new FolderProblem('TooManyFiles', `it has too many ${what}`);
 
 async function lookAt(folder: FileHandle, name: string): Promise<FoundFile | undefined> {
   try {
@@ -190,7 +190,9 @@ async function openEntry(folder: FileHandle, name: string, flags: number): Promi
   }
 }
 
-/** Returns the content of the file in that state; undefined when its state has changed. */
+/**
+ * Returns the content of a file that is still in the state of `mark`; undefined when the file has changed.
+ */
 export async function readContent(
   folder: FileHandle,
   path: string,

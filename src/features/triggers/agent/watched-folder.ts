@@ -57,7 +57,7 @@ type Status = NonNullable<FolderWatch['status']>;
 const lookEvery = 60_000;
 /** Delay after an event, so that events that follow at once do not cause another read. */
 const quietMs = 50;
-/** Reading the folder takes at most this part (1/n) of the time. */
+/** Minimum pause after a reading of the folder, as a multiple of the time that the reading took. */
 const restOfLook = 5;
 /** Interval between attempts while too many events wait for delivery. */
 const roomEvery = 2000;
@@ -196,7 +196,7 @@ export class WatchedFolder {
     if (isRead && !content) return 'changed';
     const draft = fileEvent(watch, change, content, clock.now(), digest);
     try {
-      // The event would not be delivered in a namespace that is being deleted.
+      // In a namespace that is being deleted the event would not be delivered, so it need not be stored.
       const created = client.resource(triggerEventResource).create(draft);
       await tolerate(created, isAlreadyExists, isNamespaceTerminating, isNotFound);
       return 'reported';

@@ -12,10 +12,12 @@ type Step = '*' | ((character: string) => boolean);
 export function patternFault(pattern: string): string | undefined {
   if (pattern === '' || pattern.length > maxPatternLength)
     return `must have 1 to ${maxPatternLength} characters`;
-  if (pattern.includes('/')) return 'is of the name of a file, so it has no "/"';
+  if (pattern.includes('/')) return 'must match the name of a file, which has no "/"';
   const steps = stepsOf(pattern);
-  if (steps === undefined) return 'has a "[" that nothing closes; "[[]" stands for it';
-  return steps.filter((step) => step === '*').length > maxStars ? `may have ${maxStars} "*"` : undefined;
+  if (steps === undefined) return 'has a "[" without a "]"; "[[]" matches the character "["';
+  return steps.filter((step) => step === '*').length > maxStars
+    ? `may have at most ${maxStars} "*"`
+    : undefined;
 }
 
 /**

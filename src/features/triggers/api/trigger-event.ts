@@ -22,8 +22,8 @@ export const maxEventData = 256 * 1024;
 /** Header of a call that delivers an event: the number of triggers in its chain. */
 export const depthHeader = 'function-trigger-depth';
 /**
- * Header of a call that delivers an event: a failed delivery is retried, so that the failure is not the final
- * result.
+ * Header of a call that delivers an event. It is set unless this is the last attempt: a failure is then not
+ * the final result.
  */
 export const retriedHeader = 'function-trigger-retried';
 /** Maximum length of a chain of triggers in which each is caused by a call of the previous one. */

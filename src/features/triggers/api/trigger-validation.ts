@@ -5,6 +5,7 @@ import { validateTimeZone } from '../../../api/batch/v1/time-zone.ts';
 import {
   forbiddenCause,
   invalidCause,
+  notSupportedCause,
   requiredCause,
   tooLongCause,
 } from '../../../apimachinery/field-error.ts';
@@ -13,7 +14,7 @@ import { parseLabelSelector } from '../../../apimachinery/labels.ts';
 import { checkDns1123Label, checkDns1123Subdomain, nameCauses } from '../../../apimachinery/names.ts';
 import { type StatusCause, StatusError } from '../../../apimachinery/status-error.ts';
 import { patternFault } from './file-name-pattern.ts';
-import { changeTypes, sourceNames } from './trigger-fields.ts';
+import { changeTypes, outcomes, sourceNames } from './trigger-fields.ts';
 import type { Trigger } from './types.gen.ts';
 
 type Spec = Trigger['spec'];
@@ -52,7 +53,7 @@ function validateSource(spec: Spec): StatusCause[] {
     causes.push(...validateObject(spec.object));
   if (spec.result?.function !== undefined) {
     causes.push(...nameCauses('spec.result.function', spec.result.function, checkDns1123Subdomain));
-    causes.push(...someOf('spec.result.outcomes', spec.result.outcomes));
+    causes.push(...someOf('spec.result.outcomes', spec.result.outcomes, outcomes));
   }
   if (spec.file) causes.push(...validateFile(spec.file));
   return causes;
@@ -92,7 +93,7 @@ function validateHttp(http: NonNullable<Spec['http']>): StatusCause[] {
 }
 
 function validateObject(object: NonNullable<Spec['object']>): StatusCause[] {
-  const causes = someOf('spec.object.types', object.types);
+  const causes = someOf('spec.object.types', object.types, changeTypes);
   const parts = object.apiVersion.split('/');
   const [group, served] = parts.length === 1 ? [undefined, parts[0]] : parts;
   if (parts.length > 2 || !version.test(served ?? ''))
@@ -122,7 +123,7 @@ type FileSource = NonNullable<Spec['file']>;
 function validateFile(file: FileSource): StatusCause[] {
   const { claimName, folder, pattern } = file;
   // A source that could not be decoded has no defaults.
-  const causes = someOf('spec.file.types', file.types ?? changeTypes);
+  const causes = someOf('spec.file.types', file.types ?? changeTypes, changeTypes);
   if (claimName === undefined && folder === undefined)
     causes.push(requiredCause('spec.file', 'one of claimName and folder is required'));
   if (claimName !== undefined && folder !== undefined)
@@ -180,8 +181,13 @@ function readable(field: string, text: string | undefined, parse: (text: string)
   }
 }
 
-const someOf = (field: string, list: readonly string[]): StatusCause[] =>
-  list.length > 0 ? [] : [requiredCause(field, 'name at least one, or leave the field out')];
+/** Requires at least one value, and no value that is not supported; any value is if `supported` is absent. */
+function someOf(field: string, list: readonly string[], supported = list): StatusCause[] {
+  if (list.length === 0) return [requiredCause(field, 'name at least one, or leave the field out')];
+  return list.flatMap((value, index) =>
+    supported.includes(value) ? [] : [notSupportedCause(`${field}[${index}]`, value, supported)],
+  );
+}
 
 function validateInput({ input }: Spec): StatusCause[] {
   if (input === undefined) return [];

@@ -9,8 +9,8 @@ import type { Informer, Lister } from '../../../client/informer.ts';
 import { eventPhase, type TriggerEvent } from '../api/trigger-event.ts';
 import { maxPending } from '../api/trigger-event-draft.ts';
 
-/** Number of events that must be delivered before a blocked source continues. */
-const pause = maxPending / 2;
+/** Number of pending events at which a blocked source continues. */
+const resumeAt = maxPending / 2;
 
 export const eventsByTrigger = 'trigger';
 export const triggerOf = ({ metadata, spec }: TriggerEvent) => `${metadata.namespace}/${spec.trigger}`;
@@ -89,7 +89,7 @@ export class Backlog {
   }
 
   #look(trigger: string): void {
-    if (this.pending(trigger) > pause) return;
+    if (this.pending(trigger) > resumeAt) return;
     for (const go of [...(this.#waiting.get(trigger) ?? [])]) go();
   }
 }

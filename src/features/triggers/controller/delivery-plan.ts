@@ -49,8 +49,8 @@ const byFailure = (a: TriggerEvent, b: TriggerEvent) =>
   failedAt(a) === failedAt(b) ? byAge(a, b) : failedAt(a) < failedAt(b) ? -1 : 1;
 
 /**
- * Returns the events that are due, and the time of the next one. No pause is longer than `maxMs`: a later
- * time was written by another clock, or before this clock was set back.
+ * Returns the events that are due, and the time of the next one. An event whose time is more than `maxMs`
+ * ahead is due too: no pause is that long, so another clock wrote the time, or this clock was set back since.
  */
 function sortByTime(events: readonly TriggerEvent[], now: number, maxMs: number) {
   const nowText = rfc3339(now);

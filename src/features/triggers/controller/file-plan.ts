@@ -17,7 +17,7 @@ export interface FileFacts {
   /** Volume to which the claim is bound. */
   readonly volume: PersistentVolume | undefined;
   readonly nodes: readonly Node[];
-  /** Watches with the trigger's name in its namespace. */
+  /** Watches in the trigger's namespace that name it. */
   readonly watches: readonly FolderWatch[];
 }
 
@@ -129,7 +129,7 @@ function draftsOf(
   });
 }
 
-/** Maximum number of nodes that are named. */
+/** Maximum number of nodes that a message names. */
 const maxNamed = 5;
 
 function summaryOf(

@@ -116,7 +116,7 @@ export class ObjectSource implements Progress {
       timeoutSeconds: watchSeconds,
       signal: AbortSignal.any([signal, ended.signal]),
     });
-    // A watch that is rejected, or cannot continue from that version, ends earlier than that.
+    // A watch that is rejected, or cannot continue from the resourceVersion, ends before this timer fires.
     const begun = clock.after(begunMs, () => this.#setProblem(undefined));
     try {
       for await (const event of stream) {

@@ -31,7 +31,9 @@ export class ObjectSources implements Source {
     this.#options = options;
   }
 
-  /** Begins the trigger's watch, or replaces one that no longer fits, and returns how far it is. */
+  /**
+   * Begins the trigger's watch, or replaces one that no longer fits, and returns its position and problem.
+   */
   report(reading: Reading): SourceReport {
     const { key, trigger, position } = reading;
     const { object, serviceAccountName } = trigger.spec;

@@ -1,9 +1,11 @@
-/** The form of a Trigger's source: one per kind of occurrence (times, objects, files, requests, results). */
+/**
+ * Interface of a Trigger's source, with a class for each kind: times, objects, files, requests and results.
+ */
 import type { ObjectKey } from '../../../apimachinery/meta.ts';
 import type { Trigger } from '../api/trigger.ts';
 import type { Position, Problem } from './status-plan.ts';
 
-/** Report of a source for one trigger, which goes into the trigger's status. */
+/** Report of a source for one trigger, which is written into the trigger's status. */
 export interface SourceReport {
   readonly position?: Position | undefined;
   readonly problem?: Problem | undefined;
@@ -11,7 +13,7 @@ export interface SourceReport {
   readonly again?: number | undefined;
   /** Additional message for a ready trigger. */
   readonly detail?: string | undefined;
-  /** True if the source waits for room at another place. */
+  /** True if another part of the source, such as the agent of a node, waits until events may be stored. */
   readonly waits?: boolean;
   /** Progress of a source that follows a history of changes. */
   readonly progress?: Progress | undefined;

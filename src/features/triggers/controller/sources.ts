@@ -36,7 +36,10 @@ export class Sources {
   }
 }
 
-/** Source of requests to a path of the gateway, which records them itself. Reports a path that is taken. */
+/**
+ * Source of requests to a path of the gateway. The gateway records them; this class reports a path that is
+ * taken.
+ */
 export class HttpSource implements Source {
   readonly #triggers: Lister<Trigger>;
 
@@ -55,7 +58,10 @@ export class HttpSource implements Source {
   }
 }
 
-/** Source of the results of a Function's calls, which the gateway records. Reports a missing Function. */
+/**
+ * Source of the results of a Function's calls. The gateway records them; this class reports a missing
+ * Function.
+ */
 export class ResultSource implements Source {
   readonly #functions: Lister<Fn>;
 

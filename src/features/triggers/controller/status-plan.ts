@@ -90,8 +90,8 @@ const backlogged = {
 } as const;
 
 /**
- * Returns the position from which a source reports if the status has none for it yet; undefined for a
- * suspended trigger.
+ * Returns the position from which the source that `of` identifies reports: the position in the status if it
+ * is of this source, else a new one; undefined for a suspended trigger.
  */
 export function positionOf(
   { metadata, spec, status }: Trigger,

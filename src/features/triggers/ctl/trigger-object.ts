@@ -79,7 +79,7 @@ type Source = (typeof sources)[number];
 
 const ofFiles = ['change', 'pattern', 'recursive', 'include-content'];
 
-/** Flags that require another flag. */
+/** Flags that may be given only with the flag of a source. */
 const parts: Readonly<Record<Source, readonly string[]>> = {
   schedule: ['time-zone'],
   path: ['method', 'public'],

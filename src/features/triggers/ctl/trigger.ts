@@ -60,7 +60,7 @@ const create: Verb = {
   examples: [
     "ctl trigger create nightly --function report --schedule '0 3 * * *' # call it every night",
     'ctl trigger create hook --workflow order --path /order # run it for each HTTP request',
-    'ctl trigger create watch --function audit --object v1/Pod --change created # call it for each new pod',
+    'ctl trigger create watch --function audit --object v1/Pod --change Created # call it for each new pod',
   ],
   async run(context) {
     const { flags, io } = context;
@@ -90,7 +90,7 @@ const events: Verb = {
   about: 'list events that are not delivered, and dead letters',
   words: '[NAME]',
   flags: eventFlags,
-  examples: ['ctl trigger events nightly # list those of one trigger'],
+  examples: ['ctl trigger events nightly # list the events of one trigger'],
   async run(context) {
     const { flags } = context;
     const [name, ...more] = flags.words;
@@ -117,10 +117,10 @@ const fire: Verb = {
       throw new UsageError('ctl trigger fire: say which trigger, and at most one argument: NAME [JSON]');
     const target = await targetOf(context, 'triggers', name);
     const body = await callBody(context, text);
-    const methods = await methodsOf(context, target);
+    const method = await methodOf(context, target);
     const headers = { 'content-type': 'application/json', accept: '*/*' };
     const answer = await cluster().open({
-      method: methods,
+      method,
       path: targetPath(target, 'invoke'),
       headers,
       body,
@@ -139,7 +139,7 @@ const fire: Verb = {
 };
 
 /** Returns a method that the trigger accepts and that has a body. */
-async function methodsOf(
+async function methodOf(
   context: VerbContext,
   target: ObjectTarget,
 ): Promise<'POST' | 'PUT' | 'PATCH' | 'DELETE'> {
@@ -161,7 +161,7 @@ const replay: Verb = {
   about: 'deliver dead letters again',
   words: 'TRIGGER (EVENT... | --all)',
   flags: replayFlags,
-  examples: ['ctl trigger replay nightly --all # deliver all of a trigger'],
+  examples: ['ctl trigger replay nightly --all # deliver all dead letters of a trigger again'],
   async run(context) {
     const { flags, io, report } = context;
     const [trigger, ...names] = flags.words;

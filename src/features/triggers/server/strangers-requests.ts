@@ -1,4 +1,6 @@
-/** Limits events of public triggers that anonymous users have sent, and the runs to which they led. */
+/**
+ * Limits the events that anonymous users send to public triggers, and the runs to which these events lead.
+ */
 import { storagePrefix } from '../../../apimachinery/resource-definition.ts';
 import { checkRoom, roomKeys } from '../../../kube-apiserver/forwarding/strangers-room.ts';
 import type { Cache, IndexDeclaration } from '../../../storage/cache.ts';

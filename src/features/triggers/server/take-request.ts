@@ -112,5 +112,5 @@ function dataOf(scope: RequestScope, body: Buffer): Pick<Happening, 'data' | 'le
   };
 }
 
-/** Returns the parameters; the last one of several with the same name. */
+/** Returns the parameters of the query; of several with the same name, only the last one. */
 const queryOf = (search: string) => Object.fromEntries(new URLSearchParams(search));

@@ -1,6 +1,6 @@
 /**
- * Reserves the chain of triggers that led to a run or a Job for the cluster: the chain decides which triggers
- * receive its events.
+ * Lets only the cluster set the chain of triggers that led to a run or a Job: the chain decides which
+ * triggers receive events of the object.
  */
 import { jobResource } from '../../../api/batch/v1/job.ts';
 import { serviceAccountUserName } from '../../../apimachinery/account-user.ts';

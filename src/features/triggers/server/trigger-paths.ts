@@ -5,7 +5,7 @@ import type { Cache, IndexDeclaration } from '../../../storage/cache.ts';
 import { type Trigger, triggerResource } from '../api/trigger.ts';
 import { triggerAt } from '../api/trigger-path.ts';
 
-/** Triggers by namespace and path, as they stand in a URL. */
+/** Triggers by namespace and path, as they are in a URL. */
 const triggersByPath: IndexDeclaration = {
   name: 'triggers by path',
   prefix: storagePrefix(triggerResource),

@@ -10,7 +10,7 @@ import { reportResults } from './report-results.ts';
 import { takeRequest } from './take-request.ts';
 import { triggerChains } from './trigger-chain.ts';
 
-/** Creates the part of triggers, which stores the results of functions for the triggers on them. */
+/** Creates the server part of triggers, which also stores the results of functions for triggers on them. */
 export function triggersServer(options: IntakeOptions): ServerPart {
   const intake = new Intake(options);
   return {

@@ -24,7 +24,11 @@ export function eventOf(id: string, outcome: CallOutcome): RunEvent | undefined 
     case 'answered':
       return answered(id, outcome);
     case 'lost':
-      return failed(id, callErrors.lost, `${outcome.why}: it may have run, and is not run again`);
+      return failed(
+        id,
+        callErrors.lost,
+        `${outcome.why}: the call may have been made, and is not made again`,
+      );
     case 'late':
       return failed(id, 'States.Timeout', outcome.why);
     default:

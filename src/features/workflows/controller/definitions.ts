@@ -32,8 +32,8 @@ export interface NamedDefinition {
 }
 
 /**
- * Creates the revision of the workflow's current definition if it does not exist. Throws if its name is taken
- * by another content.
+ * Creates the revision of the workflow's current definition if it does not exist. Throws if a revision with
+ * another content has its name.
  */
 export async function keepDefinition(
   client: Client,

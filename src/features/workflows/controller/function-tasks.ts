@@ -98,7 +98,7 @@ export class FunctionTasks {
     await this.#place(one);
   }
 
-  /** Starts the task, which is stored. `mark` is set if its call may have been sent. */
+  /** Starts a task that is stored in the status of its run. `mark` is set if its call may have been sent. */
   ensure(run: string, namespace: string, task: Task, mark: CallMark | undefined): void {
     const known = this.#find(run, task.id);
     if (known?.phase === 'placed') {
@@ -197,7 +197,7 @@ export class FunctionTasks {
     one.mark = undefined;
     one.phase = 'waiting';
     try {
-      if (!calls) throw new Error('functions are not called by this server');
+      if (!calls) throw new Error('this server cannot call functions');
       const place = await calls.place(placedOf(one), signal);
       if (signal.aborted) {
         place.release();

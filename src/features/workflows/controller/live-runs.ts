@@ -63,7 +63,7 @@ export class LiveRuns {
 
   /**
    * Ends the work on a run that has ended. Its newest version is kept until the cache shows it, so that the
-   * run does not continue by an older status; the update of the cache enqueues the run again.
+   * run does not continue from an older status; the update of the cache enqueues the run again.
    */
   leave(key: ObjectKey, run: WorkflowRun): void {
     const seen = this.#cached.get(key);

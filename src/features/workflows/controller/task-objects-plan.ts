@@ -48,7 +48,7 @@ export interface TaskOf {
   readonly namespace: string;
 }
 
-/** Returns the owners. An owner must be in the same namespace. */
+/** Returns the owner references of the object: the run, unless it is in another namespace. */
 function ownersOf({ run, namespace }: TaskOf): OwnerReference[] {
   const { name, uid, namespace: home } = run.metadata;
   if (namespace !== home) return [];

@@ -1,6 +1,6 @@
 /**
  * Runs tasks that are objects: runs of other workflows, and Jobs. The name of an object is derived from its
- * task, so that it is created once. A finalizer keeps its outcome until the run has stored it.
+ * task, so that it is created once. A finalizer keeps the object until the run has stored its outcome.
  */
 import { createHash } from 'node:crypto';
 import { subjectAccessReviewResource } from '../../../api/authorization/v1/subject-access-review.ts';
@@ -180,7 +180,8 @@ export class TaskObjects {
   }
 
   /**
-   * Returns true if the run's workflow may use this task. Targets in its own namespace are always allowed.
+   * Returns true if the run's workflow may use the target of the task. Targets in its own namespace are
+   * always allowed.
    */
   async mayUse(run: WorkflowRun, workflow: Workflow | undefined, task: Task): Promise<boolean> {
     const { namespace: home = '' } = run.metadata;
@@ -226,11 +227,15 @@ const accessOf: Readonly<
 };
 
 const taken = ({ task, namespace, name }: TaskOf): RunEvent =>
-  failed(task.id, taskErrors.nameTaken, `${namespace}/${name} exists already, and not for this task`);
+  failed(
+    task.id,
+    taskErrors.nameTaken,
+    `${namespace}/${name} exists already, but does not belong to this task`,
+  );
 
 export const isGone = (run: WorkflowRun | undefined, uid: string): boolean =>
   run === undefined || run.metadata.uid !== uid || (isTerminating(run) && hasEnded(run));
 
-/** Returns true for an object that validation, a quota or the rights of the account refuse. */
+/** Returns true if validation, a quota or authorization has rejected the object. */
 const isRefusal = (error: unknown): error is StatusError =>
   error instanceof StatusError && (error.status.code === 422 || error.status.code === 403);

@@ -1,7 +1,7 @@
 /**
- * Advances runs of workflows. A key is a run, whose status holds its whole state. An event is applied to the
- * state by the States Language (src/states-language), the state is stored, and only then the commands of the
- * state are executed. The status is therefore sufficient to continue after a restart.
+ * Advances runs of workflows. A key names a run, whose status holds its whole state. An event is applied to
+ * the state by the States Language (src/states-language), the state is stored, and only then the commands of
+ * the state are executed. The status is therefore sufficient to continue after a restart.
  */
 import { controllerRevisionResource } from '../../../api/apps/v1/controller-revision.ts';
 import { jobResource } from '../../../api/batch/v1/job.ts';
@@ -262,7 +262,9 @@ class Runs {
 
   // ---- progress of a run
 
-  /** Returns the run after the events since it was stored, or undefined if there are none. */
+  /**
+   * Returns the state after the events that have occurred since the run was stored; undefined without events.
+   */
   async #further(run: WorkflowRun, before: RunState): Promise<Next | undefined> {
     const { uid } = run.metadata;
     const events = await this.#eventsOf(run, before);
@@ -322,7 +324,7 @@ class Runs {
     }
   }
 
-  /** Returns the stop of a run, by its spec, by its deletion, or by the end of the parent run. */
+  /** Returns a stop if the spec of the run, its deletion or the end of its parent run requires it. */
   #stopOf(run: WorkflowRun): Extract<RunEvent, { type: 'Stop' }> | undefined {
     const { stop, parent } = run.spec;
     if (stop) return { type: 'Stop', ...stop };

@@ -1,4 +1,4 @@
-/** `ctl describe workflowrun`: where a run stands, and how it ended. Pure. */
+/** `ctl describe workflowrun`: the progress of a run, and how it ended. Pure. */
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import type { Describer } from '../../../cli/describe/describer.ts';
 import {

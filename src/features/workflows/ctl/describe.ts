@@ -38,7 +38,7 @@ export const workflowDescriber: Describer = {
   },
 };
 
-/** Returns a row for each state; those of a Map or of branches are indented below it. */
+/** Returns a row for each state; the states inside a Map or a Parallel are indented below it. */
 function stepRows(definition: JsonObject, indent = ''): string[][] {
   return Object.entries(recordAt(definition, 'States')).flatMap(([name, state]) => {
     if (!isRecord(state)) return [];
@@ -78,7 +78,7 @@ function runLines({ items, refused }: Found, now: number): string[] {
   return tableLines('Last Runs', ['Name', 'Phase', 'Age', 'Duration', 'Error'], rows);
 }
 
-/** Returns the time between the begin and the end of a run, or now if it has not ended. */
+/** Returns the time from the start of a run to its end, or to now if it has not ended. */
 export function durationText(run: JsonObject, now: number): string {
   const [start, end] = ['startTime', 'completionTime'].map((field) => textAt(run, 'status', field));
   if (!start) return none;

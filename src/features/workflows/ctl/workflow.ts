@@ -100,7 +100,7 @@ const update: Verb = {
 async function specOf({ io, flags }: VerbContext, before?: JsonObject): Promise<JsonObject> {
   const file = flags.text('definition');
   if (file === undefined && !before)
-    throw new UsageError('ctl workflow create: say the definition: --definition FILE');
+    throw new UsageError('ctl workflow create: give the definition: --definition FILE');
   const definition =
     file === undefined
       ? valueAt(before, 'spec', 'definition')

@@ -98,9 +98,9 @@ async function inputOfRequest(scope: RequestScope): Promise<unknown> {
 }
 
 /**
- * Returns the requested name of the run; undefined if there is none. All anonymous callers are one user, so
- * the name is a secret of the caller that chose it: the run only has a digest of it, which reveals nothing
- * about existing runs.
+ * Returns the requested name of the run; undefined if there is none. All anonymous callers are one user, so a
+ * name that one of them requests is treated as a secret: the run is named by a digest of it, from which
+ * others cannot derive the requested name.
  */
 function nameFor({ request, user }: RequestScope, { name, uid }: Workflow['metadata']): string | undefined {
   const wished = request.headers.get(wishedHeader) ?? undefined;

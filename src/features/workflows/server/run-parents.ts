@@ -1,5 +1,5 @@
 /**
- * Reserves the parent and the caller of a run for the cluster: the parent stops the run and uses its output
+ * Lets only the cluster set the parent and the caller of a run: the parent stops the run and uses its output
  * as the output of its task, and the caller reads the output by the run's name.
  */
 

@@ -1,7 +1,7 @@
 /**
  * Parses the JSONata expressions of a Workflow before it is stored. The parser takes quadratic time for some
  * texts, so a definition could block the event loop for seconds: expressions that are not small are parsed on
- * a separate thread, which ends with the text.
+ * a separate thread, which ends when nothing is left to parse.
  */
 
 import { deepEqual } from '../../../apimachinery/equality.ts';

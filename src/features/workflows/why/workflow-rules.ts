@@ -13,7 +13,7 @@ const workflowLastRun: Rule = {
   kinds: ['workflows.minik8s.io'],
   symptom: 'The runs of a workflow fail.',
   cause: 'Its newest run that has ended has failed.',
-  advice: 'Mend the state that is named, and run it again.',
+  advice: 'Mend the state that is named, and run the workflow again.',
   find(workflow, seen) {
     const ended = seen
       .ownedBy(workflow)
@@ -32,7 +32,7 @@ const workflowLastRun: Rule = {
 const runFailed: Rule = {
   kinds: ['workflowruns.minik8s.io'],
   symptom: 'A run of a workflow is Failed or TimedOut.',
-  cause: 'A state has ended with an error that no Catch takes.',
+  cause: 'A state has ended with an error that no Catch handles.',
   advice:
     'Mend what the state calls, or its definition (Retry, Catch); ctl workflow history shows each step.',
   find(run, seen) {

@@ -205,7 +205,7 @@ describe('HTTPRoutes under nginx', () => {
     assert.match((await stand.ask('change.test', '/old')).body, /^web \/new new\.test /);
   });
 
-  it('changes headers of requests, and takes no value as a directive of nginx', async () => {
+  it('changes headers of requests, and never uses a value as a directive of nginx', async () => {
     const headers = { 'X-Add': 'a', 'X-Gone': 'x', 'X-Set': 'y', 'X-Real-IP': '192.0.2.9' };
     const answer = await stand.ask('change.test', '/headers', { headers });
     assert.equal(answer.headers['x-received'], undefined);

@@ -143,7 +143,7 @@ describe('owners', () => {
   });
 
   it('replace a deleted pod, which the effects of the deletion mention', () => {
-    assert.match(deleteEffects(pod, objects).remarks.join(), /makes a new one/);
+    assert.match(deleteEffects(pod, objects).remarks.join(), /creates a new one/);
   });
 });
 

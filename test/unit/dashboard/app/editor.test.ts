@@ -169,7 +169,7 @@ describe('an edited object', () => {
 
   it('is rejected if its name was changed, or if the text is not an object', () => {
     assert.throws(() => objectToSend({ metadata: { name: 'b' } }, object), /metadata\.name must stay a/);
-    assert.throws(() => objectToSend('words', object), /no object/);
+    assert.throws(() => objectToSend('words', object), /not an object/);
   });
 
   it('keeps the changes of another user together with its own', () => {

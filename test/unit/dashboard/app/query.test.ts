@@ -131,7 +131,7 @@ describe('the entries of the palette', () => {
   const entries = (text: string) => entriesFor(text, sources);
   const types = (text: string) => entries(text).map(({ type }) => type);
 
-  it('are the commands for an empty text', () => {
+  it('are the commands if the text is empty', () => {
     assert.deepEqual(types(''), ['command']);
   });
 

@@ -60,7 +60,7 @@ describe('the order of cells', () => {
       assert.equal(sorted(['<none>', 'b', 'a'], direction, sortKeyOf).at(-1), '<none>');
   });
 
-  it('sorts texts with numbers as people read them', () => {
+  it('sorts texts by the numbers in them', () => {
     assert.deepEqual(sorted(['vm10', 'vm9'], 'ascending', sortKeyOf), ['vm9', 'vm10']);
   });
 
@@ -78,7 +78,7 @@ describe('the order of cells', () => {
 describe('the window of a long table', () => {
   const viewport = { scrollTop: 0, height: 680, rowHeight: 34, count: 10_000 };
 
-  it('has the rows in view, few others, and the height of all', () => {
+  it('has the rows in view, a few others, and the height of all rows', () => {
     for (const scrollTop of [0, 33, 34_000, 339_320, 1e9]) {
       const { first, end, above, below } = windowOf({ ...viewport, scrollTop });
       const top = Math.min(Math.floor(scrollTop / 34), 9_980);

@@ -17,12 +17,12 @@ describe('a search in logs', () => {
     assert.ok(!search('error').matches('all is well'));
   });
 
-  it('takes a text literally', () => {
+  it('finds a text literally, not as a pattern', () => {
     assert.ok(search('a.b(').matches('x a.b( y'));
     assert.ok(!search('a.b').matches('aXb'));
   });
 
-  it('takes a text between slashes as a regular expression', () => {
+  it('finds a text between slashes as a regular expression', () => {
     assert.ok(search('/^GET .* 5\\d\\d$/').matches('GET /x 503'));
     assert.ok(!search('/^GET .* 5\\d\\d$/').matches('GET /x 200'));
   });

@@ -28,7 +28,7 @@ describe('the output of a job', () => {
     assert.deepEqual([file?.text, file?.bytes], ['one', 3]);
   });
 
-  it('keeps characters whole that two pieces share', () => {
+  it('decodes a character whose bytes are in two pieces', () => {
     const bytes = Buffer.from('grün');
     const [file] = outputFiles([
       piece('stdout', 0, bytes.subarray(0, 3)),

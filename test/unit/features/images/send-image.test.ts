@@ -52,7 +52,7 @@ test('an interrupt ends reading an image with the reason of the interrupt', asyn
   stop.abort(new DOMException('stopped', 'AbortError'));
   await assert.rejects(reading, { name: 'AbortError', message: 'stopped' });
   const { signal } = new AbortController();
-  await assert.rejects(readImageFile({ path, directory, signal }), /is no archive of an image/);
+  await assert.rejects(readImageFile({ path, directory, signal }), /is not an archive of images/);
 });
 
 for (const wrong of [0, -5, 'x', undefined])

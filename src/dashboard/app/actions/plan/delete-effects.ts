@@ -2,11 +2,11 @@
 import { countByKind, deletedWith, type Owned } from '../../cluster/plan/owner-tree.ts';
 
 export interface DeleteEffects {
-  /** Objects that go too, of all kinds. */
+  /** Objects of all kinds that are deleted too. */
   readonly gone: readonly Owned[];
   /** Sentences on what else happens. */
   readonly remarks: readonly string[];
-  /** True if the name has to be typed: what goes is much, or cannot be made again. */
+  /** True if the user has to type the name, because much is deleted, or data that cannot be restored. */
   readonly needsName: boolean;
 }
 
@@ -18,10 +18,10 @@ const remarksByKey: Readonly<Record<string, string>> = {
   persistentvolumes: 'The data on it stays where it is; the claim that uses it becomes Lost.',
   secrets: 'Pods that mount it or read it keep what they have; new ones do not start.',
   configmaps: 'Pods that mount it or read it keep what they have; new ones do not start.',
-  services: 'Its name and its address stop leading anywhere at once.',
+  services: 'Its name and its address stop working at once.',
 };
 
-/** Kinds whose deletion takes the objects of others along, or data. */
+/** Kinds whose deletion also deletes data, or objects that others created. */
 const grave = new Set([
   'namespaces',
   'customresourcedefinitions.apiextensions.k8s.io',
@@ -29,7 +29,7 @@ const grave = new Set([
   'persistentvolumeclaims',
 ]);
 
-/** Returns what goes with an object; `objects` are those of its namespace, or all for one of the cluster. */
+/** Returns what is deleted with an object; `objects` are those of its namespace, or all if it has none. */
 export function deleteEffects(root: Owned, objects: readonly Owned[], definedKey?: string): DeleteEffects {
   const gone = goneWith(root, objects, definedKey);
   const remark = Object.hasOwn(remarksByKey, root.key) ? remarksByKey[root.key] : undefined;
@@ -37,13 +37,13 @@ export function deleteEffects(root: Owned, objects: readonly Owned[], definedKey
     gone,
     remarks: [
       ...(remark === undefined ? [] : [remark]),
-      ...(isReplaced(root) ? ['Its controller makes a new one in its place.'] : []),
+      ...(isReplaced(root) ? ['Its controller creates a new one in its place.'] : []),
     ],
     needsName: grave.has(root.key),
   };
 }
 
-/** Pods and ReplicaSets of a controller are made again. */
+/** Returns true for an object that its controller creates again, such as a Pod or a ReplicaSet. */
 const isReplaced = ({ metadata }: Owned) =>
   (metadata.ownerReferences ?? []).some(({ controller }) => controller === true);
 

@@ -12,7 +12,7 @@ export const emptySeries = (lines: number): Series => ({
   lines: Array.from({ length: lines }, () => []),
 });
 
-/** Returns the series with the values of a time; what is older than `keptMs` before it is left out. */
+/** Returns the series with the values at a time; values that are more than `keptMs` older are left out. */
 export function withSample(
   series: Series,
   atMs: number,

@@ -15,7 +15,10 @@ export class ListPieces {
   #where: 'before' | 'inside' | 'behind' = 'before';
   /** Text that was not returned yet; inside the array it begins with the object that is not complete. */
   #rest = '';
-  /** Position in `#rest` of the next character; it may be the one after the next text's first. */
+  /**
+   * Position in `#rest` of the next character; one beyond its end if the next text begins with an escaped
+   * one.
+   */
   #at = 0;
   /** Position of the next backslash, at or after `#at`. */
   #escape = 0;
@@ -46,7 +49,7 @@ export class ListPieces {
     return `${this.#head}]}`;
   }
 
-  /** Returns the text of the answer without its objects; it is no JSON if the answer is not complete. */
+  /** Returns the text of the answer without its objects; it is not JSON if the answer is not complete. */
   end(): string {
     return this.#head + this.#rest;
   }

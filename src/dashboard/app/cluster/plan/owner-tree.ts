@@ -21,7 +21,7 @@ const metadataOf = ({ metadata }: Owned) => metadata;
 const byKindAndName = (a: Owned, b: Owned) =>
   a.kind.localeCompare(b.kind) || a.metadata.name.localeCompare(b.metadata.name, 'en', { numeric: true });
 
-/** Returns the tree below an object; an object that several own stands below the first one only. */
+/** Returns the tree below an object; an object with several owners is only below the first of them. */
 export function treeBelow(root: Owned, objects: readonly Owned[]): TreeNode {
   const owned = byOwner(objects, metadataOf);
   const seen = new Set([root.metadata.uid]);
@@ -38,8 +38,8 @@ export const ownersOf = (object: Owned, objects: readonly Owned[]): readonly Own
   ownersAbove(object, objects, metadataOf);
 
 /**
- * Returns the objects that the garbage collector deletes after an object: those whose owners all go. An
- * object with another owner stays.
+ * Returns the objects that the garbage collector deletes after an object: those whose owners are all deleted.
+ * An object with another owner stays.
  */
 export function deletedWith(root: Owned, objects: readonly Owned[]): Owned[] {
   const owned = byOwner(objects, metadataOf);

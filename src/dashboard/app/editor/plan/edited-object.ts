@@ -31,11 +31,11 @@ export function editablePart(object: KubeObject, hasStatusSubresource: boolean):
 }
 
 /**
- * Returns the object to send for an edited text, at the version on which the edit began. Throws an error in
- * words if the text is no object, or the name of another one.
+ * Returns the object to send for an edited text, at the version on which the edit began. Throws an Error with
+ * a sentence for the user if the text is not an object, or names another one.
  */
 export function objectToSend(value: unknown, base: KubeObject): JsonObject {
-  if (!isRecord(value)) throw new Error('The text is no object: it needs apiVersion, kind and metadata.');
+  if (!isRecord(value)) throw new Error('The text is not an object: it needs apiVersion, kind and metadata.');
   const metadata = recordAt(value, 'metadata');
   for (const field of ['name', 'namespace'] as const)
     if (metadata[field] !== base.metadata[field])
@@ -52,7 +52,7 @@ export function rebased(before: JsonObject, edited: JsonObject, newest: JsonObje
   return patch === undefined ? newest : (applyMergePatch(newest, patch) as JsonObject);
 }
 
-/** Returns the path of a field of a refusal: `spec.containers[0].image` has four steps. */
+/** Returns the path of a field that a rejection names: `spec.containers[0].image` has four steps. */
 export const pathOfField = (field: string): (string | number)[] =>
   Array.from(field.matchAll(/\[(\d+)\]|\[([^\]]+)\]|([^.[\]]+)/g), ([, index, key, name]) =>
     index === undefined ? (key ?? name ?? '') : Number(index),

@@ -9,7 +9,7 @@ export interface DiffLine {
 /** A run of lines with changes, or the count of unchanged lines that are left out. */
 export type DiffPart = { readonly lines: readonly DiffLine[] } | { readonly hidden: number };
 
-/** Number of pairs of lines that are compared; larger texts are shown as one replacement. */
+/** Maximum number of pairs of lines that are compared; larger texts are shown as one replacement. */
 const maxPairs = 4_000_000;
 
 /** Returns the lines of both texts in order: the longest common sequence of lines is unchanged. */
@@ -64,7 +64,7 @@ const line = (type: DiffLine['type'], lines: readonly string[], index: number, f
 
 const at = (values: Uint32Array, index: number): number => values[index] ?? 0;
 
-/** Returns the length of the longest common sequence of all pairs of ends of the two lists, row by row. */
+/** Returns, row by row, the length of the longest common sequence for each pair of tails of the two lists. */
 function commonLengths(a: readonly string[], b: readonly string[]): Uint32Array {
   const width = b.length + 1;
   const lengths = new Uint32Array((a.length + 1) * width);

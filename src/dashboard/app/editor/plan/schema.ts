@@ -33,7 +33,7 @@ export function schemaOf(document: unknown, { group, version, kind }: KindName):
     );
 }
 
-/** Follows a reference, also one that stands alone in `allOf`; the description of the place is kept. */
+/** Follows a reference, also one that is the only entry of `allOf`; the description of the place is kept. */
 function resolved(schema: JsonObject, schemas: Schemas): JsonObject {
   const [only, ...more] = recordsAt(schema, 'allOf');
   const inner = only && more.length === 0 ? only : schema;

@@ -65,7 +65,7 @@ export function yamlPlace(text: string, offset: number): YamlPlace {
   };
 }
 
-/** Returns the names of the steps that hold a column, from the root. */
+/** Returns the names of the steps that contain a column, from the root. */
 function pathTo(steps: readonly Step[], column: number): string[] {
   const path: string[] = [];
   let limit = column;

@@ -65,7 +65,7 @@ export function crossings(layers: Layers, after: Neighbours): number {
   return count;
 }
 
-/** Returns the number of pairs that stand in the wrong order, by merge sort. */
+/** Returns the number of pairs that are in the wrong order, by merge sort. */
 function inversions(numbers: readonly number[]): number {
   if (numbers.length < 2) return 0;
   const half = numbers.length >> 1;

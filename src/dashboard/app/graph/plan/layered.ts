@@ -156,7 +156,7 @@ function assembled(
   return { nodes: places, edges, breadth, depth: Math.max(0, along - gaps.layers) };
 }
 
-/** Nodes stand at the start of their layer; an edge passes the whole layer. */
+/** Nodes are at the start of their layer; an edge passes the whole layer. */
 const placeOf = (slot: Slot, center: number, start: number, depth: number): Place => ({
   center,
   start,
@@ -164,7 +164,7 @@ const placeOf = (slot: Slot, center: number, start: number, depth: number): Plac
   layerEnd: start + depth,
 });
 
-/** Returns the points of an edge: it leaves a layer straight, and is bent between layers alone. */
+/** Returns the points of an edge: it leaves a layer straight, and bends only between layers. */
 function pointsOf(route: readonly Place[]): Point[] {
   return route.flatMap(({ center, start, end, layerEnd }, i): Point[] => {
     if (i === route.length - 1) return [[center, start]];

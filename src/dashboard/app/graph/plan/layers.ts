@@ -1,7 +1,7 @@
 /** Layers of the nodes of a graph: each edge leads to a later layer. Pure. */
 import type { ForwardEdge, GraphEdge, GraphNode } from './graph.ts';
 
-/** Returns the edges with those turned around that lead back to a node on the way to them. */
+/** Returns the edges; each edge that would close a cycle is turned around. */
 export function acyclic(
   nodes: readonly GraphNode[],
   edges: readonly (GraphEdge & { readonly index: number })[],

@@ -16,7 +16,7 @@ export interface Condition {
 /** Conditions that are good while they are false. */
 const faults =
   /pressure$|failure|^failed|unavailable$|^stalled|^degraded|^disrupt|terminating|dangling|conflict|nonstructural/i;
-/** Conditions that say nothing about health by themselves. */
+/** Conditions that are neither good nor bad by themselves. */
 const neutral = /^(suspended|progressing|scalinglimited|resizing|resizeinprogress|resizepending)/i;
 
 export function conditionsOf(object: KubeObject): Condition[] {

@@ -1,4 +1,4 @@
-/** The rules of why over the live objects: they run again after a change, and do not hold the page. */
+/** The rules of why over the live objects: they run again after a change, and do not block the page. */
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { featureRules } from '../../../../features/why.ts';

@@ -21,7 +21,7 @@ import { type Creation, creationsOf, mayComeLater } from './plan/creations.ts';
 interface Outcome {
   readonly creation: Creation;
   readonly state: 'refused' | 'later' | 'checked' | 'created';
-  /** Why it is refused; or a remark. */
+  /** Why it is refused, or a remark. */
   readonly text: string;
   /** Name that the server gave. */
   readonly name: string;
@@ -138,7 +138,7 @@ function Create() {
           type="button"
           class="primary"
           disabled={isBusy.value || !isChecked}
-          title={isChecked ? undefined : 'Check first: the server tells what it would refuse'}
+          title={isChecked ? undefined : 'Check first: the server reports what it would refuse'}
           onClick={() => void run(false)}
         >
           Create

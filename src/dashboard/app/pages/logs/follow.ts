@@ -17,7 +17,9 @@ import { type LogOptions, type LogSource, logPath } from './plan/log-sources.ts'
 const maxLines = 20_000;
 /** Time for which lines are gathered before they are shown. */
 const gatherMs = 120;
-/** Time after which a log that was cut is requested again; twice as long each time, up to the longest. */
+/**
+ * Time after which a log is requested again whose connection broke; it doubles each time, up to `longestMs`.
+ */
 const againMs = 1_000;
 const longestMs = 30_000;
 
@@ -83,7 +85,7 @@ export class LogFollower {
     void this.#read(reading);
   }
 
-  /** Reads a log to its end; a connection that was cut is taken up again. */
+  /** Reads a log to its end; after a broken connection it is requested again. */
   async #read(reading: Reading): Promise<void> {
     for (let cuts = 0; !this.#abort.signal.aborted; cuts++) {
       const isCut = await this.#attempt(reading);
@@ -93,7 +95,7 @@ export class LogFollower {
     reading.ended = reading.source.restarts;
   }
 
-  /** Resolves to true if the log was cut and has to be requested again. */
+  /** Resolves to true if the connection broke and the log has to be requested again. */
   async #attempt(reading: Reading): Promise<boolean> {
     const { number, source, after } = reading;
     const resumed = { tail: undefined, since: after.replace(/\.\d+Z$/, 'Z') };

@@ -113,7 +113,7 @@ const timeText = (stamp: string): string => {
   return `${isToday ? '' : `${date} `}${clock}.${stamp.slice(20, 23)}`;
 };
 
-/** Returns the name of a pod without that of its workload where it is long. */
+/** Returns `POD/CONTAINER`; of a long one its end. */
 function shortName({ pod, container }: LogSource): string {
   const name = `${pod}/${container}`;
   return name.length > 30 ? `…${name.slice(-29)}` : name;

@@ -137,7 +137,7 @@ function Meter({ node: { use, requests, allocatable }, measure, title }: MeterPr
   );
 }
 
-/** Maximum number of blocks of a node: those that take most are drawn. */
+/** Maximum number of blocks of a node; those of the pods that take most are drawn. */
 const maxBlocks = 80;
 
 /** Blocks as large as what the pods take; the smallest ones stay large enough to be clicked. */
@@ -166,7 +166,7 @@ interface BlockProps {
   readonly pod: MappedPod;
   readonly share: number;
   readonly measure: Measure;
-  /** Least width in pixels. */
+  /** Minimum width in pixels. */
   readonly least: number;
 }
 

@@ -23,7 +23,7 @@ export function Progress({ view }: { readonly view: RolloutView }) {
   );
 }
 
-/** The pods as a bar: those of the present revision first, then the older ones in stripes. */
+/** The pods as a bar: those of the current revision first, then the older ones in stripes. */
 export function Bar({ view: { revisions, replicas } }: { readonly view: RolloutView }) {
   const parts = revisions.flatMap(({ isPresent, pods }) =>
     order.map((health) => ({ health, isPresent, count: pods.filter((pod) => pod.health === health).length })),

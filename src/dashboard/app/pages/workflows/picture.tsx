@@ -67,7 +67,7 @@ function layoutOf(definition: unknown): WorkflowLayout | undefined {
   try {
     return workflowLayout(definition as unknown as Machine);
   } catch {
-    // The server checks definitions; what it does not know yet is not drawn.
+    // The server checks definitions; one that this app cannot lay out is not drawn.
     return undefined;
   }
 }

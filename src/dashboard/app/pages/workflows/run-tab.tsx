@@ -106,7 +106,7 @@ function useDefinition(run: JsonObject): unknown {
         (definition) => {
           found.value = definition;
         },
-        // The run is shown without its graph to a user who may read neither.
+        // A user who may read neither sees the run without its graph.
         () => undefined,
       );
   }, [namespace, revision, workflow]);

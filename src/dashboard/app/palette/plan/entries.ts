@@ -35,7 +35,7 @@ export interface Sources<A extends Named, C extends Named> {
 
 const maxObjects = 30;
 const maxOthers = 6;
-/** Letters after which a word may begin the title of an action. */
+/** Minimum number of letters of a word that finds an action by the beginning of its title. */
 const minActionLetters = 3;
 
 export function entriesFor<A extends Named, C extends Named>(
@@ -77,7 +77,7 @@ const hasWords = ({ title, words = '' }: Named, wanted: readonly string[]): bool
   return wanted.every((word) => text.includes(word));
 };
 
-/** Returns whether a kind is named: by the beginning of one of its names. */
+/** Returns whether the only word is a short name of a kind or begins one of its other names. */
 function isKind({ kind, plural, shortNames, singular }: ApiKind, words: readonly string[]): boolean {
   const [word] = words;
   if (words.length !== 1 || word === undefined) return false;
@@ -87,7 +87,8 @@ function isKind({ kind, plural, shortNames, singular }: ApiKind, words: readonly
 }
 
 /**
- * Returns `Delete web-1` for `delete web`: one word begins the action's title, the others find the object.
+ * Returns `Delete web-1` for `delete web`: the title of the action begins with one of the words, and the
+ * others find the object.
  */
 function actionEntries<A extends Named, C extends Named>(
   query: Query,

@@ -23,7 +23,9 @@ const podOf = (pod: JsonObject): Pod =>
 
 const failing = /BackOff|^Err|Error|Failed|OOMKilled|Invalid|Evicted|ExitCode|Signal/;
 
-/** Returns the state of a pod; it is kept, because pages count thousands of pods after each change. */
+/**
+ * Returns the state of a pod; the result is kept, because pages count thousands of pods after each change.
+ */
 export const podHealth: (pod: JsonObject) => PodHealth = remembered(healthOf);
 
 function healthOf(pod: JsonObject): PodHealth {

@@ -10,7 +10,7 @@ export function remembered<K extends WeakKey, V>(compute: (key: K) => V): (key: 
   };
 }
 
-/** Returns the values in lists by key, each value in those of all its keys. */
+/** Returns lists of values by key; a value is in the lists of all its keys. */
 export function grouped<T>(
   values: readonly T[],
   keysOf: (value: T) => readonly string[],

@@ -19,7 +19,7 @@ function podHealth(pod: JsonObject): Health {
   return conditionHealth(pod, 'Ready') === 'good' ? 'good' : 'waiting';
 }
 
-/** Reasons for which containers wait or ended that do not go away by themselves. */
+/** Returns the reasons for which containers wait or ended, without those that go away by themselves. */
 export function containerTroubles(pod: JsonObject): string[] {
   const statuses = ['initContainerStatuses', 'containerStatuses'].flatMap((field) =>
     recordsAt(pod, 'status', field),
@@ -40,7 +40,7 @@ function conditionHealth(object: JsonObject, type: string): Health | undefined {
   return condition.status === 'True' ? 'good' : 'bad';
 }
 
-/** Returns the health of what runs in several copies. */
+/** Returns the health of an object that counts ready replicas; undefined for others. */
 function countHealth(object: JsonObject): Health | undefined {
   const wanted = valueAt(object, 'status', 'desiredNumberScheduled') ?? valueAt(object, 'spec', 'replicas');
   if (typeof wanted !== 'number') return undefined;

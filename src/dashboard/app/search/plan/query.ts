@@ -3,7 +3,7 @@
  * `not:ready`, `not:word` or `-word` for what must not be. Quotes keep blanks: `message:"back-off"`. Pure.
  */
 export interface Term {
-  /** Lower case; empty for a word that may stand anywhere. */
+  /** Lower case; empty for a word that may be anywhere. */
   readonly field: string;
   /** Lower case. */
   readonly value: string;
@@ -33,9 +33,9 @@ function termOf(field: string, value: string, isNegated: boolean): Term {
   return { field, value, isNegated };
 }
 
-/** The searchable side of an object. All texts are in lower case. */
+/** The texts and the health of an object by which searches find it. All texts are in lower case. */
 export interface Searchable {
-  /** Everything that a word without a field may be found in. */
+  /** All texts in which a word without a field is searched. */
   readonly text: string;
   /** Labels as `key=value`. */
   readonly labels: readonly string[];
@@ -67,7 +67,7 @@ function hasState(health: Searchable['health'], state: string): boolean {
   return health === (state === 'ready' ? 'good' : state);
 }
 
-/** Fields whose values are names that a search gives from their beginning. */
+/** Fields whose values have to begin with the text of a search. */
 const namedFields = new Set(['node', 'namespace', 'ns']);
 
 function fits(field: string, text: string, value: string): boolean {

@@ -45,7 +45,7 @@ export function rank(items: readonly SearchItem[], query: Query, limit: number):
 function scoreOf(item: SearchItem, words: readonly string[]): number {
   const byName = words.reduce((sum, word) => sum + nameScore(item.name, word), 0);
   const byKind = Object.hasOwn(kindWeights, item.kind.key) ? (kindWeights[item.kind.key] ?? 0) : 0;
-  // The shortest of similar names is the one that was meant; what is in trouble is looked for.
+  // The shortest of similar names is most likely meant, and objects with problems are searched more often.
   return byName + byKind + (item.health === 'bad' ? 3 : 0) - Math.min(item.name.length, 60) / 20;
 }
 
@@ -57,13 +57,13 @@ function nameScore(name: string, word: string): number {
   return /[-./]/.test(name[at - 1] ?? '') ? 60 : 45;
 }
 
-/** Fields that explain a result whose name does not. */
+/** Fields that show why an object was found if its name does not. */
 const explaining = ['image', 'ip', 'host', 'node', 'status', 'message'];
 
 /** Fields that the line of a result shows in any case. */
 const obvious = new Set(['kind', 'is', 'ns', 'namespace', 'name']);
 
-/** Returns in which text besides the name the first term was found that the name does not contain. */
+/** Returns the text in which the first term was found that the name does not contain; '' for none. */
 function whyFound(item: SearchItem, { terms }: Query): string {
   const unseen = terms.filter(
     ({ field, value, isNegated }) => !isNegated && !obvious.has(field) && !item.name.includes(value),

@@ -1,4 +1,6 @@
-/** The searchable side of any object: names, labels, images, addresses, messages and states. Pure. */
+/**
+ * The texts by which searches find an object: names, labels, images, addresses, messages and states. Pure.
+ */
 import type { JsonObject } from '../../../../apimachinery/equality.ts';
 import { recordsAt, stringMap, valueAt } from '../../../../apimachinery/fields.ts';
 import type { KubeObject } from '../../../../apimachinery/meta.ts';
@@ -41,7 +43,7 @@ const otherNames: Readonly<Record<string, string>> = {
 /** Fields that a word without a field is searched in. */
 const textFields = Object.keys(readers);
 
-/** An object whose texts are made when a search first reads them. */
+/** An object whose texts are computed when a search first reads them. */
 class Item implements SearchItem {
   readonly kind: ApiKind;
   readonly object: KubeObject;

@@ -34,6 +34,6 @@ export function pageHref(path: string, query: Readonly<Record<string, string | u
 export const kindHref = (key: string, query: Readonly<Record<string, string | undefined>> = {}): string =>
   pageHref(`k/${encodeURIComponent(key)}`, query);
 
-/** Returns the address of an object; `namespace` is empty for an object of the cluster. */
+/** Returns the address of an object; `namespace` is empty for an object without one. */
 export const objectHref = (key: string, namespace: string, name: string, tab = ''): string =>
   pageHref(['k', key, namespace || '-', name, ...(tab ? [tab] : [])].map(encodeURIComponent).join('/'));

@@ -6,7 +6,7 @@ export interface KindGroup {
   readonly kinds: readonly ApiKind[];
 }
 
-/** Kinds that have a place of their own, in the order of the navigation. */
+/** Kinds with a fixed place, in the order of the navigation. */
 const usual: readonly (readonly [title: string, keys: readonly string[]])[] = [
   [
     'Workloads',

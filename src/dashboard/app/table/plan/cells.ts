@@ -6,7 +6,10 @@ import { type SortKey, sortKeyOf } from './sort.ts';
 
 const isAge = ({ name }: ShownColumn) => name === 'Age';
 
-/** Returns the text of a cell; an age is that of `now`, since the server's grows old in the browser. */
+/**
+ * Returns the text of a cell; an age is computed for `now`, since the answer of the server has the age at the
+ * time of the answer.
+ */
 export function textOf(column: ShownColumn, { cells, metadata }: TableRow, now: number): string {
   if (column.index < 0) return metadata.namespace ?? '';
   if (isAge(column) && metadata.creationTimestamp) return ageSince(metadata.creationTimestamp, now);

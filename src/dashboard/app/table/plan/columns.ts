@@ -20,11 +20,11 @@ export interface ColumnChoice {
   readonly hasNamespaces: boolean;
   /** True to show the columns of low priority too. */
   readonly isWide: boolean;
-  /** True for a narrow screen, which has room for the most important columns alone. */
+  /** True for a narrow screen, which has room for only the most important columns. */
   readonly isNarrow: boolean;
 }
 
-/** Columns that stay on a narrow screen, besides the name. */
+/** Columns that a narrow screen shows besides the name. */
 const essential = new Set(['status', 'ready', 'phase', 'completions']);
 
 export function shownColumns({ columns, hasNamespaces, isWide, isNarrow }: ColumnChoice): ShownColumn[] {
@@ -39,10 +39,10 @@ export function shownColumns({ columns, hasNamespaces, isWide, isNarrow }: Colum
 
 const minCharacters = 5;
 const maxCharacters = 44;
-/** Rows whose cells are measured: the first ones stand for all. */
+/** Number of rows, from the first, whose cells are measured. */
 const sample = 200;
 
-/** Returns the width of each column in characters, by its title and its longest cells. */
+/** Returns the width of each column in characters, from the lengths of its title and its cells. */
 export function widthsOf(
   columns: readonly ShownColumn[],
   rows: readonly { readonly row: TableRow }[],

@@ -20,7 +20,7 @@ const badWord =
 
 const fraction = /^(\d+)\/(\d+)/;
 
-/** Columns whose words say how an object is, in the order in which they are read. */
+/** Columns with a word for the state of an object; the first one of them is read. */
 const statusColumns = ['status', 'phase', 'state'];
 
 /** Columns of counts, such as `1/3`. */
@@ -53,10 +53,10 @@ function healthOfCells(state: string | undefined, count: string | undefined): He
   return (count === undefined ? undefined : healthOfCount(count)) ?? byWord;
 }
 
-/** Words of states and their health: a cluster uses few of them for many objects. */
+/** Words of states and their health; many objects of a cluster have the same few words. */
 const knownWords = new BoundedMap<{ readonly health: Health | undefined }>(500);
 
-/** Returns the health that a word of a status means; undefined for words that say nothing about it. */
+/** Returns the health that a word of a status means; undefined for words without such a meaning. */
 export function healthOfWord(word: string): Health | undefined {
   const known = knownWords.get(word);
   if (known) return known.health;

@@ -1,4 +1,4 @@
-/** The searchable side of a row of a table; its texts are made when a filter first reads them. Pure. */
+/** The texts by which filters find a row of a table, computed when a filter first reads them. Pure. */
 import type { TableColumn, TableRow } from '../../cluster/plan/table-rows.ts';
 import type { Searchable } from '../../search/plan/query.ts';
 import { type Health, healthReader } from './health.ts';
@@ -10,7 +10,7 @@ export interface SearchableRow extends Searchable {
 /** Returns a field for a column: `nominatednode` for `Nominated Node`. */
 const fieldOf = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** Returns a function that makes the searchable side of a row of these columns. */
+/** Returns a function from a row of these columns to the texts by which filters find it. */
 export function rowSearcher(columns: readonly TableColumn[]): (row: TableRow) => SearchableRow {
   const places = new Map(columns.map(({ name }, index) => [fieldOf(name), index]));
   const healthOf = healthReader(columns);

@@ -28,7 +28,7 @@ export class RowCache {
   }
 }
 
-/** Returns the rows that a filter selects; without an order they stand by namespace and name. */
+/** Returns the rows that a filter selects; without an order they are sorted by namespace and name. */
 export function selectedRows(
   rows: readonly SearchableRow[],
   filter: string,
@@ -42,7 +42,7 @@ export function selectedRows(
   return sorted(found, order.direction, ({ row }) => cellKeyOf(column, row));
 }
 
-/** Compares as the API server orders lists. A watch brings new rows in the order of their creation. */
+/** Compares as the API server orders lists; a watch sends new rows in the order of their creation. */
 function byName({ row: { metadata: a } }: SearchableRow, { row: { metadata: b } }: SearchableRow): number {
   return compared(a.namespace ?? '', b.namespace ?? '') || compared(a.name, b.name);
 }

@@ -1,5 +1,6 @@
 /**
- * The order of rows by a column: numbers, ages, quantities and fractions by their size, texts as people read.
+ * The order of rows by a column: numbers, ages, quantities and fractions by their size, and texts by letters
+ * and the numbers in them.
  */
 export type Direction = 'ascending' | 'descending';
 
@@ -9,7 +10,10 @@ export interface Order {
   readonly direction: Direction;
 }
 
-/** A number, or a text without one; empty cells come last in both directions. */
+/**
+ * A number, or a text that is not sorted as a number; undefined for empty cells, which are last in both
+ * directions.
+ */
 export type SortKey = number | string | undefined;
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, y: 31_536_000 };
@@ -32,7 +36,8 @@ const quantity = /^(\d+(?:\.\d+)?)(n|u|m|k|M|G|T|Ki|Mi|Gi|Ti)$/;
 const leading = /^(-?\d+(?:\.\d+)?)(?:%|\/(\d+))?(?:$|\s)/;
 
 /**
- * Returns by what a cell is sorted. A duration such as `5h3m` is seconds; `1/3` is its share, then its size.
+ * Returns the key by which a cell is sorted: the seconds of a duration such as `5h3m`; of `1/3` the quotient,
+ * and the larger denominator after the smaller one for equal quotients.
  */
 export function sortKeyOf(cell: unknown): SortKey {
   if (typeof cell === 'number') return cell;

@@ -17,7 +17,7 @@ export interface Viewport {
 
 /** Rows that are drawn beyond the view, so that scrolling shows no gap before the next frame. */
 const margin = 12;
-/** First rows begin at a multiple of this, so that small moves draw nothing anew. */
+/** The index of the first row is a multiple of this, so that scrolling a little draws no other rows. */
 const step = 6;
 
 export function windowOf({ scrollTop, height, rowHeight, count }: Viewport): Window {
@@ -28,7 +28,7 @@ export function windowOf({ scrollTop, height, rowHeight, count }: Viewport): Win
   return { first, end, above: first * rowHeight, below: (count - end) * rowHeight };
 }
 
-/** Returns the scroll position at which a row is in view; the present one if it is already. */
+/** Returns the scroll position at which a row is in view; the current one if it is already. */
 export function scrollTo(index: number, { scrollTop, height, rowHeight }: Viewport, head: number): number {
   const top = index * rowHeight;
   if (top < scrollTop) return top;

@@ -49,7 +49,7 @@ function parse(text: string): unknown {
 /** Runs bash where the container has it, else sh. */
 const shell = ['/bin/sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash || exec sh'];
 
-/** Returns the path that runs a command in a container with a terminal; a shell without one. */
+/** Returns the path that runs a command in a container with a terminal; a shell if no command is given. */
 export function execPath(
   {
     namespace,

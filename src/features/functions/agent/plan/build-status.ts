@@ -35,8 +35,8 @@ export function withBuild(status: VersionStatus | undefined, result: BuildResult
 }
 
 /**
- * Returns the status for an image that is present on the node. It is unchanged if it is Built already, or if
- * the newest build was another node's, which may still fail there.
+ * Returns the status for an image that is present on the node. It is unchanged if the condition Built is True
+ * already, or if another node wrote the result of the newest build: its failure must stay visible.
  */
 export function withPresent(
   status: VersionStatus | undefined,

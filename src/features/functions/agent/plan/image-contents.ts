@@ -36,7 +36,7 @@ export const imageLabels = {
   by: 'minik8s.io/built-by',
 } as const;
 
-/** 1980, the earliest time that a zip archive can have. */
+/** Modification time of all files: 1980, the earliest time that a zip archive can have. */
 const modified = 315_532_800;
 
 export interface NamedFile {

@@ -51,7 +51,7 @@ export function settingsFiles(environment: Environment): readonly SettingsFile[]
   ];
 }
 
-/** Returns the variables with the paths of the settings of a build. */
+/** Returns the variables by which pip and npm find the settings files in a build. */
 export function ownVariables(environment: Environment): readonly string[] {
   const own = environment.PIP_CONFIG_FILE;
   return [

@@ -102,7 +102,7 @@ function portable(path: string, entry: unknown): Table {
   const isRemote = resolved === undefined || (typeof resolved === 'string' && /^https?:\/\//.test(resolved));
   if (isRemote && link !== true) return entryToKeep(entry);
   throw new BuildError(
-    `package-lock.json: ${JSON.stringify(path)} is no package of a registry: it is not installed`,
+    `package-lock.json: ${JSON.stringify(path)} is not a package of a registry, and nothing else is installed`,
   );
 }
 

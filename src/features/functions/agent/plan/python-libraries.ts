@@ -14,7 +14,7 @@ const maxLineLength = 20_000;
 
 /**
  * Returns true when the line is NAME[EXTRAS] VERSIONS ; MARKER --hash=…. It is parsed from its end, so that
- * no line takes long: anyone who may write a function can choose the lines.
+ * parsing ends soon whatever the line is: anyone who may write a function chooses the lines.
  */
 function isRequirement(line: string): boolean {
   if (line.length > maxLineLength || /[^\t\x20-\x7e]/.test(line)) return false;
@@ -56,7 +56,7 @@ export function requirementLines(text: string): readonly string[] {
     if (isRequirement(line)) return [line];
     const shown = JSON.stringify(line.length > 200 ? `${line.slice(0, 200)}…` : line);
     throw new BuildError(
-      `requirements.txt: ${shown} is not installed: only names of packages with versions, markers and --hash are, no options, files or addresses`,
+      `requirements.txt: ${shown} is rejected: a line may be the name of a package with versions, markers and --hash, but no option, file or address`,
     );
   });
 }

@@ -35,11 +35,11 @@ export function givenProblem(
   if (problem !== undefined) return `${what} cannot be given to an instance that waited: ${problem}`;
   const { runtime, baseImage } = version.spec;
   if (version.spec.function !== metadata.labels?.[functionLabel])
-    return `${what} is of function ${version.spec.function}, not ${metadata.labels?.[functionLabel]}`;
+    return `${what} belongs to function ${version.spec.function}, not ${metadata.labels?.[functionLabel]}`;
   const namespace = metadata.namespace ?? '';
-  const waited = runtime && baseImage && warmVersion(namespace, runtime, baseImage, digest).spec.image;
+  const needed = runtime && baseImage && warmVersion(namespace, runtime, baseImage, digest).spec.image;
   const image = spec.containers[0]?.image;
-  return image === waited ? undefined : `${what} is made from ${waited}, and the pod has ${image}`;
+  return image === needed ? undefined : `${what} needs an instance of ${needed}, but the pod has ${image}`;
 }
 
 /** Returns a tar archive for the root of the container. Throws BuildError for files with invalid paths. */

@@ -94,7 +94,7 @@ const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const resultKeys = new Set(['statusCode', 'headers', 'body', 'isBase64']);
 /** Headers that belong to the connection. */
-const keptHeaders = new Set([
+const connectionHeaders = new Set([
   'connection',
   'content-length',
   'keep-alive',
@@ -119,7 +119,7 @@ class InvalidResult extends Error {
   name = 'InvalidResult';
 }
 
-const tooLarge = () => new Refused(413, `a body may have ${mostBody} bytes`);
+const tooLarge = () => new Refused(413, `a body may have at most ${mostBody} bytes`);
 
 // Output of a handler is written before the handler continues, so that nothing is buffered for a slow reader.
 for (const { _handle: handle } of [process.stdout, process.stderr]) handle?.setBlocking?.(true);
@@ -198,7 +198,7 @@ let watch;
 
 function begin() {
   if (ending) throw new Refused(503, 'this instance is stopping', 'stopping');
-  if (stuck) throw new Refused(503, 'a call of this instance is stuck: it ends', 'stuck');
+  if (stuck) throw new Refused(503, 'this instance ends because a call is stuck', 'stuck');
   if (underWay.size >= concurrency) throw new Refused(503, `this instance has ${concurrency} calls`, 'busy');
   const key = Symbol('call');
   underWay.set(key, performance.now() + timeoutMs);
@@ -303,8 +303,8 @@ function onceOf(headers) {
 }
 
 /**
- * Returns the answer of a known call, or a claim for a call that has certainly not been made here; the call
- * is then expected. Throws Refused when an earlier call cannot be excluded.
+ * Returns the answer of a known call, or a claim for a call that has certainly not been made here; later
+ * requests with its id then wait for its answer. Throws Refused when an earlier call cannot be excluded.
  */
 function claim(id, seconds) {
   const found = remembered.get(id)?.answer ?? waiting.get(id);
@@ -352,11 +352,11 @@ function eventOf(request, body) {
     type.endsWith('+json') ||
     (type === 'application/x-www-form-urlencoded' && text?.trimStart().startsWith('{'));
   if (isJson) {
-    if (text === undefined) throw new Refused(400, 'the body is no JSON: it is no UTF-8');
+    if (text === undefined) throw new Refused(400, 'the body is not JSON: it is not UTF-8');
     try {
       return JSON.parse(text);
     } catch (error) {
-      throw new Refused(400, `the body is no JSON: ${error.message}`);
+      throw new Refused(400, `the body is not JSON: ${error.message}`);
     }
   }
   const isBase64 = text === undefined;
@@ -418,7 +418,7 @@ function asResponse({ statusCode: status, headers, body = '', isBase64 = false }
   if (typeof body !== 'string') return answer(json, asJson(body));
   if (!isBase64) return answer('text/plain; charset=utf-8', Buffer.from(body));
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(body) || body.length % 4 !== 0)
-    throw new InvalidResult('body is no base64');
+    throw new InvalidResult('body is not base64');
   return answer('application/octet-stream', Buffer.from(body, 'base64'));
 }
 
@@ -441,13 +441,13 @@ function requireHeader(name, values) {
   if (!token.test(name) || !values.every((one) => headerValue.test(one)))
     throw new InvalidResult(`the header ${JSON.stringify(name).slice(0, 100)} is not valid`);
   const lower = name.toLowerCase();
-  if (keptHeaders.has(lower) || lower.startsWith('function-'))
+  if (connectionHeaders.has(lower) || lower.startsWith('function-'))
     throw new InvalidResult(`the header ${name} cannot be set by a function`);
 }
 
 function within(answer) {
   if (answer.body.length <= mostBody) return answer;
-  throw new InvalidResult(`the result has ${answer.body.length} bytes, it may have ${mostBody}`);
+  throw new InvalidResult(`the result has ${answer.body.length} bytes; the maximum is ${mostBody}`);
 }
 
 function asJson(value) {
@@ -455,9 +455,9 @@ function asJson(value) {
   try {
     text = JSON.stringify(value === undefined ? null : value);
   } catch (error) {
-    throw new InvalidResult(`the result is no JSON: ${error.message}`);
+    throw new InvalidResult(`the result is not JSON: ${error.message}`);
   }
-  if (text === undefined) throw new InvalidResult(`the result is no JSON: it is a ${typeof value}`);
+  if (text === undefined) throw new InvalidResult(`the result is not JSON: it is a ${typeof value}`);
   return Buffer.from(text);
 }
 
@@ -650,7 +650,7 @@ function stop(server) {
 }
 
 const leaveNow = () => process.exit(0);
-// Installed before the program is loaded: a pod may be deleted while that takes long.
+// The handler is installed before the program is loaded: loading may take long, and the pod may be deleted.
 process.once('SIGTERM', leaveNow);
 
 const handler = await loadHandler(env.FUNCTION_HANDLER || 'main.handler');

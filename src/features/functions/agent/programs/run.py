@@ -99,7 +99,7 @@ TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 VALUE = re.compile(r"[\t -~\x80-\xff]*")
 RESULT_KEYS = {"statusCode", "headers", "body", "isBase64"}
 # Headers that belong to the connection.
-KEPT_HEADERS = {"connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
+CONNECTION_HEADERS = {"connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"}
 
 
 class Refused(Exception):
@@ -205,7 +205,7 @@ class Request:
             try:
                 return json.loads(self.body)
             except (ValueError, RecursionError) as error:
-                raise Refused(400, f"the body is no JSON: {error}", close=False) from None
+                raise Refused(400, f"the body is not JSON: {error}", close=False) from None
         try:
             text, is_base64 = self.body.decode("utf-8"), False
         except UnicodeDecodeError:
@@ -327,7 +327,7 @@ class Connection:
 
 
 def too_large():
-    return Refused(413, f"a body may have {MOST_BODY} bytes")
+    return Refused(413, f"a body may have at most {MOST_BODY} bytes")
 
 
 def parse_head(head):
@@ -346,7 +346,7 @@ def parse_head(head):
         name, value = field[1].decode().lower(), field[2].decode("latin-1").rstrip(" \t")
         if name in headers:
             if name in ("content-length", "transfer-encoding", "host", "function-call-id", "content-type"):
-                raise Refused(400, f"{name} stands twice")
+                raise Refused(400, f"{name} is given twice")
             value = f"{headers[name]}, {value}"
         headers[name] = value
     modern = minor != b"0"
@@ -369,7 +369,7 @@ def length_of(headers, modern):
     if length is None:
         return 0
     if not re.fullmatch(r"[0-9]{1,18}", length):
-        raise Refused(400, "Content-Length is no number")
+        raise Refused(400, "Content-Length is not a number")
     if int(length) > MOST_BODY:
         raise too_large()
     return int(length)
@@ -472,7 +472,7 @@ class Calls:
             if self.ending:
                 raise Refused(503, "this instance is stopping", "stopping", close=False)
             if self.stuck:
-                raise Refused(503, "a call of this instance is stuck: it ends", "stuck", close=False)
+                raise Refused(503, "this instance ends because a call is stuck", "stuck", close=False)
             if len(self.deadlines) >= CONCURRENCY:
                 raise Refused(503, f"this instance has {CONCURRENCY} calls", "busy", close=False)
             deadline = time.monotonic() + TIMEOUT
@@ -630,13 +630,13 @@ def parameters(function):
 def answer_of(result):
     """Returns the answer for a handler's result: JSON, bytes, or {"statusCode", "headers", "body"}."""
     if isinstance(result, dict) and "statusCode" in result and RESULT_KEYS.issuperset(result):
-        return answer_as_told(result)
+        return answer_as_given(result)
     if isinstance(result, (bytes, bytearray, memoryview)):
         return within(Answer(200, bytes(result), content_type="application/octet-stream"))
     return within(Answer(200, as_json(result)))
 
 
-def answer_as_told(result):
+def answer_as_given(result):
     status = result["statusCode"]
     if type(status) is not int or not 200 <= status <= 599:
         raise InvalidResult(f"statusCode must be a number from 200 to 599, not {status!r:.100}")
@@ -649,7 +649,7 @@ def answer_as_told(result):
             try:
                 body, content_type = b64decode(body, validate=True), "application/octet-stream"
             except ValueError as error:
-                raise InvalidResult(f"body is no base64: {error}") from None
+                raise InvalidResult(f"body is not base64: {error}") from None
         else:
             body = utf8(body)
     else:
@@ -663,7 +663,7 @@ def answer_as_told(result):
             one = one if isinstance(one, str) else str(one)
             if not isinstance(name, str) or not TOKEN.fullmatch(name) or not VALUE.fullmatch(one):
                 raise InvalidResult(f"the header {name!r:.100} is not valid")
-            if name.lower() in KEPT_HEADERS or name.lower().startswith("function-"):
+            if name.lower() in CONNECTION_HEADERS or name.lower().startswith("function-"):
                 raise InvalidResult(f"the header {name} cannot be set by a function")
             kept.append((name, one))
     if any(name.lower() == "content-type" for name, _ in kept):
@@ -673,7 +673,7 @@ def answer_as_told(result):
 
 def within(answer):
     if len(answer.body) > MOST_BODY:
-        raise InvalidResult(f"the result has {len(answer.body)} bytes, it may have {MOST_BODY}")
+        raise InvalidResult(f"the result has {len(answer.body)} bytes; the maximum is {MOST_BODY}")
     return answer
 
 
@@ -681,14 +681,14 @@ def utf8(text):
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InvalidResult(f"the result is no text: {error.reason}") from None
+        raise InvalidResult(f"the result is not text: {error.reason}") from None
 
 
 def as_json(value):
     try:
         return utf8(json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":")))
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidResult(f"the result is no JSON: {error}") from None
+        raise InvalidResult(f"the result is not JSON: {error}") from None
 
 
 def error_answer(error):
@@ -776,8 +776,8 @@ class Server:
             request.body = connection.body(request, not repeats)
             answer = self.memory.wait(record) if repeats else self.answer(request, deadline, claimed)
             if os.getpid() != self.process:
-                # The handler has forked and returned in both processes: a second answer would be taken for
-                # that of the next call.
+                # The handler has forked and returned in both processes: the client would take a second answer
+                # for the answer of its next call.
                 leave(0)
             close = not request.keeps or self.calls.ending
             connection.send(answer.bytes(request.method, close))
@@ -856,7 +856,8 @@ def main():
         # A line is in the log once it has been printed, whatever characters it has.
         stream.reconfigure(line_buffering=True, errors="backslashreplace")
     find_libraries()
-    # Installed before the program is loaded: a pod may be deleted while that takes long.
+    # The handler is installed before the program is loaded: loading may take long, and the pod may be
+    # deleted.
     signal.signal(signal.SIGTERM, lambda *_: leave(0))
     server = Server(Program(os.environ.get("FUNCTION_HANDLER", "main.handler")))
     family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET

@@ -60,7 +60,7 @@ function portSites(
   return [...hosts].sort().map((host) => {
     const responsible = responsibleListeners(host, byHost);
     const hosted = responsible.flatMap((state) => hostedRoutes(host, listen, routes.get(state), facts));
-    // A certificate of the most specific listener, of the oldest Gateway among equal ones.
+    // The certificate is that of the most specific listener; of equal ones, that of the oldest Gateway.
     const secret = responsible[0]?.secret;
     const certificate = listen.tls && secret !== undefined ? facts.certificateOf(secret) : undefined;
     return {

@@ -34,7 +34,7 @@ export function answerOf(rule: HttpRouteRule, prefix: string, facts: AnswerFacts
   const redirect = filters.find(({ requestRedirect }) => requestRedirect);
   if (redirect) return redirectOf(redirect, filters, prefix, facts);
   const shares = sharesOf(rule, filters, facts);
-  // Without a backend that may get requests nothing is right.
+  // No other answer would be right without a backend that may get requests.
   if (shares.length === 0) return { type: 'status', status: 500 };
   const rewrite = filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite;
   const path = pathChange(rewrite?.path, prefix);
@@ -132,7 +132,7 @@ function fractionOf({ percent, fraction }: NonNullable<HttpRouteFilter['requestM
   return fraction ? fraction.numerator / (fraction.denominator ?? 100) : 1;
 }
 
-/** Returns the shorter of both timeouts; 0 is none. */
+/** Returns the shorter of both timeouts; 0 for no timeout, undefined for the default. */
 function timeoutOf({ timeouts = {} }: HttpRouteRule): number | undefined {
   const all = [timeouts.request, timeouts.backendRequest].flatMap((text) =>
     text === undefined ? [] : (parseDuration(text) ?? []),

@@ -72,7 +72,7 @@ const typeRank = { Exact: 0, Regex: 1, Prefix: 2 } as const;
 
 /**
  * Compares as the Gateway API does: host, path, method, headers, parameters of the query, age, name and
- * position. It leaves the place of patterns open: they come between Exact and Prefix.
+ * position. The API leaves the place of patterns open: here they come between Exact and Prefix.
  */
 function byPrecedence(a: Ranked, b: Ranked): number {
   return (

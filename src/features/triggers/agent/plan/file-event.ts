@@ -10,7 +10,7 @@ import type { FolderChange } from './folder-changes.ts';
 /** Maximum bytes of a file's content in an event. */
 export const maxContent = 64 * 1024;
 
-/** Content of a file; truncated: it is too large. */
+/** Content of a file, or `truncated` for a file that is too large. */
 export type FileContent =
   | { readonly content: string; readonly isBase64?: true }
   | { readonly truncated: true };

@@ -1,4 +1,4 @@
-/** Computes the changes in a folder, from the reported files and the present ones. Pure. */
+/** Computes the changes in a folder, from the reported files and the current ones. Pure. */
 import type { ChangeType } from '../../api/trigger-fields.ts';
 
 /** Identifies one state of a file. */
@@ -50,7 +50,7 @@ export interface ChangesPlan {
 export const restMs = 1000;
 
 /**
- * Returns the changes between `reported` and `found`. A mark was read at some time of its look, so a file
+ * Returns the changes between `reported` and `found`. A mark was read at some time during its look, so a file
  * counts as at rest from the end of the first look that found its mark to the beginning of this one.
  */
 export function planChanges(

@@ -146,10 +146,10 @@ function badInputOf(runtime: 'python' | 'nodejs', worldOf: () => FunctionWorld):
     assert.deepEqual(await call({ do: 'throw' }), [500, { error: errors[runtime] }]);
   });
 
-  it('a result that is no JSON is answered with 500', async () => {
+  it('a result that is not JSON is answered with 500', async () => {
     const [status, { error }] = await call({ do: 'no JSON' });
     assert.equal(status, 500);
-    assert.match(error, /^InvalidResult: the result is no JSON/);
+    assert.match(error, /^InvalidResult: the result is not JSON/);
   });
 
   it('a call over a limit of size is answered with 413, and is not made', async () => {

@@ -23,7 +23,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
       ],
     };
     for (const [handler, body, status, answer] of [...shared, ...own[runtime]])
-      it(`${handler} with ${JSON.stringify(body)}`, async () => {
+      it(`${handler} with ${JSON.stringify(body)} answers ${status} ${JSON.stringify(answer)}`, async () => {
         const program = await startFunction(runtime, sources[runtime], { ...env, FUNCTION_HANDLER: handler });
         try {
           const found = await program.call({ body });

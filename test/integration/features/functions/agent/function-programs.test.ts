@@ -48,7 +48,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
         const { status, headers, json } = await program.call({ body: { do: what } });
         assert.equal(status, 500);
         assert.equal(headers['function-error'], 'InvalidResult');
-        assert.match((json() as { error: string }).error, /^InvalidResult: the result is no JSON/);
+        assert.match((json() as { error: string }).error, /^InvalidResult: the result is not JSON/);
       });
 
     it('shows no trace to callers, and cuts a long message', async () => {
@@ -111,7 +111,7 @@ for (const runtime of ['python', 'nodejs'] as const) {
         headers: { 'Content-Type': 'application/json' },
       });
       assert.equal(status, 400);
-      assert.match((json() as { error: string }).error, /^the body is no JSON: /);
+      assert.match((json() as { error: string }).error, /^the body is not JSON: /);
       assert.equal(await number(), first + 1);
     });
 

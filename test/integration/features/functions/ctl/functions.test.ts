@@ -159,7 +159,7 @@ describe('ctl function create', () => {
   it('rejects a folder with two languages unless the runtime is given', async () => {
     await writeFile(join(folder, 'a.js'), '');
     const { err } = await ctl(['function', 'create', 'x', '--from', folder]);
-    assert.match(err, /say which by --runtime/);
+    assert.match(err, /choose one by --runtime/);
   });
   it('rejects an invalid archive', async () => {
     const archive = join(directory, 'broken.zip');

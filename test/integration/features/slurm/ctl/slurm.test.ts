@@ -183,14 +183,14 @@ describe('ctl slurm results', () => {
     await hasStatus('torn', { phase: 'Succeeded', files: [{ path: 'a', size: 6 }] });
     const { status, err } = await ctl(['slurm', 'results', 'torn', '-o', join(directory, 'torn')]);
     assert.equal(status, 1);
-    assert.match(err, /a is not whole: the cluster has 3 of 6 bytes/);
+    assert.match(err, /a is incomplete: the cluster has 3 of 6 bytes/);
   });
 
   it('never writes outside the folder', async () => {
     await create('evil');
     await hasStatus('evil', { phase: 'Succeeded', files: [{ path: '../evil', size: 0 }] });
     const { status, err } = await ctl(['slurm', 'results', 'evil', '-o', join(directory, 'evil')]);
-    assert.deepEqual([status, err], [1, 'error: "../evil" is no path below a folder\n']);
+    assert.deepEqual([status, err], [1, 'error: "../evil" is not a path below a folder\n']);
   });
 });
 

@@ -131,7 +131,7 @@ describe('a node', () => {
       assert.equal(answer.status, status, answer.text);
     });
 
-  it('a node writes the status of its own watches, and nothing else', async () => {
+  it('writes the status of its own watches, and nothing else', async () => {
     const say = (name: string, sub: string, body: object) =>
       world.call('PATCH', `${group}/folderwatches/${name}${sub}`, body, { ...as('n1'), headers: merge });
     const status = { reason: 'Watching', message: '' };

@@ -132,7 +132,7 @@ describe('ctl workflow create and update', () => {
 
   for (const [what, args, message] of [
     ['no name', ['create'], /say which workflow: NAME/],
-    ['no definition', ['create', 'x'], /say the definition: --definition FILE/],
+    ['no definition', ['create', 'x'], /give the definition: --definition FILE/],
   ] as const)
     it(`refuses ${what}`, async () => {
       const { status, err } = await ctl(['workflow', ...args]);
@@ -187,7 +187,7 @@ describe('ctl workflow run', () => {
   });
 });
 
-it('ctl workflow stop sets why', async () => {
+it('ctl workflow stop sets the error and the cause', async () => {
   const run = await begun(await madeWorkflow('stopped'));
   const { out } = await ctl(['workflow', 'stop', run, '--error', 'Enough', '--cause', 'no need']);
   assert.equal(out, `workflowrun/${run} is being stopped\n`);
@@ -286,7 +286,7 @@ describe('ctl workflow graph', () => {
   });
 
   for (const args of [[], ['drawn', '--definition', 'x'], ['drawn', 'more']])
-    it(`refuses ${args.join(' ') || 'nothing'}`, async () => {
+    it(`rejects ${args.length > 0 ? `the arguments ${args.join(' ')}` : 'a command without arguments'}`, async () => {
       const { status, err } = await ctl(['workflow', 'graph', ...args]);
       assert.equal(status, 1);
       assert.match(err, /say one workflow: NAME, or --definition FILE/);
@@ -300,7 +300,7 @@ describe('ctl workflow test', () => {
       ...['--answers', await file('answers.json', answers), ...args],
     ]);
 
-  it('answers tasks in turn, and waits for no time', async () => {
+  it('answers tasks in turn, and does not wait', async () => {
     const answers = { Pay: [{ error: 'Busy', cause: 'later' }, { output: { paid: true } }] };
     const { status, out, err } = await test(answers);
     assert.equal(status, 0, err);

@@ -24,7 +24,7 @@ const write = (log: BuildLog, ...texts: readonly string[]) => {
 it('a log is in the data of the node, under the name of its function', () => {
   const image = 'minik8s.function/ns/fn:0123456789abcdef';
   assert.equal(logPath('/data', image), '/data/function-builds/ns_fn_0123456789abcdef.log');
-  assert.throws(() => logPath('/data', 'busybox:1'), /busybox:1 is no image of a function/);
+  assert.throws(() => logPath('/data', 'busybox:1'), /busybox:1 is not an image of a function/);
 });
 
 it('lines may arrive in pieces, and the last line may lack its end', async (context) => {

@@ -51,7 +51,7 @@ const version = (spec: object) =>
 test('a version is built on the node of the pod that needs it', () => {
   assert.equal(versionProblem(version({}), image), undefined);
   assert.match(versionProblem(version({ image: `${image}d` }), image) ?? '', /has the image/);
-  assert.match(versionProblem(version({ function: 'other' }), image) ?? '', /another name/);
+  assert.match(versionProblem(version({ function: 'other' }), image) ?? '', /named after another/);
   assert.match(versionProblem(version({ baseImage: undefined }), image) ?? '', /baseImage to build from/);
   assert.match(
     versionProblem(version({ baseImage: 'minik8s.function/x/y:1' }), image) ?? '',

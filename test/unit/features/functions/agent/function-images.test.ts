@@ -167,7 +167,7 @@ describe('the result of a build', () => {
     const { client: one, written } = client({ get: () => another, put: () => undefined });
     await assert.rejects(
       changeStatus(one, version, () => ({ lock: 'x' })),
-      /is another one now/,
+      /was replaced/,
     );
     assert.deepEqual(written, []);
   });

@@ -115,7 +115,7 @@ describe('libraries', () => {
       { resolved: 'xhttp://a' },
       { resolved: 1 },
     ])
-      assert.throws(() => lock({ ...one, ...more }), /"node_modules\/a" is no package of a registry/);
+      assert.throws(() => lock({ ...one, ...more }), /"node_modules\/a" is not a package of a registry/);
   });
 });
 
@@ -162,14 +162,14 @@ describe('a version that is assigned to a waiting instance', () => {
   it('must have its function, its namespace, its runtime and its base image', () => {
     const problem = (one: FunctionVersion, of = pod(waited)) => givenProblem(of, one, sha256);
     assert.equal(problem(version()), undefined);
-    assert.equal(problem(version({ function: 'g' })), 'FunctionVersion fn-1 is of function g, not fn');
+    assert.equal(problem(version({ function: 'g' })), 'FunctionVersion fn-1 belongs to function g, not fn');
     for (const [one, of] of [
       [version(), pod('other')],
       [version({ baseImage: 'python:4' }), pod(waited)],
       [version({ runtime: 'nodejs' }), pod(waited)],
       [version(), pod(waited, 'other')],
     ] as const)
-      assert.match(problem(one, of) ?? '', /^FunctionVersion fn-1 is made from .*, and the pod has /);
+      assert.match(problem(one, of) ?? '', /^FunctionVersion fn-1 needs an instance of .*, but the pod has /);
     const needsMore = problem(version({ files: { 'main.py': 'x', 'requirements.txt': 'a' } }));
     assert.match(needsMore ?? '', /^FunctionVersion fn-1 cannot be given to an instance that waited: ./);
   });

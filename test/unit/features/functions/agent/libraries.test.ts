@@ -178,7 +178,7 @@ test('package-lock.json with lockfileVersion 1 is rejected', () => {
 for (const line of ['a;$python', '-a==1', 'a-==1', 'a[b,!]==1', 'a (>=12', 'a>>=1)', 'a[bc', 'a[b]]'])
   test(`requirements.txt: ${line} is refused, with that line`, () => {
     assert.throws(() => requirementLines(`b\n${line}`), {
-      message: `requirements.txt: ${JSON.stringify(line)} is not installed: only names of packages with versions, markers and --hash are, no options, files or addresses`,
+      message: `requirements.txt: ${JSON.stringify(line)} is rejected: a line may be the name of a package with versions, markers and --hash, but no option, file or address`,
     });
   });
 
@@ -186,7 +186,7 @@ test('requirements.txt must not have lines of more than 20,000 characters, and e
   const line = (length: number) => `a==${'1'.repeat(length - 3)}`;
   assert.deepEqual(requirementLines(line(20_000)), [line(20_000)]);
   assert.throws(() => requirementLines(line(20_001)), BuildError);
-  const shown = (text: string) => new RegExp(`^requirements.txt: "${text}" is not installed`);
+  const shown = (text: string) => new RegExp(`^requirements.txt: "${text}" is rejected`);
   const refused = (length: number) => () => requirementLines(`-${'x'.repeat(length - 1)}`);
   assert.throws(refused(200), { message: shown(`-${'x'.repeat(199)}`) });
   assert.throws(refused(201), { message: shown(`-${'x'.repeat(199)}…`) });
@@ -212,7 +212,7 @@ test('errors about package.json name the rejected value and its place', () => {
 test('an invalid entry of package-lock.json, or one with a list of addresses, is rejected, and the lock is kept as text', () => {
   for (const [entry, why] of [
     [null, /^package-lock\.json: "node_modules\/a" cannot be read$/],
-    [{ ...one, resolved: ['https://x/a.tgz'] }, /is no package of a registry/],
+    [{ ...one, resolved: ['https://x/a.tgz'] }, /is not a package of a registry/],
   ] as const)
     assert.throws(() => portableLock(lockOf({ 'node_modules/a': entry })), { message: why });
   assert.match(portableLock(lockOf({ 'node_modules/a': one })), /^\{\n "name": "function",\n/);

@@ -123,7 +123,11 @@ it('reports why it cannot be built, and is built when it can be', async (context
       return true;
     });
   const { own, world, told, program } = machine(context);
-  await fails(own, 'minik8s.own/other:1', /"minik8s.own\/other:1" is no image: its name is /);
+  await fails(
+    own,
+    'minik8s.own/other:1',
+    /there is no image "minik8s.own\/other:1": the image of minik8s is named /,
+  );
   await fails(machine(context, { builds: false }).own, ownImage, /^this node makes no images$/);
   await fails(
     machine(context, { isProgram: false }).own,
@@ -242,7 +246,7 @@ it('is complete before the agent ends', async (context) => {
   await failing;
 });
 
-it('contains the present bytes of a growing file, and is not built from a small file that changes', async (context) => {
+it('contains the current bytes of a growing file, and is not built from a small file that changes', async (context) => {
   const grows = machine(context);
   writeFileSync(grows.program, Buffer.alloc(17 * mebibyte, 'x'));
   grows.world.before = () => appendFileSync(grows.program, '!!!');
@@ -251,5 +255,8 @@ it('contains the present bytes of a growing file, and is not built from a small 
   membersOf(grows.images.get(id) ?? assert.fail());
   const small = machine(context);
   small.world.before = () => appendFileSync(small.library, '!');
-  await assert.rejects(small.own.ensure(pod, ownImage, forever), /libc\.so\.6 has changed while it was read/);
+  await assert.rejects(
+    small.own.ensure(pod, ownImage, forever),
+    /libc\.so\.6 changed while it was being read/,
+  );
 });

@@ -164,8 +164,11 @@ describe('a container that waits', () => {
   it('must end if the version is deleted, belongs to another function, or has a path out of the container', async () => {
     for (const [version, why] of [
       [undefined, /not found/],
-      [{ ...first, spec: { ...first.spec, function: 'other' } }, /is of function other, not fn/],
-      [{ ...first, spec: { ...first.spec, baseImage: 'python:4' } }, /is made from .*, and the pod has/],
+      [{ ...first, spec: { ...first.spec, function: 'other' } }, /belongs to function other, not fn/],
+      [
+        { ...first, spec: { ...first.spec, baseImage: 'python:4' } },
+        /needs an instance of .*, but the pod has/,
+      ],
       [versionOf({ '../etc/passwd': '' }), /the file "..\/etc\/passwd"/],
     ] as const) {
       const world = new World();

@@ -66,7 +66,7 @@ describe('a function', () => {
       };
       await assert.rejects(server.reconcile(key), /already exists/);
       const said = [
-        `Warning FailedCreate f: FunctionVersion ${name} exists already, and not for this function: delete it`,
+        `Warning FailedCreate f: FunctionVersion ${name} exists already, but does not belong to this function: delete it`,
       ];
       assert.deepEqual(server.told, isThere ? said : []);
       assert.deepEqual(server.names(podResource), []);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { it } from 'node:test';
 import type { Fn } from '../../../../../src/features/functions/api/function.ts';
 import type { FunctionVersion } from '../../../../../src/features/functions/api/function-version.ts';
-import { sharedLock, versionOf } from '../../../../../src/features/functions/controller/version-plan.ts';
+import { statusOfTwin, versionOf } from '../../../../../src/features/functions/controller/version-plan.ts';
 import { meta } from '../../../controllers/objects.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -86,7 +86,7 @@ const failed = { conditions: [{ type: 'Built', status: 'False' as const, reason:
 
 it('a version takes over the lock of another version with the same image', () => {
   const one = version('one', 'i:1');
-  assert.equal(sharedLock(one, [one, version('two', 'i:1', built)]), built);
+  assert.equal(statusOfTwin(one, [one, version('two', 'i:1', built)]), built);
 });
 for (const [why, own, others] of [
   ['the version was built already', version('one', 'i:1', built), [version('two', 'i:1', built)]],
@@ -105,4 +105,4 @@ for (const [why, own, others] of [
   ['there is no other version', version('one', 'i:1'), []],
 ] as const)
   it(`a version takes over no lock when ${why}`, () =>
-    assert.equal(sharedLock(own, [own, ...others]), undefined));
+    assert.equal(statusOfTwin(own, [own, ...others]), undefined));

@@ -213,7 +213,7 @@ describe('a function', () => {
       one.refuse = () => undefined;
       await one.reconcile('default/f');
       assert.deepEqual(one.names(), ['w']);
-      assert.ok(one.told.includes('Normal Given f: Given pod: w'));
+      assert.ok(one.told.includes('Normal Given f: Assigned waiting pod: w'));
     }
   });
   it('gets no instance that is ending or has ended', async () => {

@@ -115,11 +115,11 @@ it('changes of functions cause no further attempt while the port is taken, and t
   await remove('two');
   assert.deepEqual(log, ['refused']);
   const messages = () => logger.lines.map(({ level, message }) => `${level} ${message}`);
-  const refused = 'error functions and workflows cannot be called by the port of the gateway';
+  const refused = 'error functions, workflows and triggers cannot be called at --gateway-port';
   await clock.advance(20_000);
   assert.deepEqual(log, ['refused', 'refused', 'refused']);
   assert.deepEqual(messages(), [refused]);
-  assert.match(refused, troubleText('by the port of the gateway'));
+  assert.match(refused, troubleText('cannot be called at --gateway-port'));
   await clock.advance(10_000);
   assert.deepEqual(log, ['refused', 'refused', 'refused', 'open']);
   assert.deepEqual(messages(), [refused, 'info the port of the gateway is open']);

@@ -30,7 +30,7 @@ describe('a version of a function', () => {
       isNeeded: async (request, node) => isNeeded && request.name === name && node === 'n1',
     });
 
-  it('may be read by a node whose pod needs it, and its status be updated', () => {
+  it('may be read by a node whose pod needs it, and the node may update its status', () => {
     const { rules } = access();
     assert.deepEqual(
       rules.map(({ group, resources, verbs }) => [group, resources.join(), verbs.join()]),
@@ -72,23 +72,24 @@ describe('a pod needs', () => {
   const own = 'minik8s.function/default/f:1';
   for (const [what, images, expected] of [
     ['the version of its label, with an image of a function of its namespace', [own], both],
-    ['the version of its label also beside other containers', ['busybox', own], both],
-    ['none with another image', ['busybox'], []],
-    ['none with the image of another namespace', ['minik8s.function/other/f:1'], []],
-    ['none without a container', [], []],
+    ['the version of its label, even if it has other containers', ['busybox', own], both],
+    ['no version with another image', ['busybox'], []],
+    ['no version with the image of another namespace', ['minik8s.function/other/f:1'], []],
+    ['no version without a container', [], []],
   ] as const)
     it(what, () => assert.deepEqual(needs(...images), expected));
-  it('none without the label', () => {
+  it('no version without the label', () => {
     const pod = { metadata: meta('p'), spec: { containers: [{ image: own }] } } as unknown as Pod;
     assert.deepEqual(access().needsOf?.(pod), []);
   });
-  it('no image of a function in a static pod', () => {
-    const { reservedImage } = access();
-    assert.deepEqual(
-      [reservedImage?.(own), reservedImage?.('busybox')],
-      ['the image of a function', undefined],
-    );
-  });
+});
+
+it('a static pod may not use the image of a function', () => {
+  const { reservedImage } = access();
+  assert.deepEqual(
+    [reservedImage?.('minik8s.function/default/f:1'), reservedImage?.('busybox')],
+    ['the image of a function', undefined],
+  );
 });
 
 describe('the status of a build', () => {
@@ -111,14 +112,14 @@ describe('the status of a build', () => {
     ['without a name', { nodeName: 'n1' }, {}, cannot('status.nodeName to the name of another node')],
     ['with a first lock', {}, { nodeName: 'n1', lock: 'a' }, undefined],
     ['with the same lock', { lock: 'a' }, { nodeName: 'n1', lock: 'a' }, undefined],
-    ['with another lock', { lock: 'a' }, { nodeName: 'n1', lock: 'b' }, cannot('a lock that is there')],
-    ['without its lock', { lock: 'a' }, { nodeName: 'n1' }, cannot('a lock that is there')],
+    ['with another lock', { lock: 'a' }, { nodeName: 'n1', lock: 'b' }, cannot('a lock that is set already')],
+    ['without its lock', { lock: 'a' }, { nodeName: 'n1' }, cannot('a lock that is set already')],
     ['with a log of 8 KiB', {}, { nodeName: 'n1', log: 'é'.repeat(4096) }, undefined],
     [
       'with a longer log',
       {},
       { nodeName: 'n1', log: `${'é'.repeat(4096)}x` },
-      'the log of a build may have 8192 bytes',
+      'the log of a build may have at most 8192 bytes',
     ],
     [
       'with another Built',
@@ -140,7 +141,7 @@ describe('the status of a build', () => {
     ],
   ] as const)
     it(`${what}: ${reason ?? 'allowed'}`, () => assert.equal(why(before, after), reason));
-  it('is all that a node may write: no version, no new one and no deletion', () => {
+  it('is all that a node may write: it may not change, create or delete a version', () => {
     const reason = cannot('anything but the status of a version');
     assert.deepEqual(
       [why({}, {}, ''), why(undefined, {}), why({}, undefined), why({}, {}, 'scale')],

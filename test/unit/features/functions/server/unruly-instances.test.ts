@@ -119,7 +119,7 @@ describe('a call', () => {
       [undefined, '0', undefined],
     );
   });
-  it('by OPTIONS has no length of a body, and a length of the caller without a body is not passed on', async () => {
+  it('by OPTIONS has no length of a body, and a length that the caller sends without a body is not forwarded', async () => {
     const { programs, clock, call } = world();
     const program = programs.add('one');
     const headers = new Headers({ 'content-length': '5', 'transfer-encoding': 'chunked' });

@@ -182,10 +182,7 @@ describe('a placed call', () => {
     program.answer = refusing('busy');
     assert.equal(await why(await placed()), 'busy');
     program.answer = refusing('forgotten', 410);
-    assert.equal(
-      await why(undefined),
-      'the instance has been started anew, or has forgotten its older calls',
-    );
+    assert.equal(await why(undefined), 'the instance was restarted, or has forgotten its older calls');
     const own = fn();
     programs.cache.put({ ...own, spec: { ...own.spec, runtime: undefined } } as never);
     assert.equal(

@@ -49,7 +49,7 @@ describe('a call that waits', () => {
     await first.place();
     assert.equal(first.result.error, reason);
   });
-  it('too long is rejected for a second, and leaves the queue', async () => {
+  it('too long is rejected with a Retry-After of a second, and leaves the queue', async () => {
     const { clock, calls, begin } = world();
     const { result, call } = begin();
     await clock.advance(60_000);

@@ -71,7 +71,7 @@ describe('routes', () => {
     assert.ok(!served.some(({ host }) => host === 'late.example'));
   });
 
-  it('lead to Services of the object’s own namespace alone', () => {
+  it('lead only to Services in the namespace of the object', () => {
     assert.deepEqual(routes(makeDns('a', 'x.example', ['/=web:80'], { namespace: 'other' })), [
       'x.example: / -',
     ]);

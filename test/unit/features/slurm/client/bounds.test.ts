@@ -63,7 +63,7 @@ describe('results', () => {
     );
     assert.equal(
       of(['*', 'd/*']).dropped[0]?.reason,
-      'all results together may have 100 bytes (resultsLimit)',
+      'all results together may have at most 100 bytes (resultsLimit)',
     );
     assert.deepEqual(
       of(['./d/*'], 50).fetched.map(({ path }) => path),
@@ -86,9 +86,9 @@ it('an unusable Secret is reported with the key and the reason', () => {
     ],
     [{ host: 'a b' }, 'host in the Secret is neither a host name nor an IP address'],
     [{ host: 'h'.repeat(254) }, 'host in the Secret is neither a host name nor an IP address'],
-    [{ port: '0' }, 'port in the Secret is no number from 1 to 65535'],
-    [{ port: '65536' }, 'port in the Secret is no number from 1 to 65535'],
-    [{ port: '022' }, 'port in the Secret is no number from 1 to 65535'],
+    [{ port: '0' }, 'port in the Secret is not a number from 1 to 65535'],
+    [{ port: '65536' }, 'port in the Secret is not a number from 1 to 65535'],
+    [{ port: '022' }, 'port in the Secret is not a number from 1 to 65535'],
     [{ password: undefined }, 'the Secret has neither password nor privateKey'],
   ] as const)
     assert.equal(connectionSettings({ ...data, ...change } as Record<string, string>), why);

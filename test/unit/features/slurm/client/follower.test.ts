@@ -195,7 +195,7 @@ describe('a job that Slurm does not list', () => {
     await world.seconds(4);
     assert.deepEqual(
       world.log.of('warn').map(({ message, fields }) => [message, fields]),
-      [['sacct does not answer', { why: 'x'.repeat(500) }]],
+      [['sacct has failed', { why: 'x'.repeat(500) }]],
     );
   });
   it('is lost as a whole if tasks of its array are missed one by one', async () => {

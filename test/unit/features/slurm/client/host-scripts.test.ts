@@ -118,7 +118,7 @@ it('buildingScript builds under a lock, unless there is a result or a cancellati
 
 describe('submitScript', () => {
   const script = submitScript(jobOf({ nodes: 2 }), '/w', 45);
-  it('submits under the lock, after every sign of an earlier submission', () => {
+  it('submits under the lock, and only if it finds no sign of an earlier submission', () => {
     inOrder(script, [
       "cd -- '/w' || exit 74",
       'flock -w 60 9',

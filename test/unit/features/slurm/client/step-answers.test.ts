@@ -151,7 +151,7 @@ describe('a submission', () => {
     for (const id of ['7', '1'.repeat(20)]) {
       const { take, is, entry, lanes, scripts } = submitting(said(`id ${id}\n`));
       assert.equal(await take('submit'), true);
-      assert.equal(is('Submitted'), `True Submitted: Slurm has taken it as job ${id}`);
+      assert.equal(is('Submitted'), `True Submitted: Slurm has accepted it as job ${id}`);
       const { phase, jobID, state } = entry.status;
       assert.deepEqual([phase, jobID, state, lanes], ['Submitted', id, 'PENDING', ['submit']]);
       assert.match(scripts[0] ?? '', /120/);
@@ -161,7 +161,7 @@ describe('a submission', () => {
     for (const [stdout, problem] of [
       [
         'unsettled\n',
-        'Unsettled: Slurm did not answer sbatch; whether it has the job is looked up again within 120 s',
+        'Unsettled: Slurm did not answer sbatch; the client finds out within 120 s whether Slurm has the job',
       ],
       ['refused\nsbatch: error: job submit limit\n', 'QueueFull: sbatch: error: job submit limit'],
       [
@@ -169,10 +169,10 @@ describe('a submission', () => {
         'SlurmAway: sbatch: error: Unable to contact slurm controller',
       ],
       ['refused\n', 'SlurmAway: sbatch has failed without a message'],
-      ['id 7;cluster', 'HostFailed: the host answers: id 7;cluster'],
-      [`id ${'1'.repeat(21)}`, `HostFailed: the host answers: id ${'1'.repeat(21)}`],
-      ['x'.repeat(600), `HostFailed: the host answers: ${'x'.repeat(500)}`],
-      ['', 'HostFailed: the host answers: '],
+      ['id 7;cluster', 'HostFailed: unexpected answer of the host: id 7;cluster'],
+      [`id ${'1'.repeat(21)}`, `HostFailed: unexpected answer of the host: id ${'1'.repeat(21)}`],
+      ['x'.repeat(600), `HostFailed: unexpected answer of the host: ${'x'.repeat(500)}`],
+      ['', 'HostFailed: unexpected answer of the host: '],
     ] as const)
       assert.equal(await submitting(said(stdout)).problem('submit'), `Submitted False ${problem}`);
   });

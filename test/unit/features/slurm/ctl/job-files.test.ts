@@ -145,7 +145,7 @@ describe('writeResults', () => {
     const whole = { ...job, status: { files: [{ path: 'a', size: 4 }] } };
     await assert.rejects(
       writeResults(cluster, whole, folderOf(context)),
-      /a is not whole: the cluster has 3 of 4/,
+      /a is incomplete: the cluster has 3 of 4/,
     );
   });
   it('rejects paths that lead out of the folder', async (context) => {
@@ -153,7 +153,7 @@ describe('writeResults', () => {
     for (const path of ['../a', '/a', 'a/../../b', './a', 'a//b', 'a\0'])
       await assert.rejects(
         writeResults(cluster, { ...job, status: { files: [{ path, size: 0 }] } }, folderOf(context)),
-        /is no path below a folder/,
+        /is not a path below a folder/,
       );
   });
 });

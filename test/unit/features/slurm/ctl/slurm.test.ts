@@ -53,7 +53,7 @@ describe('ctl slurm results', () => {
     assert.equal(printed.out, 'out/x\n');
     assert.equal(readFileSync(join(folder, 'out/x'), 'utf8'), 'text');
     assert.deepEqual(reported, ['Error: big was not fetched: more than 500 files']);
-    await assert.rejects(run(verb('results'), 'a'), /say where to: -o DIR/);
+    await assert.rejects(run(verb('results'), 'a'), /give the directory: -o DIR/);
   });
 });
 

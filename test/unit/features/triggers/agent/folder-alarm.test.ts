@@ -131,7 +131,7 @@ test('a broken watch counts as a change, and the next reading watches the folder
   assert.equal(await heard('a'), 1);
 });
 
-test('a folder that takes the place of another is watched in its stead', async (context) => {
+test('a folder that replaces another is watched instead of it', async (context) => {
   const { root, look, heard } = begin(context, 'a', 'b');
   await look('a');
   renameSync(join(root, 'a'), join(root, 'old'));

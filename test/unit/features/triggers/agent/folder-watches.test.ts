@@ -212,7 +212,9 @@ test('a failed removal of records is logged, and a folder is watched once its fi
   writeFileSync(join(folder, 'a'), 'text');
   list('one');
   await passes('the change is reported', () =>
-    log.of('warn').some(({ message }) => message === 'cannot remove the memory of folders'),
+    log
+      .of('warn')
+      .some(({ message }) => message === 'cannot remove the records of folders that are no longer watched'),
   );
   rmSync(memory);
   await passes('the file is reported', () => told.length > 0);

@@ -28,7 +28,7 @@ describe('a pattern', () => {
     ['', /1 to 255/],
     ['a'.repeat(256), /1 to 255/],
     ['a/b', /no "\/"/],
-    ['[a', /nothing closes/],
+    ['[a', /without a "\]"/],
     ['*a'.repeat(17), /16 "\*"/],
   ] as const)
     it(`${pattern.slice(0, 20)} is refused`, () => assert.match(patternFault(pattern) ?? '', fault));

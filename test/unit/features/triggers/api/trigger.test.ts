@@ -126,7 +126,22 @@ describe('a Trigger is rejected', () => {
       /^spec.object.kind: Forb/,
     ],
     ['without changes', { object: { ...pods, types: [] } }, /^spec.object.types: Required/],
+    [
+      'with an unknown change of objects',
+      { object: { ...pods, types: ['Created', 'created'] } },
+      /^spec.object.types\[1\]: Unsupported value: "created": supported values: "Created", "Updated", "Deleted"$/,
+    ],
+    [
+      'with an unknown change of files',
+      { file: { folder: '/a', types: ['Moved'] } },
+      /^spec.file.types\[0\]: Unsupported value: "Moved"/,
+    ],
     ['without outcomes', { result: { function: 'g', outcomes: [] } }, /^spec.result.outcomes: Required/],
+    [
+      'with an unknown outcome',
+      { result: { function: 'g', outcomes: ['failure'] } },
+      /^spec.result.outcomes\[0\]: Unsupported value: "failure": supported values: "Success", "Failure"$/,
+    ],
     ['with neither a claim nor a folder', { file: {} }, /^spec.file: Required/],
     ['with a claim and a folder', { file: { claimName: 'a', folder: '/b' } }, /^spec.file.folder: Forbidden/],
     ['with an invalid claim', { file: { claimName: 'a/b' } }, /^spec.file.claimName: Invalid/],
@@ -227,7 +242,7 @@ describe('an event', () => {
     replays: -1,
     data: 'x'.repeat(300_000),
   }))
-    it(`is refused with such a ${field}`, () =>
+    it(`is rejected with the ${field} ${String(value).slice(0, 10)}`, () =>
       assert.deepEqual(
         validate?.(stored({ [field]: value })).map((cause) => cause.field),
         [`spec.${field}`],
@@ -242,7 +257,7 @@ describe('the trigger of a path', () => {
     at('a', '/a', '2026-01-02'),
     at('c', '/b', '2025-01-01'),
   ];
-  it('is the first that was made', () => assert.equal(triggerAt([young, other, old], '/a'), old));
+  it('is the first that was created', () => assert.equal(triggerAt([young, other, old], '/a'), old));
   it('is the first by name if they were created at the same time', () =>
     assert.equal(triggerAt([at('d', '/a', '2026-01-01'), old], '/a'), old));
   it('does not exist if no trigger has the path', () => assert.equal(triggerAt([old], '/a/'), undefined));
@@ -340,7 +355,7 @@ describe('a FolderWatch', () => {
     assert.deepEqual(validateUpdate?.(watch({}), watch({})), []);
     assert.equal(validateUpdate?.(watch({ folder: '/etc' }), watch({}))[0]?.field, 'spec');
   });
-  it('has a trigger, a node, a folder, and at most as many words as fit', () => {
+  it('requires a trigger, a node and a folder, and has a message of at most 1024 characters', () => {
     assert.deepEqual(validate?.(watch({})), []);
     for (const field of ['trigger', 'nodeName', 'folder'])
       assert.equal(validate?.(watch({ [field]: '' }))[0]?.field, `spec.${field}`);

@@ -81,7 +81,7 @@ describe('a trigger is reconciled', () => {
   });
 });
 
-describe('a trigger is not ready', () => {
+describe('a trigger', () => {
   const problem = (one: Trigger) => {
     const ready = one.status?.conditions?.find(({ type }) => type === 'Ready');
     return ready?.status === 'False' ? [ready.reason, ready.message] : undefined;
@@ -129,7 +129,7 @@ describe('a trigger is not ready', () => {
     ],
   ];
   for (const [name, spec, reason, message] of cases)
-    it(`${name}, with one event`, async () => {
+    it(`${name} is not ready, and has one event`, async () => {
       const { server, put, look } = world();
       const one = await put(trigger(spec));
       assert.deepEqual(problem(one), [reason, message]);
@@ -141,7 +141,7 @@ describe('a trigger is not ready', () => {
       assert.deepEqual(server.told, [`Warning ${reason} t: ${message}`]);
     });
 
-  it('while an older one has its path', async () => {
+  it('is not ready while an older one has its path', async () => {
     const { server, put } = world();
     server.put(triggerResource, trigger(http, { creationTimestamp: at(-60) }, 'older'));
     assert.deepEqual(problem(await put(trigger(http))), ['PathTaken', 'trigger "older" has the path /x']);
@@ -149,14 +149,14 @@ describe('a trigger is not ready', () => {
     assert.equal(problem(other), undefined);
   });
 
-  it('while it is suspended, which is not reported as a problem', async () => {
+  it('is not ready while it is suspended, and has no event', async () => {
     const { server, put } = world();
     const one = await put(trigger({ ...http, suspend: true }));
     assert.deepEqual(problem(one), ['Suspended', 'spec.suspend is true: no event is recorded or delivered']);
     assert.deepEqual([server.told, one.status?.position], [[], undefined]);
   });
 
-  it('without a problem no event is written', async () => {
+  it('without a problem has no event', async () => {
     const { server, put } = world();
     assert.equal(problem(await put(trigger(http))), undefined);
     assert.deepEqual(server.told, []);

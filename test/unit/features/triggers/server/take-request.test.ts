@@ -127,7 +127,7 @@ describe('a request to a trigger', () => {
   });
 });
 
-describe('a rejected request stores no event', () => {
+describe('a request', () => {
   const http = (methods?: readonly string[]) => ({ http: { path: '/x', ...(methods && { methods }) } });
   for (const [what, shape, code] of [
     ['for a missing trigger', { isThere: false }, 404],
@@ -142,11 +142,11 @@ describe('a rejected request stores no event', () => {
     ['of an anonymous user while too many events wait', { user: stranger, waiting: 1000 }, 429],
     ['while no more events are accepted', { fault: newStatusError('TooManyRequests', 'full') }, 429],
   ] as const)
-    it(what, async () => {
+    it(`${what} is rejected, and stores no event`, async () => {
       const { status, taken } = await ask(shape);
       assert.deepEqual([status, taken], [code, []]);
     });
-  it('has the reason in its answer', async () => {
+  it('that is rejected has the reason in its answer', async () => {
     const words = async (shape: Shape) => (await ask(shape)).message;
     assert.match((await words({ isThere: false })) ?? '', /triggers.minik8s.io "t" not found/);
     assert.equal(await words({ spec: { suspend: true } }), 'the trigger is suspended: it takes no events');
@@ -156,13 +156,13 @@ describe('a rejected request stores no event', () => {
     assert.equal(await words(body), `the body of an event may not be more than ${maxEventData / 2} bytes`);
   });
   for (const [what, shape] of [
-    ['an anonymous user while fewer events wait', { user: stranger, waiting: 999 }],
-    ['an authenticated user, however many events wait', { waiting: 5000 }],
-    ['a body of half an event', { body: 'x'.repeat(maxEventData / 2) }],
-    ['a key of 128 characters', { headers: { 'idempotency-key': 'k'.repeat(128) } }],
-    ['any method that the trigger allows', { method: 'PUT', spec: http(['GET', 'PUT']) }],
+    ['of an anonymous user while fewer events wait', { user: stranger, waiting: 999 }],
+    ['of an authenticated user, however many events wait,', { waiting: 5000 }],
+    ['with a body of half an event', { body: 'x'.repeat(maxEventData / 2) }],
+    ['with a key of 128 characters', { headers: { 'idempotency-key': 'k'.repeat(128) } }],
+    ['by any method that the trigger allows', { method: 'PUT', spec: http(['GET', 'PUT']) }],
   ] as const)
-    it(`does not reject ${what}`, async () => assert.equal((await ask(shape)).status, 202));
+    it(`${what} is accepted`, async () => assert.equal((await ask(shape)).status, 202));
 });
 
 describe('the key of a request', () => {

@@ -80,7 +80,7 @@ const rows: readonly (readonly [string, CallOutcome, unknown])[] = [
   [
     'a lost call',
     { type: 'lost', why: 'gone' },
-    failed('Function.Lost', 'gone: it may have run, and is not run again'),
+    failed('Function.Lost', 'gone: the call may have been made, and is not made again'),
   ],
   ['a late call', { type: 'late', why: 'slow' }, failed('States.Timeout', 'slow')],
   ['a call that was not made', { type: 'notMade', why: 'busy' }, undefined],

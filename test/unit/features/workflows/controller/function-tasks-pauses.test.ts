@@ -115,7 +115,7 @@ describe('a call that finds no place', () => {
     await tasks.placeAtOnce('r', 'home', task('a'));
     assert.deepEqual([clock.pending, told], [0, []]);
     await ensure('a');
-    assert.deepEqual(told, ['r: task a waits for function f: functions are not called by this server']);
+    assert.deepEqual(told, ['r: task a waits for function f: this server cannot call functions']);
     await clock.advance(400_000);
     assert.match(JSON.stringify(tasks.eventOf('r', 'a')), /Function.Unavailable/);
   });

@@ -141,7 +141,7 @@ describe('the object of a task', () => {
     const [made] = jobs();
     const name = made?.metadata.name ?? '';
     server.put(jobResource, { ...made, metadata: meta(name) } as Job);
-    const cause = `default/${name} exists already, and not for this task`;
+    const cause = `default/${name} exists already, but does not belong to this task`;
     assert.deepEqual(await tasks.look(runOf(), task('job')), failed('Task.NameTaken', cause));
   });
 });

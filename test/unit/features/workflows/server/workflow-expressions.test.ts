@@ -90,24 +90,25 @@ async function isOnThread(texts: readonly string[]): Promise<boolean> {
   return !wasThere;
 }
 
-describe('another thread parses', () => {
+describe('another thread', () => {
   // With the spaces around them, which belong to the text.
   const long = (length: number) => `"${'x'.repeat(length - 2)}"`;
   for (const [what, texts, expected] of [
-    ['not 64 expressions', times(64, '1'), false],
+    ['64 expressions', times(64, '1'), false],
     ['65 expressions', times(65, '1'), true],
-    ['not an expression of 500 characters', [long(500)], false],
+    ['an expression of 500 characters', [long(500)], false],
     ['an expression of 513 characters', [long(513)], true],
-    ['not 4,000 characters in total', times(8, long(498)), false],
+    ['4,000 characters in total', times(8, long(498)), false],
     ['more than 4,096 characters in total', times(9, long(500)), true],
   ] as const)
-    it(what, async () => assert.equal(await isOnThread(texts), expected));
+    it(`${expected ? 'parses' : 'does not parse'} ${what}`, async () =>
+      assert.equal(await isOnThread(texts), expected));
 
-  it('invalid expressions too, with their fields', async () => {
+  it('parses invalid expressions too, and their fields are reported', async () => {
     const { write } = world();
     assert.equal(await write(workflow('1 +', ...times(100, '1'))), invalid);
   });
-  it('parses at most eight definitions of a namespace at once, and definitions of other namespaces beside them', async () => {
+  it('parses at most eight definitions of a namespace at once, and those of other namespaces at the same time', async () => {
     const { write } = world();
     const many = workflow(...times(100, '1'));
     const eight = times(8, '').map(() => write(many));
@@ -119,7 +120,7 @@ describe('another thread parses', () => {
     assert.equal(await write(many), '429');
     assert.deepEqual(await Promise.all(again), times(8, 'allowed'), 'each has left when it was read');
   });
-  it('for six seconds at most, and then rejects the definition', async () => {
+  it('parses for six seconds at most, and then the definition is rejected', async () => {
     const { write, clock } = world();
     const answer = write(workflow(...times(100, '1')));
     for (let turn = 0; turn < 20; turn++) await undefined;
@@ -127,7 +128,7 @@ describe('another thread parses', () => {
     assert.match(await answer, /^422 FieldValueForbidden spec.definition: its expressions cannot be read: ./);
     assert.equal(await write(workflow(...times(100, '1'))), 'allowed', 'the next one has another thread');
   });
-  it('reports with a 429 when to try again', async () => {
+  it('accepts no ninth definition of a namespace, which is rejected with the time of the next attempt', async () => {
     const { plugin } = world();
     const admission = { definition: workflowResource, namespace: 'default', name: 'w', subresource: '' };
     const write = async () =>

@@ -1,4 +1,4 @@
-/** The explanations of problems, as the first page shows them. Pure. */
+/** The explanations of problems in the cluster, as the first page shows them. Pure. */
 import type { JsonObject } from '../../../../../apimachinery/equality.ts';
 import type { Problem, Step } from '../../../../../why/explain.ts';
 import { type KindKey, kindKeys, nameOf, type ObjectRef } from '../../../../../why/kinds.ts';
@@ -103,6 +103,6 @@ export function matching(cards: readonly Card[], text: string): readonly Card[] 
   );
 }
 
-/** Returns `NAMESPACE/KIND/NAME`, or `KIND/NAME` for an object of the cluster. */
+/** Returns `NAMESPACE/KIND/NAME`, or `KIND/NAME` for an object without a namespace. */
 export const fullName = (ref: ObjectRef): string =>
   ref.namespace === '' ? nameOf(ref) : `${ref.namespace}/${nameOf(ref)}`;

@@ -7,7 +7,7 @@ import type { ApiKind } from '../../../cluster/plan/discovery.ts';
 export interface Creation {
   /** `KIND NAME`, or what is known of it. */
   readonly title: string;
-  /** Empty for an object of the cluster. */
+  /** Empty for an object without a namespace. */
   readonly namespace: string;
   readonly name: string;
   readonly kind: ApiKind | undefined;
@@ -35,7 +35,7 @@ function objectsIn(value: unknown): readonly unknown[] {
 
 function creationOf(value: unknown, target: Target): Creation {
   if (!isRecord(value))
-    return failed({}, 'a text', 'It is no object: it needs apiVersion, kind and metadata.');
+    return failed({}, 'a text', 'It is not an object: it needs apiVersion, kind and metadata.');
   const name = textAt(value, 'metadata', 'name') || textAt(value, 'metadata', 'generateName');
   const title = `${textAt(value, 'kind') || 'an object'} ${name}`.trim();
   const kind = kindOf(value, target.kinds);

@@ -12,7 +12,9 @@ const maxSpans = 50;
 
 const everything: LogSearch = { matches: () => true, spans: () => [] };
 
-/** Returns the search, or the reason why the text is none. Case counts only in a text with capitals. */
+/**
+ * Returns the search, or why the text is not one. Upper and lower case differ only for a text with capitals.
+ */
 export function logSearch(text: string): LogSearch | { readonly fault: string } {
   const isInverted = text.startsWith('!') && text.length > 1;
   const wanted = isInverted ? text.slice(1) : text;

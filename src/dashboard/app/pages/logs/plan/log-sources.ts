@@ -29,7 +29,7 @@ export interface LogChoice {
   readonly container: string;
 }
 
-/** Returns the containers of the chosen pods, ordered by name; none if the labels are no selector. */
+/** Returns the containers of the chosen pods, ordered by name; none if the labels are not a selector. */
 export function logSources(pods: readonly JsonObject[], choice: LogChoice): readonly LogSource[] {
   const selector = selectorOf(choice.labels);
   if (!selector) return [];

@@ -13,7 +13,7 @@ import { hasEnded } from '../../../../../views/pods.ts';
 export interface DrainedPod {
   readonly namespace: string;
   readonly name: string;
-  /** `moves`: its controller makes another; `ends`: nobody does; `stays`: it is not evicted. */
+  /** `moves`: its controller creates another pod; `ends`: none is created; `stays`: it is not evicted. */
   readonly fate: 'moves' | 'ends' | 'stays';
   /** Why it stays, what is lost, or what delays it; empty for nothing. */
   readonly note: string;

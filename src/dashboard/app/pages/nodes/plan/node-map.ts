@@ -88,7 +88,10 @@ function mapped(
 
 type PodFacts = Omit<MappedPod, 'use'>;
 
-/** Returns what the map shows of a pod besides its use; it is kept, because thousands take time. */
+/**
+ * Returns what the map shows of a pod besides its use; the result is kept, because computing thousands takes
+ * time.
+ */
 export const podFacts: (pod: JsonObject) => PodFacts = remembered((pod) => ({
   ...{ namespace: metadataOf(pod).namespace, name: metadataOf(pod).name },
   ...{ phase: podPhase(pod), health: podHealth(pod) },
@@ -101,10 +104,12 @@ function sumOfRequests(pod: JsonObject): Use {
   return { cpu: cpu ? quantityMilliValue(cpu) : 0, memory: memory ? quantityValue(memory) : 0 };
 }
 
-/** Returns what a pod takes: the larger of what it uses and what is kept for it. */
+/** Returns what a pod takes: the larger of its usage and its requests. */
 export const weightOf = ({ use, requests }: MappedPod, measure: Measure): number =>
   Math.max(use?.[measure] ?? 0, requests[measure]);
 
-/** Returns the share of a node in use, or that is requested where nothing is measured: 0 to 1 and above. */
+/**
+ * Returns the share of a node that is used, or that is requested if usage is not measured: 0 to 1 and above.
+ */
 export const shareOf = ({ use, requests, allocatable }: MappedNode, measure: Measure): number =>
   allocatable[measure] > 0 ? (use ?? requests)[measure] / allocatable[measure] : 0;

@@ -6,7 +6,7 @@ export interface OutputFile {
   readonly path: string;
   readonly kind: string;
   readonly text: string;
-  /** Bytes from the start without a gap; later pieces are not shown before those missing have arrived. */
+  /** Bytes from the start without a gap; later pieces are not shown until the missing ones have arrived. */
   readonly bytes: number;
 }
 

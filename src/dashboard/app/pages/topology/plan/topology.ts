@@ -105,7 +105,7 @@ function serviceBox(service: JsonObject, groups: readonly Group[]): TopologyNode
   };
 }
 
-/** Good if all pods are, bad if none is ready; a selector without pods is bad as well. */
+/** Returns good if all pods are good; bad if none is good or waiting, so that no pods are bad as well. */
 function healthOfPods(pods: readonly JsonObject[]): Health {
   const states = pods.map(podHealth).filter((state) => state !== 'ending');
   const good = states.filter((state) => state === 'good').length;

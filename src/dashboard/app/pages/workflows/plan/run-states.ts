@@ -24,8 +24,8 @@ const fresh: RunState = {
 };
 
 /**
- * Returns the states by their names. `phase` is that of the run: what has not ended when a run ends has
- * failed with it.
+ * Returns the states by their names. `phase` is that of the run: states that have not ended when a run fails
+ * have failed with it.
  */
 export function runStates(entries: readonly JsonObject[], phase: string): ReadonlyMap<string, RunState> {
   const states = new Map<string, RunState>();
