@@ -73,8 +73,6 @@ function options({ url, hash }: Rig, more: Partial<JoinOptions>): JoinOptions {
     log: silentLogger,
     warn: (message) => warnings.push(message),
     onWaiting: () => waits++,
-    // A machine with other work answers late, too.
-    soonMs: 60_000,
     ...more,
   };
 }
