@@ -46,7 +46,7 @@ function refusals(routes: readonly Route[], gateways: readonly Gateway[] = [fron
 function sitesOf(routes: readonly Route[], gateways: readonly Gateway[] = [front], appProtocol?: string) {
   const serving = serve({ gateways, routes });
   assert.deepEqual([...serving.refused.values()], []);
-  const port = { protocol: 'TCP', port: 80, ...(appProtocol !== undefined && { appProtocol }) };
+  const port = { protocol: 'TCP' as const, port: 80, ...(appProtocol !== undefined && { appProtocol }) };
   return gatewaySites({
     listeners: serving.listeners,
     attachments: servedAttachments(serving),
