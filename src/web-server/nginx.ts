@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Clock, sleep } from '../base/clock.ts';
 import { RuntimeError } from '../docker/runtime-error.ts';
-import { http2Ports, tellsHttp2, versionIn, withoutHttp2 } from './cleartext-http2.ts';
+import { distinguishesHttp2, http2Ports, versionIn, withoutHttp2 } from './cleartext-http2.ts';
 import type { Engine } from './engine.ts';
 import { listenedSites, portsOfText, portsText } from './listened-ports.ts';
 import { NotServedError, orNotServed } from './not-served.ts';
@@ -137,7 +137,7 @@ export class Nginx {
     if (ports.length === 0) return { sites, problems: [] };
     const { engine, container, image } = this.#options;
     this.#version ??= versionIn((await engine.exec(container, ['nginx', '-v'])).output);
-    if (tellsHttp2(this.#version)) return { sites, problems: [] };
+    if (distinguishesHttp2(this.#version)) return { sites, problems: [] };
     const old = `nginx ${this.#version ?? 'of an unknown version'} in the image ${image}`;
     const problem = (port: number) =>
       `port ${port} of this node serves gRPC by TLS only: HTTP/2 without TLS needs nginx 1.25.1, and this is ${old}`;

@@ -1,7 +1,12 @@
 /** HTTP/2 on ports without TLS: which versions of nginx have it, and the sites for those that do not. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { http2Ports, tellsHttp2, versionIn, withoutHttp2 } from '../../../src/web-server/cleartext-http2.ts';
+import {
+  distinguishesHttp2,
+  http2Ports,
+  versionIn,
+  withoutHttp2,
+} from '../../../src/web-server/cleartext-http2.ts';
 import type { Site } from '../../../src/web-server/site.ts';
 
 describe('HTTP/2 without TLS', () => {
@@ -16,7 +21,7 @@ describe('HTTP/2 without TLS', () => {
   ] as const)
     it(`is ${expected ? 'served' : 'not served'} by ${JSON.stringify(output)}`, () => {
       assert.equal(versionIn(output), version);
-      assert.equal(tellsHttp2(version), expected);
+      assert.equal(distinguishesHttp2(version), expected);
     });
 
   it('is removed from the sites that ask for it, which keep their ports', () => {

@@ -1,6 +1,6 @@
 /**
- * Routes of two kinds on one listener: an HTTPRoute and a GRPCRoute must not share a host name. Pure. The older
- * route has its hosts; the younger one is not accepted.
+ * Routes of two kinds on one listener: an HTTPRoute and a GRPCRoute must not share a host name. Pure. The
+ * older one has its hosts, and the younger one is not accepted.
  */
 import { type Attachment, hostsOf } from './attachments.ts';
 import { byAge } from './classes.ts';

@@ -72,7 +72,7 @@ it('accepts a GRPCRoute, but not on a host of an older HTTPRoute', async () => {
     (await cluster.get(grpcRouteResource, name))?.status?.parents?.flatMap(({ conditions }) =>
       conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`),
     );
-  // Of two routes of one second the first name is the older one.
+  // The name decides between routes of one second.
   await create('z-shared', { parentRefs });
   await cluster.eventually(
     'the conflict',

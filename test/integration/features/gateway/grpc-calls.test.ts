@@ -233,7 +233,7 @@ describe('GRPCRoutes under nginx', () => {
     assert.deepEqual([...found].sort(), ['api', 'web']);
   });
 
-  it('serves HTTP/1.1 on the port without TLS, and gRPC too if this nginx tells HTTP/2 from it', async () => {
+  it('serves HTTP/1.1 on the port without TLS, and gRPC too if this nginx distinguishes them', async () => {
     assert.equal((await stand.ask('http.test', '/')).status, 200);
     const [problem] = result.portProblems;
     if (problem === undefined) {
