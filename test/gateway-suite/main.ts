@@ -12,9 +12,9 @@ import { failuresOf, resultsIn, type TestResult } from './suite-log.ts';
 
 const help = `usage: bin/gateway-conformance [TEST...]
 
-Runs the conformance tests of the Gateway API's profiles GATEWAY-HTTP and GATEWAY-GRPC, core and extended, on a
-cluster of its own: all of them, or the tests with these names, such as HTTPRouteMatching. Needs Go, and a mirror
-of Debian for the nginx of Debian 13.
+Runs the conformance tests of the Gateway API's profiles GATEWAY-HTTP and GATEWAY-GRPC, core and extended, on
+a cluster of its own: all of them, or the tests with these names, such as HTTPRouteMatching. Needs Go, and a
+mirror of Debian for the nginx of Debian 13.
 Writes dist/gateway-conformance/report.yaml (the suite's own report), results.txt and suite.log.
 `;
 
