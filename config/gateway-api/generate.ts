@@ -11,7 +11,7 @@ import { parse } from 'yaml';
 const version = 'v1.5.1';
 const target = join(import.meta.dirname, '../../src/features/gateway/api/schemas.gen.ts');
 /** Kinds that minik8s acts on; others would be stored without an effect. */
-const plurals = ['gatewayclasses', 'gateways', 'httproutes', 'referencegrants'];
+const plurals = ['gatewayclasses', 'gateways', 'httproutes', 'grpcroutes', 'referencegrants'];
 
 const unseen = 'no controller has seen the object';
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Clock, sleep } from '../base/clock.ts';
 import { RuntimeError } from '../docker/runtime-error.ts';
+import { distinguishesHttp2, http2Ports, versionIn, withoutHttp2 } from './cleartext-http2.ts';
 import type { Engine } from './engine.ts';
 import { listenedSites, portsOfText, portsText } from './listened-ports.ts';
 import { NotServedError, orNotServed } from './not-served.ts';
@@ -47,7 +48,7 @@ export interface ServeResult {
   readonly httpsProblem?: string;
   /** Hosts whose routes nginx rejects; they answer 503. */
   readonly refused: readonly string[];
-  /** One sentence for each other port that is not served although a site has it. */
+  /** One sentence for each other port that is not served, or not as its sites ask for. */
   readonly portProblems: readonly string[];
 }
 
@@ -88,6 +89,8 @@ export class Nginx {
   readonly #options: NginxOptions;
   /** Configuration of the last reload, and its time. */
   #loaded: { readonly generation: string; readonly at: number } | undefined;
+  /** Version of the running server; undefined until it is asked for. */
+  #version: string | undefined;
   /** Sites that nginx has rejected, as texts. */
   readonly #refused = new Set<string>();
 
@@ -99,8 +102,10 @@ export class Nginx {
    * Resolves when the server uses these sites; open connections are served to their end. Rejects with a
    * NotServedError if the cause is known.
    */
-  async serve(served: Served): Promise<ServeResult> {
+  async serve(wanted: Served): Promise<ServeResult> {
     await this.#requireRunning();
+    const http2 = await this.#withHttp2(wanted.sites);
+    const served = { ...wanted, sites: http2.sites };
     const running = await this.#running();
     await this.#writeCertificates(served.certificates);
     const https = await this.#httpsPort(served.wantsTls, running);
@@ -118,12 +123,25 @@ export class Nginx {
     return {
       ...(https.problem !== undefined && { httpsProblem: https.problem }),
       refused: served.sites.filter(known).map(({ host }) => host),
-      portProblems: listened.problems,
+      portProblems: [...listened.problems, ...http2.problems],
     };
   }
 
   async remove(): Promise<void> {
     await this.#options.engine.remove(this.#options.container);
+  }
+
+  /** Resolves to the sites, without HTTP/2 on ports without TLS if the server is too old for it. */
+  async #withHttp2(sites: readonly Site[]) {
+    const ports = http2Ports(sites);
+    if (ports.length === 0) return { sites, problems: [] };
+    const { engine, container, image } = this.#options;
+    this.#version ??= versionIn((await engine.exec(container, ['nginx', '-v'])).output);
+    if (distinguishesHttp2(this.#version)) return { sites, problems: [] };
+    const old = `nginx ${this.#version ?? 'of an unknown version'} in the image ${image}`;
+    const problem = (port: number) =>
+      `port ${port} of this node serves gRPC by TLS only: HTTP/2 without TLS needs nginx 1.25.1, and this is ${old}`;
+    return { sites: withoutHttp2(sites), problems: ports.map(problem) };
   }
 
   async #httpsPort(
@@ -205,6 +223,7 @@ export class Nginx {
     const state = await engine.inspect(container);
     if (state?.running && state.labels[imageLabel] === image) return;
     this.#loaded = undefined;
+    this.#version = undefined;
     if (state) await engine.remove(container);
     const problem = await this.#options.portProblem(ports.http);
     if (problem !== undefined) {

@@ -1,40 +1,16 @@
 /** The bodies of locations that answer requests of a rule. Pure. */
 import { quoted, quotedLiteral } from './quote.ts';
-import { encoded, headerVariable } from './render-conditions.ts';
+import { encoded } from './render-conditions.ts';
+import { checkedHost, requestLines, responseLines } from './render-headers.ts';
 import { corsLines } from './render-policy.ts';
-import type {
-  ForwardAnswer,
-  HeaderChanges,
-  HeaderValue,
-  Mirror,
-  PathChange,
-  RedirectAnswer,
-  Share,
-} from './rule.ts';
+import type { ForwardAnswer, Mirror, PathChange, RedirectAnswer, Share } from './rule.ts';
 import type { Upstreams } from './upstreams.ts';
-import { quotedText, type Variables } from './variables.ts';
+import type { Variables } from './variables.ts';
 
 export interface AnswerFacts {
   readonly upstreams: Upstreams;
   readonly variables: Variables;
 }
-
-/** The headers that every backend receives, by name in lower case. */
-const requestHeaders: readonly (readonly [string, string])[] = [
-  ['host', '$http_host'],
-  ['upgrade', '$http_upgrade'],
-  ['connection', '$minik8s_connection'],
-  ['x-real-ip', '$remote_addr'],
-  ['x-forwarded-for', '$remote_addr'],
-  ['x-forwarded-host', '$http_host'],
-  ['x-forwarded-port', '$server_port'],
-  ['x-forwarded-proto', '$scheme'],
-  ['x-forwarded-prefix', "''"],
-  ['x-request-id', '$request_id'],
-];
-
-/** Header of a reload. It is repeated, because a location with headers of its own inherits none. */
-const drainHeader = 'add_header Connection $minik8s_close always;';
 
 export function statusBody(status: number): readonly string[] {
   const words =
@@ -47,7 +23,7 @@ export function redirectBody(answer: RedirectAnswer, { variables }: AnswerFacts)
   const authority = `${host === undefined ? '$host' : checkedHost(host)}${port === undefined ? '' : `:${port}`}`;
   const target = path === undefined ? '$request_uri' : `${pathVariable(path, variables)}$is_args$args`;
   return [
-    ...responseLines(answer.responseHeaders),
+    ...responseLines('proxy', answer.responseHeaders),
     `return ${status} ${quoted(`${scheme}://${authority}${target}`)};`,
   ];
 }
@@ -59,15 +35,35 @@ export function shareBody(
   { upstreams, variables }: AnswerFacts,
 ): readonly string[] {
   if (share.backends.length === 0)
-    return [...responseLines(share.responseHeaders), ...statusBody(share.status)];
+    return [...responseLines('proxy', share.responseHeaders), ...statusBody(share.status)];
+  if (answer.protocol === 'GRPC') return grpcBody(share, { upstreams, variables });
   const upstream = upstreams.nameOf({ type: 'proxy', protocol: 'HTTP', backends: share.backends });
   const path = answer.path === undefined ? '' : `${pathVariable(answer.path, variables)}$is_args$args`;
   return [
     ...(answer.cors ? corsLines(answer.cors) : []),
     ...timeoutLines(answer.timeoutMs),
-    ...requestLines(share.requestHeaders, answer.host, variables),
-    ...responseLines(share.responseHeaders, answer.cors !== undefined),
+    ...requestLines('proxy', share.requestHeaders, answer.host, variables),
+    ...responseLines('proxy', share.responseHeaders, answer.cors !== undefined),
     `proxy_pass http://${upstream}${path};`,
+  ];
+}
+
+/** Longest silence in a stream: a call may wait longer for a message than a request for its answer. */
+const streamSilence = '1h';
+
+function grpcBody(
+  { backends, requestHeaders, responseHeaders }: Share,
+  facts: AnswerFacts,
+): readonly string[] {
+  const upstream = facts.upstreams.nameOf({ type: 'proxy', protocol: 'GRPC', backends });
+  return [
+    ...['client_body_timeout', 'grpc_read_timeout', 'grpc_send_timeout'].map(
+      (name) => `${name} ${streamSilence};`,
+    ),
+    'grpc_socket_keepalive on;',
+    ...requestLines('grpc', requestHeaders, undefined, facts.variables),
+    ...responseLines('grpc', responseHeaders),
+    `grpc_pass grpc://${upstream};`,
   ];
 }
 
@@ -93,46 +89,6 @@ function timeoutLines(timeoutMs: number | undefined): readonly string[] {
   return ['read', 'send'].map((name) => `proxy_${name}_timeout ${ms}ms;`);
 }
 
-function requestLines(
-  { set, add, remove }: HeaderChanges,
-  host: string | undefined,
-  variables: Variables,
-): readonly string[] {
-  const headers = new Map<string, readonly [string, string]>(
-    requestHeaders.map(([name, value]) => [name, [name, value]]),
-  );
-  if (host !== undefined) headers.set('host', ['Host', quoted(checkedHost(host))]);
-  for (const { name, value } of set) headers.set(name.toLowerCase(), [name, quotedText(value)]);
-  for (const header of add)
-    headers.set(header.name.toLowerCase(), [header.name, appended(header, headers, variables)]);
-  for (const name of remove) headers.set(name.toLowerCase(), [name, "''"]);
-  return [...headers.values()].map(([name, value]) => `proxy_set_header ${checkedName(name)} ${value};`);
-}
-
-/** Returns the value of a header to which one is added: those of the request stay in front. */
-function appended(
-  { name, value }: HeaderValue,
-  headers: ReadonlyMap<string, readonly [string, string]>,
-  variables: Variables,
-): string {
-  const before = headers.get(name.toLowerCase())?.[1];
-  if (before !== undefined && before !== "''" && before.startsWith('"'))
-    return `${before.slice(0, -1)},${quotedText(value).slice(1)}`;
-  const sent = headerVariable(name);
-  const joined = `"${sent},${quotedText(value).slice(1)}`;
-  return variables.map(sent, [{ pattern: '.', value: joined }], quotedText(value));
-}
-
-function responseLines({ set, add, remove }: HeaderChanges, always = false): readonly string[] {
-  const added = [...set, ...add];
-  const hidden = [...new Set([...set.map(({ name }) => name), ...remove])];
-  const lines = [
-    ...hidden.map((name) => `proxy_hide_header ${checkedName(name)};`),
-    ...added.map(({ name, value }) => `add_header ${checkedName(name)} ${quotedText(value)} always;`),
-  ];
-  return added.length > 0 || always ? [drainHeader, ...lines] : lines;
-}
-
 /**
  * Returns the variable with the changed path, as the request encodes it. A path whose decoded text does not
  * begin with the prefix, such as one with `..`, becomes only the new prefix.
@@ -147,14 +103,4 @@ function pathVariable(change: PathChange, variables: Variables): string {
     [{ pattern: `${start}(?<minik8s_rest>/[^?]*)(?:[?]|$)`, value: `"${target}$minik8s_rest"` }],
     `"${target === '' ? '/' : target}"`,
   );
-}
-
-function checkedName(name: string): string {
-  if (!/^[A-Za-z0-9-]{1,256}$/.test(name)) throw new Error('a header of the configuration has a bad name');
-  return name;
-}
-
-function checkedHost(host: string): string {
-  if (!/^[A-Za-z0-9.-]{1,253}$/.test(host)) throw new Error('a host of the configuration has a bad name');
-  return host;
 }

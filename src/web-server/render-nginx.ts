@@ -35,7 +35,8 @@ export const drainFile = (generation: string) => `drain-${generation}`;
 export function renderNginx(sites: readonly Site[], facts: NginxFacts): string {
   const parts = { upstreams: new Upstreams(), variables: new Variables() };
   const free = unserved(sites, facts).map((listen) => ({ host: '', listen, ...noRoute }));
-  const servers = [...free, ...sites].map((site) => renderSite(site, facts, parts));
+  const http2Ports = new Set(sites.flatMap(({ listen }) => (listen?.http2 ? [listen.port] : [])));
+  const servers = [...free, ...sites].map((site) => renderSite(site, facts, { ...parts, http2Ports }));
   return `${top(facts)}${http(facts)}${stickyMaps(sites)}${parts.variables.render()}${parts.upstreams.render()}${statusServer(facts)}${servers.join('')}}
 `;
 }
@@ -127,6 +128,8 @@ const statusServer = ({ httpPort, generation }: NginxFacts) => `  server {
 `;
 
 interface Parts {
+  /** Ports without TLS on which clients may begin with HTTP/2. */
+  readonly http2Ports: ReadonlySet<number>;
   readonly upstreams: Upstreams;
   readonly variables: Variables;
 }
@@ -137,11 +140,13 @@ function renderSite(site: Site, facts: NginxFacts, parts: Parts): string {
   const own = site.certificate
     ? `    ssl_certificate ${certificate};\n    ssl_certificate_key ${certificate};\n`
     : '';
+  // The server of every other host decides for a port, so that each server of it says the same.
+  const http2 = portsOf(site, facts).some((port) => parts.http2Ports.has(port)) ? '    http2 on;\n' : '';
   const locations = site.rules
     ? renderRules(site, site.rules, parts)
     : renderRoutes(site, { upstreams: parts.upstreams, httpsPort });
   return `  server {
-${listenLines(site, facts)}${own}    server_name ${serverName(site)};
+${listenLines(site, facts)}${http2}${own}    server_name ${serverName(site)};
     set $minik8s_prefix '';
     set $minik8s_drain '';
     if (-f ${quoted(`${directory}/${drainFile(generation)}`)}) {

@@ -46,6 +46,8 @@ export interface ForwardAnswer {
   /** At least one, each with a weight above 0. */
   readonly shares: readonly Share[];
   readonly mirrors: readonly Mirror[];
+  /** Protocol of the backends; default HTTP/1.1. GRPC: HTTP/2 without TLS, and streams of any length. */
+  readonly protocol?: 'GRPC';
   /** Replaces the Host header. */
   readonly host?: string;
   readonly path?: PathChange;

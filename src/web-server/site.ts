@@ -26,6 +26,8 @@ export interface Site {
 export interface Listen {
   readonly port: number;
   readonly tls: boolean;
+  /** Clients may begin with HTTP/2 on a port without TLS. */
+  readonly http2?: boolean;
 }
 
 export type Protocol = 'HTTP' | 'HTTPS' | 'GRPC' | 'GRPCS';

@@ -6,14 +6,14 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { importImage } from '../fixtures/image-root.ts';
-import { makeNginxImage } from '../fixtures/nginx-image.ts';
+import { makeNginxImageOfTrixie } from '../fixtures/nginx-image.ts';
 import type { Programs } from './programs.ts';
 
 export const nginxImage = 'minik8s-test/nginx-gateway:suite';
 
 /** Imports the images into this machine's engine; resolves to their names. */
 export async function makeSuiteImages({ echo, images }: Programs): Promise<readonly string[]> {
-  await makeNginxImage(nginxImage);
+  await makeNginxImageOfTrixie(nginxImage);
   const root = await mkdtemp(join(tmpdir(), 'minik8s-gateway-image-'));
   try {
     await cp(echo, join(root, 'echo-basic'));

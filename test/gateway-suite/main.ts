@@ -12,8 +12,9 @@ import { failuresOf, resultsIn, type TestResult } from './suite-log.ts';
 
 const help = `usage: bin/gateway-conformance [TEST...]
 
-Runs the conformance tests of the Gateway API's profile GATEWAY-HTTP, core and extended, on a cluster of its
-own: all of them, or the tests with these names, such as HTTPRouteMatching. Needs Go and Debian's nginx.
+Runs the conformance tests of the Gateway API's profiles GATEWAY-HTTP and GATEWAY-GRPC, core and extended, on
+a cluster of its own: all of them, or the tests with these names, such as HTTPRouteMatching. Needs Go, and a
+mirror of Debian for the nginx of Debian 13.
 Writes dist/gateway-conformance/report.yaml (the suite's own report), results.txt and suite.log.
 `;
 
@@ -50,7 +51,7 @@ async function run(host: Host, cluster: Cluster, suite: string, flags: readonly 
   say(`running the suite ${flags.join(' ')}`);
   const [program, args] = host.command(suite, [
     ...['-test.v', '-test.timeout=4h', '-test.run=TestConformance', '-gateway-class=minik8s'],
-    ...['-conformance-profiles=GATEWAY-HTTP', '-cleanup-base-resources=false'],
+    ...['-conformance-profiles=GATEWAY-HTTP,GATEWAY-GRPC', '-cleanup-base-resources=false'],
     ...['-organization=minik8s', '-project=minik8s', '-url=https://minik8s.test', '-version=source'],
     ...['-contact=none', `-report-output=${join(directory, 'report.yaml')}`],
     ...flags,

@@ -8,13 +8,18 @@ export interface TestResult {
 
 const states = { PASS: 'passed', FAIL: 'failed', SKIP: 'skipped' } as const;
 
-/** Returns the results of the tests themselves, without their parts, in the order of their names. */
+/**
+ * Returns the results of the tests themselves, without their parts, in the order of their names. A test that
+ * other runs in the output skip has the result of the run that did not skip it.
+ */
 export function resultsIn(output: string): readonly TestResult[] {
   const found = new Map<string, TestResult>();
   for (const [, word, name = '', seconds] of output.matchAll(
     /^ *--- (PASS|FAIL|SKIP): TestConformance\/([^/\s]+) \(([\d.]+)s\)$/gm,
-  ))
-    found.set(name, { name, state: states[word as keyof typeof states], seconds: Number(seconds) });
+  )) {
+    const state = states[word as keyof typeof states];
+    if (state !== 'skipped' || !found.has(name)) found.set(name, { name, state, seconds: Number(seconds) });
+  }
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -8,6 +8,12 @@ import type { FeatureRoles } from '../../kube-apiserver/rbac/bootstrap/feature-r
 const group = 'gateway.networking.k8s.io';
 
 export const gatewayRoles: FeatureRoles = {
-  view: [[read, group, 'gateways gateways/status httproutes httproutes/status referencegrants']],
-  edit: [[write, group, 'httproutes referencegrants']],
+  view: [
+    [
+      read,
+      group,
+      'gateways gateways/status httproutes httproutes/status grpcroutes grpcroutes/status referencegrants',
+    ],
+  ],
+  edit: [[write, group, 'httproutes grpcroutes referencegrants']],
 };

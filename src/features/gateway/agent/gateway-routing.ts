@@ -22,6 +22,7 @@ import {
   type Gateway,
   gatewayClassResource,
   gatewayResource,
+  grpcRouteResource,
   httpRouteResource,
   type ReferenceGrant,
   referenceGrantResource,
@@ -121,14 +122,15 @@ class Routing {
   }
 
   async plan(): Promise<FrontPlan> {
-    const { classes, gateways, routes, grants, namespaces } = this.#kinds;
-    const all = [classes, gateways, routes, grants, namespaces];
+    const { classes, gateways, httpRoutes, grpcRoutes, grants, namespaces } = this.#kinds;
+    const all = [classes, gateways, httpRoutes, grpcRoutes, grants, namespaces];
     if (!all.every(({ hasSynced }) => hasSynced)) return nothing;
     const own = ownGateways(gateways.lister.list(), classes.lister.list());
     const granted = grants.lister.list();
     const files = await this.#certificates(own, granted);
     const serving = servingOf({
-      ...{ classes: classes.lister.list(), gateways: gateways.lister.list(), routes: routes.lister.list() },
+      ...{ classes: classes.lister.list(), gateways: gateways.lister.list() },
+      routes: [...httpRoutes.lister.list(), ...grpcRoutes.lister.list()],
       grants: granted,
       labelsOf: (name) => labelsIn(namespaces.lister, name),
       certificateProblem: (secret) => (files.has(secret) ? undefined : 'cannot be used'),
@@ -204,7 +206,8 @@ function kindInformers({ informers, wake }: GatewayRoutingOptions) {
   return {
     classes: informerOf(gatewayClassResource),
     gateways: informerOf(gatewayResource),
-    routes: informerOf(httpRouteResource),
+    httpRoutes: informerOf(httpRouteResource),
+    grpcRoutes: informerOf(grpcRouteResource),
     grants: informerOf(referenceGrantResource),
     namespaces: informerOf<Pick<Namespace, keyof KubeObject>>({ ...namespaceResource, part: 'metadata' }),
   };

@@ -1,13 +1,13 @@
 /** Routes and the listeners that they are attached to. Pure. */
 import { intersection } from './hostnames.ts';
-import { gatewayGroup, type HttpRoute } from './kinds.ts';
+import { gatewayGroup, type Route } from './kinds.ts';
 import type { ListenerProblem, ListenerState } from './listeners.ts';
 import { allowsNamespace } from './namespaces.ts';
 import type { ParentReference } from './references.ts';
 
 /** The result for one parent of a route: listeners, or the reason why there are none. */
 export interface Attachment {
-  readonly route: HttpRoute;
+  readonly route: Route;
   readonly parent: ParentReference;
   readonly listeners: readonly ListenerState[];
   readonly refused?: ListenerProblem;
@@ -20,7 +20,7 @@ export interface AttachmentFacts {
 }
 
 /** Returns the results for the parents of the route that are Gateways of this cluster's own classes. */
-export function attachmentsOf(route: HttpRoute, facts: AttachmentFacts): readonly Attachment[] {
+export function attachmentsOf(route: Route, facts: AttachmentFacts): readonly Attachment[] {
   return (route.spec.parentRefs ?? []).flatMap((parent) => {
     const { group = gatewayGroup, kind = 'Gateway', namespace = route.metadata.namespace } = parent;
     if (group !== gatewayGroup || kind !== 'Gateway') return [];
@@ -32,7 +32,7 @@ export function attachmentsOf(route: HttpRoute, facts: AttachmentFacts): readonl
 }
 
 function attachmentOf(
-  route: HttpRoute,
+  route: Route,
   parent: ParentReference,
   listeners: readonly ListenerState[],
   { labelsOf }: AttachmentFacts,
@@ -53,14 +53,14 @@ function attachmentOf(
   const labels = labelsOf(name);
   const allowed = named.filter(
     ({ listener, gateway, kinds }) =>
-      kinds.some(({ kind }) => kind === 'HTTPRoute') &&
+      kinds.some(({ kind }) => kind === route.kind) &&
       labels !== undefined &&
       allowsNamespace(listener, gateway.metadata.namespace ?? '', { name, labels }),
   );
   if (allowed.length === 0)
     return refused(
       'NotAllowedByListeners',
-      `no listener allows an HTTPRoute of namespace ${name}: see allowedRoutes of the Gateway`,
+      `no listener allows a route of the kind ${route.kind} of namespace ${name}: see allowedRoutes of the Gateway`,
     );
   const matching = allowed.filter(({ hostname }) => hostsOf(route, hostname).length > 0);
   return matching.length === 0
@@ -69,7 +69,7 @@ function attachmentOf(
 }
 
 /** Returns the host names for which a listener with this host name serves the route. */
-export function hostsOf({ spec }: HttpRoute, listenerHost: string): readonly string[] {
+export function hostsOf({ spec }: Route, listenerHost: string): readonly string[] {
   const own = spec.hostnames?.length ? spec.hostnames.map((name) => name.toLowerCase()) : [''];
   return [...new Set(own.flatMap((name) => intersection(name, listenerHost) ?? []))];
 }

@@ -2,9 +2,9 @@
 import type { Service } from '../../../api/core/v1/service/service.ts';
 import { type Target, targetOf } from '../../ingress/api/targets.ts';
 import { isPermitted } from './grants.ts';
-import { gatewayGroup, type HttpRoute, type ReferenceGrant } from './kinds.ts';
+import { gatewayGroup, grpcRouteKind, type ReferenceGrant, type Route } from './kinds.ts';
 import type { ListenerProblem } from './listeners.ts';
-import type { BackendObjectReference, HttpRouteFilter } from './route-types.ts';
+import type { BackendObjectReference, GrpcRouteRule, HttpRouteFilter, HttpRouteRule } from './route-types.ts';
 
 export interface BackendFacts {
   readonly grants: readonly ReferenceGrant[];
@@ -13,7 +13,7 @@ export interface BackendFacts {
 
 /** Returns the target of a reference, or the problem with its reason as in the condition ResolvedRefs. */
 export function backendOf(
-  { metadata: { namespace = '' } }: HttpRoute,
+  { kind: routeKind, metadata: { namespace = '' } }: Route,
   ref: BackendObjectReference,
   { grants, serviceOf }: BackendFacts,
 ): Target | ListenerProblem {
@@ -21,11 +21,11 @@ export function backendOf(
   const place = ref.namespace ?? namespace;
   if (group !== '' || kind !== 'Service')
     return { reason: 'InvalidKind', message: `backend ${kind} ${name}: only Services are supported` };
-  const from = { group: gatewayGroup, kind: 'HTTPRoute', namespace };
+  const from = { group: gatewayGroup, kind: routeKind, namespace };
   if (!isPermitted({ from, to: { group, kind, namespace: place, name } }, grants))
     return {
       reason: 'RefNotPermitted',
-      message: `no ReferenceGrant of namespace ${place} allows HTTPRoutes of namespace ${namespace} to use Service ${name}`,
+      message: `no ReferenceGrant of namespace ${place} allows ${routeKind}s of namespace ${namespace} to use Service ${name}`,
     };
   const service = serviceOf(place, name);
   // The name of another host could lead to the node itself, or bypass the policies of another namespace.
@@ -35,17 +35,26 @@ export function backendOf(
       message: `Service ${name} has the type ExternalName, which is not served`,
     };
   const protocol = service?.spec.ports?.find((one) => one.port === port)?.appProtocol;
-  if (protocol === 'kubernetes.io/h2c')
-    return { reason: 'UnsupportedProtocol', message: `Service ${name}: HTTP/2 without TLS is not supported` };
+  const why = protocolProblem(routeKind, protocol);
+  if (why !== undefined) return { reason: 'UnsupportedProtocol', message: `Service ${name}: ${why}` };
   const target = targetOf({ service: { name, port: { number: port } } }, service, false);
   return 'type' in target
     ? target
     : { reason: 'BackendNotFound', message: target.message.replace(/; its path answers 503$/, '') };
 }
 
+/** Returns why routes of the kind cannot use a port with this appProtocol; undefined if they can. */
+function protocolProblem(kind: string, protocol = ''): string | undefined {
+  if (kind !== grpcRouteKind)
+    return protocol === 'kubernetes.io/h2c' ? 'HTTP/2 without TLS is not supported' : undefined;
+  return /^(?:https|kubernetes\.io\/wss?)$/.test(protocol)
+    ? `gRPC is not supported with appProtocol ${protocol}`
+    : undefined;
+}
+
 /** Returns every reference of the route to a backend. */
-export const backendRefs = ({ spec }: HttpRoute): readonly BackendObjectReference[] =>
-  (spec.rules ?? []).flatMap(({ backendRefs = [], filters = [] }) => [
+export const backendRefs = ({ spec }: Route): readonly BackendObjectReference[] =>
+  (spec.rules ?? []).flatMap(({ backendRefs = [], filters = [] }: HttpRouteRule | GrpcRouteRule) => [
     ...backendRefs,
     ...mirrorsOf(filters),
     ...backendRefs.flatMap((ref) => mirrorsOf(ref.filters ?? [])),
@@ -55,7 +64,7 @@ const mirrorsOf = (filters: readonly HttpRouteFilter[]) =>
   filters.flatMap(({ requestMirror }) => (requestMirror ? [requestMirror.backendRef] : []));
 
 /** Returns the problems of all references of the route. */
-export function unresolvedRefs(route: HttpRoute, facts: BackendFacts): readonly ListenerProblem[] {
+export function unresolvedRefs(route: Route, facts: BackendFacts): readonly ListenerProblem[] {
   return backendRefs(route).flatMap((ref) => {
     const target = backendOf(route, ref, facts);
     return 'type' in target ? [] : [target];

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import type { Condition, LabelSelector } from '../../../apimachinery/schema.ts';
 import type { ObjectReference, ParentReference } from './references.ts';
-import type { HttpRouteRule } from './route-types.ts';
+import type { GrpcRouteRule, HttpRouteRule } from './route-types.ts';
 
 export const gatewayGroup = 'gateway.networking.k8s.io';
 
@@ -55,14 +55,28 @@ export interface Listener {
   };
 }
 
-export interface HttpRoute extends KubeObject {
+interface RouteOf<Rule> extends KubeObject {
   readonly spec: {
     readonly parentRefs?: readonly ParentReference[];
     readonly hostnames?: readonly string[];
-    readonly rules?: readonly HttpRouteRule[];
+    readonly rules?: readonly Rule[];
   };
-  readonly status?: { readonly parents?: readonly ParentStatus[] };
+  readonly status?: RouteStatus;
 }
+
+export interface RouteStatus {
+  readonly parents?: readonly ParentStatus[];
+}
+
+export type HttpRoute = RouteOf<HttpRouteRule>;
+export type GrpcRoute = RouteOf<GrpcRouteRule>;
+/** Either of them; the field `kind` distinguishes them. */
+export type Route = HttpRoute | GrpcRoute;
+
+export const isGrpcRoute = (route: Route): route is GrpcRoute => route.kind === grpcRouteKind;
+
+export const httpRouteKind = 'HTTPRoute';
+export const grpcRouteKind = 'GRPCRoute';
 
 export interface ParentStatus {
   readonly parentRef: ParentReference;
@@ -89,7 +103,8 @@ export const gatewayClassResource: ResourceRef<GatewayClass> = ref(
   false,
 );
 export const gatewayResource: ResourceRef<Gateway> = ref('v1', 'Gateway', 'gateways', true);
-export const httpRouteResource: ResourceRef<HttpRoute> = ref('v1', 'HTTPRoute', 'httproutes', true);
+export const httpRouteResource: ResourceRef<HttpRoute> = ref('v1', httpRouteKind, 'httproutes', true);
+export const grpcRouteResource: ResourceRef<GrpcRoute> = ref('v1', grpcRouteKind, 'grpcroutes', true);
 /** The version that every release of the definitions serves. */
 export const referenceGrantResource: ResourceRef<ReferenceGrant> = ref(
   'v1beta1',

@@ -4,7 +4,15 @@
  */
 import { isPermitted } from './grants.ts';
 import { isHostname } from './hostnames.ts';
-import { type Gateway, gatewayGroup, type Listener, type ReferenceGrant, type RouteKind } from './kinds.ts';
+import {
+  type Gateway,
+  gatewayGroup,
+  grpcRouteKind,
+  httpRouteKind,
+  type Listener,
+  type ReferenceGrant,
+  type RouteKind,
+} from './kinds.ts';
 
 export interface ListenerProblem {
   readonly reason: string;
@@ -34,7 +42,10 @@ export interface ListenerFacts {
   readonly certificateProblem: (secret: string) => string | undefined;
 }
 
-const httpRoute: RouteKind = { group: gatewayGroup, kind: 'HTTPRoute' };
+const routeKinds: readonly RouteKind[] = [httpRouteKind, grpcRouteKind].map((kind) => ({
+  group: gatewayGroup,
+  kind,
+}));
 
 /** Returns the listeners of the Gateways, which are sorted by age. */
 export function listenerStates(gateways: readonly Gateway[], facts: ListenerFacts): readonly ListenerState[] {
@@ -76,7 +87,7 @@ function stateOf(
 }
 
 function kindsOf({ protocol, allowedRoutes }: Listener) {
-  const supported = protocol === 'HTTP' || protocol === 'HTTPS' ? [httpRoute] : [];
+  const supported = protocol === 'HTTP' || protocol === 'HTTPS' ? routeKinds : [];
   const wanted = allowedRoutes?.kinds ?? [];
   if (wanted.length === 0) return { kinds: supported };
   const isWanted = ({ group, kind }: RouteKind) =>

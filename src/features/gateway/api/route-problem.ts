@@ -3,29 +3,30 @@
  * rules could open what the other half protects.
  */
 import { parseDuration } from '../../../base/time.ts';
-import { expressionProblem, patternProblem } from '../../ingress/api/path-pattern.ts';
+import { patternProblem } from '../../ingress/api/path-pattern.ts';
 import { pathProblem } from '../../ingress/api/plain-path.ts';
+import { grpcRuleProblem } from './grpc-route-problem.ts';
 import { isHostname } from './hostnames.ts';
-import type { HttpRoute } from './kinds.ts';
+import { isGrpcRoute, type Route } from './kinds.ts';
 import type { ListenerProblem } from './listeners.ts';
-import type {
-  HeaderFilter,
-  HttpRouteFilter,
-  HttpRouteMatch,
-  HttpRouteRule,
-  NamedMatch,
-  PathModifier,
-} from './route-types.ts';
+import type { HttpRouteFilter, HttpRouteMatch, HttpRouteRule, PathModifier } from './route-types.ts';
+import {
+  first,
+  headerFilterProblem,
+  headerMatchProblem,
+  missing,
+  unsupported,
+  valueProblem,
+  within,
+} from './route-value-problems.ts';
 
 /** Returns the first problem, with its reason as in the condition Accepted; undefined if there is none. */
-export function routeProblem({ spec }: HttpRoute): ListenerProblem | undefined {
-  const host = spec.hostnames?.find((name) => !isHostname(name));
+export function routeProblem(route: Route): ListenerProblem | undefined {
+  const host = route.spec.hostnames?.find((name) => !isHostname(name));
   if (host !== undefined) return unsupported(`spec.hostnames: ${JSON.stringify(host)} is not a host name`);
-  for (const [index, rule] of (spec.rules ?? []).entries()) {
-    const problem = ruleProblem(rule);
-    if (problem) return { reason: problem.reason, message: `spec.rules[${index}]${problem.message}` };
-  }
-  return undefined;
+  return isGrpcRoute(route)
+    ? first(route.spec.rules ?? [], (rule, index) => within(`spec.rules[${index}]`, grpcRuleProblem(rule)))
+    : first(route.spec.rules ?? [], (rule, index) => within(`spec.rules[${index}]`, ruleProblem(rule)));
 }
 
 function ruleProblem(rule: HttpRouteRule): ListenerProblem | undefined {
@@ -49,22 +50,6 @@ function ruleProblem(rule: HttpRouteRule): ListenerProblem | undefined {
   );
 }
 
-function first<T>(
-  list: readonly T[],
-  find: (one: T, index: number) => ListenerProblem | undefined,
-): ListenerProblem | undefined {
-  for (const [index, one] of list.entries()) {
-    const found = find(one, index);
-    if (found) return found;
-  }
-  return undefined;
-}
-
-const within = (place: string, problem: ListenerProblem | undefined) =>
-  problem && { ...problem, message: `${place}${problem.message}` };
-
-const unsupported = (message: string): ListenerProblem => ({ reason: 'UnsupportedValue', message });
-
 function matchProblem(match: HttpRouteMatch): ListenerProblem | undefined {
   const { path, headers = [], queryParams = [], method = 'GET' } = match;
   if (!/^[A-Z]{1,16}$/.test(method)) return unsupported(`.method: ${JSON.stringify(method)} is not a method`);
@@ -83,23 +68,6 @@ function pathValueProblem(type: string, value: string): string | undefined {
   if (/\/\/|\/\.\.?(\/|$)/.test(value)) return "must not have '//', '/./' or '/../'";
   return pathProblem(value);
 }
-
-function headerMatchProblem(header: NamedMatch): ListenerProblem | undefined {
-  return isHeaderName(header.name)
-    ? valueProblem(header)
-    : unsupported(`.name: ${header.name} may have letters, digits and '-' only`);
-}
-
-function valueProblem({ type = 'Exact', value }: NamedMatch): ListenerProblem | undefined {
-  if (type === 'Exact') return isText(value) ? undefined : unsupported('.value: it has a control character');
-  if (type !== 'RegularExpression') return unsupported(`.type: ${type} is not supported`);
-  const why = expressionProblem(value);
-  return why === undefined ? undefined : unsupported(`.value: ${JSON.stringify(value)} ${why}`);
-}
-
-const isHeaderName = (name: string) => /^[A-Za-z0-9-]{1,256}$/.test(name);
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are rejected.
-const isText = (value: string) => !/[\u0000-\u001f\u007f]/.test(value);
 
 function filterProblem(
   filter: HttpRouteFilter,
@@ -123,27 +91,6 @@ function filterProblem(
     default:
       return unsupported(`.type: ${filter.type} is not supported`);
   }
-}
-
-const missing = (field: string) => unsupported(`.${field}: it is required for this type`);
-
-/** Headers that frame a message or name its connection: a route must not change them. */
-const framing = new Set([
-  ...['connection', 'content-length', 'host', 'keep-alive', 'proxy-connection', 'te', 'trailer'],
-  ...['transfer-encoding', 'upgrade'],
-]);
-
-function headerFilterProblem(field: string, filter: HeaderFilter | undefined): ListenerProblem | undefined {
-  if (!filter) return missing(field.slice(1));
-  const { set = [], add = [], remove = [] } = filter;
-  for (const name of [...set, ...add].map((one) => one.name).concat(remove)) {
-    if (!isHeaderName(name))
-      return unsupported(`${field}: header ${name} may have letters, digits and '-' only`);
-    if (framing.has(name.toLowerCase())) return unsupported(`${field}: header ${name} cannot be changed`);
-  }
-  return [...set, ...add].every(({ value }) => isText(value))
-    ? undefined
-    : unsupported(`${field}: a value has a control character`);
 }
 
 const redirects = new Set([301, 302, 303, 307, 308]);

@@ -1,4 +1,4 @@
-/** The rules of an HTTPRoute. Pure. */
+/** The rules of HTTPRoutes and GRPCRoutes. Pure. */
 import type { ObjectReference } from './references.ts';
 
 export interface HttpRouteRule {
@@ -16,6 +16,19 @@ export interface HttpRouteMatch {
   readonly headers?: readonly NamedMatch[];
   readonly queryParams?: readonly NamedMatch[];
   readonly method?: string;
+}
+
+export interface GrpcRouteRule {
+  readonly name?: string;
+  readonly matches?: readonly GrpcRouteMatch[];
+  readonly filters?: readonly HttpRouteFilter[];
+  readonly backendRefs?: readonly HttpBackendRef[];
+  readonly sessionPersistence?: object;
+}
+
+export interface GrpcRouteMatch {
+  readonly method?: { readonly type?: string; readonly service?: string; readonly method?: string };
+  readonly headers?: readonly NamedMatch[];
 }
 
 export interface NamedMatch {

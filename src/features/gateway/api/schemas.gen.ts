@@ -2477,6 +2477,896 @@ export const definitions: Readonly<Record<string, DefinitionFacts>> = {
    }
   }
  },
+ "grpcroutes": {
+  "approved": "https://github.com/kubernetes-sigs/gateway-api/pull/4530",
+  "scope": "Namespaced",
+  "names": {
+   "categories": [
+    "gateway-api"
+   ],
+   "kind": "GRPCRoute",
+   "listKind": "GRPCRouteList",
+   "plural": "grpcroutes",
+   "singular": "grpcroute"
+  },
+  "versions": [
+   {
+    "name": "v1",
+    "served": true,
+    "storage": true,
+    "columns": [
+     {
+      "jsonPath": ".spec.hostnames",
+      "name": "Hostnames",
+      "type": "string"
+     },
+     {
+      "jsonPath": ".metadata.creationTimestamp",
+      "name": "Age",
+      "type": "date"
+     }
+    ],
+    "schema": "v1"
+   }
+  ],
+  "schemas": {
+   "v1": {
+    "properties": {
+     "apiVersion": {
+      "type": "string"
+     },
+     "kind": {
+      "type": "string"
+     },
+     "metadata": {
+      "type": "object"
+     },
+     "spec": {
+      "properties": {
+       "hostnames": {
+        "items": {
+         "maxLength": 253,
+         "minLength": 1,
+         "pattern": "^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+         "type": "string"
+        },
+        "maxItems": 16,
+        "type": "array",
+        "x-kubernetes-list-type": "atomic"
+       },
+       "parentRefs": {
+        "items": {
+         "properties": {
+          "group": {
+           "default": "gateway.networking.k8s.io",
+           "maxLength": 253,
+           "pattern": "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+           "type": "string"
+          },
+          "kind": {
+           "default": "Gateway",
+           "maxLength": 63,
+           "minLength": 1,
+           "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+           "type": "string"
+          },
+          "name": {
+           "maxLength": 253,
+           "minLength": 1,
+           "type": "string"
+          },
+          "namespace": {
+           "maxLength": 63,
+           "minLength": 1,
+           "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+           "type": "string"
+          },
+          "port": {
+           "format": "int32",
+           "maximum": 65535,
+           "minimum": 1,
+           "type": "integer"
+          },
+          "sectionName": {
+           "maxLength": 253,
+           "minLength": 1,
+           "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+           "type": "string"
+          }
+         },
+         "required": [
+          "name"
+         ],
+         "type": "object"
+        },
+        "maxItems": 32,
+        "type": "array",
+        "x-kubernetes-list-type": "atomic"
+       },
+       "rules": {
+        "items": {
+         "properties": {
+          "backendRefs": {
+           "items": {
+            "properties": {
+             "filters": {
+              "items": {
+               "properties": {
+                "extensionRef": {
+                 "properties": {
+                  "group": {
+                   "maxLength": 253,
+                   "pattern": "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+                   "type": "string"
+                  },
+                  "kind": {
+                   "maxLength": 63,
+                   "minLength": 1,
+                   "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+                   "type": "string"
+                  },
+                  "name": {
+                   "maxLength": 253,
+                   "minLength": 1,
+                   "type": "string"
+                  }
+                 },
+                 "required": [
+                  "group",
+                  "kind",
+                  "name"
+                 ],
+                 "type": "object"
+                },
+                "requestHeaderModifier": {
+                 "properties": {
+                  "add": {
+                   "items": {
+                    "properties": {
+                     "name": {
+                      "maxLength": 256,
+                      "minLength": 1,
+                      "pattern": "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
+                      "type": "string"
+                     },
+                     "value": {
+                      "maxLength": 4096,
+                      "minLength": 1,
+                      "type": "string"
+                     }
+                    },
+                    "required": [
+                     "name",
+                     "value"
+                    ],
+                    "type": "object"
+                   },
+                   "maxItems": 16,
+                   "type": "array",
+                   "x-kubernetes-list-map-keys": [
+                    "name"
+                   ],
+                   "x-kubernetes-list-type": "map"
+                  },
+                  "remove": {
+                   "items": {
+                    "type": "string"
+                   },
+                   "maxItems": 16,
+                   "type": "array",
+                   "x-kubernetes-list-type": "set"
+                  },
+                  "set": {
+                   "items": {
+                    "properties": {
+                     "name": {
+                      "maxLength": 256,
+                      "minLength": 1,
+                      "pattern": "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
+                      "type": "string"
+                     },
+                     "value": {
+                      "maxLength": 4096,
+                      "minLength": 1,
+                      "type": "string"
+                     }
+                    },
+                    "required": [
+                     "name",
+                     "value"
+                    ],
+                    "type": "object"
+                   },
+                   "maxItems": 16,
+                   "type": "array",
+                   "x-kubernetes-list-map-keys": [
+                    "name"
+                   ],
+                   "x-kubernetes-list-type": "map"
+                  }
+                 },
+                 "type": "object"
+                },
+                "requestMirror": {
+                 "properties": {
+                  "backendRef": {
+                   "properties": {
+                    "group": {
+                     "default": "",
+                     "maxLength": 253,
+                     "pattern": "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+                     "type": "string"
+                    },
+                    "kind": {
+                     "default": "Service",
+                     "maxLength": 63,
+                     "minLength": 1,
+                     "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+                     "type": "string"
+                    },
+                    "name": {
+                     "maxLength": 253,
+                     "minLength": 1,
+                     "type": "string"
+                    },
+                    "namespace": {
+                     "maxLength": 63,
+                     "minLength": 1,
+                     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+                     "type": "string"
+                    },
+                    "port": {
+                     "format": "int32",
+                     "maximum": 65535,
+                     "minimum": 1,
+                     "type": "integer"
+                    }
+                   },
+                   "required": [
+                    "name"
+                   ],
+                   "type": "object"
+                  },
+                  "fraction": {
+                   "properties": {
+                    "denominator": {
+                     "default": 100,
+                     "format": "int32",
+                     "minimum": 1,
+                     "type": "integer"
+                    },
+                    "numerator": {
+                     "format": "int32",
+                     "minimum": 0,
+                     "type": "integer"
+                    }
+                   },
+                   "required": [
+                    "numerator"
+                   ],
+                   "type": "object"
+                  },
+                  "percent": {
+                   "format": "int32",
+                   "maximum": 100,
+                   "minimum": 0,
+                   "type": "integer"
+                  }
+                 },
+                 "required": [
+                  "backendRef"
+                 ],
+                 "type": "object"
+                },
+                "responseHeaderModifier": {
+                 "properties": {
+                  "add": {
+                   "items": {
+                    "properties": {
+                     "name": {
+                      "maxLength": 256,
+                      "minLength": 1,
+                      "pattern": "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
+                      "type": "string"
+                     },
+                     "value": {
+                      "maxLength": 4096,
+                      "minLength": 1,
+                      "type": "string"
+                     }
+                    },
+                    "required": [
+                     "name",
+                     "value"
+                    ],
+                    "type": "object"
+                   },
+                   "maxItems": 16,
+                   "type": "array",
+                   "x-kubernetes-list-map-keys": [
+                    "name"
+                   ],
+                   "x-kubernetes-list-type": "map"
+                  },
+                  "remove": {
+                   "items": {
+                    "type": "string"
+                   },
+                   "maxItems": 16,
+                   "type": "array",
+                   "x-kubernetes-list-type": "set"
+                  },
+                  "set": {
+                   "items": {
+                    "properties": {
+                     "name": {
+                      "maxLength": 256,
+                      "minLength": 1,
+                      "pattern": "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
+                      "type": "string"
+                     },
+                     "value": {
+                      "maxLength": 4096,
+                      "minLength": 1,
+                      "type": "string"
+                     }
+                    },
+                    "required": [
+                     "name",
+                     "value"
+                    ],
+                    "type": "object"
+                   },
+                   "maxItems": 16,
+                   "type": "array",
+                   "x-kubernetes-list-map-keys": [
+                    "name"
+                   ],
+                   "x-kubernetes-list-type": "map"
+                  }
+                 },
+                 "type": "object"
+                },
+                "type": {
+                 "enum": [
+                  "ResponseHeaderModifier",
+                  "RequestHeaderModifier",
+                  "RequestMirror",
+                  "ExtensionRef"
+                 ],
+                 "type": "string"
+                }
+               },
+               "required": [
+                "type"
+               ],
+               "type": "object"
+              },
+              "maxItems": 16,
+              "type": "array",
+              "x-kubernetes-list-type": "atomic"
+             },
+             "group": {
+              "default": "",
+              "maxLength": 253,
+              "pattern": "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+              "type": "string"
+             },
+             "kind": {
+              "default": "Service",
+              "maxLength": 63,
+              "minLength": 1,
+              "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+              "type": "string"
+             },
+             "name": {
+              "maxLength": 253,
+              "minLength": 1,
+              "type": "string"
+             },
+             "namespace": {
+              "maxLength": 63,
+              "minLength": 1,
+              "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+              "type": "string"
+             },
+             "port": {
+              "format": "int32",
+              "maximum": 65535,
+              "minimum": 1,
+              "type": "integer"
+             },
+             "weight": {
+              "default": 1,
+              "format": "int32",
+              "maximum": 1000000,
+              "minimum": 0,
+              "type": "integer"
+             }
+            },
+            "required": [
+             "name"
+            ],
+            "type": "object"
+           },
+           "maxItems": 16,
+           "type": "array",
+           "x-kubernetes-list-type": "atomic"
+          },
+          "filters": {
+           "items": {
+            "properties": {
+             "extensionRef": {
+              "properties": {
+               "group": {
+                "maxLength": 253,
+                "pattern": "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+                "type": "string"
+               },
+               "kind": {
+                "maxLength": 63,
+                "minLength": 1,
+                "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+                "type": "string"
+               },
+               "name": {
+                "maxLength": 253,
+                "minLength": 1,
+                "type": "string"
+               }
+              },
+              "required": [
+               "group",
+               "kind",
+               "name"
+              ],
+              "type": "object"
+             },
+             "requestHeaderModifier": {
+              "properties": {
+               "add": {
+                "items": {
+                 "properties": {
+                  "name": {
+                   "maxLength": 256,
+                   "minLength": 1,
+                   "pattern": "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
+                   "type": "string"
+                  },
+                  "value": {
+                   "maxLength": 4096,
+                   "minLength": 1,
+                   "type": "string"
+                  }
+                 },
+                 "required": [
+                  "name",
+                  "value"
+                 ],
+                 "type": "object"
+                },
+                "maxItems": 16,
+                "type": "array",
+                "x-kubernetes-list-map-keys": [
+                 "name"
+                ],
+                "x-kubernetes-list-type": "map"
+               },
+               "remove": {
+                "items": {
+                 "type": "string"
+                },
+                "maxItems": 16,
+                "type": "array",
+                "x-kubernetes-list-type": "set"
+               },
+               "set": {
+                "items": {
+                 "properties": {
+                  "name": {
+                   "maxLength": 256,
+                   "minLength": 1,
+                   "pattern": "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
+                   "type": "string"
+                  },
+                  "value": {
+                   "maxLength": 4096,
+                   "minLength": 1,
+                   "type": "string"
+                  }
+                 },
+                 "required": [
+                  "name",
+                  "value"
+                 ],
+                 "type": "object"
+                },
+                "maxItems": 16,
+                "type": "array",
+                "x-kubernetes-list-map-keys": [
+                 "name"
+                ],
+                "x-kubernetes-list-type": "map"
+               }
+              },
+              "type": "object"
+             },
+             "requestMirror": {
+              "properties": {
+               "backendRef": {
+                "properties": {
+                 "group": {
+                  "default": "",
+                  "maxLength": 253,
+                  "pattern": "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+                  "type": "string"
+                 },
+                 "kind": {
+                  "default": "Service",
+                  "maxLength": 63,
+                  "minLength": 1,
+                  "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+                  "type": "string"
+                 },
+                 "name": {
+                  "maxLength": 253,
+                  "minLength": 1,
+                  "type": "string"
+                 },
+                 "namespace": {
+                  "maxLength": 63,
+                  "minLength": 1,
+                  "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+                  "type": "string"
+                 },
+                 "port": {
+                  "format": "int32",
+                  "maximum": 65535,
+                  "minimum": 1,
+                  "type": "integer"
+                 }
+                },
+                "required": [
+                 "name"
+                ],
+                "type": "object"
+               },
+               "fraction": {
+                "properties": {
+                 "denominator": {
+                  "default": 100,
+                  "format": "int32",
+                  "minimum": 1,
+                  "type": "integer"
+                 },
+                 "numerator": {
+                  "format": "int32",
+                  "minimum": 0,
+                  "type": "integer"
+                 }
+                },
+                "required": [
+                 "numerator"
+                ],
+                "type": "object"
+               },
+               "percent": {
+                "format": "int32",
+                "maximum": 100,
+                "minimum": 0,
+                "type": "integer"
+               }
+              },
+              "required": [
+               "backendRef"
+              ],
+              "type": "object"
+             },
+             "responseHeaderModifier": {
+              "properties": {
+               "add": {
+                "items": {
+                 "properties": {
+                  "name": {
+                   "maxLength": 256,
+                   "minLength": 1,
+                   "pattern": "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
+                   "type": "string"
+                  },
+                  "value": {
+                   "maxLength": 4096,
+                   "minLength": 1,
+                   "type": "string"
+                  }
+                 },
+                 "required": [
+                  "name",
+                  "value"
+                 ],
+                 "type": "object"
+                },
+                "maxItems": 16,
+                "type": "array",
+                "x-kubernetes-list-map-keys": [
+                 "name"
+                ],
+                "x-kubernetes-list-type": "map"
+               },
+               "remove": {
+                "items": {
+                 "type": "string"
+                },
+                "maxItems": 16,
+                "type": "array",
+                "x-kubernetes-list-type": "set"
+               },
+               "set": {
+                "items": {
+                 "properties": {
+                  "name": {
+                   "maxLength": 256,
+                   "minLength": 1,
+                   "pattern": "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
+                   "type": "string"
+                  },
+                  "value": {
+                   "maxLength": 4096,
+                   "minLength": 1,
+                   "type": "string"
+                  }
+                 },
+                 "required": [
+                  "name",
+                  "value"
+                 ],
+                 "type": "object"
+                },
+                "maxItems": 16,
+                "type": "array",
+                "x-kubernetes-list-map-keys": [
+                 "name"
+                ],
+                "x-kubernetes-list-type": "map"
+               }
+              },
+              "type": "object"
+             },
+             "type": {
+              "enum": [
+               "ResponseHeaderModifier",
+               "RequestHeaderModifier",
+               "RequestMirror",
+               "ExtensionRef"
+              ],
+              "type": "string"
+             }
+            },
+            "required": [
+             "type"
+            ],
+            "type": "object"
+           },
+           "maxItems": 16,
+           "type": "array",
+           "x-kubernetes-list-type": "atomic"
+          },
+          "matches": {
+           "items": {
+            "properties": {
+             "headers": {
+              "items": {
+               "properties": {
+                "name": {
+                 "maxLength": 256,
+                 "minLength": 1,
+                 "pattern": "^[A-Za-z0-9!#$%&'*+\\-.^_\\x60|~]+$",
+                 "type": "string"
+                },
+                "type": {
+                 "default": "Exact",
+                 "enum": [
+                  "Exact",
+                  "RegularExpression"
+                 ],
+                 "type": "string"
+                },
+                "value": {
+                 "maxLength": 4096,
+                 "minLength": 1,
+                 "type": "string"
+                }
+               },
+               "required": [
+                "name",
+                "value"
+               ],
+               "type": "object"
+              },
+              "maxItems": 16,
+              "type": "array",
+              "x-kubernetes-list-map-keys": [
+               "name"
+              ],
+              "x-kubernetes-list-type": "map"
+             },
+             "method": {
+              "properties": {
+               "method": {
+                "maxLength": 1024,
+                "type": "string"
+               },
+               "service": {
+                "maxLength": 1024,
+                "type": "string"
+               },
+               "type": {
+                "default": "Exact",
+                "enum": [
+                 "Exact",
+                 "RegularExpression"
+                ],
+                "type": "string"
+               }
+              },
+              "type": "object"
+             }
+            },
+            "type": "object"
+           },
+           "maxItems": 64,
+           "type": "array",
+           "x-kubernetes-list-type": "atomic"
+          },
+          "name": {
+           "maxLength": 253,
+           "minLength": 1,
+           "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+           "type": "string"
+          }
+         },
+         "type": "object"
+        },
+        "maxItems": 16,
+        "type": "array",
+        "x-kubernetes-list-type": "atomic"
+       }
+      },
+      "type": "object"
+     },
+     "status": {
+      "properties": {
+       "parents": {
+        "items": {
+         "properties": {
+          "conditions": {
+           "items": {
+            "properties": {
+             "lastTransitionTime": {
+              "format": "date-time",
+              "type": "string"
+             },
+             "message": {
+              "maxLength": 32768,
+              "type": "string"
+             },
+             "observedGeneration": {
+              "format": "int64",
+              "minimum": 0,
+              "type": "integer"
+             },
+             "reason": {
+              "maxLength": 1024,
+              "minLength": 1,
+              "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+              "type": "string"
+             },
+             "status": {
+              "enum": [
+               "True",
+               "False",
+               "Unknown"
+              ],
+              "type": "string"
+             },
+             "type": {
+              "maxLength": 316,
+              "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+              "type": "string"
+             }
+            },
+            "required": [
+             "lastTransitionTime",
+             "message",
+             "reason",
+             "status",
+             "type"
+            ],
+            "type": "object"
+           },
+           "maxItems": 8,
+           "minItems": 1,
+           "type": "array",
+           "x-kubernetes-list-map-keys": [
+            "type"
+           ],
+           "x-kubernetes-list-type": "map"
+          },
+          "controllerName": {
+           "maxLength": 253,
+           "minLength": 1,
+           "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\\/[A-Za-z0-9\\/\\-._~%!$&'()*+,;=:]+$",
+           "type": "string"
+          },
+          "parentRef": {
+           "properties": {
+            "group": {
+             "default": "gateway.networking.k8s.io",
+             "maxLength": 253,
+             "pattern": "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+             "type": "string"
+            },
+            "kind": {
+             "default": "Gateway",
+             "maxLength": 63,
+             "minLength": 1,
+             "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+             "type": "string"
+            },
+            "name": {
+             "maxLength": 253,
+             "minLength": 1,
+             "type": "string"
+            },
+            "namespace": {
+             "maxLength": 63,
+             "minLength": 1,
+             "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+             "type": "string"
+            },
+            "port": {
+             "format": "int32",
+             "maximum": 65535,
+             "minimum": 1,
+             "type": "integer"
+            },
+            "sectionName": {
+             "maxLength": 253,
+             "minLength": 1,
+             "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+             "type": "string"
+            }
+           },
+           "required": [
+            "name"
+           ],
+           "type": "object"
+          }
+         },
+         "required": [
+          "conditions",
+          "controllerName",
+          "parentRef"
+         ],
+         "type": "object"
+        },
+        "maxItems": 32,
+        "type": "array",
+        "x-kubernetes-list-type": "atomic"
+       }
+      },
+      "required": [
+       "parents"
+      ],
+      "type": "object"
+     }
+    },
+    "required": [
+     "spec"
+    ],
+    "type": "object"
+   }
+  }
+ },
  "referencegrants": {
   "approved": "https://github.com/kubernetes-sigs/gateway-api/pull/4530",
   "scope": "Namespaced",

@@ -4,7 +4,9 @@
  */
 import { type Attachment, attachmentsOf } from './attachments.ts';
 import { byAge, ownGateways } from './classes.ts';
-import type { Gateway, GatewayClass, HttpRoute, ReferenceGrant } from './kinds.ts';
+import { grpcPath } from './grpc-path.ts';
+import { withoutKindConflicts } from './kind-conflicts.ts';
+import { type Gateway, type GatewayClass, isGrpcRoute, type ReferenceGrant, type Route } from './kinds.ts';
 import { type ListenerProblem, type ListenerState, listenerStates } from './listeners.ts';
 import { routeProblem } from './route-problem.ts';
 
@@ -16,7 +18,8 @@ export const maxPatternsOfNamespace = 50;
 export interface ServingFacts {
   readonly classes: readonly GatewayClass[];
   readonly gateways: readonly Gateway[];
-  readonly routes: readonly HttpRoute[];
+  /** HTTPRoutes and GRPCRoutes. */
+  readonly routes: readonly Route[];
   readonly grants: readonly ReferenceGrant[];
   /** Returns the labels of a namespace; undefined if it does not exist. */
   readonly labelsOf: (namespace: string) => Readonly<Record<string, string>> | undefined;
@@ -31,35 +34,44 @@ export interface Serving {
   /** Results for the parents of each route, as far as they are among these Gateways. */
   readonly attachments: readonly Attachment[];
   /** Problems of routes that are not served at all. */
-  readonly refused: ReadonlyMap<HttpRoute, ListenerProblem>;
+  readonly refused: ReadonlyMap<Route, ListenerProblem>;
 }
 
 export function servingOf(facts: ServingFacts): Serving {
   const gateways = ownGateways(facts.gateways, facts.classes);
   const listeners = listenerStates(gateways, facts);
   const routes = facts.routes.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const attachments = routes.flatMap((route) => attachmentsOf(route, { ...facts, listeners }));
-  return { gateways, listeners, attachments, refused: refusedRoutes(attachments) };
+  const attached = routes.flatMap((route) => attachmentsOf(route, { ...facts, listeners }));
+  const invalid = invalidRoutes(attached);
+  const attachments = withoutKindConflicts(attached, (route) => invalid.has(route));
+  return { gateways, listeners, attachments, refused: withLimit(attachments, invalid) };
 }
 
 /** Returns the attachments that nodes serve. */
 export const servedAttachments = ({ attachments, refused }: Serving): readonly Attachment[] =>
   attachments.filter((one) => !one.refused && !refused.has(one.route));
 
-function refusedRoutes(attachments: readonly Attachment[]): ReadonlyMap<HttpRoute, ListenerProblem> {
-  const refused = new Map<HttpRoute, ListenerProblem>();
+function invalidRoutes(attachments: readonly Attachment[]): ReadonlyMap<Route, ListenerProblem> {
+  const invalid = new Map<Route, ListenerProblem>();
   for (const route of new Set(attachments.map((one) => one.route))) {
     const problem = routeProblem(route);
-    if (problem) refused.set(route, problem);
+    if (problem) invalid.set(route, problem);
   }
+  return invalid;
+}
+
+/** Returns the invalid routes, and those beyond the limit of their namespace. */
+function withLimit(
+  attachments: readonly Attachment[],
+  invalid: ReadonlyMap<Route, ListenerProblem>,
+): ReadonlyMap<Route, ListenerProblem> {
   const attached = new Set(attachments.filter((one) => !one.refused).map(({ route }) => route));
-  const valid = [...attached].filter((route) => !refused.has(route)).sort(byAge);
-  for (const route of beyondLimit(valid)) refused.set(route, tooMany);
-  return refused;
+  const valid = [...attached].filter((route) => !invalid.has(route)).sort(byAge);
+  return new Map([...invalid, ...beyondLimit(valid).map((route) => [route, tooMany] as const)]);
 }
 
 /** Returns the routes beyond the limit of their namespace; `routes` are sorted by age. */
-function beyondLimit(routes: readonly HttpRoute[]): readonly HttpRoute[] {
+function beyondLimit(routes: readonly Route[]): readonly Route[] {
   const sizes = new Map<string, Size>();
   return routes.filter((route) => {
     const { namespace = '' } = route.metadata;
@@ -72,12 +84,12 @@ function beyondLimit(routes: readonly HttpRoute[]): readonly HttpRoute[] {
 
 const tooMany: ListenerProblem = {
   reason: 'TooManyMatches',
-  message: `the routes of a namespace may have ${maxMatchesOfNamespace} matches together, ${maxPatternsOfNamespace} of them with a RegularExpression as path; the oldest are served`,
+  message: `the routes of a namespace may have ${maxMatchesOfNamespace} matches together, ${maxPatternsOfNamespace} of them with a RegularExpression as path or method, or with a method of any service; the oldest are served`,
 };
 
 interface Size {
   readonly matches: number;
-  /** Matches whose path is a pattern. */
+  /** Matches whose path is a pattern, such as the method of any service. */
   readonly patterns: number;
 }
 
@@ -86,10 +98,15 @@ const sum = (a: Size, b: Size): Size => ({
   patterns: a.patterns + b.patterns,
 });
 
-function sizeOf({ spec }: HttpRoute): Size {
-  const all = (spec.rules ?? []).map(({ matches = [] }) => ({
-    matches: Math.max(1, matches.length),
-    patterns: matches.filter(({ path }) => path?.type === 'RegularExpression').length,
-  }));
-  return all.reduce(sum, { matches: 0, patterns: 0 });
+function sizeOf(route: Route): Size {
+  const patterns = isGrpcRoute(route)
+    ? (route.spec.rules ?? []).map(({ matches = [] }) =>
+        matches.map((match) => grpcPath(match).type === 'Regex'),
+      )
+    : (route.spec.rules ?? []).map(({ matches = [] }) =>
+        matches.map(({ path }) => path?.type === 'RegularExpression'),
+      );
+  return patterns
+    .map((all) => ({ matches: Math.max(1, all.length), patterns: all.filter(Boolean).length }))
+    .reduce(sum, { matches: 0, patterns: 0 });
 }

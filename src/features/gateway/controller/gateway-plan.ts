@@ -2,7 +2,7 @@
 import { timedCondition } from '../../../apimachinery/conditions.ts';
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { Condition } from '../../../apimachinery/schema.ts';
-import type { Gateway, GatewayClass, GatewayStatus, HttpRoute, ListenerStatus } from '../api/kinds.ts';
+import type { Gateway, GatewayClass, GatewayStatus, ListenerStatus, Route } from '../api/kinds.ts';
 import { isServed, type ListenerState } from '../api/listeners.ts';
 import type { Serving } from '../api/serving.ts';
 import { supportedFeatures } from './supported-features.ts';
@@ -116,7 +116,7 @@ function listenerStatus(
   };
 }
 
-function attachedRoutes(state: ListenerState, { attachments, refused }: Serving): ReadonlySet<HttpRoute> {
+function attachedRoutes(state: ListenerState, { attachments, refused }: Serving): ReadonlySet<Route> {
   return new Set(
     attachments.flatMap(({ route, listeners }) =>
       listeners.includes(state) && !refused.has(route) ? [route] : [],

@@ -33,7 +33,10 @@ import { gatewayServedType } from '../api/gateway-served.ts';
 import {
   gatewayClassResource,
   gatewayResource,
+  grpcRouteResource,
   httpRouteResource,
+  isGrpcRoute,
+  type Route,
   referenceGrantResource,
 } from '../api/kinds.ts';
 import { namedSecrets } from '../api/listeners.ts';
@@ -44,8 +47,12 @@ import { planRoute } from './route-plan.ts';
 
 export const gatewayRights: AccountRights = {
   own: [
-    [read, 'gateway.networking.k8s.io', 'gatewayclasses gateways httproutes referencegrants'],
-    ['update', 'gateway.networking.k8s.io', 'gatewayclasses/status gateways/status httproutes/status'],
+    [read, 'gateway.networking.k8s.io', 'gatewayclasses gateways httproutes grpcroutes referencegrants'],
+    [
+      'update',
+      'gateway.networking.k8s.io',
+      'gatewayclasses/status gateways/status httproutes/status grpcroutes/status',
+    ],
     ['create', 'gateway.networking.k8s.io', 'gatewayclasses'],
     [read, 'apiextensions.k8s.io', 'customresourcedefinitions'],
     ['create update', 'apiextensions.k8s.io', 'customresourcedefinitions'],
@@ -84,7 +91,13 @@ export function gatewayController(context: ControllerContext): ControllerDefinit
   };
 }
 
-const kinds = [gatewayClassResource, gatewayResource, httpRouteResource, referenceGrantResource] as const;
+const kinds = [
+  gatewayClassResource,
+  gatewayResource,
+  httpRouteResource,
+  grpcRouteResource,
+  referenceGrantResource,
+] as const;
 const isSame = (a: ResourceRef, b: ResourceDefinition) =>
   a.group === b.group && a.version === b.version && a.plural === b.plural;
 
@@ -176,7 +189,7 @@ class GatewayController {
 
   async #lookAtAll(): Promise<undefined> {
     const [classes, grants] = [this.#list(gatewayClassResource), this.#list(referenceGrantResource)];
-    const routes = this.#list(httpRouteResource);
+    const routes: readonly Route[] = [...this.#list(httpRouteResource), ...this.#list(grpcRouteResource)];
     const serving = servingOf({
       ...{ classes, grants, routes },
       gateways: this.#list(gatewayResource),
@@ -202,7 +215,8 @@ class GatewayController {
         refused: serving.refused.get(route),
         serviceOf: (namespace, name) => this.#services.get(`${namespace}/${name}`),
       });
-      await this.#write(httpRouteResource, route, status);
+      if (isGrpcRoute(route)) await this.#write(grpcRouteResource, route, status);
+      else await this.#write(httpRouteResource, route, status);
     }
   }
 

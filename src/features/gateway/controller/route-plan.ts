@@ -1,9 +1,9 @@
-/** The status of an HTTPRoute, with an entry for each parent that is a Gateway of this controller. Pure. */
+/** The status of a route, with an entry for each parent that is a Gateway of this controller. Pure. */
 import { deepEqual } from '../../../apimachinery/equality.ts';
 import type { Attachment } from '../api/attachments.ts';
 import { type BackendFacts, unresolvedRefs } from '../api/backends.ts';
 import { controllerName } from '../api/classes.ts';
-import type { HttpRoute, ParentStatus } from '../api/kinds.ts';
+import type { ParentStatus, Route, RouteStatus } from '../api/kinds.ts';
 import type { ListenerProblem } from '../api/listeners.ts';
 import { timedConditions, type Verdict, verdicts } from './gateway-plan.ts';
 
@@ -17,7 +17,7 @@ export interface RouteFacts extends BackendFacts {
 }
 
 /** Returns the new status; undefined if it is as it should be. Entries of other controllers are kept. */
-export function planRoute(route: HttpRoute, facts: RouteFacts): NonNullable<HttpRoute['status']> | undefined {
+export function planRoute(route: Route, facts: RouteFacts): RouteStatus | undefined {
   const before = route.status?.parents ?? [];
   const others = before.filter((one) => one.controllerName !== controllerName);
   const refs = resolvedRefs(route, facts);
@@ -44,7 +44,7 @@ function accepted({ refused }: Attachment, facts: RouteFacts): Verdict {
     : verdicts.yes('Accepted', 'Accepted', 'the route is served');
 }
 
-function resolvedRefs(route: HttpRoute, facts: RouteFacts): Verdict {
+function resolvedRefs(route: Route, facts: RouteFacts): Verdict {
   const problems = unresolvedRefs(route, facts);
   const [first] = problems;
   if (!first) return verdicts.yes('ResolvedRefs', 'ResolvedRefs', 'all backends are resolved');

@@ -1,5 +1,7 @@
 /** Features of the Gateway API that are supported, by the names of its conformance suite; sorted. */
 export const supportedFeatures: readonly { readonly name: string }[] = [
+  'GRPCRoute',
+  'GRPCRouteNamedRouteRule',
   'Gateway',
   'GatewayAddressEmpty',
   'GatewayHTTPListenerIsolation',

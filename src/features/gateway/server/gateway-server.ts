@@ -15,7 +15,7 @@ export const gatewayServer: ServerFeatureFactory = (server) => ({
     rules: [
       {
         group: gatewayGroup,
-        resources: ['gatewayclasses', 'gateways', 'httproutes', 'referencegrants'],
+        resources: ['gatewayclasses', 'gateways', 'httproutes', 'grpcroutes', 'referencegrants'],
         verbs: ['get', 'list', 'watch'],
         when: always,
       },

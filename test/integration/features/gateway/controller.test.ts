@@ -6,9 +6,16 @@ import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
 import {
   gatewayClassResource,
   gatewayResource,
+  grpcRouteResource,
   httpRouteResource,
 } from '../../../../src/features/gateway/api/kinds.ts';
-import { listener, makeGateway, makeRoute, ruleTo } from '../../../unit/features/gateway/objects.ts';
+import {
+  listener,
+  makeGateway,
+  makeGrpcRoute,
+  makeRoute,
+  ruleTo,
+} from '../../../unit/features/gateway/objects.ts';
 import { type Cluster, startCluster } from '../../controllers/cluster.ts';
 
 let cluster: Cluster;
@@ -54,6 +61,29 @@ it('writes the addresses of serving nodes, and accepts routes', async () => {
     return status?.addresses?.[0]?.value === '192.0.2.7' && status.listeners?.[0]?.attachedRoutes === 1;
   });
   assert.deepEqual(await acceptedOf('web'), ['Accepted']);
+});
+
+it('accepts a GRPCRoute, but not on a host of an older HTTPRoute', async () => {
+  const create = (name: string, options: object) =>
+    cluster.client
+      .resource(grpcRouteResource)
+      .create(draft(makeGrpcRoute(name, [{ backendRefs: [{ name: 'web', port: 80 }] }], options)));
+  const reasonsOf = async (name: string) =>
+    (await cluster.get(grpcRouteResource, name))?.status?.parents?.flatMap(({ conditions }) =>
+      conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`),
+    );
+  // The name decides between routes of one second.
+  await create('z-shared', { parentRefs });
+  await cluster.eventually(
+    'the conflict',
+    async () => (await reasonsOf('z-shared'))?.[0] === 'Accepted False HostnameConflict',
+  );
+  await cluster.client.resource(grpcRouteResource).delete('z-shared', 'default');
+  const listeners = [listener('grpc', { port: 8080 })];
+  await cluster.client.resource(gatewayResource).create(draft(makeGateway('calls', listeners)));
+  await create('own', { parentRefs: [{ name: 'calls' }] });
+  const expected = 'Accepted True Accepted,ResolvedRefs False BackendNotFound';
+  await cluster.eventually('the route', async () => (await reasonsOf('own'))?.join() === expected);
 });
 
 it('accepts routes after the schema of a definition has changed', async () => {

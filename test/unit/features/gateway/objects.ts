@@ -2,11 +2,12 @@
 import type {
   Gateway,
   GatewayClass,
+  GrpcRoute,
   HttpRoute,
   Listener,
   ReferenceGrant,
 } from '../../../../src/features/gateway/api/kinds.ts';
-import type { HttpRouteRule } from '../../../../src/features/gateway/api/route-types.ts';
+import type { GrpcRouteRule, HttpRouteRule } from '../../../../src/features/gateway/api/route-types.ts';
 import { type ServingFacts, servingOf } from '../../../../src/features/gateway/api/serving.ts';
 
 const metadata = (name: string, namespace: string, age = 0) => ({
@@ -53,13 +54,27 @@ interface RouteOptions {
   readonly parentRefs?: HttpRoute['spec']['parentRefs'];
 }
 
-/** Creates a route in the namespace `shop` whose parent is the Gateway `front`. */
+/** Creates an HTTPRoute in the namespace `shop` whose parent is the Gateway `front`. */
 export const makeRoute = (
   name: string,
   rules: readonly HttpRouteRule[],
-  { namespace = 'shop', age, hostnames, parentRefs }: RouteOptions = {},
-): HttpRoute => ({
-  ...{ apiVersion, kind: 'HTTPRoute', metadata: metadata(name, namespace, age) },
+  options: RouteOptions = {},
+): HttpRoute => routeOf('HTTPRoute', name, rules, options);
+
+/** Creates a GRPCRoute in the namespace `shop` whose parent is the Gateway `front`. */
+export const makeGrpcRoute = (
+  name: string,
+  rules: readonly GrpcRouteRule[],
+  options: RouteOptions = {},
+): GrpcRoute => routeOf('GRPCRoute', name, rules, options);
+
+const routeOf = <Rule>(
+  kind: string,
+  name: string,
+  rules: readonly Rule[],
+  { namespace = 'shop', age, hostnames, parentRefs }: RouteOptions,
+) => ({
+  ...{ apiVersion, kind, metadata: metadata(name, namespace, age) },
   spec: {
     parentRefs: parentRefs ?? [{ name: 'front', namespace: 'infra' }],
     ...(hostnames && { hostnames }),

@@ -7,7 +7,7 @@ import type { Attachment } from '../../api/attachments.ts';
 import { hostsOf } from '../../api/attachments.ts';
 import { backendOf } from '../../api/backends.ts';
 import { bySpecificity, coveringNames } from '../../api/hostnames.ts';
-import type { Gateway, HttpRoute, ReferenceGrant } from '../../api/kinds.ts';
+import { type Gateway, isGrpcRoute, type ReferenceGrant, type Route } from '../../api/kinds.ts';
 import { isServed, type ListenerState } from '../../api/listeners.ts';
 import type { BackendObjectReference } from '../../api/route-types.ts';
 import type { Backends } from './route-answers.ts';
@@ -27,21 +27,26 @@ export interface SiteFacts {
 }
 
 /** Routes of a listener, by each of the host names for which it serves them. */
-type RoutesByHost = ReadonlyMap<string, ReadonlySet<HttpRoute>>;
+type RoutesByHost = ReadonlyMap<string, ReadonlySet<Route>>;
 
 export function gatewaySites(facts: SiteFacts): readonly Site[] {
   const served = facts.listeners.filter(isServed);
   const routes = routesByListener(facts.attachments);
-  return [...Map.groupBy(served, ({ listener }) => listener.port)].flatMap(([port, listeners]) =>
-    portSites({ port, tls: listeners[0]?.listener.protocol === 'HTTPS' }, listeners, routes, facts),
-  );
+  return [...Map.groupBy(served, ({ listener }) => listener.port)].flatMap(([port, listeners]) => {
+    const tls = listeners[0]?.listener.protocol === 'HTTPS';
+    const http2 = !tls && listeners.some((state) => hasGrpcRoute(routes.get(state)));
+    return portSites({ port, tls, ...(http2 && { http2 }) }, listeners, routes, facts);
+  });
 }
 
+const hasGrpcRoute = (byHost: RoutesByHost = new Map()) =>
+  [...byHost.values()].some((routes) => [...routes].some(isGrpcRoute));
+
 function routesByListener(attachments: readonly Attachment[]): ReadonlyMap<ListenerState, RoutesByHost> {
-  const all = new Map<ListenerState, Map<string, Set<HttpRoute>>>();
+  const all = new Map<ListenerState, Map<string, Set<Route>>>();
   for (const { route, listeners } of attachments)
     for (const state of listeners) {
-      const byHost = all.get(state) ?? new Map<string, Set<HttpRoute>>();
+      const byHost = all.get(state) ?? new Map<string, Set<Route>>();
       all.set(state, byHost);
       for (const host of hostsOf(route, state.hostname))
         byHost.set(host, (byHost.get(host) ?? new Set()).add(route));
@@ -93,7 +98,7 @@ function hostedRoutes(
   routes: RoutesByHost | undefined,
   facts: SiteFacts,
 ): readonly HostedRoute[] {
-  const found = new Map<HttpRoute, HostedRoute>();
+  const found = new Map<Route, HostedRoute>();
   for (const hostname of coveringNames(host))
     for (const route of routes?.get(hostname) ?? []) {
       if (found.has(route)) continue;
@@ -105,7 +110,7 @@ function hostedRoutes(
 
 /** A route of two Gateways with one port and host is served once, by its most specific name. */
 function onceEach(routes: readonly HostedRoute[]): readonly HostedRoute[] {
-  const best = new Map<HttpRoute, HostedRoute>();
+  const best = new Map<Route, HostedRoute>();
   for (const hosted of routes) {
     const other = best.get(hosted.route);
     if (!other || bySpecificity(hosted.hostname, other.hostname) < 0) best.set(hosted.route, hosted);
@@ -113,7 +118,7 @@ function onceEach(routes: readonly HostedRoute[]): readonly HostedRoute[] {
   return [...best.values()];
 }
 
-function backends(route: HttpRoute, ref: BackendObjectReference, facts: SiteFacts): Backends {
+function backends(route: Route, ref: BackendObjectReference, facts: SiteFacts): Backends {
   const target = backendOf(route, ref, facts);
   if (!('type' in target)) return target;
   if (target.type === 'address') return [withPort(target.address, target.port)];

@@ -1,4 +1,4 @@
-/** Answers of the web server that rules of HTTPRoutes ask for. Pure. */
+/** Answers of the web server that rules of routes ask for. Pure. */
 import { parseDuration } from '../../../../base/time.ts';
 import type {
   Answer,
@@ -13,6 +13,7 @@ import type { Listen } from '../../../../web-server/site.ts';
 import { withoutSlash } from '../../../ingress/api/plain-path.ts';
 import type {
   BackendObjectReference,
+  GrpcRouteRule,
   HttpRouteFilter,
   HttpRouteRule,
   PathModifier,
@@ -27,6 +28,17 @@ export interface AnswerFacts {
 }
 
 const isProblem = (backends: Backends): backends is { readonly message: string } => 'message' in backends;
+
+/** Returns the answer to calls of gRPC. */
+export function grpcAnswerOf(rule: GrpcRouteRule, facts: AnswerFacts): Answer {
+  const shares = sharesOf(rule, rule.filters ?? [], facts);
+  // Clients take 503 as the status UNAVAILABLE.
+  if (shares.length === 0) return { type: 'status', status: 503 };
+  return {
+    ...{ type: 'forward', protocol: 'GRPC', mirrors: [] },
+    shares: shares.map((share) => ({ ...share, status: 503 })),
+  };
+}
 
 /** Returns the answer to requests below `prefix`, which is the path of the match. */
 export function answerOf(rule: HttpRouteRule, prefix: string, facts: AnswerFacts): Answer {
@@ -84,7 +96,7 @@ const withoutEnd = (path: string) => {
 };
 
 function sharesOf(
-  { backendRefs = [] }: HttpRouteRule,
+  { backendRefs = [] }: Pick<HttpRouteRule, 'backendRefs'>,
   filters: readonly HttpRouteFilter[],
   { backendsOf }: AnswerFacts,
 ): readonly Share[] {
