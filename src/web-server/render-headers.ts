@@ -27,7 +27,7 @@ const baseHeaders = {
   grpc: requestHeaders.filter(([name]) => name !== 'upgrade' && name !== 'connection'),
 } as const;
 
-/** Header of a reload. It is repeated, because a location with headers of its own inherits none. */
+/** Response header that shows a reload. Each location repeats it, since one with own headers inherits none. */
 const drainHeader = 'add_header Connection $minik8s_close always;';
 
 export function requestLines(
@@ -47,7 +47,7 @@ export function requestLines(
   return [...headers.values()].map(([name, value]) => `${module}_set_header ${checkedName(name)} ${value};`);
 }
 
-/** Returns the value of a header to which one is added: those of the request stay in front. */
+/** Returns the value of a header with one more value, behind the values of the request. */
 function appended(
   { name, value }: HeaderValue,
   headers: ReadonlyMap<string, readonly [string, string]>,
