@@ -3,7 +3,7 @@
  * entry goes to the default file, as in kubectl. Fields that are not changed are kept. Pure.
  */
 import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
-import { formatYaml } from '../../apimachinery/yaml.ts';
+import { formatYaml } from '../../apimachinery/yaml-output/format-yaml.ts';
 import { recordAt, recordsAt, textAt } from '../objects/objects.ts';
 
 /** Names of the lists of a kubeconfig, with the field of an entry that holds its value. */
