@@ -49,7 +49,12 @@ export const autoscale: Verb = {
     const { flags: given } = context;
     const limits = limitsOf(given);
     requireSelection(given);
-    const making = { limits, format: await typedFormat(context), dryRun: dryRunOf(given) };
+    const making = {
+      limits,
+      format: await typedFormat(context),
+      formatMade: madeFormat(given),
+      dryRun: dryRunOf(given),
+    };
     const cluster = context.cluster();
     const autoscalers = findResource(await cluster.resources(), 'horizontalpodautoscalers.v1.autoscaling');
     await forEachReported(context, await resolveObjects(context), (target) =>
@@ -60,7 +65,9 @@ export const autoscale: Verb = {
 
 interface Making {
   readonly limits: Limits;
+  /** Format of an autoscaler that the server has, and of one that a dry run makes; undefined for a line. */
   readonly format: ReturnType<typeof objectFormat>;
+  readonly formatMade: ReturnType<typeof objectFormat>;
   readonly dryRun: DryRun;
 }
 
@@ -69,7 +76,7 @@ async function autoscaleOne(
   { flags, io, cluster: clusterOf }: VerbContext,
   autoscalers: ApiResource,
   target: ObjectTarget,
-  { limits, format, dryRun }: Making,
+  { limits, format, formatMade, dryRun }: Making,
 ): Promise<void> {
   const cluster = clusterOf();
   if (!target.resource.subresources.includes('scale'))
@@ -85,7 +92,7 @@ async function autoscaleOne(
     collectionPath(autoscalers, target.namespace) + writeQuery(dryRun, undefined, fieldManagerOf(flags));
   const done = dryRun === 'client' ? 'created' : 'autoscaled';
   const message = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
-  if (dryRun === 'client') return io.out(madeFormat(flags)?.(object) ?? message);
+  if (dryRun === 'client') return io.out(formatMade?.(object) ?? message);
   const made = await cluster.send('POST', path, object);
   io.out(format?.(made) ?? message);
 }
