@@ -1,6 +1,6 @@
 /**
- * What a kubeconfig and its credential plugin exchange: a program is called with an ExecCredential in its
- * environment, and prints one with a token or a certificate (client.authentication.k8s.io). Pure.
+ * The call of a credential plugin, and its answer: a program gets an ExecCredential in its environment, and
+ * prints one with a token or a certificate (client.authentication.k8s.io). Pure.
  */
 import { UsageError } from '../base/usage-error.ts';
 
@@ -103,8 +103,8 @@ function variablesOf(value: unknown, where: string): Readonly<Record<string, str
 }
 
 /**
- * Returns the credentials that a plugin has printed. Throws an Error, which contains nothing of the output, if
- * there are none.
+ * Returns the credentials that a plugin has printed. Throws an Error, which contains nothing of the output,
+ * if there are none.
  */
 export function pluginCredentials(output: string, { command, apiVersion }: PluginCall): PluginCredentials {
   const wrong = (what: string) => new Error(`getting credentials: exec plugin ${command} ${what}`);

@@ -3,6 +3,7 @@
  * connection.
  */
 import { UsageError } from '../base/usage-error.ts';
+import type { PluginCluster, PluginCredentials } from './exec-credential.ts';
 import type { ClusterEntry, ContextEntry, Kubeconfig, UserEntry } from './kubeconfig.ts';
 import { type Impersonated, impersonatedBy, readRequired, tokenOf } from './kubeconfig-user.ts';
 

@@ -1,4 +1,4 @@
-/** What the entry of a user in a kubeconfig says besides certificates: its token, and whom it acts as. */
+/** The token of a user in a kubeconfig, and the user that its requests impersonate. */
 import { UsageError } from '../base/usage-error.ts';
 import { readOptional, type UserEntry } from './kubeconfig.ts';
 
@@ -30,7 +30,7 @@ export function readToken(file: string, otherwise: string): string {
 }
 
 /**
- * Returns the user whom the entry impersonates. Throws UsageError for groups or a UID without a user, and for
+ * Returns the user that the entry impersonates. Throws UsageError for groups or a UID without a user, and for
  * groups that are no texts.
  */
 export function impersonatedBy(entry: UserEntry): Impersonated | undefined {

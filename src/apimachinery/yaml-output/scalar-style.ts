@@ -3,7 +3,7 @@
  * as a literal block. Pure.
  */
 
-export type ScalarStyle = 'plain' | 'single' | 'double' | 'literal';
+type ScalarStyle = 'plain' | 'single' | 'double' | 'literal';
 
 /** Marks that begin something else than a text, or a text that begins or ends a document. */
 const indicatorFirst = /^(?:[#,[\]{}&*!|>'"%@`]|---|\.\.\.)/;
@@ -46,7 +46,7 @@ const decimal = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 const sexagesimal = /^[-+]?\d[\d_]*(?::[0-5]?\d)+(?:\.[\d_]*)?$/;
 
 /** Returns true for a text that a reader takes for another type if it is not in quotes. */
-export function isOtherType(text: string): boolean {
+function isOtherType(text: string): boolean {
   const first = text.charCodeAt(0);
   // Most texts begin with a character that no number and no such word begins with.
   if (text !== '' && !/^[-+.~\dyYnNtTfFoO]/.test(text[0] ?? '')) return false;

@@ -2,7 +2,7 @@
 import { styleOf } from './scalar-style.ts';
 
 /** The place at which a scalar is written. */
-export interface ScalarPlace {
+interface ScalarPlace {
   /** Column of its first character. */
   readonly column: number;
   /** Indentation of its further lines. */

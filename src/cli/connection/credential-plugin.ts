@@ -11,8 +11,8 @@ import {
 const maxOutput = 1024 * 1024;
 
 /**
- * Returns the credentials; the plugin writes to this command's standard error, and reads its standard input if
- * that is a terminal. Throws an Error if it fails.
+ * Returns the credentials; the plugin writes to this command's standard error, and reads its standard input
+ * if that is a terminal. Throws an Error if it fails.
  */
 export function runCredentialPlugin(
   exec: unknown,

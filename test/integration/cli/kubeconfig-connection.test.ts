@@ -1,4 +1,4 @@
-/** The connection of a kubeconfig: its proxy, whom its user acts as, and its credential plugin. */
+/** The connection of a kubeconfig: its proxy, the impersonated user, and the credential plugin. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -78,7 +78,7 @@ describe('the connection of a kubeconfig', { timeout: 300_000 }, () => {
   });
 
   describe('beside kubectl', { skip: unlessKubectl('1.32') }, () => {
-    it('acts as the user whom the kubeconfig impersonates, unless --as names another', async () => {
+    it('sends the impersonated user of the kubeconfig, unless --as names another user', async () => {
       const as = { as: 'jane', 'as-groups': ['dev', 'ops'], 'as-user-extra': { 'a.test/x': ['1', '2'] } };
       const path = await changed({}, as);
       for (const more of [[], ['--as=joe'], ['--as=joe', '--as-group=web'], ['--as-uid=7']]) {
