@@ -129,8 +129,8 @@ async function waitFor(
     last = object ?? last;
     if (result !== undefined) return metOrNone(result, last);
     shown.say(object);
-    // The server's error describes best what is missing.
-    if (!object && absent === 'error') await cluster.get(targetPath(target));
+    // The server's error describes best what is missing. One that is deleted later may be created again.
+    if (!object && looks === 1 && absent === 'error') await cluster.get(targetPath(target));
     throwIfOver(time, absent, what);
   }
   if (last) await noteFirstCause(context, target, last);

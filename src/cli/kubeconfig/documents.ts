@@ -97,11 +97,12 @@ export class Changes {
   }
 
   /**
-   * Sets the current context in the default file; an empty name clears it in the first file that has one,
-   * since an empty text in another file would be ignored.
+   * Sets the current context in the default file, unless it is current already; an empty name clears it in
+   * the first file that has one, since an empty text in another file would be ignored.
    */
   use(name: string): this {
     const { files, target, explicit } = this.#documents;
+    if (name !== '' && name === currentContextOf(this.#documents)) return this;
     const clears = name === '' && !explicit;
     const holder = files.find(({ document }) => textAt(document, 'current-context') !== '');
     if (clears && !holder) return this;
