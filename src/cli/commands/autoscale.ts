@@ -16,7 +16,7 @@ import { forEachReported } from '../for-each-reported.ts';
 import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { madeFormat, type objectFormat, typedFormat } from '../printers/object-format.ts';
+import { madeFormat, typedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flags = {
@@ -49,12 +49,9 @@ export const autoscale: Verb = {
     const { flags: given } = context;
     const limits = limitsOf(given);
     requireSelection(given);
-    const making = {
-      limits,
-      format: await typedFormat(context),
-      formatMade: madeFormat(given),
-      dryRun: dryRunOf(given),
-    };
+    // An unknown format is an error before anything is created.
+    await typedFormat(context);
+    const making = { limits, dryRun: dryRunOf(given) };
     const cluster = context.cluster();
     const autoscalers = findResource(await cluster.resources(), 'horizontalpodautoscalers.v1.autoscaling');
     await forEachReported(context, await resolveObjects(context), (target) =>
@@ -65,9 +62,6 @@ export const autoscale: Verb = {
 
 interface Making {
   readonly limits: Limits;
-  /** Format of an autoscaler that the server has, and of one that a dry run makes; undefined for a line. */
-  readonly format: ReturnType<typeof objectFormat>;
-  readonly formatMade: ReturnType<typeof objectFormat>;
   readonly dryRun: DryRun;
 }
 
@@ -76,7 +70,7 @@ async function autoscaleOne(
   { flags, io, cluster: clusterOf }: VerbContext,
   autoscalers: ApiResource,
   target: ObjectTarget,
-  { limits, format, formatMade, dryRun }: Making,
+  { limits, dryRun }: Making,
 ): Promise<void> {
   const cluster = clusterOf();
   if (!target.resource.subresources.includes('scale'))
@@ -92,8 +86,10 @@ async function autoscaleOne(
     collectionPath(autoscalers, target.namespace) + writeQuery(dryRun, undefined, fieldManagerOf(flags));
   const done = dryRun === 'client' ? 'created' : 'autoscaled';
   const message = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
-  if (dryRun === 'client') return io.out(formatMade?.(object) ?? message);
+  if (dryRun === 'client') return io.out(madeFormat(flags)?.(object) ?? message);
   const made = await cluster.send('POST', path, object);
+  // Each object has a format of its own: as in kubectl, no line separates the documents of YAML.
+  const format = await typedFormat({ io, flags });
   io.out(format?.(made) ?? message);
 }
 

@@ -87,6 +87,7 @@ export const outputs: readonly (readonly string[])[] = [
   ['run', 'x', '--image=a:1', '--env=EMPTY=', '--env=FULL=1', '--dry-run=client', '-o', 'yaml'],
   ['autoscale', 'deploy', 'web', '--max=5', '--dry-run=client', '-o', 'yaml'],
   ['autoscale', 'deploy', 'web', 'web', '--max=5', '--dry-run=client', '-o', 'yaml'],
+  ['autoscale', 'deploy', 'web', 'web', '--max=5', '--dry-run=server', '-o', 'jsonpath={.metadata.name}'],
   ['expose', 'deploy', 'web', 'web', '--port=80', '--dry-run=client', '-o', 'yaml'],
   ['autoscale', 'deploy', 'web', '--min=2', '--max=5', '--cpu-percent=60', '--dry-run=client', '-o', 'json'],
   ['autoscale', 'deploy', 'web', '--max=5', '--save-config', '--dry-run=client', '-o', 'yaml'],
