@@ -18,6 +18,8 @@ export interface CommandHints {
   readonly adviceOnWord?: (word: string, rest: readonly string[]) => Promise<string | undefined>;
   /** Returns the command line to type instead of one that was wrong, given without the group's name. */
   readonly adviceOnLine?: (argv: readonly string[]) => string | undefined;
+  /** Resolves to the exit status of a wrong command line; undefined for the usual one. */
+  readonly usageStatus?: (argv: readonly string[]) => Promise<number | undefined>;
   /**
    * Runs a program that adds a command to this group, if one has the name of the first words; resolves to its
    * exit status, or to undefined if there is none.

@@ -73,7 +73,10 @@ async function runEntry(
   } catch (error) {
     const told = withOtherLine(error, hints.adviceOnLine?.(argv));
     if (told instanceof Error) told.message = renamed(told.message);
-    throw told;
+    const status = isUsageError(told) ? await hints.usageStatus?.(argv) : undefined;
+    if (status === undefined) throw told;
+    output.err(`error: ${errorMessage(told)}\n`);
+    return status;
   }
 }
 

@@ -96,14 +96,6 @@ const timestamp: ScalarRule = {
 /** Rules in the order in which they are tried. */
 export const scalarRules: ScalarRule[] = [boolean, integer, float, notFinite, binary, timestamp];
 
-/** Used for writing: a text that a reader would take for a merge key is quoted. */
-export const mergeRule: ScalarRule = {
-  tag: 'tag:yaml.org,2002:merge',
-  default: true,
-  test: /^<<$/,
-  resolve: (text) => text,
-};
-
 /**
  * Returns true for a word that is a boolean here and would be text in YAML 1.2, such as `y`; `true` and
  * `false` do not count.

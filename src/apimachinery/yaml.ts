@@ -12,15 +12,13 @@ import {
   isSeq,
   parseAllDocuments,
   type Scalar,
-  type ScalarTag,
   type SchemaOptions,
-  stringify,
   type Tags,
   type YAMLWarning,
 } from 'yaml';
 import type { ParsedText } from './json-decode.ts';
 import { maxDepth, TextError, tooDeep } from './value-limit.ts';
-import { isBooleanWord, mergeRule, type ScalarRule, scalarRules } from './yaml-scalars.ts';
+import { isBooleanWord, type ScalarRule, scalarRules } from './yaml-scalars.ts';
 
 export interface ParsedYaml extends ParsedText {
   /** Words that were read as booleans and may be meant as text, such as `app: y`. */
@@ -76,45 +74,6 @@ function parseDocuments(text: string): readonly Document.Parsed[] {
     throw cause;
   }
 }
-
-/** Returns one document, in the format of `kubectl get -o yaml`. */
-export function formatYaml(value: unknown): string {
-  return stringify(value, {
-    // Version 1.1 makes the package quote a text that any reader would take for a number or a boolean.
-    version: '1.1',
-    customTags: (tags) => [...others(tags, [mergeRule]).map(withGoQuotes), ...scalarRules, mergeRule],
-    lineWidth: 0,
-    aliasDuplicateObjects: false,
-    indentSeq: false,
-  });
-}
-
-/**
- * Returns the tag of texts with Go's choice of quotes: double ones for a text that a reader would take for
- * something else, single ones for a text with marks of YAML. Returns other tags unchanged.
- */
-function withGoQuotes(tag: Tags[number]): Tags[number] {
-  if (typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:str') return tag;
-  const { stringify: write } = tag as ScalarTag;
-  if (!write) return tag;
-  return {
-    ...tag,
-    stringify: (item, ...rest) => {
-      const text = String(item.value);
-      if (onlyPoint.test(text)) return text;
-      if (!needsQuotes.test(text) || isOtherScalar(text)) return write(item, ...rest);
-      return write({ ...item, type: 'QUOTE_SINGLE' } as typeof item, ...rest);
-    },
-  } as ScalarTag;
-}
-
-/** A point without digits, as in managedFields: the package quotes it as a number, and Go does not. */
-const onlyPoint = /^[-+]?\._*$/;
-
-/** A text of one line, printable, that begins, ends or goes on like marks of YAML. */
-const needsQuotes = /^(?!.*[^ -~\u00a0-\uffff])(?:[ ,[\]{}#&*!|>'"%@`]|[?-](?: |$)|.*(?:: | #|[ :]$))/;
-
-const isOtherScalar = (text: string) => scalarRules.some(({ test }) => test?.test(text));
 
 const schema = {
   version: '1.2',

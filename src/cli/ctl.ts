@@ -36,6 +36,10 @@ export function ctlCommand(outside: CtlIo): AnyCommand {
   return {
     ...withRefusals(command, 'ctl'),
     adviceOnLine: otherForm,
+    usageStatus: async ([name = '']: readonly string[]) => {
+      const verb = Object.hasOwn(all, name) ? await all[name]?.() : undefined;
+      return verb && 'usageStatus' in verb ? verb.usageStatus : undefined;
+    },
     ...{ runPlugin: pluginRunner(io), pluginNames: () => pluginNames(io.env.PATH ?? '') },
     ...{ groups: commandGroups, examples, expanded, ...(renamed && { renamed }) },
     note: 'minik8s ctl options lists the flags of every command, such as --namespace.',

@@ -49,6 +49,8 @@ export interface Verb {
   readonly inner?: Readonly<Record<string, Verb | VerbGroup>>;
   /** True if the command usually ends by an interrupt, which then gives status 0. */
   readonly untilInterrupted?: true;
+  /** Exit status of a wrong command line; default: 1. */
+  readonly usageStatus?: number;
   run(context: VerbContext): Promise<void>;
 }
 

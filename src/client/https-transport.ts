@@ -45,6 +45,8 @@ export interface HttpsTransportOptions {
   readonly insecureSkipTlsVerify?: boolean;
   /** Expected name in the server's certificate, when it differs from the host of `server`. */
   readonly tlsServerName?: string;
+  /** URL of the HTTP proxy between this machine and the server. */
+  readonly proxy?: string;
   readonly userAgent?: string;
   /** Headers of every request; the request's own headers follow. */
   readonly headers?: Headers;
@@ -72,8 +74,8 @@ export function dialing(options: HttpsTransportOptions, path: string): Dialing {
   return {
     url: `${secure ? 'wss' : 'ws'}://${server.host}${server.pathname.replace(/\/$/, '')}${path}`,
     headers: identityHeaders(options),
-    tls: secure ? tlsOptions(options) : {},
-    failed: (error) => translate(server, error, false),
+    tls: secure ? tlsOptions(options) : options.proxy ? agentOptions(options) : {},
+    failed: (error) => translate(server, error, false, options.proxy),
   };
 }
 
@@ -148,6 +150,7 @@ export function parseServer(text: string): URL {
 const agentOptions = (options: HttpsTransportOptions): HttpAgentOptions => ({
   keepAlive: true,
   keepAliveMsecs: options.keepAliveMs ?? 15_000,
+  ...(options.proxy && { proxyEnv: { http_proxy: options.proxy, https_proxy: options.proxy } }),
 });
 
 export function tlsOptions(options: HttpsTransportOptions): AgentOptions {
@@ -241,7 +244,8 @@ function exchange(
     timer.cancel();
     unlink();
   };
-  const failed = (error: unknown) => (signal?.aborted ? signal.reason : translate(server, error, unsent));
+  const failed = (error: unknown) =>
+    signal?.aborted ? signal.reason : translate(server, error, unsent, options.proxy);
   const cut = (error: unknown) => (signal?.aborted ? signal.reason : brokenOff(server, error));
 
   // Until the server's certificate has been checked, no part of the request leaves this machine.
@@ -312,6 +316,7 @@ const explained: Readonly<Record<string, readonly [TransportFailure, string]>> =
   ENETUNREACH: ['other', 'no route to the network'],
   ENOTFOUND: ['other', 'the host name is unknown'],
   EAI_AGAIN: ['other', 'the host name cannot be resolved now'],
+  ERR_PROXY_TUNNEL: ['other', 'the proxy does not connect to it'],
   EPROTO: ['tls', 'it does not speak TLS'],
   ERR_SSL_WRONG_VERSION_NUMBER: ['tls', 'it does not speak TLS'],
   DEPTH_ZERO_SELF_SIGNED_CERT: ['tls', 'its certificate is not signed by the given authority'],
@@ -324,9 +329,10 @@ const explained: Readonly<Record<string, readonly [TransportFailure, string]>> =
 };
 
 /** Returns the error of a connection, or of a request on it, as one line that explains it. */
-export function translate(server: URL, error: unknown, unsent: boolean): TransportError {
+export function translate(server: URL, error: unknown, unsent: boolean, proxy?: string): TransportError {
   if (error instanceof TransportError) return error;
-  const [failure, why] = explain(error);
+  const [failure, what] = explain(error);
+  const why = proxy === undefined ? what : `${what} (through the proxy ${new URL(proxy).host})`;
   if (server.protocol === 'http:' && failure === 'reset') {
     // A retry would not help: an API server responds to plain HTTP by closing the connection.
     const hint = `the connection was lost; if the server speaks TLS, as minik8s does, write https://${server.host}`;

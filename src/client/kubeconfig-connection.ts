@@ -3,13 +3,9 @@
  * connection.
  */
 import { UsageError } from '../base/usage-error.ts';
-import {
-  type ClusterEntry,
-  type ContextEntry,
-  type Kubeconfig,
-  readOptional,
-  type UserEntry,
-} from './kubeconfig.ts';
+import type { PluginCluster, PluginCredentials } from './exec-credential.ts';
+import type { ClusterEntry, ContextEntry, Kubeconfig, UserEntry } from './kubeconfig.ts';
+import { type Impersonated, impersonatedBy, readRequired, tokenOf } from './kubeconfig-user.ts';
 
 /** All parameters of a connection, with file contents in place of paths; certificates and keys are PEM. */
 export interface ResolvedContext {
@@ -22,6 +18,11 @@ export interface ResolvedContext {
   readonly token?: string;
   readonly insecureSkipTlsVerify?: boolean;
   readonly tlsServerName?: string;
+  /** URL of the proxy that the cluster's entry names. */
+  readonly proxyUrl?: string;
+  /** File of which each request sends the content as its token. */
+  readonly tokenFile?: string;
+  readonly impersonated?: Impersonated;
 }
 
 /** Command line options that override the kubeconfig; files are paths. */
@@ -46,33 +47,70 @@ export function resolveContext(
   config: Kubeconfig,
   context = config.currentContext,
   overrides: ConnectionOverrides = {},
+  runPlugin?: RunPlugin,
 ): ResolvedContext {
   const entry = contextEntry(config, context, overrides);
   const cluster = overriddenCluster(clusterEntry(config, context, entry, overrides), overrides);
-  const user = overriddenUser(userEntry(config, context, entry, overrides), overrides);
-  requireNoPlugin(user, entry.user);
+  const entryOfUser = userEntry(config, context, entry, overrides);
+  const user = overriddenUser(entryOfUser, overrides);
   const ca = material(cluster['certificate-authority-data'], cluster['certificate-authority']);
-  const cert = material(user['client-certificate-data'], user['client-certificate']);
-  const key = material(user['client-key-data'], user['client-key']);
-  const token = user.token ?? (user.tokenFile && readRequired(user.tokenFile).trim());
+  const name = overrides.user ?? entry.user ?? '';
+  const { cert, key, token } = credentialsOf(user, name, { ...cluster, ...(ca && { ca }) }, runPlugin);
   return {
     context,
     server: cluster.server,
     namespace: entry.namespace || 'default',
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
-    ...(token && { token }),
-    ...(cluster['insecure-skip-tls-verify'] && { insecureSkipTlsVerify: true }),
-    ...(cluster['tls-server-name'] && { tlsServerName: cluster['tls-server-name'] }),
+    ...filled({
+      ca,
+      cert,
+      key,
+      token,
+      tokenFile: user.tokenFile,
+      impersonated: impersonatedBy(entryOfUser),
+      proxyUrl: cluster['proxy-url'],
+      insecureSkipTlsVerify: cluster['insecure-skip-tls-verify'],
+      tlsServerName: cluster['tls-server-name'],
+    }),
   };
 }
 
-function requireNoPlugin(user: UserEntry, name: string | undefined): void {
-  if (user.exec || user['auth-provider'])
+/** Returns the fields that have a value. */
+const filled = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value)) as Partial<T> as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+
+/** Runs the plugin of the field `exec` of a user, and returns its credentials. */
+export type RunPlugin = (exec: unknown, user: string, cluster: PluginCluster) => PluginCredentials;
+
+type KnownCluster = ClusterEntry & { readonly server: string; readonly ca?: string };
+
+/** Returns the credentials of the entry, or those of its plugin. Throws if the plugin cannot be run. */
+function credentialsOf(
+  user: UserEntry,
+  name: string,
+  cluster: KnownCluster,
+  runPlugin: RunPlugin | undefined,
+): PluginCredentials {
+  const cert = material(user['client-certificate-data'], user['client-certificate']);
+  const key = material(user['client-key-data'], user['client-key']);
+  const token = tokenOf(user);
+  if (user['auth-provider'] || (user.exec && !runPlugin))
     throw new UsageError(
       `kubeconfig: user ${name} needs a plugin; only tokens and certificates are supported`,
     );
+  const own = { ...(cert && { cert }), ...(key && { key }), ...(token && { token }) };
+  return user.exec && runPlugin ? { ...own, ...runPlugin(user.exec, name, clusterOfPlugin(cluster)) } : own;
+}
+
+function clusterOfPlugin(cluster: KnownCluster): PluginCluster {
+  const { server, ca } = cluster;
+  const fields = ['insecure-skip-tls-verify', 'tls-server-name', 'proxy-url'] as const;
+  return {
+    server,
+    ...(ca && { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
+    ...Object.fromEntries(fields.flatMap((field) => (cluster[field] ? [[field, cluster[field]]] : []))),
+  };
 }
 
 function contextEntry(
@@ -233,11 +271,4 @@ const own = <T>(entries: Readonly<Record<string, T>>, name: string | undefined):
 function material(data: string | undefined, file: string | undefined): string | undefined {
   if (data) return Buffer.from(data, 'base64').toString('utf8');
   return file ? readRequired(file) : undefined;
-}
-
-function readRequired(file: string): string {
-  const text = readOptional(file);
-  if (text === undefined) throw new UsageError(`kubeconfig: ${file} does not exist`);
-  if (text.trim() === '') throw new UsageError(`kubeconfig: ${file} is empty`);
-  return text;
 }

@@ -15,6 +15,7 @@ export interface ClusterEntry {
   'certificate-authority-data'?: string;
   'insecure-skip-tls-verify'?: boolean;
   'tls-server-name'?: string;
+  'proxy-url'?: string;
 }
 
 export interface UserEntry {
@@ -28,6 +29,10 @@ export interface UserEntry {
   'auth-provider'?: unknown;
   username?: string;
   password?: string;
+  as?: string;
+  'as-uid'?: string;
+  'as-groups'?: readonly string[];
+  'as-user-extra'?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface ContextEntry {
@@ -124,6 +129,9 @@ const textFields = new Set([
   'certificate-authority',
   'certificate-authority-data',
   'tls-server-name',
+  'proxy-url',
+  'as',
+  'as-uid',
   'token',
   'tokenFile',
   'client-certificate',
@@ -174,6 +182,9 @@ function absolute(
       const path = entry[field];
       if (typeof path === 'string' && path) entry[field] = resolve(folder, path);
     }
+    const { exec } = entry;
+    if (isRecord(exec) && typeof exec.command === 'string' && /^[^/]+\//.test(exec.command))
+      entry.exec = { ...exec, command: resolve(folder, exec.command) };
   }
   return entries;
 }

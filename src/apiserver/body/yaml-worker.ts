@@ -2,7 +2,8 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { TextError } from '../../apimachinery/value-limit.ts';
-import { formatYaml, parseYaml } from '../../apimachinery/yaml.ts';
+import { parseYaml } from '../../apimachinery/yaml.ts';
+import { formatYaml } from '../../apimachinery/yaml-output/format-yaml.ts';
 import type { YamlAnswer, YamlTask } from './yaml-thread.ts';
 
 function answer({ type, text }: YamlTask): YamlAnswer {

@@ -6,7 +6,7 @@ import { deepEqual, type JsonObject, sortKeys } from '../../apimachinery/equalit
 import { goJson } from '../../apimachinery/go-json.ts';
 import { lastAppliedAnnotation } from '../../apimachinery/last-applied.ts';
 import { patchTypes } from '../../apimachinery/patch.ts';
-import { formatYaml } from '../../apimachinery/yaml.ts';
+import { formatYaml } from '../../apimachinery/yaml-output/format-yaml.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { query } from '../../client/resource-path.ts';
 import { annotationPatch, readLastApplied } from '../apply/last-applied.ts';

@@ -16,7 +16,7 @@ import { forEachReported } from '../for-each-reported.ts';
 import { type ApiResource, findResource, kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';
 import { requireSelection, resolveObjects } from '../objects/targets.ts';
-import { madeFormat, type objectFormat, typedFormat } from '../printers/object-format.ts';
+import { madeFormat, typedFormat } from '../printers/object-format.ts';
 import type { Verb, VerbContext } from '../verb.ts';
 
 const flags = {
@@ -49,7 +49,9 @@ export const autoscale: Verb = {
     const { flags: given } = context;
     const limits = limitsOf(given);
     requireSelection(given);
-    const making = { limits, format: await typedFormat(context), dryRun: dryRunOf(given) };
+    // An unknown format is an error before anything is created.
+    await typedFormat(context);
+    const making = { limits, dryRun: dryRunOf(given) };
     const cluster = context.cluster();
     const autoscalers = findResource(await cluster.resources(), 'horizontalpodautoscalers.v1.autoscaling');
     await forEachReported(context, await resolveObjects(context), (target) =>
@@ -60,7 +62,6 @@ export const autoscale: Verb = {
 
 interface Making {
   readonly limits: Limits;
-  readonly format: ReturnType<typeof objectFormat>;
   readonly dryRun: DryRun;
 }
 
@@ -69,7 +70,7 @@ async function autoscaleOne(
   { flags, io, cluster: clusterOf }: VerbContext,
   autoscalers: ApiResource,
   target: ObjectTarget,
-  { limits, format, dryRun }: Making,
+  { limits, dryRun }: Making,
 ): Promise<void> {
   const cluster = clusterOf();
   if (!target.resource.subresources.includes('scale'))
@@ -87,6 +88,8 @@ async function autoscaleOne(
   const message = `${kindName(autoscalers)}/${name} ${done}${dryRunSuffix[dryRun]}\n`;
   if (dryRun === 'client') return io.out(madeFormat(flags)?.(object) ?? message);
   const made = await cluster.send('POST', path, object);
+  // Each object has a format of its own: as in kubectl, no line separates the documents of YAML.
+  const format = await typedFormat({ io, flags });
   io.out(format?.(made) ?? message);
 }
 

@@ -52,6 +52,7 @@ export const diff: Verb = {
     'ctl diff -f shop/ -R --prune -l app=shop # show also what apply --prune would delete',
     'ctl diff -f web.yaml --server-side # compare with the result of apply --server-side',
   ],
+  usageStatus: 2,
   async run(context) {
     const { io, flags } = context;
     // Exit status 1 means that something differs, so failures must not use it.

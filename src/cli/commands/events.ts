@@ -86,7 +86,9 @@ const nothingFound = (namespace: string | undefined): string =>
 
 /** Returns a filter; without types all events match. Throws UsageError for an unknown type. */
 function typesOf(given: readonly string[]): (event: JsonObject) => boolean {
-  const wanted = given.flatMap((text) => text.split(',')).map((type) => type.toLowerCase());
+  const wanted = given
+    .flatMap((text) => (text === '' ? [] : text.split(',')))
+    .map((type) => type.toLowerCase());
   if (wanted.some((type) => type !== 'normal' && type !== 'warning'))
     throw new UsageError('valid --types are Normal or Warning');
   return (event) => wanted.length === 0 || wanted.includes(textAt(event, 'type').toLowerCase());

@@ -1,7 +1,7 @@
 /** `ctl expose`: creates a Service for the pods of an object. */
 import { serviceFor } from '../create/expose-plan.ts';
 import { overrideFlags, withOverrides } from '../create/overrides.ts';
-import { makingFlags, writeMade } from '../create/write-made.ts';
+import { madeFormats, makingFlags, writeMade } from '../create/write-made.ts';
 import { type FlagTable, fileFlags } from '../flags/flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { targetPath } from '../objects/object-target.ts';
@@ -64,12 +64,13 @@ export const expose: Verb = {
     // The selector is the one of the new Service, and selects no objects to expose.
     const named = { ...context, flags: context.flags.without('selector') };
     requireSelection(named.flags);
+    const formats = madeFormats(context);
     await forEachReported(context, await resolveObjects(named), async (target) => {
       const { resource, name, manifest } = target;
       const object = manifest?.object ?? (await context.cluster().get(targetPath(target)));
       const made = serviceFor({ object, kind: resource.kind, group: resource.group, name }, context.flags);
       const service = await withOverrides(context.io, context.flags, made, 'core.v1.Service');
-      await writeMade(context, service, { resource: 'services' }, 'exposed');
+      await writeMade(context, service, { resource: 'services' }, 'exposed', formats);
     });
   },
 };

@@ -26,7 +26,7 @@ const flagTable = {
   timeout: {
     type: 'string',
     hint: 'DURATION',
-    about: 'time to wait for each object; 0: check once; below 0: a week',
+    about: 'time to wait for all objects; 0: check once; below 0: a week',
     usual: '30s',
   },
   ...fileFlags,
@@ -64,8 +64,10 @@ export const wait: Verb = {
     requireSelection(flags);
     const targets = await resolveObjects(context);
     if (targets.length === 0 && condition.absent !== 'met') throw new Error('no matching resources found');
+    const end = context.io.clock.now() + timeoutMs;
     await forEachReported(context, targets, async (target) => {
-      const met = await waitFor(context, target, condition, timeoutMs);
+      const leftMs = Math.max(0, end - context.io.clock.now());
+      const met = await waitFor(context, target, condition, { leftMs, isCheck: timeoutMs === 0 });
       if (met) report(context, target, format && met.object && format(met.object));
     });
   },
@@ -97,6 +99,13 @@ interface Met {
   readonly object: JsonObject | undefined;
 }
 
+interface WaitTime {
+  /** Rest of the timeout; 0 if it is over, when the object is still looked at once. */
+  readonly leftMs: number;
+  /** True if each object is looked at only once. */
+  readonly isCheck: boolean;
+}
+
 /**
  * Rejects if the timeout is over, or if a required object is missing. Resolves to undefined if the object
  * never existed and may be missing, in which case kubectl prints nothing.
@@ -105,7 +114,7 @@ async function waitFor(
   context: VerbContext,
   target: ObjectTarget,
   condition: WaitCondition,
-  timeoutMs: number,
+  time: WaitTime,
 ): Promise<Met | undefined> {
   const cluster = context.cluster();
   const { absent } = condition;
@@ -114,15 +123,15 @@ async function waitFor(
   await using shown = showing(context, target, work);
   let looks = 0;
   let last: JsonObject | undefined;
-  for await (const object of follow(cluster, target, { clock: context.io.clock, timeoutMs })) {
+  for await (const object of follow(cluster, target, { clock: context.io.clock, timeoutMs: time.leftMs })) {
     looks++;
     const result = resultOf(object, condition, looks === 1);
     last = object ?? last;
     if (result !== undefined) return metOrNone(result, last);
     shown.say(object);
-    // The server's error describes best what is missing.
-    if (!object && absent === 'error') await cluster.get(targetPath(target));
-    if (timeoutMs === 0) throw notMetAtOnce(absent, what);
+    // The server's error describes best what is missing. One that is deleted later may be created again.
+    if (!object && looks === 1 && absent === 'error') await cluster.get(targetPath(target));
+    throwIfOver(time, absent, what);
   }
   if (last) await noteFirstCause(context, target, last);
   throw timedOut(absent, what);
@@ -139,6 +148,11 @@ function resultOf(
 ): boolean | undefined {
   if (object) return isMet(object) || undefined;
   return absent === 'met' ? !isFirst : undefined;
+}
+
+/** Throws the error of an object that has been looked at once, if there is no time to wait for it. */
+function throwIfOver({ leftMs, isCheck }: WaitTime, absent: WaitCondition['absent'], what: string): void {
+  if (leftMs === 0) throw isCheck ? notMetAtOnce(absent, what) : timedOut(absent, what);
 }
 
 /** Returns the error of a single check. */

@@ -2,6 +2,9 @@
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { version } from '../../base/version.ts';
 import { createHttpsTransport, type Dialing, dialing } from '../../client/https-transport.ts';
+import type { ResolvedContext } from '../../client/kubeconfig-connection.ts';
+import { readToken } from '../../client/kubeconfig-user.ts';
+import { proxyOf } from '../../client/proxy-choice.ts';
 import { createRequester } from '../../client/requester.ts';
 import { tracedTransport } from '../../client/traced-transport.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../../client/transport.ts';
@@ -73,8 +76,20 @@ const json = 'application/json';
 export function connect(io: Io, flags: Flags): Cluster {
   const context = resolveConnection(io, flags);
   const requestId = io.random.uuid();
-  const headers = { ...traceHeaders(io), ...impersonation(flags), [auditIdHeader]: requestId };
-  const options = { ...context, headers, clock: io.clock, userAgent: `minik8s-ctl/${version()}` };
+  const headers = {
+    ...traceHeaders(io),
+    ...impersonation(flags, context.impersonated),
+    [auditIdHeader]: requestId,
+  };
+  const proxy = proxyOf(context.server, context.proxyUrl, io.env);
+  const options = {
+    ...context,
+    ...freshToken(context),
+    ...(proxy && { proxy }),
+    headers,
+    clock: io.clock,
+    userAgent: `minik8s-ctl/${version()}`,
+  };
   const timeout = requestTimeout(flags);
   const warnings = new Set<string>();
   const warned = warning(createHttpsTransport(options), io, warnings);
@@ -91,6 +106,10 @@ export function connect(io: Io, flags: Flags): Cluster {
     cache: discoveryCache(io, context, flags.text('cache-dir')),
   });
 }
+
+/** Returns the token as it is in its file at each request, for a command that runs longer than a token. */
+const freshToken = ({ token = '', tokenFile }: ResolvedContext) =>
+  tokenFile === undefined ? {} : { token: () => readToken(tokenFile, token) };
 
 interface ClusterParts
   extends Pick<

@@ -8,15 +8,22 @@ import {
   type ResolvedContext,
   resolveContext,
 } from '../../client/kubeconfig-connection.ts';
+import type { Impersonated } from '../../client/kubeconfig-user.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../../client/transport.ts';
 import { connectionFlags, type Flags } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
+import { runCredentialPlugin } from './credential-plugin.ts';
 import { findKubeconfig } from './find-kubeconfig.ts';
 
 /** Returns the server and the credentials of the context, with the flags applied. Throws UsageError. */
 export function resolveConnection(io: Pick<Io, 'env' | 'homeDirectory'>, flags: Flags): ResolvedContext {
   const overrides = overridesOf(flags);
-  return resolveContext(kubeconfigOf(io, flags, overrides), flags.text('context'), overrides);
+  return resolveContext(
+    kubeconfigOf(io, flags, overrides),
+    flags.text('context'),
+    overrides,
+    (exec, user, cluster) => runCredentialPlugin(exec, user, cluster, io.env),
+  );
 }
 
 /** No kubeconfig is needed if the flags name the server. */
@@ -68,9 +75,12 @@ function overridesOf(flags: Flags): ConnectionOverrides {
   return { ...Object.fromEntries(given), ...skips };
 }
 
-/** Returns the headers of impersonation; empty without --as. Throws UsageError. */
-export function impersonation(flags: Flags): Headers {
-  const [user, uid, groups] = [flags.text('as'), flags.text('as-uid'), flags.texts('as-group')];
+/**
+ * Returns the headers of impersonation; empty without --as, unless the kubeconfig impersonates a user. A flag
+ * takes the place of the same field of the kubeconfig. Throws UsageError.
+ */
+export function impersonation(flags: Flags, own?: Impersonated): Headers {
+  const { user, uid, groups = [], extra = {} } = impersonatedUser(flags, own);
   if (!user) {
     if (uid || groups.length > 0)
       throw new UsageError('--as-group and --as-uid need --as: say as which user');
@@ -80,8 +90,22 @@ export function impersonation(flags: Flags): Headers {
     'impersonate-user': headerText('as', user),
     ...(uid && { 'impersonate-uid': headerText('as-uid', uid) }),
     ...(groups.length > 0 && { 'impersonate-group': groups.map((group) => headerText('as-group', group)) }),
+    ...extraHeaders(extra),
   };
 }
+
+function impersonatedUser(flags: Flags, own?: Impersonated): Partial<Impersonated> {
+  const [user, uid, groups] = [flags.text('as'), flags.text('as-uid'), flags.texts('as-group')];
+  return { ...own, ...(user && { user }), ...(uid && { uid }), ...(groups.length > 0 && { groups }) };
+}
+
+const extraHeaders = (extra: NonNullable<Impersonated['extra']>): Headers =>
+  Object.fromEntries(
+    Object.entries(extra).map(([key, values]) => [
+      `impersonate-extra-${encodeURIComponent(key).replaceAll('(', '%28').replaceAll(')', '%29')}`,
+      values.map((value) => headerText('as-user-extra', value)),
+    ]),
+  );
 
 /** Encodes the text as bytes of UTF-8, as kubectl writes it. */
 function headerText(flag: string, text: string): string {

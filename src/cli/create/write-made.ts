@@ -36,6 +36,12 @@ export const makingFlags = {
   ...saveConfigFlag,
 } as const satisfies FlagTable;
 
+/** Returns the formats of what a command creates; one that creates several objects separates them. */
+export const madeFormats = async ({ io, flags }: Pick<VerbContext, 'io' | 'flags'>) => ({
+  format: await typedFormat({ io, flags }),
+  formatMade: madeFormat(flags),
+});
+
 /**
  * Creates `made`, a new object of the type `resource`, and prints the result. A dry run by the client needs
  * no server. The object gets a namespace only if --namespace is given, as in kubectl.
@@ -45,9 +51,10 @@ export async function writeMade(
   made: JsonObject,
   { resource: type, clusterWide }: { readonly resource: string; readonly clusterWide?: true | undefined },
   done = 'created',
+  formats = madeFormats({ io, flags }),
 ): Promise<void> {
   // An unknown format is an error before anything is created.
-  const [format, formatMade] = [await typedFormat({ io, flags }), madeFormat(flags)];
+  const { format, formatMade } = await formats;
   const dryRun = dryRunOf(flags);
   const validation = fieldValidationOf(flags);
   const given = givenNamespace(flags);

@@ -3,7 +3,7 @@
  * entry goes to the default file, as in kubectl. Fields that are not changed are kept. Pure.
  */
 import { isRecord, type JsonObject, sortKeys } from '../../apimachinery/equality.ts';
-import { formatYaml } from '../../apimachinery/yaml.ts';
+import { formatYaml } from '../../apimachinery/yaml-output/format-yaml.ts';
 import { recordAt, recordsAt, textAt } from '../objects/objects.ts';
 
 /** Names of the lists of a kubeconfig, with the field of an entry that holds its value. */
@@ -97,11 +97,12 @@ export class Changes {
   }
 
   /**
-   * Sets the current context in the default file; an empty name clears it in the first file that has one,
-   * since an empty text in another file would be ignored.
+   * Sets the current context in the default file, unless it is current already; an empty name clears it in
+   * the first file that has one, since an empty text in another file would be ignored.
    */
   use(name: string): this {
     const { files, target, explicit } = this.#documents;
+    if (name !== '' && name === currentContextOf(this.#documents)) return this;
     const clears = name === '' && !explicit;
     const holder = files.find(({ document }) => textAt(document, 'current-context') !== '');
     if (clears && !holder) return this;

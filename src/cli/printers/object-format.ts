@@ -9,7 +9,7 @@ import { evaluateGoTemplate } from '../../apimachinery/go-template/evaluate.ts';
 import { parseGoTemplate } from '../../apimachinery/go-template/parse.ts';
 import { evaluateTemplate, findAll } from '../../apimachinery/jsonpath/evaluate.ts';
 import { parseTemplate } from '../../apimachinery/jsonpath/parse.ts';
-import { formatYaml } from '../../apimachinery/yaml.ts';
+import { formatYaml } from '../../apimachinery/yaml-output/format-yaml.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { readBoundedSync } from '../../os/bounded-file.ts';

@@ -1,5 +1,6 @@
 /** WebSockets of the client, based on ws: the only file of `ctl` that imports it. */
-import type { IncomingMessage } from 'node:http';
+import { Agent as HttpAgent, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { createWebSocketStream, WebSocket } from 'ws';
@@ -40,6 +41,12 @@ export async function openByteStream(options: OpenOptions): Promise<Duplex> {
   return stream;
 }
 
+/** Returns an agent that connects through the proxy. */
+const proxyAgent = ({ url, tls }: Dialing) =>
+  url.startsWith('wss:')
+    ? new HttpsAgent({ ...tls, keepAlive: false })
+    : new HttpAgent({ ...tls, keepAlive: false });
+
 /**
  * ws rejects subprotocols with a slash in their name, such as that of port-forward, so the subprotocol is
  * offered and compared here and hidden from ws.
@@ -49,6 +56,7 @@ function open({ dialing, protocol, clock, signal }: OpenOptions): Promise<WebSoc
   let agreed: string | undefined;
   const socket = new WebSocket(dialing.url, {
     ...dialing.tls,
+    ...(dialing.tls.proxyEnv && { agent: proxyAgent(dialing) }),
     headers: { ...dialing.headers, 'sec-websocket-protocol': protocol },
     perMessageDeflate: false,
     handshakeTimeout: answerTimeout,

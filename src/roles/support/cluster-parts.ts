@@ -1,7 +1,7 @@
 /** Parts of a support bundle about the cluster: objects, conditions, metrics. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
-import { formatYaml } from '../../apimachinery/yaml.ts';
+import { formatYaml } from '../../apimachinery/yaml-output/format-yaml.ts';
 import { unlessAborted } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Cluster } from '../../cli/connection/cluster.ts';

@@ -206,7 +206,13 @@ describe('ctl config beside kubectl 1.32', { timeout: 300_000, skip: unlessKubec
       await writeFile(join(directory, 'two'), `kind: Config\napiVersion: v1\n${two}`);
     }
     const lines = [
-      ...['view --raw', 'current-context', 'get-contexts', 'set-cluster b --server=https://changed'],
+      ...[
+        'view --raw',
+        'current-context',
+        'get-contexts',
+        'use-context why',
+        'set-cluster b --server=https://changed',
+      ],
       ...['set-credentials u --token=changed', 'set-credentials new --token=x', 'use-context x'],
       ...['set-context why --namespace=z', 'rename-context why how', 'rename-context x ex', 'view --raw'],
       ...['delete-cluster a', 'view --raw', 'delete-cluster a', 'unset current-context', 'current-context'],

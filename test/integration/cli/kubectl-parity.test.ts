@@ -4,12 +4,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
-import { formatYaml } from '../../../src/apimachinery/yaml.ts';
+import { formatYaml } from '../../../src/apimachinery/yaml-output/format-yaml.ts';
 import { startBesideKubectl } from '../../fixtures/beside-kubectl.ts';
 import type { Ctl } from '../../fixtures/ctl.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import type { HttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
+import { yamlTexts } from '../../fixtures/yaml-texts.ts';
 import { outputs } from './output-parity-cases.ts';
 import { configMap, deployment, reads, sequences, service } from './parity-cases.ts';
 
@@ -175,6 +176,18 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
       assert.deepEqual(ours, theirs);
       assert.match(ours.err, /error when deleting ".*one\.yaml": configmaps "one" not found/);
     });
+  });
+
+  it('writes every text as the same YAML', async () => {
+    const items = yamlTexts.map(([key], index) => ({ ...configMap({}, { name: `text-${index}` }), key }));
+    const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    const args = ['create', '-f', '-', '--dry-run=client', '--validate=false', '-o', 'yaml'];
+    const [ours, theirs] = await Promise.all([ctl(args, { stdin }), kubectl(args, { stdin })]);
+    assert.deepEqual(ours, theirs);
+    const documents = ours.out.split(/^---\n/m);
+    assert.equal(documents.length, yamlTexts.length);
+    for (const [index, [, written]] of yamlTexts.entries())
+      assert.ok(documents[index]?.includes(`\nkey: ${written}\nkind: ConfigMap\n`), written);
   });
 
   it('explain reports an unknown field', async () => {

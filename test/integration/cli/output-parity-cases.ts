@@ -69,6 +69,8 @@ export const outputs: readonly (readonly string[])[] = [
   ['scale', 'deploy/web', 'deploy/web', '--replicas=4', '-o', 'yaml'],
   // Exit status 1 of diff means that objects differ.
   ['diff'],
+  ['diff', '--no-such-flag'],
+  ['events', '--types='],
   ['get', 'all', 'web'],
   // A type alone is all its objects.
   ['rollout', 'status', 'deploy', '--watch=false'],
@@ -84,6 +86,9 @@ export const outputs: readonly (readonly string[])[] = [
   ['run', 'x', '--image=bad image'],
   ['run', 'x', '--image=a:1', '--env=EMPTY=', '--env=FULL=1', '--dry-run=client', '-o', 'yaml'],
   ['autoscale', 'deploy', 'web', '--max=5', '--dry-run=client', '-o', 'yaml'],
+  ['autoscale', 'deploy', 'web', 'web', '--max=5', '--dry-run=client', '-o', 'yaml'],
+  ['autoscale', 'deploy', 'web', 'web', '--max=5', '--dry-run=server', '-o', 'jsonpath={.metadata.name}'],
+  ['expose', 'deploy', 'web', 'web', '--port=80', '--dry-run=client', '-o', 'yaml'],
   ['autoscale', 'deploy', 'web', '--min=2', '--max=5', '--cpu-percent=60', '--dry-run=client', '-o', 'json'],
   ['autoscale', 'deploy', 'web', '--max=5', '--save-config', '--dry-run=client', '-o', 'yaml'],
 ];

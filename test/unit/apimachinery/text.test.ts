@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseJson } from '../../../src/apimachinery/json-decode.ts';
 import { TextError } from '../../../src/apimachinery/value-limit.ts';
-import { formatYaml, parseYaml, parseYamlStream } from '../../../src/apimachinery/yaml.ts';
+import { parseYaml, parseYamlStream } from '../../../src/apimachinery/yaml.ts';
+import { formatYaml } from '../../../src/apimachinery/yaml-output/format-yaml.ts';
 import { processorTime } from '../../fixtures/processor-time.ts';
 
 for (const [text, duplicates] of [

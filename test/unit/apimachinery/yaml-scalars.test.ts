@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TextError } from '../../../src/apimachinery/value-limit.ts';
-import { formatYaml, parseYaml } from '../../../src/apimachinery/yaml.ts';
+import { parseYaml } from '../../../src/apimachinery/yaml.ts';
+import { formatYaml } from '../../../src/apimachinery/yaml-output/format-yaml.ts';
 import { badYaml, exactNumbers, yamlScalars } from '../../fixtures/yaml-scalars.ts';
 
 for (const [text, value] of yamlScalars) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { formatKubeconfig, loadKubeconfig, parseKubeconfig } from '../../../src/client/kubeconfig.ts';
 import { resolveContext, singleKubeconfig } from '../../../src/client/kubeconfig-connection.ts';
+import { readToken } from '../../../src/client/kubeconfig-user.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -63,9 +64,33 @@ test('a context is read as a connection with the contents of the files that the 
     namespace: 'default',
     ca: 'CA',
     token: 'secret',
+    tokenFile: join(folder, 'token'),
     insecureSkipTlsVerify: true,
   });
   assert.equal(resolveContext(config, 'anonymous').token, undefined);
+});
+
+test('the file of a token has precedence over the token, which is used while the file cannot be read', () => {
+  const user = (entry: object) =>
+    resolveContext(
+      parseKubeconfig(
+        JSON.stringify({
+          clusters: [{ name: 'c', cluster: { server: 'https://c' } }],
+          users: [{ name: 'u', user: entry }],
+          contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+          'current-context': 'x',
+        }),
+        join(folder, 'config'),
+      ),
+    );
+  writeFileSync(join(folder, 'token'), 'from-file\n');
+  assert.equal(user({ token: 'own', tokenFile: 'token' }).token, 'from-file');
+  assert.equal(user({ token: 'own', tokenFile: 'missing' }).token, 'own');
+  assert.throws(() => user({ tokenFile: 'missing' }), /missing does not exist$/);
+  assert.equal(readToken(join(folder, 'token'), 'before'), 'from-file');
+  writeFileSync(join(folder, 'token'), '');
+  assert.equal(readToken(join(folder, 'token'), 'before'), 'before');
+  assert.equal(readToken(folder, 'before'), 'before');
 });
 
 const all = 'prod, dev, anonymous, plugin, broken and 1 more';

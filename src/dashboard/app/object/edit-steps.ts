@@ -9,10 +9,17 @@ import { request } from '../cluster/request.ts';
 import type { Fault } from '../editor/editor.ts';
 import { editablePart, objectToSend, pathOfField, rebased } from '../editor/plan/edited-object.ts';
 
-export type Yaml = typeof import('../../../apimachinery/yaml.ts');
+export type Yaml = typeof import('../../../apimachinery/yaml.ts') &
+  typeof import('../../../apimachinery/yaml-output/format-yaml.ts');
 
 /** Loads the reader and writer of YAML, which only editors need. */
-export const loadYaml = (): Promise<Yaml> => import('../../../apimachinery/yaml.ts');
+export async function loadYaml(): Promise<Yaml> {
+  const [reader, writer] = await Promise.all([
+    import('../../../apimachinery/yaml.ts'),
+    import('../../../apimachinery/yaml-output/format-yaml.ts'),
+  ]);
+  return { ...reader, ...writer };
+}
 
 export interface Refusal {
   readonly message: string;

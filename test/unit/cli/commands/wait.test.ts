@@ -62,13 +62,27 @@ describe('ctl wait', () => {
     assert.deepEqual([status, out, seconds], [0, 'configmap/later condition met\n', 4]);
   });
 
-  it('waits for each object for itself, and fails if one does not meet the condition', async () => {
+  it('waits for an object that is deleted and created again with the value', async () => {
+    await world.send('POST', configMaps, { metadata: { name: 'again' } });
+    world.server.clock.after(4_000, () => void world.send('DELETE', `${configMaps}/again`));
+    world.server.clock.after(
+      8_000,
+      () => void world.send('POST', configMaps, { metadata: { name: 'again' }, data: { k: 'v' } }),
+    );
+    const { status, out, seconds } = await passed('cm/again', '--for=jsonpath={.data.k}=v');
+    assert.deepEqual([status, out, seconds], [0, 'configmap/again condition met\n', 8]);
+  });
+
+  it('waits for all objects together, and reports those that meet the condition when the time is over', async () => {
     await world.send('POST', configMaps, { metadata: { name: 'b' } });
     world.server.clock.after(
-      40_000,
+      20_000,
       () => void world.send('PATCH', `${configMaps}/b`, { data: { k: 'v' } }, merge),
     );
     const { status, out, seconds } = await passed('cm/a', 'cm/b', '--for=jsonpath={.data.k}=v');
-    assert.deepEqual([status, out, seconds], [1, 'configmap/b condition met\n', 40]);
+    assert.deepEqual([status, out, seconds], [1, 'configmap/b condition met\n', 30]);
+    const none = await passed('cm/a', 'cm/a', 'cm/a', '--for=jsonpath={.data.k}=v');
+    assert.deepEqual([none.status, none.seconds], [1, 30]);
+    assert.equal(none.err.match(/timed out waiting for the condition on configmaps\/a/g)?.length, 3);
   });
 });

@@ -20,6 +20,20 @@ describe('impersonation', () => {
     });
   });
 
+  it('is that of the kubeconfig, field by field, unless a flag names another', () => {
+    const own = { user: 'jane', uid: '1', groups: ['dev'], extra: { 'a.test/(x)': ['1', '2'] } };
+    const sent = {
+      'impersonate-uid': '1',
+      'impersonate-group': ['dev'],
+      'impersonate-extra-a.test%2F%28x%29': ['1', '2'],
+    };
+    assert.deepEqual(impersonation(flags(), own), { 'impersonate-user': 'jane', ...sent });
+    assert.deepEqual(impersonation(flags('--as', 'joe', '--as-uid=2', '--as-group=ops'), own), {
+      ...sent,
+      ...{ 'impersonate-user': 'joe', 'impersonate-uid': '2', 'impersonate-group': ['ops'] },
+    });
+  });
+
   it('is encoded as UTF-8', () => {
     assert.deepEqual(impersonation(flags('--as', 'Zoë')), { 'impersonate-user': 'ZoÃ«' });
   });

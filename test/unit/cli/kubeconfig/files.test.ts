@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { formatYaml, parseYaml } from '../../../../src/apimachinery/yaml.ts';
+import { parseYaml } from '../../../../src/apimachinery/yaml.ts';
+import { formatYaml } from '../../../../src/apimachinery/yaml-output/format-yaml.ts';
 import { ctlFor } from '../../../fixtures/ctl.ts';
 
 const admin = formatYaml({

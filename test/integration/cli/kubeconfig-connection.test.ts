@@ -1,0 +1,162 @@
+/** The connection of a kubeconfig: its proxy, the impersonated user, and the credential plugin. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
+import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
+import { unlessKubectl } from '../../fixtures/kubectls.ts';
+
+interface Entry {
+  clusters: [{ cluster: Record<string, unknown> }];
+  users: [{ user: Record<string, unknown> }];
+}
+
+describe('the connection of a kubeconfig', { timeout: 300_000 }, () => {
+  let server: HttpsTestServer;
+  let proxy: Server;
+  let tunnels: string[] = [];
+  const proxyUrl = () => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+
+  before(async () => {
+    server = await startHttpsTestServer();
+    proxy = createServer((_request, answer) => answer.writeHead(405).end());
+    proxy.on('connect', ({ url = '' }, client) => {
+      tunnels.push(url);
+      const [host = '', port] = url.split(':');
+      const outgoing = connect(Number(port), host, () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
+      outgoing.on('error', () => client.destroy());
+      client.on('error', () => outgoing.destroy());
+      client.pipe(outgoing).pipe(client);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  });
+  after(async () => {
+    proxy.close();
+    proxy.closeAllConnections();
+    await server.stop();
+  });
+
+  /** Returns a kubeconfig of the administrator with other fields. */
+  async function changed(cluster: Record<string, unknown>, user: Record<string, unknown> = {}) {
+    const text = await readFile(await server.kubeconfigFor('kubernetes-admin', ['system:masters']), 'utf8');
+    const config = JSON.parse(text) as Entry;
+    Object.assign(config.clusters[0].cluster, cluster);
+    Object.assign(config.users[0].user, user);
+    const path = join(server.directory, 'changed.conf');
+    await writeFile(path, JSON.stringify(config));
+    return path;
+  }
+
+  it('goes through the proxy that the cluster names', async () => {
+    tunnels = [];
+    const ctl = ctlFor(await changed({ 'proxy-url': proxyUrl() }));
+    const { status, err } = await ctl(['get', 'namespaces', '-o', 'name']);
+    assert.deepEqual([status, err], [0, '']);
+    assert.deepEqual(new Set(tunnels), new Set([`127.0.0.1:${server.port}`]));
+  });
+
+  it('goes through the proxy for a WebSocket', async () => {
+    tunnels = [];
+    const ctl = ctlFor(await changed({ 'proxy-url': proxyUrl() }));
+    await server.call('POST', '/api/v1/namespaces/default/pods', {
+      metadata: { name: 'web' },
+      spec: { nodeName: 'none', containers: [{ name: 'web', image: 'x' }] },
+    });
+    const { status } = await ctl(['exec', 'web', '--', 'ls']);
+    assert.equal(status, 1);
+    assert.ok(tunnels.length >= 2, tunnels.join());
+  });
+
+  it('names the proxy that cannot be reached', async () => {
+    const ctl = ctlFor(await changed({ 'proxy-url': 'http://127.0.0.1:1' }));
+    const { status, err } = await ctl(['get', 'namespaces']);
+    assert.equal(status, 1);
+    assert.match(err, /connection refused.*\(through the proxy 127\.0\.0\.1:1\)/);
+  });
+
+  describe('beside kubectl', { skip: unlessKubectl('1.32') }, () => {
+    it('sends the impersonated user of the kubeconfig, unless --as names another user', async () => {
+      const as = { as: 'jane', 'as-groups': ['dev', 'ops'], 'as-user-extra': { 'a.test/x': ['1', '2'] } };
+      const path = await changed({}, as);
+      for (const more of [[], ['--as=joe'], ['--as=joe', '--as-group=web'], ['--as-uid=7']]) {
+        const args = ['auth', 'whoami', '-o', 'jsonpath={.status.userInfo}', ...more];
+        const [ours, theirs] = [await ctlFor(path)(args), await kubectlFor(path)(args)];
+        assert.deepEqual(ours, theirs);
+        assert.ok(theirs.out.includes('a.test/x'), theirs.err);
+      }
+    });
+  });
+
+  describe('with a credential plugin', () => {
+    const apiVersion = 'client.authentication.k8s.io/v1';
+    /** Returns ctl with a plugin beside the kubeconfig that runs this script. */
+    async function withPlugin(script: string, more: Record<string, unknown> = {}) {
+      await writeFile(join(server.directory, 'plugin'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      const own = JSON.parse(await readFile(await changed({}), 'utf8')) as Entry;
+      const { 'client-certificate-data': cert = '', 'client-key-data': key = '' } = own.users[0].user;
+      const pem = (data: unknown) => Buffer.from(String(data), 'base64').toString();
+      const status = { clientCertificateData: pem(cert), clientKeyData: pem(key) };
+      await writeFile(
+        join(server.directory, 'credential.json'),
+        JSON.stringify({ kind: 'ExecCredential', apiVersion, status }),
+      );
+      const exec = { command: './plugin', apiVersion, interactiveMode: 'Never', ...more };
+      const none = { 'client-certificate-data': undefined, 'client-key-data': undefined };
+      return await changed({}, { ...none, exec });
+    }
+    const get = ['get', 'namespaces', '-o', 'name'];
+
+    it('uses the certificate that the plugin prints', async () => {
+      const path = await withPlugin('cat "$(dirname "$0")/credential.json"');
+      const { status, out, err } = await ctlFor(path)(get);
+      assert.deepEqual([status, err], [0, '']);
+      assert.match(out, /^namespace\/default$/m);
+    });
+
+    for (const [what, script, more, error] of [
+      [
+        'fails',
+        'exit 3',
+        {},
+        /^error: getting credentials: exec: executable \S+\/plugin failed with exit code 3\n$/,
+      ],
+      ['is killed', 'kill -9 $$', {}, /plugin was ended by SIGKILL\n$/],
+      [
+        'prints garbage',
+        'echo secret',
+        {},
+        /plugin printed something else than an ExecCredential in JSON\n$/,
+      ],
+      ['prints too much', 'yes 2>/dev/null', {}, /plugin printed more than 1 MiB\n$/],
+      [
+        'is missing',
+        '',
+        { command: 'no-such-plugin', installHint: 'apt install it' },
+        /executable no-such-plugin not found; to install it: apt install it\n$/,
+      ],
+    ] as const)
+      it(`is reported when the plugin ${what}`, async () => {
+        const { status, out, err } = await ctlFor(await withPlugin(script, more))(get, {
+          env: { PATH: '/usr/bin:/bin' },
+        });
+        assert.deepEqual([status, out], [1, '']);
+        assert.match(err, error);
+        assert.ok(!err.includes('secret'));
+      });
+  });
+
+  it('is rejected for groups without a user, and for groups that are no texts', async () => {
+    for (const user of [
+      { 'as-groups': ['dev'] },
+      { as: 'jane', 'as-groups': 'dev' },
+      { as: 'j', 'as-user-extra': { a: 1 } },
+    ]) {
+      const { status, err } = await ctlFor(await changed({}, user))(['get', 'pods']);
+      assert.equal(status, 1);
+      assert.match(err, /^error: kubeconfig: as-/);
+    }
+  });
+});
