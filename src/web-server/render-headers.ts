@@ -27,7 +27,10 @@ const baseHeaders = {
   grpc: requestHeaders.filter(([name]) => name !== 'upgrade' && name !== 'connection'),
 } as const;
 
-/** Response header that shows a reload. Each location repeats it, since one with own headers inherits none. */
+/**
+ * Response header that ends a client's connection after a reload. Each location repeats it, because a location
+ * with headers of its own inherits none.
+ */
 const drainHeader = 'add_header Connection $minik8s_close always;';
 
 export function requestLines(
