@@ -28,8 +28,8 @@ const baseHeaders = {
 } as const;
 
 /**
- * Response header that ends a client's connection after a reload. Each location repeats it, because a location
- * with headers of its own inherits none.
+ * Response header that ends a client's connection after a reload. Each location repeats it, because a
+ * location with headers of its own inherits none.
  */
 const drainHeader = 'add_header Connection $minik8s_close always;';
 
