@@ -1,6 +1,6 @@
-// The etcd inside the one file: the unchanged server, with the commands that take over the data of an earlier
-// etcd (src/storage/take-over.ts) and restore backups (src/backup). etcdutl has these commands too, but is
-// another program of 20 MB.
+// The etcd that is embedded in the minik8s executable: the unchanged server, and commands that take over the
+// data of an earlier etcd (src/storage/take-over.ts) and restore backups (src/backup). etcdutl has these
+// commands too, but would add a second program of 20 MB.
 package main
 
 import (
@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// printStorageVersion prints the etcd version of a database, such as 3.7.0: an empty line for a version
+// printStorageVersion prints the etcd version of a database, such as 3.7.0, or an empty line for a version
 // before 3.6. No process may have the database open for writing.
 func printStorageVersion(database string) error {
 	db, err := bbolt.Open(database, 0o400, &bbolt.Options{ReadOnly: true})
@@ -77,9 +77,9 @@ func printDatabaseStatus(database string) error {
 	})
 }
 
-// countKeys returns the number of keys that exist at the latest revision. Records are in the order of their
-// revisions; that of a deletion has a mark behind the revision (17 bytes). The record of a restoration has an
-// empty key.
+// countKeys returns the number of keys that exist at the latest revision. Records are sorted by revision. A
+// record's key is its revision (17 bytes); the key of a deletion's record has a mark after the revision. A
+// restore that raises the revisions writes a record with an empty key.
 func countKeys(database string) (int, error) {
 	db, err := bbolt.Open(database, 0o400, &bbolt.Options{ReadOnly: true})
 	if err != nil {
@@ -105,8 +105,8 @@ func countKeys(database string) (int, error) {
 	return len(exists), err
 }
 
-// restoreBackup restores a database whose revisions continue after the given number. Clients that have seen
-// writes after the backup would otherwise take later writes for those that they know.
+// restoreBackup restores a backup and raises its revisions so that new ones are above `least`. Otherwise new
+// writes would have revisions that clients have already seen for the writes that were lost.
 func restoreBackup(database, directory, name, peer, token, least string) error {
 	wanted, err := strconv.ParseInt(least, 10, 64)
 	if err != nil {
@@ -119,8 +119,9 @@ func restoreBackup(database, directory, name, peer, token, least string) error {
 	return restore(database, directory, name, peer, token, uint64(max(1, wanted-status.Revision)))
 }
 
-// restore creates a data directory of one member from a database, with its revisions. With more than 0 added,
-// the history before is marked as compacted, so that every watch begins anew.
+// restore creates a data directory of one member from a database, with its revisions. If `added` is above 0,
+// the revisions are raised by it and the earlier history is marked as compacted, so that every watch starts
+// again.
 func restore(database, directory, name, peer, token string, added uint64) error {
 	return snapshot.NewV3(zap.NewNop()).Restore(snapshot.RestoreConfig{
 		SnapshotPath:        database,

@@ -74,7 +74,7 @@ func run(directory string) error {
 
 func options() *krusty.Options {
 	chosen := krusty.MakeDefaultOptions()
-	// The kustomization's own order, or else the legacy one.
+	// The kustomization's own order applies, or the legacy order if it has none.
 	chosen.Reorder = krusty.ReorderOptionUnspecified
 	if *unrestricted {
 		chosen.LoadRestrictions = types.LoadRestrictionsNone
@@ -89,8 +89,8 @@ func options() *krusty.Options {
 	return chosen
 }
 
-// writeEach writes each object to a file of its own. The names of the files begin with the namespace if there
-// are several.
+// writeEach writes each object to a file of its own. If there are several namespaces, the name of a file
+// begins with the namespace of its object.
 func writeEach(files filesys.FileSystem, built resmap.ResMap) error {
 	spaces := built.GroupedByCurrentNamespace()
 	for namespace, objects := range spaces {

@@ -7,14 +7,14 @@ import { counter, gauge, histogram, single } from '../base/metrics/metric-family
 const syncBounds = exponentialBounds(0.001, 2, 15);
 const programmingBounds = [...[0.25, 0.5], ...rising(1, 1, 59), ...rising(60, 5, 12), ...rising(120, 30, 7)];
 
-/** Maximum number of recorded triggers, in case nft rejects the rules for a long time. */
+/** Maximum number of stored change times. They pile up while nft rejects the rules. */
 const maxTriggers = 1000;
 
 export type Change = 'endpoint' | 'service';
 
 interface Changes {
   total: number;
-  /** The number of changes that the rules do not have yet. */
+  /** Number of changes that are not applied to the rules yet. */
   pending: number;
 }
 
@@ -26,7 +26,7 @@ export class ProxyCounts {
     endpoint: { total: 0, pending: 0 },
     service: { total: 0, pending: 0 },
   };
-  /** Times of the changes behind the rules that are not applied yet, in milliseconds since the epoch. */
+  /** Times of the changes that are not applied to the rules yet, in milliseconds since the epoch. */
   #triggers: number[] = [];
   #failures = 0;
   /** Milliseconds since the epoch; undefined before the first synchronization. */
@@ -38,8 +38,8 @@ export class ProxyCounts {
   }
 
   /**
-   * Counts a change. `trigger` is the time at which the pod or Service behind the change of endpoints
-   * changed, in milliseconds since the epoch.
+   * Counts a change. `trigger` is the time of the pod or Service change that caused an endpoint change, in
+   * milliseconds since the epoch.
    */
   changed(change: Change, trigger?: number): void {
     const counts = this.#changes[change];
@@ -49,7 +49,7 @@ export class ProxyCounts {
     if (trigger !== undefined && this.#triggers.length < maxTriggers) this.#triggers.push(trigger);
   }
 
-  /** Runs `work`, which synchronizes the rules, and measures it. Rejects like `work`. */
+  /** Runs `work`, which synchronizes the rules, and measures it. Rejects with the error of `work`. */
   async sync(work: () => Promise<void>): Promise<void> {
     const { endpoint, service } = this.#changes;
     const pending = { endpoint: endpoint.pending, service: service.pending };

@@ -9,9 +9,9 @@ export interface UsagePage {
   readonly about: string;
   /** Other names of the command. */
   readonly aliases: readonly string[];
-  /** Command lines, each with the purpose behind ` # `. */
+  /** Command lines, each followed by ` # ` and its purpose. */
   readonly examples: readonly string[];
-  /** Forms of its arguments, such as `TYPE [NAME...]`; empty for none. */
+  /** Forms of the command's arguments, such as `TYPE [NAME...]`; empty if it has no arguments. */
   readonly forms: readonly string[];
   readonly commands: readonly UsageCommand[];
   readonly flags: readonly UsageFlag[];
@@ -40,7 +40,7 @@ export interface UsageFlag {
 
 /** Width of a page in columns. */
 const pageWidth = 100;
-/** Maximum width of a term; the description of a longer one is on the next line. */
+/** Maximum width of a command name or flag; the description of a longer one begins on the next line. */
 const maxTermLength = 34;
 
 export function usagePage({ path, about, commands, flags, ...page }: UsagePage): string {
@@ -85,7 +85,7 @@ function usageLines(
   const tail = hasFlags ? ' [FLAGS]' : '';
   const all = [...(hasCommands ? ['COMMAND'] : []), ...forms];
   const lines = (all.length > 0 ? all : ['']).map((form) => `${path}${form && ` ${form}`}`);
-  // Flags stand before the command of a container.
+  // Inserts [FLAGS] before ` --`, because what follows is the command of a container.
   const whole = lines.map((line) => line.replace(/( \[?-- |$)/, `${tail}$1`));
   const indent = ' '.repeat('Usage: '.length);
   return whole.flatMap((line, index) => {
@@ -94,7 +94,7 @@ function usageLines(
   });
 }
 
-/** Returns a section for each group, in the order of the first member of each. */
+/** Returns a section for each group. The groups are in the order in which they first occur. */
 function sectionsOf<T extends { readonly group: string }>(
   members: readonly T[],
   entry: (member: T) => readonly [term: string, about: string],
@@ -108,7 +108,7 @@ function sectionsOf<T extends { readonly group: string }>(
 function section(title: string, entries: readonly (readonly [term: string, about: string])[]): string[] {
   if (entries.length === 0) return [];
   const terms = entries.map(([term]) => term.length).filter((length) => length <= maxTermLength);
-  // If all terms are too long, descriptions are still indented more than any term.
+  // If all terms are too long, the descriptions are still indented by more columns than the terms.
   const column = Math.max(...terms, 4) + 4;
   const lines = entries.flatMap(([term, about]) => {
     const [first = '', ...more] = wrap(about, pageWidth - column);
@@ -133,8 +133,8 @@ const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.sli
 const sentence = (text: string) => `${capitalized(text)}${/[.!?…]$/.test(text) ? '' : '.'}`;
 
 /**
- * Returns lines of at most `width` characters, broken at spaces; a longer word has its own lines, broken at
- * commas.
+ * Returns lines of at most `width` characters, broken at spaces. A word that is longer than `width` is also
+ * broken after commas; a piece without commas may exceed the width.
  */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-/** The etcd store when connections break, answers are lost, requests are late and etcd is killed. */
+/** Tests the etcd store while connections break, answers are lost, requests are late and etcd is killed. */
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -50,7 +50,7 @@ const bytes = (text: string) => Buffer.from(text);
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 const limit = { timeout: 180_000 };
 
-/** Lets the server get the next request, and loses its answer with the connection. */
+/** Lets etcd receive the next request, and cuts the connection before the answer arrives. */
 async function losingTheAnswer<T>(proxy: FaultyProxy, call: () => Promise<T>): Promise<T> {
   proxy.muteServer = true;
   const result = call();
@@ -83,7 +83,7 @@ async function eventsOf(tree: string, from: number): Promise<string[]> {
 }
 
 test(
-  'a replay of 20,000 events loses and repeats none although its connection is cut again and again',
+  'a replay of 20,000 events neither loses nor repeats an event although its connection is cut repeatedly',
   limit,
   () =>
     proxied(async (store, proxy, tree) => {
@@ -131,7 +131,7 @@ test('a write whose answer was lost is done once and reported with its revision'
 );
 
 test(
-  'a write whose answer was lost is recognized although other clients have changed the object since',
+  'a write whose answer was lost is reported as done although other clients have changed the object since',
   limit,
   () =>
     proxied(async (store, proxy, tree) => {
@@ -151,13 +151,13 @@ test(
     }),
 );
 
-test('only one of two clients that delete one revision succeeds although answers are lost', limit, () =>
+test('only one of two clients that delete the same revision succeeds, even if answers are lost', limit, () =>
   proxied(async (store, proxy, tree) => {
     for (let round = 0; round < 6; round++) {
       const key = `${tree}${round}`;
       const revision = await direct.create(key, bytes('1'));
       const lost = losingTheAnswer(proxy, () => store.delete(key, revision));
-      // The deletion alternates between before and after the request whose answer is lost.
+      // In odd rounds, the other client's deletion is sent 25 ms after the one whose answer is lost.
       if (round % 2 === 1) await pause(25);
       const [ours, theirs] = await Promise.allSettled([lost, direct.delete(key, revision)]);
       const told = [ours, theirs].map(({ status }) => status).sort();
@@ -213,7 +213,7 @@ test('a request that arrives after its write was settled changes nothing', limit
     const key = `${tree}a`;
     const start = await direct.currentRevision();
     const created = await losingTheRequest(proxy, () => store.create(key, bytes('1')));
-    // The late creation would now restore the object if there were no fence.
+    // Without a fence, the late creation would restore the object when it is delivered.
     await direct.delete(key, created);
     assert.ok(proxy.deliverHeld() > 0, 'the proxy held nothing back');
     await pause(300);
@@ -315,7 +315,7 @@ test('reads and writes end with StoreUnavailableError if etcd stays unavailable'
 );
 
 test(
-  'if etcd is killed under load, every write is reported as it happened and every event arrives once',
+  'when etcd is killed under load, each write is reported with its revision and each event arrives once',
   limit,
   async () => {
     const own = await startTestEtcd();

@@ -33,7 +33,7 @@ export const stages: readonly Stage[] = [
     files: 'test/unit/**/*.test.ts',
     concurrency: 2,
     testTimeoutMs: 60_000,
-    // Hundreds of files of a folder share a process, which takes minutes beside other work.
+    // The hundreds of files of a folder share a process; on a busy machine it runs for minutes.
     processTimeoutMs: 900_000,
     filesInProcess: Number.POSITIVE_INFINITY,
     secondsInProcess: Number.POSITIVE_INFINITY,
@@ -77,7 +77,7 @@ export const stages: readonly Stage[] = [
   {
     name: 'vm',
     files: 'test/vm/*.test.ts',
-    // Emulated processors use all of this machine's.
+    // The emulated processors of one test keep all processors of this machine busy.
     concurrency: 1,
     testTimeoutMs: 600_000,
     processTimeoutMs: 3_600_000,

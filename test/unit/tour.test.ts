@@ -1,4 +1,6 @@
-/** docs/tour.md: each stop is a file of the source, and the names that it points the reader to. */
+/**
+ * Tests docs/tour.md: each stop links to a source file, and that file contains the names that the stop gives.
+ */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

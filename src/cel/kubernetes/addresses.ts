@@ -1,4 +1,4 @@
-/** Kubernetes' functions of IP addresses and CIDRs. */
+/** Kubernetes' CEL functions for IP addresses and CIDRs. */
 import { addressKind, addressOfBytes, bytesOfAddress } from '../../base/addresses.ts';
 import { argument, fixed, perCharacter, sizeOf, traversal } from '../cost/costs.ts';
 import { one, plus, scaled } from '../cost/ranges.ts';
@@ -51,12 +51,12 @@ class Cidr extends Opaque {
   }
 }
 
-/** Returns the mask of one byte of which `bits` bits count. */
+/** Returns a byte whose first `bits` bits are set; `bits` may be below 0 or above 8. */
 function maskOf(bits: number): number {
   return 0xff & (0xff << (8 - Math.min(Math.max(bits, 0), 8)));
 }
 
-/** No address and no CIDR is longer. */
+/** Maximum length of an address or a CIDR in characters; longer texts are invalid. */
 const maxLength = 64;
 
 function isMapped(bytes: Uint8Array): boolean {
@@ -131,7 +131,7 @@ const containsCidr = ofCidr((cidr, other) => {
   return cidr.prefix <= inner.prefix && cidr.contains(inner.address);
 });
 
-/** Cost of comparing the bytes of the CIDR, and of parsing a text before. */
+/** Cost of comparing the CIDR's bytes, and of parsing the argument first if it is a string. */
 function containing(isText: boolean, isCidr: boolean): Cost {
   const text = isText ? perCharacter : 0;
   return {

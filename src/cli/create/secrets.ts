@@ -98,7 +98,7 @@ const tlsGenerator: Generator = {
   },
 };
 
-/** Throws UsageError unless the key is that of the certificate. */
+/** Throws UsageError unless the private key matches the certificate. */
 function checkPair(certificate: Uint8Array, key: Uint8Array): void {
   let isPair: boolean;
   try {

@@ -6,7 +6,7 @@ export interface ProgramPlace {
   readonly container: string;
 }
 
-/** Start of Docker's message, which it writes at once before it reports an exit status of 126 or 127. */
+/** Start of Docker's message, which Docker writes directly before it reports exit status 126 or 127. */
 const engineWords = 'OCI runtime exec failed: ';
 /** Maximum number of held characters, which exceeds the length of Docker's message. */
 const maxHeld = 4096;

@@ -1,8 +1,8 @@
 /**
- * Deletes objects that have lost their owners, and orders deletions that wait for dependents. Covers every
+ * Deletes objects that have lost their owners, and completes deletions that wait for dependents. Covers every
  * kind except Events, including kinds that are added later. Safety: an owner that the cache does not show is
- * looked up on the server, and every deletion names the version on which it was decided, so that a lagging
- * cache never causes a deletion.
+ * looked up on the server, and every deletion has the version on which it was decided as a precondition, so
+ * that a lagging cache never causes a wrong deletion.
  */
 
 import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts';
@@ -56,8 +56,8 @@ interface Item {
 type GraphKey = PackedKey<[kindName: string, uid: string, at: ObjectKey]>;
 
 /**
- * Owners looked up on the server during one reconcile, keyed by the place of the lookup: a reference may name
- * a wrong place.
+ * Owners looked up on the server during one reconcile. The key has the kind and name besides the uid, because
+ * a wrong reference may combine the uid of an owner with another kind or name.
  */
 type Lookups = Map<GraphKey, Promise<OwnerState>>;
 
@@ -85,7 +85,7 @@ class GarbageCollector {
     };
   }
 
-  /** Returns all objects with a reference to the uid, even if the reference is wrong. */
+  /** Returns all objects with a reference to the uid, even if its kind, name or namespace is wrong. */
   #referringTo(uid: string): Item[] {
     return [...this.#graph.kinds().values()].flatMap((kind) =>
       kind.lister.byIndex(byOwner, uid).map((object) => ({ kind, object })),
@@ -157,7 +157,7 @@ class GarbageCollector {
   async #lookUp(dependent: KubeObject, reference: OwnerReference, lookups: Lookups): Promise<Owner> {
     const kind = this.#graph.kinds().get(`${reference.kind}.${groupOf(reference.apiVersion)}`);
     const { namespace } = dependent.metadata;
-    // An unknown kind, or an owner that cannot exist, does not prove that the owner is gone.
+    // If the kind is unknown, or a cluster-wide object names a namespaced owner, the lookup proves nothing.
     if (!kind || (kind.ref.namespaced && !namespace)) return { reference, state: 'present' };
     const at = kind.ref.namespaced ? `${namespace}/${reference.name}` : reference.name;
     const cached = kind.lister.get(at);
@@ -226,7 +226,7 @@ class GarbageCollector {
 /** Events have no owners and no dependents; they are deleted by age. */
 const isCollected = ({ kind, group }: ResourceRef) => kind !== 'Event' || group !== '';
 
-/** Objects of other kinds cannot be found by their owners. */
+/** Kinds that lack one of these verbs are not followed: their objects cannot be listed or deleted. */
 const isFollowed = (kind: ExtensionKind) => supports(kind, 'list', 'watch', 'delete');
 
 interface FollowedKinds {

@@ -35,7 +35,7 @@ export const endpointSliceMirroringRights: AccountRights = {
     ['get list watch create update delete', 'discovery.k8s.io', 'endpointslices'],
     writeEvents,
   ],
-  // The controller deletes mirrored Endpoints that belong to the Service itself again.
+  // The controller deletes mirrored Endpoints whose Service has been deleted.
   own: [['delete', 'core', 'endpoints']],
 };
 
@@ -77,8 +77,8 @@ export function endpointSliceMirroringController(context: ControllerContext): Co
     (await ifPresent(client.resource(serviceResource).get(name, namespace))) !== undefined;
 
   /**
-   * Deletes mirrored Endpoints whose Service is gone. Returns false if the Service exists: user-written
-   * Endpoints must not be deleted because the cache does not show the Service yet.
+   * Deletes mirrored Endpoints whose Service is gone. Returns false if the Service exists: a cache that does
+   * not show the Service yet is no reason to delete user-written Endpoints.
    */
   async function removeOrphan(endpoints: Endpoints, existing: readonly EndpointSlice[]): Promise<boolean> {
     if (!existing.some((slice) => isOwnedBy(slice, endpoints))) return true;

@@ -1,4 +1,4 @@
-/** Evaluates Choice rules of JSONPath. */
+/** Evaluates the rules of a Choice state that uses JSONPath. */
 import type { Comparison } from '../definition/types.ts';
 import { stateError } from '../failure.ts';
 import type { Json } from '../json.ts';
@@ -8,8 +8,9 @@ import { costOf, workProblem } from '../work.ts';
 import { choiceOperators } from './operators.ts';
 
 /**
- * Returns true if the rule holds. And stops at the first rule that does not hold, Or at the first that does.
- * Throws StateError (States.Runtime) if a path finds nothing, except for IsPresent, which tests exactly that.
+ * Returns true if the rule holds. `And` stops at the first rule that does not hold, `Or` at the first rule
+ * that holds. Throws StateError (States.Runtime) if a path finds nothing, except for IsPresent, which tests
+ * exactly that.
  */
 export function holdsRule(rule: Comparison, roots: Roots): boolean {
   if (rule.And !== undefined) return rule.And.every((inner) => holdsRule(inner, roots));

@@ -1,4 +1,7 @@
-/** One of three masters is killed with its member of etcd: the longest time without an acknowledged write. */
+/**
+ * Kills one of three masters and its etcd member, and measures the longest time without an acknowledged
+ * write.
+ */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -49,8 +52,8 @@ function inTurn(writes: readonly Write[]): Write {
 }
 
 /**
- * Returns a write that is sent to all and ends with the first acknowledgement; each has at most one request
- * in flight.
+ * Returns a write that calls all of `writes` and resolves with the first acknowledgement; each of them has at
+ * most one request in flight.
  */
 function atAny(writes: readonly Write[]): Write {
   const pending = new Map<Write, Promise<unknown>>();
@@ -118,7 +121,7 @@ function objectAt(master: Master): Write {
 async function measured(masters: ThreeMasters, form: string): Promise<readonly Row[]> {
   const [objects, keys]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
-    // One of them leads etcd in some round, so that there is an election.
+    // Every round kills another master, so that one of the rounds kills etcd's leader and causes an election.
     const kill = async () => {
       await pause(1_000);
       await masters.kill(round % 3);

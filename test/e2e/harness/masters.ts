@@ -1,4 +1,4 @@
-/** Masters that share an etcd, and questions that tests ask about them. */
+/** Masters that share an etcd, and functions that read their state for tests. */
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { KubeConfig, V1EndpointSliceList } from '@kubernetes/client-node';
@@ -32,12 +32,12 @@ export class Master {
     return readKubeConfig(this.#kubeconfig);
   }
 
-  /** The endpoint in the form of the Service kubernetes. */
+  /** The endpoint as the Service kubernetes lists it: `ADDRESS:PORT`. */
   get endpoint(): string {
     return `${this.role.host.address}:${this.port}`;
   }
 
-  /** The last identity with which it became the leader. */
+  /** The identity with which this master last became the leader. */
   get identity(): string | undefined {
     return [...this.role.log.matchAll(/became the leader.*?identity[=:]\s*"?([^\s",}]+)/g)].at(-1)?.[1];
   }

@@ -102,7 +102,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       aggregationRule: { clusterRoleSelectors: labels.map((label) => ({ matchLabels: { label } })) },
     });
 
-    /** Steps that run one after the other, in a namespace or with a role of each tool's own. */
+    /** Steps that run in order; each tool has a namespace of its own. */
     const sequences: [
       what: string,
       steps: [manifest: Record<string, unknown> & { metadata: object }, ...args: string[]][],
@@ -190,7 +190,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       assert.equal(stored[0], stored[1]);
     });
 
-    it('uses the namespace of the command line for a manifest without one, and creates it', async () => {
+    it('applies a manifest without a namespace to the one of --namespace, and creates that namespace', async () => {
       const stdin = JSON.stringify(role('Role', [rule('get', 'pods')]));
       const done = await tools[0](['auth', 'reconcile', '-n', 'new', '-f', '-'], { stdin });
       assert.deepEqual([done.status, done.out], [0, 'role.rbac.authorization.k8s.io/r reconciled\n']);
@@ -208,7 +208,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       }
     });
 
-    it('rejects arguments, and requires files', async () => {
+    it('rejects arguments and --dry-run=server, and requires files', async () => {
       for (const args of [[], ['x', '-f', '-'], ['-f', '-', '--dry-run=server']]) {
         const [ours, theirs] = await Promise.all(tools.map((tool) => tool(['auth', 'reconcile', ...args])));
         assert.deepEqual([ours?.status, ours?.out], [theirs?.status, theirs?.out]);
@@ -260,7 +260,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       assert.deepEqual((await both([...args, ...local], none))[0], ours);
     });
 
-    it('an address with http:// is rejected with the https address', async () => {
+    it('reject an http:// address, and the error names the https address', async () => {
       const [ctl] = tools;
       const plain = url.replace('https:', 'http:');
       const { status, err } = await ctl(['get', 'pods', '-s', plain]);
@@ -318,7 +318,7 @@ describe('ctl auth beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl
       assert.equal(alone.status, 1);
     });
 
-    it('end a watch at the timeout without an error, and any other request with one', async () => {
+    it('end `get -w` at the timeout without an error, and `get --raw` with an error', async () => {
       const limit = ['--request-timeout', '1s'];
       for (const tool of tools) {
         const watched = await tool(['get', 'namespaces', '-w', ...limit]);

@@ -1,6 +1,6 @@
 /**
- * --local of every verb that has it, `set env` in all forms, --resource-version and the formats of `rollout`
- * beside kubectl 1.32: the same status and the same bytes.
+ * Compares ctl with kubectl 1.32: --local of every verb that has the flag, all forms of `set env`,
+ * --resource-version, the output formats of `rollout`, and `explain`. Status and output must be the same.
  */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
@@ -61,7 +61,7 @@ const files: Readonly<Record<string, object>> = {
   },
 };
 
-/** Command lines without a server. */
+/** Command lines that need no server. */
 const local = [
   'set image -f web.json c=c:2 --local',
   'set image -f web.json c=c:2 --local -o yaml',
@@ -158,14 +158,14 @@ const steps = [
   'explain deployments.apps.spec.replicas',
 ];
 
-describe('--local and the last flags beside kubectl 1.32', {
+describe('ctl with --local, --resource-version and output formats, compared with kubectl 1.32', {
   timeout: 600_000,
   skip: unlessKubectl('1.32'),
 }, () => {
   let server: HttpsTestServer;
   let ctl: Ctl;
   let kubectl: Ctl;
-  /** Clients whose kubeconfig does not exist. */
+  /** The two clients with an empty kubeconfig: ctl and kubectl. */
   let without: readonly [Ctl, Ctl];
 
   before(async () => {
@@ -194,7 +194,9 @@ describe('--local and the last flags beside kubectl 1.32', {
   };
   const words = (line: string) =>
     line.split(' ').map((word) => (word.endsWith('.json') ? join(server.directory, word) : word));
-  /** Replaces values that differ between any two objects: times, versions and identities. */
+  /**
+   * Replaces what may differ: the namespace, times, versions, UIDs and two known differences of the messages.
+   */
   const stable = (text: string) =>
     text
       .replaceAll('them', 'ours')
@@ -213,7 +215,7 @@ describe('--local and the last flags beside kubectl 1.32', {
       else assert.deepEqual(ours, { ...theirs, err: theirs?.err.replace(/\nExample.*\n$/s, '\n') });
     });
 
-  it('prints the same with a server, step by step', async () => {
+  it('prints the same as kubectl after each step with a server', async () => {
     const differences: object[] = [];
     const stdin = 'S1=a # comment\nnothing\nS2=b=c\n';
     for (const line of steps) {

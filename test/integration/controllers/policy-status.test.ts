@@ -1,6 +1,6 @@
 /**
- * The status of a ValidatingAdmissionPolicy says what its expressions do wrong with the types that it
- * matches.
+ * Tests that the status of a ValidatingAdmissionPolicy reports type errors of its expressions for the kinds
+ * that it matches.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import {
 import type { Draft } from '../../../src/apimachinery/meta.ts';
 import { startCluster } from './cluster.ts';
 
-test('expressions are checked by the types of the kinds that a policy names', async (t) => {
+test('the status of a policy has the type errors of its expressions for the kinds that it names', async (t) => {
   const cluster = await startCluster({ nodeGracePeriodMs: 86_400_000 });
   t.after(() => cluster.stop());
   const policies = cluster.client.resource(validatingAdmissionPolicyResource);

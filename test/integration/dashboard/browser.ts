@@ -1,4 +1,4 @@
-/** Requests as a browser with a page of the dashboard sends them: with cookie, proof and origin. */
+/** Requests as a page of the dashboard sends them: with session cookie, session proof and origin. */
 import type { RequestEnv } from '../../../src/apiserver/options.ts';
 import { writePack } from '../../../src/dashboard/server/asset-pack.ts';
 import { dashboardSessions } from '../../../src/dashboard/server/dashboard.ts';
@@ -6,7 +6,7 @@ import type { TestServer } from '../../fixtures/api-server.ts';
 
 export const origin = 'https://apiserver:6443';
 
-/** The pack of an app without files. */
+/** Returns dashboard sessions of an app without files. */
 export const noFiles = () => dashboardSessions(() => writePack([]));
 
 /** The cookie and the proof of a session, as a browser keeps them. */

@@ -21,7 +21,7 @@ describe('connecting', () => {
       const connecting = world.connect(settleMs ? { settleMs } : {});
       await world.over(connecting);
       await assert.rejects(connecting, StoreUnavailableError);
-      // No call begins in the last two intervals of retries, 50 ms each.
+      // No retry begins within the last two retry intervals (50 ms each) before the deadline.
       const took = world.clock.now() - began;
       assert.ok(took >= after - 100 && took <= after, `${took} ms`);
     }
@@ -42,7 +42,7 @@ describe('connecting', () => {
     await until(() => wire.sessions.size === 0);
   });
 
-  it('does not use a proxy of the environment', async () => {
+  it('ignores the proxy that the environment names', async () => {
     const names = ['grpc_proxy', 'no_grpc_proxy', 'no_proxy'] as const;
     const before = names.map((name) => process.env[name]);
     for (const name of names) delete process.env[name];
@@ -149,13 +149,13 @@ describe('a watch', () => {
     ]);
   });
 
-  it('answers a progress request', async () => {
+  it('sends a progress request to etcd', async () => {
     await using world = new WireWorld();
     const wire = await world.etcd();
     const store = await world.store();
     world.watch(store);
     await until(() => wire.watches[0]?.requests.length);
-    // Waits until the client has been informed that the watch exists.
+    // The request is sent only after the client has received etcd's confirmation of the watch.
     await until(() => {
       store.requestProgress();
       return wire.watches[0]?.requests[1];

@@ -158,7 +158,7 @@ describe('ctl cp', { timeout: 300_000 }, () => {
   });
 
   const tarSays = "tar: Removing leading `/' from member names\n";
-  /** Log line of kubectl for data that arrives when it no longer reads. */
+  /** Log line of kubectl for data that arrives after kubectl has stopped reading. */
   const lateData = /^E\d{4} .* websocket\.go:\d+\] Unknown stream id 1, discarding message\n/gm;
   const skip = unlessKubectl('1.32');
   it('prints and copies the same as kubectl 1.32', { skip }, async () => {

@@ -11,7 +11,11 @@ const told = (causes: readonly StatusCause[] = []) => causes.map(({ field }) => 
 
 const pods: [what: string, status: PodStatus, fields: string[]][] = [
   ['none', {}, []],
-  ['one', { hostIP: '192.0.2.1', podIP: '10.244.0.2', podIPs: [{ ip: '10.244.0.2' }] }, []],
+  [
+    'one address of the host and one of the pod',
+    { hostIP: '192.0.2.1', podIP: '10.244.0.2', podIPs: [{ ip: '10.244.0.2' }] },
+    [],
+  ],
   ['one address of each family', { podIPs: [{ ip: '10.244.0.2' }, { ip: 'fd00::2' }] }, []],
   [
     'two addresses of one family',
@@ -24,7 +28,7 @@ const pods: [what: string, status: PodStatus, fields: string[]][] = [
     ['status.podIPs'],
   ],
   ['a name', { podIP: 'kubernetes', podIPs: [{ ip: 'kubernetes' }] }, ['status.podIP', 'status.podIPs[0]']],
-  ['octal', { hostIP: '010.0.0.1' }, ['status.hostIP']],
+  ['an octal number', { hostIP: '010.0.0.1' }, ['status.hostIP']],
 ];
 for (const [what, status, fields] of pods) {
   test(`the addresses of a pod are ${fields.length > 0 ? `rejected at ${fields.join()}` : 'accepted'}: ${what}`, () => {
@@ -48,7 +52,7 @@ const services: [what: string, service: Service, field?: string][] = [
     balancer('LoadBalancer', [{ ip: '1.1.1.1 . tcp' }]),
     'status.loadBalancer.ingress[0].ip',
   ],
-  ['octal', balancer('LoadBalancer', [{ ip: '010.1.1.1' }]), 'status.loadBalancer.ingress[0].ip'],
+  ['an octal number', balancer('LoadBalancer', [{ ip: '010.1.1.1' }]), 'status.loadBalancer.ingress[0].ip'],
   [
     'an address as the host name',
     balancer('LoadBalancer', [{ hostname: '1.1.1.1' }]),
@@ -59,7 +63,11 @@ const services: [what: string, service: Service, field?: string][] = [
     balancer('LoadBalancer', [{ ipMode: 'VIP' }]),
     'status.loadBalancer.ingress[0].ipMode',
   ],
-  ['an address of another type', balancer('NodePort', [{ ip: '192.0.2.1' }]), 'status.loadBalancer.ingress'],
+  [
+    'an address of a Service of type NodePort',
+    balancer('NodePort', [{ ip: '192.0.2.1' }]),
+    'status.loadBalancer.ingress',
+  ],
 ];
 for (const [what, service, field] of services) {
   test(`the addresses of a load balancer are ${field ? `rejected at ${field}` : 'accepted'}: ${what}`, () => {

@@ -27,7 +27,7 @@ for (const [text, error] of [
   });
 }
 
-test('fields from a YAML merge belong to the entry, as in kubectl', () => {
+test('an entry has the fields of its YAML anchors and merge keys, as in kubectl', () => {
   const text = `
 shared: &shared {server: https://a, certificate-authority: ca.crt}
 clusters:

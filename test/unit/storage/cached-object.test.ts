@@ -23,7 +23,7 @@ test('the most recently decoded objects stay decoded, within the budget', () => 
   assert.notEqual(b.object, second, 'the next one is dropped as well');
 });
 
-test('an object that is larger than the budget stays decoded until the next one', () => {
+test('an object that is larger than the budget stays decoded until the next one is decoded', () => {
   const budget = new DecodedBudget(1);
   const [a, b] = ['a', 'b'].map((name) => listedObject(`/r/${name}`, body(name), 1, budget));
   const first = a?.object;

@@ -1,4 +1,4 @@
-/** Progress of long work as a terminal shows it; the terminal is controlled by the test. */
+/** Tests how a terminal shows the progress of long work; the test controls the terminal. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { beginWork, LiveLines } from '../../../src/terminal/live-lines.ts';
@@ -18,7 +18,7 @@ describe('the lines of progress', () => {
     ]);
   });
 
-  it('are never wider than the terminal, and keep their end', () => {
+  it('are narrower than the terminal, and end with the duration even if they are shortened', () => {
     for (let width = 1; width < 60; width++) {
       const [line = ''] = progressLines([work('deployment/web', 'x'.repeat(50))], 3000, {
         columns: width,
@@ -29,7 +29,7 @@ describe('the lines of progress', () => {
     }
   });
 
-  it('are limited, and a number is shown for the rest', () => {
+  it('are limited in number, and the last one has the count of the others', () => {
     const lines = progressLines(
       Array.from({ length: 20 }, (_, index) => work(`pod/p${index}`)),
       0,
@@ -41,12 +41,12 @@ describe('the lines of progress', () => {
     assert.deepEqual(progressLines(two, 0, { columns: 80, rows: 2 }), ['  and 2 more']);
   });
 
-  it('are erased whole if the terminal has become narrower', () => {
+  it('are counted with the rows into which a narrower terminal wraps them', () => {
     assert.equal(rowsOf(['a'.repeat(50), 'b'], { columns: 40, rows: 24 }), 3);
     assert.equal(rowsOf(['a'.repeat(40), ''], { columns: 40, rows: 24 }), 2);
   });
 
-  it('contain no control characters from other objects', () => {
+  it('contain no control characters of the reported progress', () => {
     const [line] = progressLines([work('pod/web', 'a\x1b[2J\nb\rc')], 0, screenSize);
     assert.equal(line, '| pod/web: a [2J b c (0 s)');
   });
@@ -101,7 +101,7 @@ describe('a terminal', () => {
     assert.ok(screen.writes - before <= 9, `${screen.writes - before} writes in a second`);
   });
 
-  it('keeps an unfinished line', async () => {
+  it('keeps an unfinished line as it is, and shows work only after the line is complete', async () => {
     print('how many? ');
     using _ = live.begin('pod/d');
     await clock.advance(500);
@@ -111,7 +111,7 @@ describe('a terminal', () => {
     assert.match(screen.text, /how many\? 3\n. pod\/d \(0 s\)$/);
   });
 
-  it('is optional: work that begins without one writes nothing, and waits for nothing', () => {
+  it('is optional: work that begins without one writes nothing and starts no timer', () => {
     const before = screen.writes;
     {
       using work = beginWork(undefined, 'pod/e');

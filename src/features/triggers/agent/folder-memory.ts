@@ -1,6 +1,6 @@
 /**
- * Stores on disk which files of each watched folder have been reported: one file for each FolderWatch, which
- * is replaced as a whole.
+ * Stores on disk which files of each watched folder have been reported. Each FolderWatch has one file, and
+ * each write replaces the whole file.
  */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const ending = '.json';
 
 export class FolderMemory {
   readonly #directory: string;
-  /** Names of the files that are being written; their drafts must stay. */
+  /** Names of the files that are being written; their temporary files must not be removed. */
   readonly #writing = new Set<string>();
 
   /** `dataDir` is the agent's own directory. */
@@ -88,5 +88,5 @@ export class FolderMemory {
   }
 }
 
-/** Returns the file's name; neither the namespace nor the name contains a dot or a slash. */
+/** Returns the file's name. It is unique because a namespace contains no dot. */
 const fileName = ({ metadata: { namespace, name } }: FolderWatch) => `${namespace}.${name}${ending}`;

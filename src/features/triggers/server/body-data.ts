@@ -2,19 +2,19 @@
 import { maxDepth, maxValues, measureJson } from '../../../apimachinery/value-limit.ts';
 
 export interface BodyData {
-  /** JSON value of the body, or its text; base64 for other bytes. */
+  /** JSON value of the body, else its text, or base64 if the bytes are not UTF-8. */
   readonly body?: unknown;
   readonly isBase64?: true;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Nesting levels of the object around the data. */
+/** Nesting levels reserved for the object that contains the data. */
 const levelsAround = 20;
 
 /**
- * Converts a body. A body that is declared as JSON and is invalid becomes text, as does JSON that no stored
- * object could contain.
+ * Converts a body. JSON that is invalid, or has too many values or levels for a stored object, is kept as
+ * text.
  */
 export function bodyData(contentType: string, bytes: Buffer): BodyData {
   if (bytes.length === 0) return {};

@@ -12,7 +12,7 @@ import { autoUpdate, type PolicyKind, type PolicyObject } from './policy-objects
 export type Plan =
   | { readonly type: 'none' }
   | { readonly type: 'update'; readonly object: KubeObject }
-  /** The binding names another role, which no update can change. */
+  /** The binding refers to a role other than the wanted one; an update cannot change a binding's roleRef. */
   | { readonly type: 'replace'; readonly uid: string };
 
 const none: Plan = { type: 'none' };
@@ -22,7 +22,10 @@ type Wanted = PolicyObject['draft'];
 /** Returns the role of a binding; undefined for a role. */
 const roleOf = (object: object) => (object as Partial<RoleBinding>).roleRef;
 
-/** Returns the plan for an existing object. An object whose annotation is `false` is left as it is. */
+/**
+ * Returns the plan for an existing object. An object whose auto-update annotation is `false` is left as it
+ * is.
+ */
 export function planReconciliation(wanted: Wanted, existing: PolicyKind): Plan {
   const { annotations = {}, labels = {}, uid } = existing.metadata;
   if (annotations[autoUpdate] === 'false') return none;
@@ -57,7 +60,7 @@ function completedRole(wanted: ClusterRole, existing: ClusterRole): object {
     ...(unselected.length > 0 && {
       aggregationRule: { clusterRoleSelectors: [...selectors, ...unselected] },
     }),
-    // The role was aggregated and must not be: no other rules may be added to it.
+    // Removes the aggregation rule if the wanted role has none, so that no rules of other roles are added.
     ...(!wanted.aggregationRule && aggregationRule && { aggregationRule: undefined }),
   };
 }

@@ -58,10 +58,10 @@ const plain: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** Maximum characters of an answer that a message repeats. */
+/** Maximum number of characters of a response that a message repeats. */
 const maxShown = 2048;
 
-/** Returns the reason why an answer with another status than 200 to 206 is a failure. */
+/** Returns the error message for a response whose status is not between 200 and 206. */
 export function statusFailure(status: number, contentType: string, body: string): string {
   const message = statusMessage(body);
   if (message !== undefined) return message;
@@ -73,7 +73,7 @@ export function statusFailure(status: number, contentType: string, body: string)
   return `an error on the server (${JSON.stringify(shown)}) has prevented the request from succeeding`;
 }
 
-/** Returns the message of a Status, or undefined if the body is none. */
+/** Returns the message of a Status, or undefined if the body is not a Status with a message. */
 function statusMessage(body: string): string | undefined {
   if (!body.startsWith('{') || body.length > maxShown) return undefined;
   try {

@@ -30,6 +30,6 @@ export function interfacesIn(text: string): readonly InterfaceUsage[] {
   });
 }
 
-/** Returns the pod's main interface: eth0 where there is one. */
+/** Returns the pod's main interface: eth0 if it exists, else the first interface. */
 export const mainInterface = (interfaces: readonly InterfaceUsage[]): InterfaceUsage | undefined =>
   interfaces.find(({ name }) => name === 'eth0') ?? interfaces[0];

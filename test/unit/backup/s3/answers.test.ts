@@ -11,7 +11,7 @@ import {
 const list = (more: string) =>
   `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${more}</ListBucketResult>`;
 
-test('a page is read with its keys, in which entities are decoded, its sizes and the token of the next page', () => {
+test('listPageIn returns the keys with decoded entities, the sizes and the token of the next page', () => {
   const contents = '<Contents><Key>a &amp; &lt;b&gt;&#x20;ü</Key><Size>17</Size><ETag>"x"</ETag></Contents>';
   assert.deepEqual(listPageIn(list(`<IsTruncated>false</IsTruncated>${contents}`)), {
     objects: [{ key: 'a & <b> ü', size: 17 }],
@@ -21,7 +21,7 @@ test('a page is read with its keys, in which entities are decoded, its sizes and
   assert.deepEqual(listPageIn(list(more)), { objects: [], next: 't/1=' });
 });
 
-test('a truncated page without a continuation is rejected', () => {
+test('a truncated page without a continuation token is rejected', () => {
   assert.equal(listPageIn(list('<IsTruncated>true</IsTruncated>')), undefined);
 });
 
@@ -42,13 +42,13 @@ test('texts that are not answers of S3 are rejected', () => {
     );
 });
 
-test('elements that are nested millions of times are no answer, and are not read to their end', () => {
-  // The parser needs hours for them.
+test('elements that are nested too deeply are rejected before the parser reads all of them', () => {
+  // Without the limit of the depth, the parser would need hours for these texts.
   assert.equal(listPageIn('<ListBucketResult>'.repeat(400_000)), undefined);
   assert.equal(errorIn(`<Error>${'<a>'.repeat(2_000_000)}`), undefined);
 });
 
-test('a page that is cut, or has an object without a size, is rejected', () => {
+test('a page that is incomplete or has an object without a valid size is rejected', () => {
   const whole = list('<IsTruncated>false</IsTruncated><Contents><Key>a</Key><Size>1</Size></Contents>');
   assert.ok(listPageIn(whole));
   for (let length = whole.length - 1; length > 0; length -= 7)
@@ -61,7 +61,7 @@ test('a page that is cut, or has an object without a size, is rejected', () => {
     );
 });
 
-test('only plain words of an error are used', () => {
+test('a field of an error is used only if it is short and has only letters, digits, dots, colons and hyphens', () => {
   const error = (more: string) => errorIn(`<Error>${more}</Error>`);
   assert.deepEqual(error('<Code>PermanentRedirect</Code><Endpoint>b.s3.eu-west-1.amazonaws.com</Endpoint>'), {
     code: 'PermanentRedirect',

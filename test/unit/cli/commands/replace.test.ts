@@ -24,7 +24,7 @@ describe('ctl replace', () => {
   const run = (stdin: string, ...argv: readonly string[]) =>
     world.run(replace, ['-f', '-', ...argv], { stdin });
 
-  it('replaces an object of any version, unless the manifest has a resourceVersion', async () => {
+  it('replaces any version of the object, unless the manifest has a resourceVersion', async () => {
     const { metadata } = await world.send('POST', configMaps, { metadata: { name: 'a' } });
     await world.send('PATCH', `${configMaps}/a`, { data: { k: 'other' } }, merge);
     const { resourceVersion } = metadata as { resourceVersion: string };
@@ -50,7 +50,7 @@ describe('ctl replace', () => {
     assert.notEqual((after.metadata as { uid: string }).uid, (metadata as { uid: string }).uid);
   });
 
-  it('deletes all objects with --force before it creates the first, and none if one is not deleted', async () => {
+  it('with --force, deletes all objects before it creates any, and creates none if a deletion fails', async () => {
     for (const name of ['p', 'q']) await world.send('POST', configMaps, { metadata: { name } });
     const both = `${manifest('p')}\n---\n${manifest('q')}`;
     const { out } = await run(both, '--force');
@@ -79,7 +79,7 @@ describe('ctl replace', () => {
     assert.ok(!requests.some((one) => one.startsWith('POST')));
   });
 
-  it('leaves a pod at least one second with --force --grace-period=0, so that it has ended before', async () => {
+  it('with --force --grace-period=0, gives a pod one second, so that it ends before the new pod is created', async () => {
     const pod = {
       ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', finalizers: ['example.com/hold'] } },
       spec: { nodeName: 'n', containers: [{ name: 'c', image: 'x:1' }] },
@@ -90,7 +90,7 @@ describe('ctl replace', () => {
     assert.equal((metadata as { deletionGracePeriodSeconds: number }).deletionGracePeriodSeconds, 1);
   });
 
-  it('replaces the objects after one that does not exist, and fails', async () => {
+  it('fails if an object does not exist, but still replaces the objects after it', async () => {
     await world.send('POST', configMaps, { metadata: { name: 'last' } });
     const { status, out } = await run(`${manifest('missing')}\n---\n${manifest('last')}`);
     assert.deepEqual([status, out], [1, 'configmap/last replaced\n']);

@@ -1,4 +1,4 @@
-/** Queries to Prometheus: predictable, and no value of an autoscaler escapes its quotes. */
+/** Tests the queries to Prometheus: their text, and that each value of an autoscaler stays in its quotes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MetricSpec } from '../../../../src/api/autoscaling/v2/types.gen.ts';
@@ -39,7 +39,7 @@ describe('the query of a metric', () => {
       'sum by (pod) ({__name__="rps",namespace="shop",pod=~"web-a|web-b\\\\.c"})',
     ],
     [
-      'for an object has a label with its kind',
+      'for an object has a label whose name is the kind and whose value is the name of the object',
       object('Service', 'web'),
       'sum({__name__="hits",namespace="shop",service="web"})',
     ],
@@ -102,7 +102,7 @@ describe('the query of a metric', () => {
       assert.throws(() => ask(object(key, 'x')), MetricFailure);
     });
 
-  it("is the administrator's query of this name if there is one, with the same selector", () => {
+  it("is the administrator's query for the metric if there is one, with the selector for $selector", () => {
     const queries: MetricQueries = {
       labels: { namespace: 'ns', pod: 'pod_name' },
       pods: [{ metric: 'rps', query: 'sum by (pod_name) (rate(hits{$selector}[1m]))', allNamespaces: false }],

@@ -1,4 +1,4 @@
-/** Requests that each signer accepts: each case has one mistake. */
+/** Which certificate requests each signer accepts; each rejected case has one mistake. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {

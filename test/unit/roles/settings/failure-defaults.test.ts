@@ -1,4 +1,6 @@
-/** Default times after which a node counts as lost; the tests of the controllers use the same. */
+/**
+ * Tests the default times after which a node counts as lost; the tests of the controllers use the same times.
+ */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { planNode } from '../../../../src/controllers/nodes/node-lifecycle-plan.ts';
@@ -16,7 +18,7 @@ const shipped = readSettings(settingRows('control plane', 'node'), {
 });
 const [grace, heartbeat] = [shipped['node-monitor-grace-period'], shipped['heartbeat-interval']];
 
-it('a silent node is lost after 40 s, as upstream, and not before', () => {
+it('a node without heartbeats counts as lost after 40 s, as upstream, and not earlier', () => {
   const after = (silence: number) =>
     planNode({ node: node('n1'), silence, grace, disruption: 'none', now: at(1000) });
   assert.deepEqual([after(39_999).lost, after(39_999).lostIn], [false, 1]);

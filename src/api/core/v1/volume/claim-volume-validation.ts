@@ -1,5 +1,5 @@
 /**
- * Rules of a pod's volumes that come from the cluster, and of devices (upstream:
+ * Validates a pod's claim, ephemeral and NFS volumes, and the volumeDevices of its containers (upstream:
  * validateEphemeralVolumeSource, ValidateVolumeDevices and others).
  */
 import { invalidCause, notFoundCause, requiredCause } from '../../../../apimachinery/field-error.ts';

@@ -16,8 +16,8 @@ export type FileContent =
   | { readonly truncated: true };
 
 /**
- * The end of the year 9999 in milliseconds: files may have later times, but the text format cannot express
- * them.
+ * End of the year 9999, in milliseconds since the epoch. Files may have later times, but RFC 3339 cannot
+ * express them.
  */
 const latestTime = 253_402_300_799_999;
 
@@ -32,7 +32,7 @@ export function fileContent(bytes: Buffer): FileContent {
   }
 }
 
-/** Returns the event; the same change gives the same event. `now` is in milliseconds. */
+/** Returns the event. The same change gives an event of the same name. `now` is in milliseconds. */
 export function fileEvent(
   { metadata, spec }: FolderWatch,
   { type, path, mark }: FolderChange,

@@ -1,6 +1,6 @@
 /**
- * Calls as bytes on a connection: the program and the caller see the same bytes, whichever implementation
- * serves the call.
+ * Function calls as bytes on a connection. Both implementations, the direct one and the app, must send the
+ * same bytes to the program and to the caller.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -23,7 +23,7 @@ import { functions, merge, pods } from '../../../apiserver/gateway-world.ts';
 
 const address = '127.0.0.140';
 
-/** Timers of one minute; they fire when the test ends them. */
+/** Pending timers of one minute; they fire only when the test calls them. */
 const minutes = new Set<() => void>();
 const clock: Clock = {
   now: () => systemClock.now(),
@@ -151,7 +151,7 @@ for (const way of ['directly', 'by the app'] as const) {
       `${method} /function/wire HTTP/1.1\r\nHost: gateway\r\n${more}\r\n${body}`;
     const close = 'Connection: close\r\n';
 
-    it('by HEAD gets the head of the answer and no body, and the connection stays open', async () => {
+    it('with the method HEAD gets the head of the answer and no body, and the connection stays open', async () => {
       answer = (_, outgoing) => outgoing.setHeader('content-length', '5').end('hello');
       const said = await talk(request('HEAD') + request('GET', close));
       const [head = '', second = ''] = said.split(/(?=HTTP\/1\.1 )/);
@@ -180,7 +180,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.match(said, /transfer-encoding: chunked/i);
       assert.equal(said.slice(said.indexOf('\r\n\r\n')).replaceAll(/\r\n[0-9a-f]*/g, ''), 'onetwo');
     });
-    it('passes no headers of its own connection, and none that identify the caller', async () => {
+    it('passes on neither hop-by-hop headers nor headers that claim an identity', async () => {
       answer = echo;
       const more = [
         'Connection: close, x-hop',
@@ -207,7 +207,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.equal(fields.get('content-length'), '2');
       assert.equal(seen.body, '{}');
     });
-    it('is refused if a server could take it for two requests', async () => {
+    it('is rejected if servers could parse it differently', async () => {
       answer = echo;
       const before = calls;
       for (const [more, body] of [
@@ -221,7 +221,7 @@ for (const way of ['directly', 'by the app'] as const) {
         assert.match(await talk(request('POST', more, body)), /^(HTTP\/1\.1 400 [\s\S]*)?$/, more);
       assert.equal(calls, before);
     });
-    it('with two credentials counts as anonymous', async () => {
+    it('with two Authorization headers is rejected with 401', async () => {
       answer = echo;
       const account = '/api/v1/namespaces/default/serviceaccounts';
       await server.call('POST', account, { metadata: { name: 'default' } });
@@ -253,7 +253,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.doesNotMatch(said, /"expect"/i);
       socket.destroy();
     });
-    it('of HTTP/1.0 is answered in that version, and the connection closes', async () => {
+    it('over HTTP/1.0 is answered without chunked encoding, and the connection closes', async () => {
       answer = (_, outgoing) => {
         outgoing.write('in ');
         setImmediate(() => outgoing.end('parts'));
@@ -262,7 +262,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.doesNotMatch(said, /transfer-encoding/i);
       assert.match(said, /\r\n\r\nin parts$/);
     });
-    it('has a generated id of a fixed length, or the id of the caller', async () => {
+    it('has the id that the caller sent, cut at 128 characters, or else a generated UUID', async () => {
       answer = echo;
       const idOf = async (more: string) => {
         const said = await talk(request('GET', more + close));
@@ -272,7 +272,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.equal(await idOf(`Function-Call-Id: ${'x'.repeat(200)}\r\n`), 'x'.repeat(128));
       assert.match((await idOf('')) ?? '', /^[0-9a-f-]{36}$/);
     });
-    it('after a refusal is sent to another instance if its body is still present, otherwise it is rejected', async () => {
+    it('that an instance refuses is sent again if its body was kept, otherwise it is rejected', async () => {
       answer = (incoming, outgoing) => {
         incoming.resume();
         outgoing.writeHead(503, { 'function-not-called': 'busy' }).end('refused');
@@ -295,7 +295,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.match(said, /^HTTP\/1\.1 503 [\s\S]*refused/);
       assert.equal(calls, before + 1);
     });
-    it('has an event for the triggers of its results', async () => {
+    it('creates a TriggerEvent for a trigger on the results of its function', async () => {
       answer = (_, outgoing) => outgoing.end('hello');
       const path = '/apis/minik8s.io/v1/namespaces/default';
       const spec = { target: { name: 'other' }, result: { function: 'wire' } };
@@ -310,9 +310,9 @@ for (const way of ['directly', 'by the app'] as const) {
       await server.call('DELETE', `${path}/triggers/results`);
       for (const { metadata } of items) await server.call('DELETE', `${path}/triggerevents/${metadata.name}`);
     });
-    it('that is sent before the previous one is answered gets its answer after that one', async () => {
+    it('that is pipelined is answered after the previous call', async () => {
       answer = echo;
-      // The connection is authenticated by its first request.
+      // All three requests are sent before the first one is authenticated.
       const said = await talk(
         [1, 2, 3]
           .map((n) => request('POST', `${n === 3 ? close : ''}Content-Length: 1\r\n`, String(n)))
@@ -334,7 +334,7 @@ for (const way of ['directly', 'by the app'] as const) {
       ])
         assert.equal(await urlOf(path), undefined, path);
     });
-    it('cannot leave HTTP', async () => {
+    it('cannot upgrade its connection to another protocol', async () => {
       answer = echo;
       const more = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
       const said = await talk(
@@ -362,14 +362,14 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.doesNotMatch(said, /all$/);
       assert.match(said, /^(HTTP\/1\.1 413 [\s\S]*)?$/);
     });
-    it('without a complete head is closed', async () => {
+    it('without a complete head ends when its connection is closed after the timeout', async () => {
       const socket = await dial();
       const isOver = once(socket, 'close');
       socket.resume();
       socket.write('POST /function/wire HTTP/1.1\r\nHost: gateway\r\nX-Slow: ');
       await isOver;
     });
-    it('is not made if its caller disconnects during the body', async () => {
+    it('does not reach the program if its caller disconnects during the body', async () => {
       answer = echo;
       const before = calls;
       const socket = await dial();
@@ -380,7 +380,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.equal(calls, before + 1);
     });
     if (way === 'directly')
-      it('with a body that is not complete within a minute is rejected, and is not made', async () => {
+      it('with a body that is not complete within a minute is rejected, and does not reach the program', async () => {
         answer = echo;
         const before = calls;
         const socket = await dial();
@@ -393,7 +393,7 @@ for (const way of ['directly', 'by the app'] as const) {
         for (const isOver of minutes) isOver();
         await eventually(systemClock, 'the refusal', () => said.includes('did not arrive within 60 s'));
         assert.match(said, /^HTTP\/1\.1 504 /);
-        // The rest belongs to that request: the connection continues with the next request.
+        // The rest of the body still belongs to the rejected request; the next request follows it.
         socket.write(`defghij${request('POST', 'Content-Length: 1\r\n', 'x')}`);
         await eventually(systemClock, 'the next answer', () => said.includes('"body":"x"'));
         assert.equal(calls, before + 1);

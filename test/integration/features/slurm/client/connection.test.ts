@@ -1,4 +1,4 @@
-/** The connection to a login host: verification of the host, loss of the connection, and leftovers. */
+/** The connection to a login host: verification of the host, loss of the connection, and cleanup. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -118,7 +118,7 @@ describe('a login host', () => {
     await says('HostAway');
     assert.ok((clock.nextIn ?? Number.POSITIVE_INFINITY) <= 1000, `${clock.nextIn}`);
   });
-  it('is not used by a user that the Secret does not contain any more', async (context) => {
+  it('is not used if the Secret names another host before the login has ended', async (context) => {
     const { server, client } = await world(context);
     const [before, after] = [await server(), await server()];
     const gate = Promise.withResolvers<void>();
@@ -136,7 +136,7 @@ describe('a login host', () => {
       return before.runs === 1;
     });
   });
-  it('is connected to again after a lost connection, and running requests report the loss', async (context) => {
+  it('is reconnected after the connection was lost, and running requests report the loss', async (context) => {
     const { server, client } = await world(context);
     const one = await server();
     const { host, states, clock } = client(one.settings);
@@ -154,7 +154,7 @@ describe('a login host', () => {
     assert.equal(one.entries, 2);
     assert.equal(clock.pending, 0, 'nothing is timed any more');
   });
-  it('that does not answer in time is given up, except during a build', async (context) => {
+  it('fails a command that does not end in time, unless it is a build', async (context) => {
     const { server, client } = await world(context);
     const one = await server();
     const { host, clock } = client(one.settings);
@@ -166,7 +166,7 @@ describe('a login host', () => {
     await host.run('ask', ': >go');
     assert.equal((await built).stdout, 'built\n');
   });
-  it('with an endless answer is cut off at the maximum', async (context) => {
+  it('fails a command whose output exceeds the maximum, and remains usable', async (context) => {
     const { server, client } = await world(context);
     const { host } = client((await server()).settings);
     await assert.rejects(host.run('ask', 'head -c 20000000 /dev/zero'), /longer than 16777216 bytes/);

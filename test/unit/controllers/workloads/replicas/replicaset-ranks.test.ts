@@ -1,4 +1,4 @@
-/** Order in which pods of a ReplicaSet are deleted, where pods lack some fields. */
+/** Order in which a ReplicaSet deletes pods, also if fields of the pods are missing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from '../../../../../src/api/core/v1/pod/pod.ts';
@@ -16,7 +16,7 @@ const names = (pods: readonly Pod[]) => pods.map(({ metadata }) => metadata.name
 const ranked = (one: Pod, two: Pod, siblings: readonly Pod[] = []) =>
   names(rankForDeletion([one, two], siblings));
 const silent = (name: string): Pod => ({ ...pod(name), status: undefined });
-/** Pod that is not ready since `seconds` after the start. */
+/** Pod that became unready `seconds` after the start. */
 const unreadySince = (name: string, seconds: number, restarts = 0): Pod => {
   const one = pod(name, { restarts });
   const conditions = [{ type: 'Ready', status: 'False' as const, lastTransitionTime: at(seconds) }];
@@ -32,12 +32,12 @@ describe('the first of two pods that a ReplicaSet deletes is', () => {
     ],
     ['the one without a status, before a running one', silent('z'), pod('a')],
     [
-      'the one with deletion cost 0, before one with a small cost',
+      'the one with deletion cost 0, before one with cost 1',
       ready('z', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '0' } } }),
       ready('a', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '1' } } }),
     ],
     [
-      'the one without a deletion cost, before one with a small cost',
+      'the one without a deletion cost, before one with cost 1',
       ready('z'),
       ready('a', { metadata: { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '1' } } }),
     ],
@@ -70,7 +70,7 @@ describe('the first of two pods that a ReplicaSet deletes is', () => {
 });
 
 describe('the number of pods that a ReplicaSet starts and ends at once', () => {
-  it('is the missing or excess number, up to the burst', () => {
+  it('is the number of missing or excess pods, up to a burst of 500', () => {
     const plan = (replicas: number, pods: number) => {
       const owned = Array.from({ length: pods }, (_, index) => ready(`p${index}`));
       const { create, remove } = planReplicas(replicaSet('web', replicas), owned, owned);
@@ -93,7 +93,7 @@ describe('the number of pods that a ReplicaSet starts and ends at once', () => {
     );
   });
 
-  it('begins with one pod, and never exceeds the requested number', () => {
+  it('doubles from one pod on, and never exceeds the number still requested', () => {
     const table: [number, number[]][] = [
       [1, [1]],
       [2, [1, 1]],
@@ -104,7 +104,7 @@ describe('the number of pods that a ReplicaSet starts and ends at once', () => {
   });
 });
 
-it('a template without labels gives its pods no labels', () => {
+it('every pod counts as fully labeled if the template has no labels', () => {
   const set = replicaSet('web', 1);
   const { labels: _labels, ...metadata } = set.spec.template.metadata;
   const bare = { ...set, spec: { ...set.spec, template: { ...set.spec.template, metadata } } };

@@ -1,4 +1,4 @@
-/** The pod that is an instance of a function. */
+/** Pods of function instances, both assigned and waiting ones. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Fn } from '../../../../../src/features/functions/api/function.ts';
@@ -19,7 +19,7 @@ const version = (more: object = {}) =>
   }) as unknown as FunctionVersion;
 const fn = { metadata: meta('f') } as Fn;
 
-it("has no token of an account, since its callers would have the account's rights", () => {
+it("an instance has no service account token, which would give its callers the account's rights", () => {
   for (const pod of [instanceOf(fn, version()), waitingInstance(version(), ['n1'])])
     assert.equal(pod.spec.automountServiceAccountToken, false);
 });
@@ -45,7 +45,7 @@ describe('the pod of an instance', () => {
       },
     );
   });
-  it('has a grace period of the longest call and five seconds, and ten minutes until it must listen', () => {
+  it('has the call timeout plus 5 s as its grace period, and ten minutes to start listening', () => {
     assert.equal(pod.spec.terminationGracePeriodSeconds, 35);
     assert.equal(pod.spec.enableServiceLinks, false);
     assert.equal(pod.spec.restartPolicy, undefined, 'it is started again where it ends');
@@ -63,14 +63,14 @@ describe('the pod of an instance', () => {
 describe('the pod of an instance that waits', () => {
   const one = (runtime: string) => waitingInstance(version({ runtime }), ['n1', 'n2']);
 
-  it('is not assigned yet, and is not restarted', () => {
+  it('is not assigned to a function yet, and is not restarted', () => {
     assert.deepEqual(one('python').metadata, {
       ...{ generateName: 'f-1-', namespace: 'default' },
       labels: { 'minik8s.io/warm': 'python', 'minik8s.io/function-version': 'f-1' },
     });
     assert.equal(one('python').spec.restartPolicy, 'Never');
   });
-  it('is on one of the nodes that have room', () =>
+  it('may run only on the nodes that have room', () =>
     assert.deepEqual(
       one('python').spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution,
       {
@@ -81,7 +81,7 @@ describe('the pod of an instance that waits', () => {
         ],
       },
     ));
-  it('takes the memory of its runtime, and may wait without a limit', () => {
+  it('requests the memory of its runtime, and may wait for any time', () => {
     const memories = ['python', 'nodejs'].map(
       (runtime) => one(runtime).spec.containers[0]?.resources?.requests?.memory,
     );
@@ -97,7 +97,7 @@ describe('the pod of an instance that waits', () => {
   });
 });
 
-it('is process 1 of its pod only if the function has a custom image', () => {
+it('the program of a function is process 1 only if the function has a custom image', () => {
   const shares = (program: object) => instanceOf(fn, version(program)).spec.shareProcessNamespace;
   assert.equal(shares({ runtime: 'nodejs' }), true);
   assert.equal(waitingInstance(version(), ['n1']).spec.shareProcessNamespace, true);

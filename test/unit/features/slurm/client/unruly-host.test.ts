@@ -1,6 +1,6 @@
 /**
- * A whole client where each request to the host, and each to the cluster, in turn fails, loses its answer, or
- * is the last of its client: a job is submitted once, ends, and its results are complete.
+ * Runs a whole client once for each request to the host or the cluster, and lets that request fail in each of
+ * several ways. In every run, the job must be submitted once and end, and its results must be complete.
  */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
@@ -16,15 +16,15 @@ import { FakeHost } from '../../../../fixtures/slurm/fake-host.ts';
 import { MemoryStore } from '../../../../fixtures/slurm/memory-store.ts';
 
 /**
- * `refused` and `cut`: the request is not carried out, and its connection stays or ends; `lost`: it is
- * carried out; `last`: it is, and the connection ends after the answer; `killed`: it is, and its client has
- * ended.
+ * Ways in which a request fails. `refused`: it is not carried out, and the connection stays open. `cut`: it
+ * is not carried out, and the connection ends. `lost`: it is carried out, and its answer is lost. `last`: it
+ * is answered, and then the connection ends. `killed`: as `lost`, and the client restarts.
  */
 const manners = ['refused', 'cut', 'lost', 'last', 'killed'] as const;
 type Manner = (typeof manners)[number];
 
 const settings: ConnectionSettings = { host: 'h', port: 22, user: 'me', password: 'p', knownHosts: 'k' };
-/** Virtual milliseconds of one turn, and the time until which a job must have ended. */
+/** Virtual milliseconds of one turn, and the maximum for a whole job. */
 const turnMs = 250;
 const maxMs = 600_000;
 
@@ -39,7 +39,7 @@ async function scenario(of: 'host' | 'cluster', manner?: Manner, at = -1) {
     return manner;
   };
   let isAway = false;
-  // The first attempt to connect again fails.
+  // The first attempt to reconnect fails.
   host.refuses = () => {
     const refused = isAway ? new ConnectionError('HostAway', 'it cannot be reached') : undefined;
     isAway = false;
@@ -94,7 +94,8 @@ async function scenario(of: 'host' | 'cluster', manner?: Manner, at = -1) {
     ['text\n', 'no\n', 'text\n'],
   );
   assert.deepEqual(
-    // A job that ended while its host was unreachable reports that, and is not written again.
+    // If the host is unreachable when a job ends, the condition Connected stays False: an ended job gets no
+    // update.
     status?.conditions?.filter(
       (one) => one.status !== 'True' && !(manner === 'last' && one.type === 'Connected'),
     ),

@@ -1,4 +1,4 @@
-/** Times at which a pod's volumes are made, made again and awaited. */
+/** Tests when a pod's volumes are mounted, refreshed and retried, and when the pod waits for them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { computePodActions } from '../../../../../src/kubelet/pods/plan/compute-pod-actions.ts';
@@ -25,7 +25,7 @@ describe('a volume', () => {
     ['is due before the first attempt', undefined, 'a', { isMounted: false, isDue: true }],
     ['is mounted and not due while its content is current', mounted, 'a', {}],
     ['is due when its source has changed', mounted, 'b', { isDue: true }],
-    ['is due later when a token must be renewed', { ...mounted, renewAt: now + 1 }, 'a', { dueAt: now + 1 }],
+    ['is not due before a token must be renewed', { ...mounted, renewAt: now + 1 }, 'a', { dueAt: now + 1 }],
     ['is due when the renewal time of a token has come', { ...mounted, renewAt: now }, 'a', { isDue: true }],
     [
       'is due 500 ms after a failure',
@@ -34,7 +34,7 @@ describe('a volume', () => {
       { isMounted: false, dueAt: now + 500 },
     ],
     [
-      'stays mounted when it could not be made again',
+      'stays mounted when its refresh failed',
       failedAttempt(mounted, 'a', true, now),
       'a',
       { dueAt: now + 500 },
@@ -55,7 +55,7 @@ describe('a volume', () => {
     it(title, () => assert.deepEqual(volumeState('v', attempt, basis, now), state(expected)));
   }
 
-  it('is retried at growing intervals, and soon again when its source changes', () => {
+  it('is retried at growing intervals, which begin anew when its source changes', () => {
     let attempt = failedAttempt(undefined, 'a', false, now);
     const waits: number[] = [];
     for (let count = 0; count < 10; count++) {
@@ -85,12 +85,12 @@ describe('the volumes of a pod', () => {
     return [plan.actions.map(short), plan.requeueAfter];
   };
 
-  it('are prepared before its sandbox', () => {
+  it('are mounted before the sandbox of the pod is created', () => {
     assert.deepEqual(actions([state({ isMounted: false, isDue: true })]), [['mountVolumes'], undefined]);
     assert.deepEqual(actions([state({ isMounted: false, dueAt: now + 7 }), state()]), [[], 7]);
     assert.deepEqual(actions([state()]), [['createSandbox 0'], undefined]);
   });
-  it('are made again for running pods, and during a start', () => {
+  it('are refreshed while the pod runs, and while its containers start', () => {
     const due = [state({ isDue: true })];
     assert.deepEqual(actions(due, observed(makeSandbox(), makeContainer())), [['mountVolumes'], undefined]);
     assert.deepEqual(actions(due, observed(makeSandbox())), [
@@ -98,7 +98,7 @@ describe('the volumes of a pod', () => {
       undefined,
     ]);
   });
-  it('are not prepared when the pod terminates or is held', () => {
+  it('are not mounted when the pod terminates or this node does not support one of its fields', () => {
     const due = [state({ isMounted: false, isDue: true })];
     const deleted = makePod({}, { deletionTimestamp: '2026-01-01T12:00:00Z', deletionGracePeriodSeconds: 0 });
     assert.deepEqual(actions(due, observed(), deleted)[0], ['removePodFiles', 'confirmDeletion']);
