@@ -1,4 +1,4 @@
-/** Which certificate requests each signer accepts; each rejected case has one mistake. */
+/** Tests which certificate requests each signer accepts; each rejected case has one mistake. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
