@@ -208,7 +208,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
     assert.match(read('minik8s/minik8s.log'), /the last line of the log/);
     assert.match(read('cluster/pods.yaml'), /name: GREETING\n +value: \(left out\)/);
     assert.match(read('cluster/pods.yaml'), /- serve\n/);
-    assert.match(read('cluster/pods.yaml'), /secretKeyRef:\n +name: db\n +key: password\n/);
+    assert.match(read('cluster/pods.yaml'), /secretKeyRef:\n +key: password\n +name: db\n/);
     assert.match(read('cluster/secrets.yaml'), /password: \(left out\)/);
     assert.match(read('cluster/slurmjobs.yaml'), /secretName: cluster-login/);
     assert.match(read('cluster/events.yaml'), /cannot log in with \(left out\)/);

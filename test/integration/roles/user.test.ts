@@ -175,8 +175,8 @@ describe('minik8s user', () => {
   });
 
   const refused: [args: string[], message: RegExp][] = [
-    [['system:admin'], /--allow-system allows it/],
-    [['eve', '--group', 'system:masters'], /--allow-system allows it/],
+    [['system:admin'], /--allow-system allows them/],
+    [['eve', '--group', 'system:masters'], /--allow-system allows them/],
     [['eve', '--group', ''], /--group: expected/],
     [['a/b'], /is no name/],
     [['..'], /is no name/],

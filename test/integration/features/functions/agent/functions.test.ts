@@ -128,7 +128,7 @@ describe('functions on a node', () => {
       [
         'option',
         { runtime: 'python', files: { 'main.py': '', 'requirements.txt': '--index-url http://x\n' } },
-        /no options/,
+        /no option, file or address/,
       ],
       [
         'git',
@@ -158,7 +158,7 @@ describe('functions on a node', () => {
       join(node.dataDir, `function-builds/default_option_${contentHash}.log`),
       'utf8',
     );
-    assert.match(log, /no options/);
+    assert.match(log, /no option, file or address/);
   });
 
   for (const [name, runtime, baseImage, files, expected] of [
