@@ -55,6 +55,8 @@ const aloneConfirmMs = 60_000;
 const conflictMs = 30_000;
 const retryMs = 1000;
 const handOverMs = 1000;
+/** Milliseconds for which an address is announced with each renewal. */
+const newMs = 10_000;
 
 /** Another machine with an address of a load balancer. */
 export interface RivalMachine {
@@ -80,6 +82,8 @@ export class Announcer {
   readonly #leases: Informer<Lease>;
   readonly #seen = new Map<string, Seen>();
   readonly #held = new Map<string, HeldAddress>();
+  /** Times of the first announcements of held addresses. */
+  readonly #announcedAt = new Map<string, number>();
   /** Addresses with a request that runs. */
   readonly #busy = new Set<string>();
   /** Addresses of other machines: the machine, and the time until which this node does not try again. */
@@ -174,6 +178,7 @@ export class Announcer {
   }
 
   #drop(address: string): void {
+    this.#announcedAt.delete(address);
     if (this.#held.delete(address)) this.#confirmWake.call();
   }
 
@@ -230,7 +235,7 @@ export class Announcer {
       if (step === 'release') this.#drop(address);
       if (step === 'acquire') await this.#acquire(address, seen);
       else await this.#write(seen.lease, step === 'renew');
-      if (step === 'renew' && !this.#held.has(address)) await this.#hold(address);
+      if (step === 'renew') await this.#keepAnnounced(address);
     } catch (error) {
       await this.#failed(address, seen, error);
     } finally {
@@ -279,8 +284,21 @@ export class Announcer {
     await this.#confirm();
     await this.#kernel.announce(held);
     this.#confirmWake.call();
+    if (!this.#held.has(address)) return;
+    this.#announcedAt.set(address, this.#options.clock.now());
     const message = `node ${nodeName} answers for ${address} on ${held.link}`;
     this.#say(seen.lease, 'Normal', 'AddressAnnounced', message);
+  }
+
+  /**
+   * Announces an address again while it is new. A first announcement may have failed, and the kernel of a
+   * former holder whose agent has died may announce the address once more, after this node.
+   */
+  async #keepAnnounced(address: string): Promise<void> {
+    const held = this.#held.get(address);
+    const since = this.#announcedAt.get(address);
+    if (!held || since === undefined) return this.#hold(address);
+    if (this.#options.clock.now() - since < newMs) await this.#kernel.announce(held);
   }
 
   #say(lease: Lease, type: 'Normal' | 'Warning', reason: string, message: string): void {

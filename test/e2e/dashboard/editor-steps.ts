@@ -24,6 +24,16 @@ async function backspace(page: Page, times: number): Promise<void> {
   for (let index = 0; index < times; index++) await page.keyboard.press('Backspace');
 }
 
+/** Milliseconds, with a margin, in which CodeMirror ignores Enter after it opened a list of suggestions. */
+const listIsNewMs = 150;
+
+/** Takes a suggestion of the editor by the keyboard. */
+async function takeOption(page: Page, name: string | RegExp): Promise<void> {
+  await page.getByRole('option', { name }).waitFor();
+  await page.waitForTimeout(listIsNewMs);
+  await page.keyboard.press('Enter');
+}
+
 export const editorSteps: readonly Step[] = [
   {
     name: 'an edit is shown as a difference by the dry run before it is saved',
@@ -71,11 +81,9 @@ export const editorSteps: readonly Step[] = [
       await goBehind(page, 'color: red');
       await backspace(page, 'color: red'.length);
       await page.keyboard.type('col');
-      await page.getByRole('option', { name: /color/ }).waitFor();
-      await page.keyboard.press('Enter');
+      await takeOption(page, /color/);
       await page.keyboard.type('bl');
-      await page.getByRole('option', { name: 'blue' }).waitFor();
-      await page.keyboard.press('Enter');
+      await takeOption(page, 'blue');
       await page.locator('.cm-content').getByText('color: blue').waitFor();
       await page.context().close();
     },
