@@ -114,12 +114,17 @@ test('the address moves when the agent of its node is killed, and the killed nod
 
 test('the kernel of a killed agent that announces the address late does not get it back', async () => {
   const killed = within('b');
-  const confirmed = `add element arp minik8s-announced confirmed { ${address} timeout 3s }`;
-  await killed('nft', [confirmed]);
-  await killed('ip', ['neigh', 'flush', 'to', address, 'dev', 'eth0']);
-  await killed('ip', ['neigh', 'replace', address, 'dev', 'eth0', 'use']);
+  const table = 'arp minik8s-announced';
+  // As if the takeover had not silenced this kernel, and the agent had confirmed the address until now.
+  const input = `flush set ${table} silenced
+    flush set ${table} confirmed
+    add element ${table} confirmed { ${address} timeout 3s }
+  `;
   const machine = await hardware('b');
   await waitFor('the late announcement', async () => {
+    await killed('nft', ['-f', '-'], { input });
+    await killed('ip', ['neigh', 'flush', 'to', address, 'dev', 'eth0']);
+    await killed('ip', ['neigh', 'replace', address, 'dev', 'eth0', 'use']);
     const rivals = await agents.get('a')?.announcer.rivals();
     if (!rivals?.some((rival) => rival.machine === machine)) throw new Error(JSON.stringify(rivals));
     return true;
