@@ -312,6 +312,7 @@ const clients = (address: string): readonly Trouble[] => [
   },
   {
     entry: 'the server has no kind',
+    commands: { 'minik8s ctl api-resources': /^nodes +no /m },
     errors: [
       { line: 'ctl apply -f gadget.json', advice: 'ctl apply -f map.json', ends: /configmap\/a created/ },
     ],
