@@ -4,7 +4,8 @@ import { patchTypes } from '../../apimachinery/patch.ts';
 import { annotationPatch, readLastApplied } from '../apply/last-applied.ts';
 import { isAnother, lastAppliedIntroduction } from '../edit/edit-plan.ts';
 import { AnotherObjectError, lineEndingsFlag, runEditSession } from '../edit/edit-session.ts';
-import { fileFlags, printFlags } from '../flags/flags.ts';
+import { fileFlags } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import {
   fieldManagerOf,
   fieldValidationOf,

@@ -2,7 +2,8 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { ruleHeaders, ruleRows } from '../access/rule-rows.ts';
-import { type Flags, type FlagTable, printFlags } from '../flags/flags.ts';
+import type { Flags, FlagTable } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import { type ApiResource, findResource } from '../objects/discovery.ts';
 import { recordAt, textAt, valueAt } from '../objects/objects.ts';
 import { typedFormat } from '../printers/object-format.ts';

@@ -1,6 +1,7 @@
 /** `ctl certificate`: approves or denies certificate signing requests. */
 import { UsageError } from '../../base/usage-error.ts';
-import { type FlagTable, fileFlags, namesManifests, printFlags } from '../flags/flags.ts';
+import { type FlagTable, fileFlags, namesManifests } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { targetPath } from '../objects/object-target.ts';

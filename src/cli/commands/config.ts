@@ -2,7 +2,8 @@
 import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../base/usage-error.ts';
 import { readBytesSync } from '../../os/bounded-file.ts';
-import { type FlagTable, printFlags } from '../flags/flags.ts';
+import type { FlagTable } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import {
   currentContextOf,
   entryNames,

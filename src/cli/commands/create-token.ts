@@ -1,7 +1,7 @@
 /** `ctl create token`: prints a token of a service account, on standard output only. */
 import { UsageError } from '../../base/usage-error.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
-import { printFlags } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import { textAt } from '../objects/objects.ts';
 import { printedFormat } from '../printers/object-format.ts';
 import type { Verb } from '../verb.ts';

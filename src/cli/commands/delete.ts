@@ -11,10 +11,10 @@ import {
   type Flags,
   type FlagTable,
   fileFlags,
-  outputFlag,
   selectorFlag,
   under,
 } from '../flags/flags.ts';
+import { outputFlag } from '../flags/output-flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../objects/object-target.ts';

@@ -8,7 +8,8 @@ import { withLastApplied } from '../apply/last-applied.ts';
 import { sendPatch } from '../apply/send-patch.ts';
 import { isAnother, objectIntroduction } from '../edit/edit-plan.ts';
 import { AnotherObjectError, lineEndingsFlag, runEditSession } from '../edit/edit-session.ts';
-import { type FlagTable, fileFlags, printFlags } from '../flags/flags.ts';
+import { type FlagTable, fileFlags } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import {
   fieldManagerOf,
   fieldValidationOf,

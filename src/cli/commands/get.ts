@@ -2,15 +2,8 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import {
-  type Flags,
-  type FlagTable,
-  fileFlags,
-  namesManifests,
-  printFlags,
-  selectorFlag,
-  tableOutput,
-} from '../flags/flags.ts';
+import { type Flags, type FlagTable, fileFlags, namesManifests, selectorFlag } from '../flags/flags.ts';
+import { printFlags, tableOutput } from '../flags/output-flags.ts';
 import { kindName } from '../objects/discovery.ts';
 import { reportNothingIn } from '../objects/nothing-found.ts';
 import { type CollectionTarget, type Target, targetPath } from '../objects/object-target.ts';

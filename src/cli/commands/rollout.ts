@@ -27,9 +27,9 @@ import {
   type Flags,
   type FlagTable,
   fileFlags,
-  printFlags,
   selectorFlag,
 } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import { fieldManagerOf, managerFlag, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';

@@ -6,14 +6,8 @@ import { beginWork } from '../../terminal/live-lines.ts';
 import { overrideFlags, withOverrides } from '../create/overrides.ts';
 import { inNamespace, withConfig } from '../create/write-made.ts';
 import { ExitError } from '../errors.ts';
-import {
-  dryRunFlag,
-  dryRunOf,
-  dryRunSuffix,
-  type Flags,
-  type FlagTable,
-  printFlags,
-} from '../flags/flags.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import { fieldManagerOf, managerFlag, saveConfigFlag, writeQuery } from '../flags/write-options.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { findResource } from '../objects/discovery.ts';

@@ -1,7 +1,7 @@
 /** `ctl set env`: sets variables of containers, one by one or from the keys of a ConfigMap or Secret. */
 import { UsageError } from '../../base/usage-error.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
-import { printFlags } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import { changeFlags } from '../flags/write-options.ts';
 import { localFlag, requireLocal } from '../local/local-objects.ts';
 import { findResource, kindName } from '../objects/discovery.ts';

@@ -10,9 +10,9 @@ import {
   dryRunOf,
   type Flags,
   type FlagTable,
-  printFlags,
   selectorFlag,
 } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import {
   fieldManagerOf,
   fieldValidationOf,

@@ -2,7 +2,8 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { type Activity, beginWork } from '../../terminal/live-lines.ts';
-import { type Flags, type FlagTable, fileFlags, printFlags, selectorFlag } from '../flags/flags.ts';
+import { type Flags, type FlagTable, fileFlags, selectorFlag } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import { forEachReported } from '../for-each-reported.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';

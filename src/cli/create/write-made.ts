@@ -6,14 +6,8 @@ import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
 import type { Cluster } from '../connection/cluster.ts';
 import { givenNamespace } from '../connection/connection.ts';
-import {
-  dryRunFlag,
-  dryRunOf,
-  dryRunSuffix,
-  type Flags,
-  type FlagTable,
-  printFlags,
-} from '../flags/flags.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
+import { printFlags } from '../flags/output-flags.ts';
 import {
   fieldManagerOf,
   fieldValidationOf,

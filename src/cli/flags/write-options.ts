@@ -1,14 +1,7 @@
 /** Shared options of commands that write. */
 import { query } from '../../client/resource-path.ts';
-import {
-  type DryRun,
-  dryRunFlag,
-  type Flags,
-  type FlagTable,
-  fileFlags,
-  printFlags,
-  selectorFlag,
-} from './flags.ts';
+import { type DryRun, dryRunFlag, type Flags, type FlagTable, fileFlags, selectorFlag } from './flags.ts';
+import { printFlags } from './output-flags.ts';
 
 /** Field manager of the client's writes. */
 const writer = 'minik8s-ctl';

@@ -14,8 +14,8 @@ import {
   dryRunSuffix,
   Flags,
   type FlagTable,
-  outputFlag,
 } from '../../../cli/flags/flags.ts';
+import { outputFlag } from '../../../cli/flags/output-flags.ts';
 import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { follow } from '../../../cli/objects/follow.ts';
 import { type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';

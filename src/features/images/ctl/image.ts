@@ -2,7 +2,8 @@
 import { humanDuration } from '../../../apimachinery/age.ts';
 import { isNotFound } from '../../../apimachinery/status-error.ts';
 import { UsageError } from '../../../base/usage-error.ts';
-import { type FlagTable, outputFlag } from '../../../cli/flags/flags.ts';
+import type { FlagTable } from '../../../cli/flags/flags.ts';
+import { outputFlag } from '../../../cli/flags/output-flags.ts';
 import { forEachReported } from '../../../cli/for-each-reported.ts';
 import { recordsAt } from '../../../cli/objects/objects.ts';
 import { printedFormat } from '../../../cli/printers/object-format.ts';

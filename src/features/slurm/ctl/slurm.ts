@@ -2,7 +2,8 @@
 import type { JsonObject } from '../../../apimachinery/equality.ts';
 import { patchTypes } from '../../../apimachinery/patch.ts';
 import { UsageError } from '../../../base/usage-error.ts';
-import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, outputFlag } from '../../../cli/flags/flags.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable } from '../../../cli/flags/flags.ts';
+import { outputFlag } from '../../../cli/flags/output-flags.ts';
 import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
 import { type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';

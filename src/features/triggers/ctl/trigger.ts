@@ -13,8 +13,8 @@ import {
   dryRunSuffix,
   Flags,
   type FlagTable,
-  outputFlag,
 } from '../../../cli/flags/flags.ts';
+import { outputFlag } from '../../../cli/flags/output-flags.ts';
 import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { forEachReported } from '../../../cli/for-each-reported.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';

@@ -7,14 +7,8 @@ import { callBody } from '../../../cli/call-body.ts';
 import { remove } from '../../../cli/commands/delete.ts';
 import { describe } from '../../../cli/commands/describe.ts';
 import { get } from '../../../cli/commands/get.ts';
-import {
-  dryRunFlag,
-  dryRunOf,
-  dryRunSuffix,
-  type FlagTable,
-  outputFlag,
-  under,
-} from '../../../cli/flags/flags.ts';
+import { dryRunFlag, dryRunOf, dryRunSuffix, type FlagTable, under } from '../../../cli/flags/flags.ts';
+import { outputFlag } from '../../../cli/flags/output-flags.ts';
 import { writeQuery } from '../../../cli/flags/write-options.ts';
 import { findResource } from '../../../cli/objects/discovery.ts';
 import { listPath, type ObjectTarget, targetPath } from '../../../cli/objects/object-target.ts';
