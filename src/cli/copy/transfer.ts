@@ -1,6 +1,7 @@
 /** Copies by running programs in a container: `test`, tar, and sh and tail if a copy is resumed. */
 import { basename, resolve } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { sleep } from '../../base/clock.ts';
 import { TransportError } from '../../client/transport-error.ts';
 import type { Io, Stdio } from '../io.ts';
@@ -104,9 +105,10 @@ async function pack(
   };
   for (let tries = 1; ; tries++) {
     // New streams for each connection: a pipeline leaves its listeners on the last one.
-    const streams = { stdin: Readable.from([]), stdout: onto(archive, counted), stderr: onto(stderr) };
+    const stdout = onto(archive, counted);
+    const streams = { stdin: Readable.from([]), stdout, stderr: onto(stderr) };
     try {
-      return await program(packCommand(path, received), streams, false);
+      return await program(packCommand(path, received), streams, false).finally(() => passedOn(stdout));
     } catch (error) {
       const isSpent = retries >= 0 && tries > retries;
       if (!isLostConnection(error) || io.signal.aborted || isSpent) throw error;
@@ -116,14 +118,31 @@ async function pack(
   }
 }
 
-/** Returns a stream that calls `see` with each part, and then writes the part to another stream. */
-const onto = (target: Writable, see: (chunk: Uint8Array) => void = () => undefined): Writable =>
-  new Writable({
+/**
+ * Returns a stream that calls `see` with each part, and then writes the part to another stream. Closed if the
+ * other one is.
+ */
+function onto(target: Writable, see: (chunk: Uint8Array) => void = () => undefined): Writable {
+  const stream = new Writable({
     write(chunk: Uint8Array, _encoding, done) {
       see(chunk);
       target.write(chunk, done);
     },
   });
+  const close = () => void stream.destroy();
+  target.once('close', close);
+  stream.once('close', () => target.off('close', close));
+  return stream;
+}
+
+/**
+ * Ends a stream and resolves when the parts that were written to it have been passed on, or never will be. A
+ * program has ended while its last parts still wait: `pipeline` with `end: false` does not wait for them.
+ */
+async function passedOn(stream: Writable): Promise<void> {
+  stream.end();
+  await finished(stream).catch(() => undefined);
+}
 
 /** Returns the command that writes the archive of a path without its first `received` bytes. */
 const packCommand = (path: string, received: number): string[] =>
