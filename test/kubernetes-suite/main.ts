@@ -27,7 +27,7 @@ async function main(options: Options): Promise<number> {
   mkdirSync(directory, { recursive: true });
   const programs = await suitePrograms(say);
   const names = await allTests(programs, set);
-  const asked = options.pattern !== undefined || options.again || options.failed || options.all;
+  const asked = options.pattern !== undefined || options.again || options.failed;
   if (!options.writeDoc || asked) {
     const selection = select(names, resultsOf(file), options);
     report(selection, resultsOf(file));

@@ -7,7 +7,6 @@ export interface Options {
   readonly procs: number;
   readonly again: boolean;
   readonly failed: boolean;
-  readonly all: boolean;
   readonly others: boolean;
   readonly writeDoc: boolean;
   readonly help: boolean;
@@ -23,7 +22,6 @@ result is not run again: after Ctrl-C, or when it was killed, the same command g
 
       --again            run them whether they have a result or not
       --failed           run those that failed
-      --all              run those too that are left out because what they use is not served (five minutes each or more)
       --others           not the conformance tests: those among all others that REGEX picks, such as '\\[NodeConformance\\]'
       --nodes COUNT      nodes of the cluster it makes, 1 or 2 (default 1); each count has its own results
       --procs COUNT      tests at a time (default 6)
@@ -45,7 +43,6 @@ export function optionsOf(args: readonly string[]): Options {
     options: {
       again: { type: 'boolean' },
       failed: { type: 'boolean' },
-      all: { type: 'boolean' },
       others: { type: 'boolean' },
       nodes: { type: 'string' },
       procs: { type: 'string' },
@@ -55,7 +52,7 @@ export function optionsOf(args: readonly string[]): Options {
     },
   });
   if (positionals.length > 1) throw new Error(`one REGEX, not ${positionals.length}: put it in quotes`);
-  const { again = false, failed = false, all = false, others = false, help: asked = false } = values;
+  const { again = false, failed = false, others = false, help: asked = false } = values;
   if (again && failed) throw new Error('--again and --failed exclude each other');
   if (others && values['write-doc'])
     throw new Error('--others and --write-doc exclude each other: the page has the results of both');
@@ -67,7 +64,6 @@ export function optionsOf(args: readonly string[]): Options {
     procs: count('--procs', values.procs, 6, 64),
     again,
     failed,
-    all,
     others,
     writeDoc: values['write-doc'] ?? false,
     help: asked,

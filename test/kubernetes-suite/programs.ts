@@ -17,6 +17,8 @@ export interface Programs {
   /** Programs of the image resource-consumer: the server, and the program that the server starts. */
   readonly consumer: string;
   readonly consumeCpu: string;
+  /** The sample API server of the test of aggregation. */
+  readonly sampleApiServer: string;
   /** The folder with the key pair that agnhost serves HTTPS with. */
   readonly porter: string;
 }
@@ -37,6 +39,10 @@ const recipes: readonly Recipe[] = [
   {
     name: 'kubectl',
     args: ['build', '-ldflags', linkerFlags, '-o', 'kubectl', 'k8s.io/kubernetes/cmd/kubectl'],
+  },
+  {
+    name: 'sample-apiserver',
+    args: ['build', '-ldflags', linkerFlags, '-o', 'sample-apiserver', 'k8s.io/sample-apiserver'],
   },
   {
     name: 'e2e.test',
@@ -78,6 +84,7 @@ export async function suitePrograms(say: (line: string) => void): Promise<Progra
     nnp: at('nnp'),
     consumer: at('consumer'),
     consumeCpu: at('consume-cpu'),
+    sampleApiServer: at('sample-apiserver'),
     porter: directory,
   };
 }

@@ -1,12 +1,13 @@
 /**
  * Stand-ins for the suite's images, under its names, in this machine's engine: agnhost is upstream's own
- * program beside busybox, bash and a few of Debian's; web servers are busybox's.
+ * program beside busybox, bash and a few of Debian's; web servers are busybox's; etcd is the one in minik8s.
  */
 import { createHash } from 'node:crypto';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemExec } from '../../src/os/exec.ts';
+import { insideEtcd } from '../fixtures/etcd-binary.ts';
 import { copyProgram, importImage } from '../fixtures/image-root.ts';
 import type { Programs } from './programs.ts';
 
@@ -139,6 +140,23 @@ const imagesOf = (programs: Programs): readonly Image[] => [
       await copyProgram(root, '/usr/bin/stress');
     },
   },
+  {
+    name: `${registry}/sample-apiserver:1.29.2`,
+    changes: ['ENTRYPOINT ["/sample-apiserver"]'],
+    async from(root) {
+      await busyboxRoot(root);
+      await cp(programs.sampleApiServer, join(root, 'sample-apiserver'));
+    },
+  },
+  {
+    name: 'registry.k8s.io/etcd:3.5.16-0',
+    changes: ['ENTRYPOINT ["/usr/local/bin/etcd"]'],
+    async from(root) {
+      await busyboxRoot(root);
+      await mkdir(join(root, 'usr/local/bin'), { recursive: true });
+      await cp(insideEtcd, join(root, 'usr/local/bin/etcd'));
+    },
+  },
   { name: `${registry}/jessie-dnsutils:1.7`, changes: [], from: agnhost },
   { name: `${registry}/nautilus:1.7`, changes: webServer('/www/nautilus'), from: busybox },
   { name: `${registry}/kitten:1.7`, changes: webServer('/www/kitten'), from: busybox },
@@ -169,6 +187,8 @@ export async function makeSuiteImages(programs: Programs, say: (line: string) =>
     programs.nnp,
     programs.consumer,
     programs.consumeCpu,
+    programs.sampleApiServer,
+    insideEtcd,
   ])
     content.update(await readFile(file));
   const version = content.digest('hex').slice(0, 16);

@@ -4,17 +4,17 @@ import { moduleFile } from '../../kubernetes-suite/module-file.ts';
 import { help, optionsOf } from '../../kubernetes-suite/options.ts';
 
 test('no arguments select all tests on one node, six at a time', () => {
-  const { pattern, nodes, procs, again, failed, all, writeDoc, kubeconfig } = optionsOf([]);
+  const { pattern, nodes, procs, again, failed, writeDoc, kubeconfig } = optionsOf([]);
   assert.deepEqual(
-    [pattern, nodes, procs, again, failed, all, writeDoc, kubeconfig],
-    [undefined, 1, 6, false, false, false, false, undefined],
+    [pattern, nodes, procs, again, failed, writeDoc, kubeconfig],
+    [undefined, 1, 6, false, false, false, undefined],
   );
 });
 
 test('each flag of the help page is accepted', () => {
   const values: Record<string, string[]> = { nodes: ['2'], procs: ['3'], kubeconfig: ['/x'] };
   const flags = [...help.matchAll(/^ {2,6}(?:-h, )?--([a-z-]+)/gm)].map(([, flag]) => flag ?? '');
-  assert.equal(flags.length, 9);
+  assert.equal(flags.length, 8);
   for (const flag of flags)
     assert.doesNotThrow(() => optionsOf([`--${flag}`, ...(values[flag] ?? []), 'a']), flag);
 });

@@ -12,7 +12,7 @@ const names = [
   '[sig-b] three',
   '[sig-b] four',
   '[sig-b] five',
-  '[sig-api-machinery] Aggregator six',
+  '[sig-apps] Daemon set [Serial] should rollback without unnecessary restarts',
 ];
 const record = (name: string, state: Recorded['state'], message = ''): [string, Recorded] => [
   name,
@@ -28,7 +28,7 @@ const results = new Map([
 test('tests are counted by area; skipped tests and tests without a result did not run', () => {
   assert.deepEqual(counts(names, results), [
     { area: 'sig-a', passed: 1, failed: 1, notRun: 0 },
-    { area: 'sig-api-machinery', passed: 0, failed: 0, notRun: 1 },
+    { area: 'sig-apps', passed: 0, failed: 0, notRun: 1 },
     { area: 'sig-b', passed: 0, failed: 1, notRun: 2 },
     { area: 'all', passed: 1, failed: 2, notRun: 3 },
   ]);
@@ -84,7 +84,7 @@ test('the page has the numbers, and names every test that did not pass with its 
   for (const [name, reason] of [
     ['four', 'The suite itself skips them'],
     ['five', 'No result yet'],
-    ['Aggregator six', 'Other API servers are not asked'],
+    ['rollback without', 'Asks for two nodes'],
   ] as const)
     assert.ok(notRun.indexOf(reason) >= 0 && notRun.indexOf(name) > notRun.indexOf(reason), name);
   assert.ok(!page.includes('works'), 'what passed is counted, not named');
