@@ -54,8 +54,8 @@ export function isForged(headers: Fields, host: string): boolean {
 
 /**
  * Returns true for the request of a browser, even without Sec-Fetch-Site, which Chrome does not send for
- * WebSockets. Every browser sends the languages of its user and begins its User-Agent as Netscape did; no page
- * can change either of them in a WebSocket or a form.
+ * WebSockets. Every browser sends the languages of its user and begins its User-Agent as Netscape did; no
+ * page can change either of them in a WebSocket or a form.
  */
 const isOfBrowser = (headers: Fields): boolean =>
   headers.has('sec-fetch-site') ||
