@@ -46,7 +46,7 @@ export interface ForwardAnswer {
   /** At least one, each with a weight above 0. */
   readonly shares: readonly Share[];
   readonly mirrors: readonly Mirror[];
-  /** Protocol of the backends; default HTTP/1.1. GRPC: HTTP/2 without TLS, and streams of any length. */
+  /** Protocol of the backends; default HTTP/1.1. GRPC: HTTP/2, and streams of any length. */
   readonly protocol?: 'GRPC';
   /** Replaces the Host header. */
   readonly host?: string;
@@ -56,11 +56,21 @@ export interface ForwardAnswer {
   readonly cors?: Cors;
 }
 
+/** TLS to backends, whose certificates are checked. */
+export interface BackendTls {
+  /** Name that is sent to the backend, and that its certificate must have. */
+  readonly name: string;
+  /** Name of the file with the authorities, among the certificates of the server. */
+  readonly authorities: string;
+}
+
 /** A part of the requests, by weight. */
 export interface Share {
   readonly weight: number;
   /** Addresses such as `10.96.0.20:80`; none: the share is answered with `status`. */
   readonly backends: readonly string[];
+  /** Undefined: without TLS. */
+  readonly tls?: BackendTls;
   readonly status: number;
   readonly requestHeaders: HeaderChanges;
   readonly responseHeaders: HeaderChanges;
@@ -69,6 +79,8 @@ export interface Share {
 /** A copy of requests whose answer is dropped. */
 export interface Mirror {
   readonly backends: readonly string[];
+  /** Undefined: without TLS. */
+  readonly tls?: BackendTls;
   /** Part of the requests, from 0 to 1. */
   readonly fraction: number;
 }

@@ -2,6 +2,7 @@
 import { parseDuration } from '../../../../base/time.ts';
 import type {
   Answer,
+  BackendTls,
   ForwardAnswer,
   HeaderChanges,
   Mirror,
@@ -20,7 +21,9 @@ import type {
 } from '../../api/route-types.ts';
 
 /** Addresses of a backend, or the problem with its reference. */
-export type Backends = readonly string[] | { readonly message: string };
+export type Backends =
+  | { readonly addresses: readonly string[]; readonly tls?: BackendTls }
+  | { readonly message: string };
 
 export interface AnswerFacts {
   readonly backendsOf: (ref: BackendObjectReference) => Backends;
@@ -108,7 +111,7 @@ function sharesOf(
     return [
       {
         weight,
-        backends: isProblem(found) ? [] : found,
+        ...(isProblem(found) ? { backends: [] } : reachedBy(found)),
         status: isProblem(found) ? 500 : 503,
         requestHeaders: headersOf(all, 'requestHeaderModifier'),
         responseHeaders: headersOf(all, 'responseHeaderModifier'),
@@ -116,6 +119,11 @@ function sharesOf(
     ];
   });
 }
+
+const reachedBy = ({ addresses, tls }: Exclude<Backends, { readonly message: string }>) => ({
+  backends: addresses,
+  ...(tls && { tls }),
+});
 
 /** Returns the changes of all filters of a kind, in their order. */
 function headersOf(
@@ -134,8 +142,8 @@ function mirrorsOf(filters: readonly HttpRouteFilter[], { backendsOf }: AnswerFa
   return filters.flatMap(({ requestMirror }): Mirror[] => {
     if (!requestMirror) return [];
     const found = backendsOf(requestMirror.backendRef);
-    if (isProblem(found) || found.length === 0) return [];
-    return [{ backends: found, fraction: fractionOf(requestMirror) }];
+    if (isProblem(found) || found.addresses.length === 0) return [];
+    return [{ ...reachedBy(found), fraction: fractionOf(requestMirror) }];
   });
 }
 
