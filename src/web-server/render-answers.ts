@@ -1,8 +1,8 @@
 /** The bodies of locations that answer requests of a rule. Pure. */
 import { quoted, quotedLiteral } from './quote.ts';
 import { encoded } from './render-conditions.ts';
+import { crossOriginLines } from './render-cross-origin.ts';
 import { type Module, requestLines, responseLines } from './render-headers.ts';
-import { corsLines } from './render-policy.ts';
 import type { BackendTls, ForwardAnswer, Mirror, PathChange, RedirectAnswer, Share } from './rule.ts';
 import { checkedFile, checkedHost, type Upstreams } from './upstreams.ts';
 import type { Variables } from './variables.ts';
@@ -33,16 +33,17 @@ export function redirectBody(answer: RedirectAnswer, { variables }: AnswerFacts)
 /** Returns the location's body for one share of an answer. */
 export function shareBody(answer: ForwardAnswer, share: Share, facts: AnswerFacts): readonly string[] {
   const { upstreams, variables } = facts;
-  if (share.backends.length === 0)
-    return [...responseLines('proxy', share.responseHeaders), ...statusBody(share.status)];
+  const crossOrigin = answer.crossOrigin ? crossOriginLines(answer.crossOrigin, variables) : [];
+  const headers = responseLines('proxy', share.responseHeaders, crossOrigin.length > 0);
+  if (share.backends.length === 0) return [...crossOrigin, ...headers, ...statusBody(share.status)];
   if (answer.protocol === 'GRPC') return grpcBody(share, facts);
   const upstream = upstreams.nameOf(share, share.tls);
   const path = answer.path === undefined ? '' : `${pathVariable(answer.path, variables)}$is_args$args`;
   return [
-    ...(answer.cors ? corsLines(answer.cors) : []),
+    ...crossOrigin,
     ...timeoutLines(answer.timeoutMs),
     ...requestLines('proxy', share.requestHeaders, answer.host, variables),
-    ...responseLines('proxy', share.responseHeaders, answer.cors !== undefined),
+    ...headers,
     ...tlsLines('proxy', share.tls, facts),
     `proxy_pass ${share.tls ? 'https' : 'http'}://${upstream}${path};`,
   ];

@@ -2,7 +2,7 @@
  * Rules of a site that choose by more than the path: methods, headers and parameters of the query. Pure data;
  * render-rules.ts renders the configuration. Names of headers have only letters, digits and `-`.
  */
-import type { Cors, Match } from './match.ts';
+import type { Match } from './match.ts';
 
 /**
  * The first rule of a site whose path and conditions match the request answers. Regex: the pattern matches
@@ -53,7 +53,21 @@ export interface ForwardAnswer {
   readonly path?: PathChange;
   /** Maximum time in milliseconds without data from a backend; 0: no limit. */
   readonly timeoutMs?: number;
-  readonly cors?: Cors;
+  /** Undefined: answers of the backend are passed on as they are. */
+  readonly crossOrigin?: CrossOrigin;
+}
+
+/** What scripts of other origins may do. In each list '*' alone stands for everything. */
+export interface CrossOrigin {
+  /** Origins such as `https://shop.example` and `https://*.example:8443`. */
+  readonly origins: readonly string[];
+  readonly methods: readonly string[];
+  /** Headers of requests. */
+  readonly headers: readonly string[];
+  /** Headers of answers that scripts may read. */
+  readonly exposed: readonly string[];
+  readonly allowsCredentials: boolean;
+  readonly maxAgeSeconds: number;
 }
 
 /** TLS to backends, whose certificates are checked. */

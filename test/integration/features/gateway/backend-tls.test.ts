@@ -131,7 +131,7 @@ describe('backends with a BackendTLSPolicy under nginx', () => {
     });
     plain = createServer((socket) => {
       socket.on('error', () => undefined);
-      socket.once('data', (chunk) => {
+      socket.once('data', (chunk: Buffer) => {
         bytes.push(chunk);
         socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nplain');
       });

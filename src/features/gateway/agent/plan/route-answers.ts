@@ -3,6 +3,7 @@ import { parseDuration } from '../../../../base/time.ts';
 import type {
   Answer,
   BackendTls,
+  CrossOrigin,
   ForwardAnswer,
   HeaderChanges,
   Mirror,
@@ -14,6 +15,7 @@ import type { Listen } from '../../../../web-server/site.ts';
 import { withoutSlash } from '../../../ingress/api/plain-path.ts';
 import type {
   BackendObjectReference,
+  CorsFilter,
   GrpcRouteRule,
   HttpRouteFilter,
   HttpRouteRule,
@@ -54,13 +56,27 @@ export function answerOf(rule: HttpRouteRule, prefix: string, facts: AnswerFacts
   const rewrite = filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite;
   const path = pathChange(rewrite?.path, prefix);
   const timeoutMs = timeoutOf(rule);
+  const cors = filters.find((filter) => filter.cors)?.cors;
   return {
     ...{ type: 'forward', shares, mirrors: mirrorsOf(filters, facts) },
     ...(rewrite?.hostname && { host: rewrite.hostname.toLowerCase() }),
     ...(path && { path }),
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(cors && { crossOrigin: crossOriginOf(cors) }),
   } satisfies ForwardAnswer;
 }
+
+/** Scripts may ask again after five seconds unless the filter has another time. */
+const defaultMaxAgeSeconds = 5;
+
+const crossOriginOf = (cors: CorsFilter): CrossOrigin => ({
+  origins: cors.allowOrigins ?? [],
+  methods: cors.allowMethods ?? [],
+  headers: cors.allowHeaders ?? [],
+  exposed: cors.exposeHeaders ?? [],
+  allowsCredentials: cors.allowCredentials ?? false,
+  maxAgeSeconds: cors.maxAge ?? defaultMaxAgeSeconds,
+});
 
 const wellKnown = { http: 80, https: 443 } as const;
 
