@@ -8,8 +8,8 @@ const responseHeaders = [
 ].map((name) => `Access-Control-${name}`);
 
 /**
- * Returns the lines that answer preflight requests, and that add the headers to other answers. The headers are
- * sent only to origins that are allowed; those of the backend are dropped, since a browser rejects two.
+ * Returns the lines that answer preflight requests, and that add the headers to other answers. Only allowed
+ * origins get the headers; those of the backend are dropped, since a browser rejects two.
  */
 export function crossOriginLines(rule: CrossOrigin, variables: Variables): readonly string[] {
   const { methods, headers, exposed, allowsCredentials, maxAgeSeconds } = rule;

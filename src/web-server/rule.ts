@@ -57,7 +57,7 @@ export interface ForwardAnswer {
   readonly crossOrigin?: CrossOrigin;
 }
 
-/** What scripts of other origins may do. In each list '*' alone stands for everything. */
+/** Rights of scripts of other origins. In each list '*' alone stands for everything. */
 export interface CrossOrigin {
   /** Origins such as `https://shop.example` and `https://*.example:8443`. */
   readonly origins: readonly string[];

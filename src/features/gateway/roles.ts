@@ -1,6 +1,6 @@
 /**
- * Roles for the Gateway API: editors of a namespace may write routes, policies and grants there. Gateways open ports of
- * all nodes, so editors may only read them.
+ * Roles for the Gateway API: editors of a namespace may write routes, policies and grants there. Gateways
+ * open ports of all nodes, so editors may only read them.
  */
 import { read, write } from '../../api/rbac/v1/rule-rows.ts';
 import type { FeatureRoles } from '../../kube-apiserver/rbac/bootstrap/feature-roles.ts';

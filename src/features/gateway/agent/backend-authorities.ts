@@ -42,7 +42,7 @@ export class BackendAuthorities {
     this.#options = options;
   }
 
-  /** Resolves to the connections for these policies, which are the only ones that are watched from then on. */
+  /** Resolves to the connections for these policies; only their ConfigMaps are watched from then on. */
   async read(policies: readonly BackendTlsPolicy[]): Promise<BackendConnections> {
     const { configMaps, systemAuthorities, clock } = this.#options;
     configMaps.watch(namedConfigMaps(policies.toSorted(byAge)));

@@ -27,7 +27,7 @@ export interface ServingFacts {
   readonly grants: readonly ReferenceGrant[];
   /** Returns the labels of a namespace; undefined if it does not exist. */
   readonly labelsOf: (namespace: string) => Readonly<Record<string, string>> | undefined;
-  /** Returns true if a BackendTLSPolicy names the port of the Service that a reference of the route leads to. */
+  /** Returns true if a BackendTLSPolicy names the port to which a reference of the route leads. */
   readonly isSecuredRef: (route: Route, ref: BackendObjectReference) => boolean;
   /** Returns why the Secret, as NAMESPACE/NAME, is not usable as a certificate; undefined if it is. */
   readonly certificateProblem: (secret: string) => string | undefined;

@@ -59,7 +59,7 @@ describe('the BackendTLSPolicy of a port', () => {
     assert.equal(nameOf(policies, 80), 'whole');
   });
 
-  it('is none of another Service, another namespace or another kind', () => {
+  it('never has a target of another Service, namespace or kind', () => {
     const elsewhere = makePolicy('c', 'web');
     const policies = [
       makePolicy('a', 'api'),
@@ -71,7 +71,7 @@ describe('the BackendTLSPolicy of a port', () => {
   });
 });
 
-describe('a BackendTLSPolicy that cannot be served', () => {
+describe('the reason why a BackendTLSPolicy is not served', () => {
   const reasonOf = (policy: BackendTlsPolicy) => {
     const authorities = authoritiesOf(policy, (key) => (key === 'shop/ca' ? undefined : 'does not exist'));
     const problem = unservedReason(policy, authorities);
@@ -82,7 +82,7 @@ describe('a BackendTLSPolicy that cannot be served', () => {
     subjectAltNames,
   });
 
-  it('is none with authorities that can be read, or with those of the system', () => {
+  it('is absent with authorities that can be read, and with those of the system', () => {
     const validations = [
       {},
       { caCertificateRefs: [{ ...ca, name: 'none' }, ca] },
@@ -116,11 +116,11 @@ describe('a BackendTLSPolicy that cannot be served', () => {
     ['a URI', withNames({ type: 'URI', uri: 'spiffe://a/b' }), /subjectAltNames\[0\]: only the Hostname web/],
     ['another name', withNames({ type: 'Hostname', hostname: 'b.test' }), /subjectAltNames\[0\]: only the/],
   ] as const)
-    it(`is one with ${what}`, () => {
+    it(`names the field with ${what}`, () => {
       assert.match(reasonOf(makePolicy('a', 'web', { validation })) ?? 'served', pattern);
     });
 
-  it('is one with an option, because it could ask for more than is done', () => {
+  it('names an option, because it could ask for more than is done', () => {
     const policy = makePolicy('a', 'web', { spec: { options: { 'x.test/min': '1.3' } } });
     assert.equal(reasonOf(policy), 'Invalid: spec.options: x.test/min is not supported');
   });
