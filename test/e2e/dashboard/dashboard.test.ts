@@ -13,6 +13,7 @@ import { interruptionSteps } from './interruption-steps.ts';
 import { objectSteps } from './object-steps.ts';
 import { pageSteps } from './page-steps.ts';
 import { searchSteps } from './search-steps.ts';
+import { severalSteps } from './several-steps.ts';
 import type { Step } from './step.ts';
 import { tableSteps } from './table-steps.ts';
 import { workSteps } from './work-steps.ts';
@@ -22,6 +23,7 @@ import { populate, type World } from './world.ts';
 const steps: readonly Step[] = [
   ...accessSteps,
   ...tableSteps,
+  ...severalSteps,
   ...searchSteps,
   ...pageSteps,
   ...workSteps,

@@ -1,0 +1,18 @@
+/** An action on several objects of one kind, which the table of the kind offers for the selected rows. */
+import type { KubeObject } from '../../../../apimachinery/meta.ts';
+import type { ApiKind } from '../../cluster/plan/discovery.ts';
+
+/** The place of an object; without a name, any object of the namespace. */
+export interface Place {
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+export interface SeveralAction {
+  readonly title: string;
+  readonly isDangerous?: boolean;
+  /** Returns whether the kind has the action and the user may use it on the object. */
+  applies(kind: ApiKind, place: Place): boolean;
+  /** Opens the dialog of the action. Objects have at least their metadata. */
+  run(kind: ApiKind, objects: readonly KubeObject[]): void;
+}
