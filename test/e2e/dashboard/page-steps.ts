@@ -40,7 +40,7 @@ export const pageSteps: readonly Step[] = [
     async run({ browser, cluster, tokens }) {
       const page = await browser.signIn(tokens.admin, 'topology');
       const picture = page.getByRole('region', { name: 'Topology' });
-      for (const name of [/front/, /edge/, /side-door/, /^web.*ready/, new RegExp(cluster.nodeName)])
+      for (const name of [/front/, /edge/, /side-door/, /calls/, /^web.*ready/, new RegExp(cluster.nodeName)])
         await picture.getByRole('link', { name }).first().waitFor();
       await looksWell(browser, page, 'topology');
       await picture.getByRole('link', { name: /side-door/ }).click();
