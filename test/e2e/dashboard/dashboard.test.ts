@@ -9,6 +9,7 @@ import { Host } from '../harness/host.ts';
 import { helloImage } from '../harness/images.ts';
 import { accessSteps } from './access-steps.ts';
 import { editorSteps } from './editor-steps.ts';
+import { fileSteps } from './file-steps.ts';
 import { interruptionSteps } from './interruption-steps.ts';
 import { objectSteps } from './object-steps.ts';
 import { pageSteps } from './page-steps.ts';
@@ -27,6 +28,7 @@ const steps: readonly Step[] = [
   ...searchSteps,
   ...pageSteps,
   ...workSteps,
+  ...fileSteps,
   ...objectSteps,
   ...editorSteps,
   ...interruptionSteps,

@@ -138,7 +138,7 @@ const Outcomes = ({ objects, outcomes, isAsking }: OutcomesProps) => (
             <span>
               {metadata.name}
               {metadata.namespace !== undefined && <span class="faint"> in {metadata.namespace}</span>}
-              {'text' in outcome && <span class="faint"> {outcome.text}</span>}
+              {'text' in outcome && <span class="faint">: {outcome.text}</span>}
             </span>
           </li>
         );
