@@ -1,4 +1,4 @@
-/** What is deleted with objects, as a dialog shows it before their deletion. */
+/** Objects that are deleted with others, as a dialog shows them before the deletion. */
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
 import { ownedOf } from '../cluster/plan/owner-tree.ts';

@@ -7,7 +7,7 @@ import { containersOf } from '../../../why/pod-facts.ts';
 import type { TabProps } from './tab.ts';
 
 interface Props extends Pick<TabProps, 'object'> {
-  /** What is shown of the chosen container. */
+  /** Returns the content for the chosen container. */
   readonly children: (container: string) => ComponentChildren;
 }
 
@@ -23,7 +23,7 @@ export function ContainerChoice({ object, children }: Props) {
   return (
     <>
       {containers.length > 1 && (
-        <label class="scope">
+        <label class="scope container-choice">
           Container
           <select
             value={container}

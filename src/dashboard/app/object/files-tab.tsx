@@ -54,8 +54,8 @@ function Copies({ place }: { readonly place: ContainerPlace }) {
   };
   const isBusy = state.value.phase === 'copies';
   return (
-    <div class="stack">
-      <div class="columns">
+    <div class="copies">
+      <div class="sides">
         <Download start={start} isBusy={isBusy} />
         <Upload start={start} isBusy={isBusy} />
       </div>

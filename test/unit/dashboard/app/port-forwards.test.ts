@@ -51,7 +51,7 @@ describe('commands that forward ports', () => {
     assert.equal(addressOf({ port: 5432 }), undefined);
   });
 
-  it('are left out for ports that are none, and for objects without ports', () => {
+  it('leave out invalid ports, and are absent for objects without ports', () => {
     const ports = [{ port: 0 }, { port: '80; rm' }, {}, { port: 70000 }];
     assert.deepEqual(portForwards('Service', service(...ports)), []);
     assert.deepEqual(portForwards('Pod', { metadata: { name: 'x', namespace: 'y' } }), []);

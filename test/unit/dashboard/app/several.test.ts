@@ -26,7 +26,7 @@ async function outcomesOf(
 }
 
 describe('an action on several objects', () => {
-  it('goes on after failures, and reports the result of each object', async () => {
+  it('continues after failures, and reports the result of each object', async () => {
     const outcomes = await outcomesOf(async (name) => {
       if (name === 'pod-0' || name === 'pod-5') throw new Error(`${name} is forbidden`);
       return 'is deleted';

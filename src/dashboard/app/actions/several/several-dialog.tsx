@@ -31,7 +31,7 @@ interface Props {
   readonly check?: () => string | undefined;
   /** Acts on one object, and resolves to what was done. */
   readonly work: (object: KubeObject) => Promise<string>;
-  /** What the dialog asks. */
+  /** Questions of the dialog, above the objects. */
   readonly children?: ComponentChildren;
 }
 
