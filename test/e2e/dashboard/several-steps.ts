@@ -154,6 +154,34 @@ export const severalSteps: readonly Step[] = [
     },
   },
   {
+    name: 'objects of a namespace that the user may not change are named and stay, and the others are deleted',
+    async run({ browser, cluster }) {
+      const { kubectl } = cluster;
+      const subjects = [{ kind: 'ServiceAccount', name: 'mixed', namespace }];
+      const role = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name });
+      const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', subjects };
+      await apply(cluster, [
+        { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'mixed', namespace } },
+        { ...rbac, kind: 'ClusterRoleBinding', metadata: { name: 'mixed' }, roleRef: role('view') },
+        { ...rbac, kind: 'RoleBinding', metadata: { name: 'mixed', namespace }, roleRef: role('edit') },
+        configMap('mixed-own'),
+        { ...configMap('mixed-other'), metadata: { name: 'mixed-other', namespace: 'shop' } },
+      ]);
+      const token = (await kubectl('create', 'token', 'mixed', '-n', namespace)).trim();
+      const page = await browser.signIn(token, 'k/configmaps?q=name:mixed-');
+      await page.getByLabel('Select all rows that are shown').click();
+      await bar(page).getByRole('button', { name: 'Delete' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Delete 1 ConfigMap' });
+      await dialog.getByText('Not in your rights, so left as they are: mixed-other.').waitFor();
+      await dialog.getByRole('button', { name: 'Delete' }).click();
+      await dialog.getByText('1 done', { exact: true }).waitFor();
+      assert.equal((await kubectl.attempt(['get', 'configmap', 'mixed-own', '-n', namespace])).code, 1);
+      await kubectl('delete', 'configmap', 'mixed-other', '-n', 'shop');
+      await kubectl('delete', 'clusterrolebinding', 'mixed');
+      await page.context().close();
+    },
+  },
+  {
     name: 'a user who may change nothing cannot select rows',
     async run({ browser, cluster: { kubectl }, tokens }) {
       const page = await browser.signIn(tokens.viewer, 'k/pods');

@@ -51,7 +51,7 @@ export function KindTable({ kind, namespace }: Props) {
         </p>
       )}
       {picking && pickedRows.length > 0 && (
-        <PickedBar kind={kind} rows={pickedRows.map(({ row }) => row)} hidden={hidden} clear={clear} />
+        <PickedBar kind={kind} rows={pickedRows} hidden={hidden} clear={clear} />
       )}
       {!refused && <Rows kind={kind} isSynced={synced} picking={picking} {...selected} />}
     </div>

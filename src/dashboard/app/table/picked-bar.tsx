@@ -1,7 +1,10 @@
 /** The bar above a table with the number of selected rows and the actions on them. */
+import { useMemo } from 'preact/hooks';
 import { actionsOnSeveral } from '../actions/several/index.ts';
+import { rulesVersion } from '../cluster/access.ts';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
 import type { TableRow } from '../cluster/plan/table-rows.ts';
+import { orNotify } from '../shell/dialog.tsx';
 
 interface Props {
   readonly kind: ApiKind;
@@ -12,10 +15,8 @@ interface Props {
 }
 
 export function PickedBar({ kind, rows, hidden, clear }: Props) {
-  const actions = actionsOnSeveral(
-    kind,
-    rows.map(({ metadata }) => metadata),
-  );
+  const places = useMemo(() => rows.map(({ metadata }) => metadata), [rows]);
+  const actions = useMemo(() => actionsOnSeveral(kind, places), [kind, places, rulesVersion.value]);
   return (
     <section class="picked-bar" aria-label="Actions on the selected rows">
       <span role="status">
@@ -27,7 +28,7 @@ export function PickedBar({ kind, rows, hidden, clear }: Props) {
           key={action.title}
           type="button"
           class={action.isDangerous ? 'danger' : undefined}
-          onClick={() => action.run(kind, rows)}
+          onClick={() => void orNotify(() => action.run(kind, rows))}
         >
           {action.title}
         </button>

@@ -46,7 +46,8 @@ export function usePicked(
     },
   };
   const pickedRows = useMemo(
-    () => (picked.uids.size === 0 ? [] : all.filter((row) => picked.uids.has(uidOf(row)))),
+    () =>
+      picked.uids.size === 0 ? [] : all.filter((row) => picked.uids.has(uidOf(row))).map(({ row }) => row),
     [picked, all],
   );
   const hidden = pickedRows.length - order.filter((uid) => picked.uids.has(uid)).length;

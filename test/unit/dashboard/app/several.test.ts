@@ -8,6 +8,7 @@ import {
   type Outcome,
 } from '../../../../src/dashboard/app/actions/plan/each-of-several.ts';
 import { labelChanges, labelChangesText } from '../../../../src/dashboard/app/actions/plan/label-changes.ts';
+import { namespacesOf, reviewedPlaces } from '../../../../src/dashboard/app/actions/plan/reviewed-places.ts';
 
 const names = Array.from({ length: 9 }, (_, index) => `pod-${index}`);
 
@@ -98,4 +99,22 @@ describe('changes of labels', () => {
       assert.ok(typeof changes === 'string');
       assert.match(changes, reason);
     });
+});
+
+describe('rights on several objects', () => {
+  const places = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ namespace: `team-${index % 25}`, name: `pod-${index}` }));
+
+  it('are asked for in each of the namespaces', () => {
+    const few = [...places(20), ...places(20), { name: 'node-1' }];
+    assert.equal(reviewedPlaces(few), few);
+    assert.equal(namespacesOf(few).length, 20);
+  });
+
+  it('are those in all namespaces if there are too many of them', () => {
+    const many = [...places(21), {}];
+    const reviewed = reviewedPlaces(many);
+    assert.deepEqual(namespacesOf(reviewed), []);
+    assert.deepEqual([reviewed.length, reviewed[20], reviewed[21]], [22, { name: 'pod-20' }, {}]);
+  });
 });

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { KubeObject } from '../../../../apimachinery/meta.ts';
 import { errorMessage } from '../../../../base/log.ts';
+import { rulesKnown } from '../../cluster/access.ts';
 import type { ApiKind } from '../../cluster/plan/discovery.ts';
 import { DialogEnd, openDialog } from '../../shell/dialog.tsx';
 import { scrollable } from '../../shell/scrollable.ts';
@@ -14,6 +15,7 @@ import {
   mostUrgentFirst,
   type Outcome,
 } from '../plan/each-of-several.ts';
+import { namespacesOf, reviewedPlaces } from '../plan/reviewed-places.ts';
 import type { SeveralAction } from './several-action.ts';
 
 interface Props {
@@ -40,15 +42,21 @@ export type SeveralDialogProps = Pick<Props, 'kind' | 'objects' | 'refused' | 'c
 /** Maximum number of objects that are listed; the others are counted. */
 const maxListed = 200;
 
-/** Opens the dialog of an action for the objects among the selected ones that the user may change. */
-export function openSeveral(
+/**
+ * Opens the dialog of an action for the objects among the selected ones that the user may change, once the
+ * rights in their namespaces are known.
+ */
+export async function openSeveral(
   action: SeveralAction,
   kind: ApiKind,
   selected: readonly KubeObject[],
   content: (props: SeveralDialogProps) => ComponentChildren,
-): void {
-  const objects = selected.filter(({ metadata }) => action.applies(kind, metadata));
-  const refused = selected.filter((object) => !objects.includes(object));
+): Promise<void> {
+  const places = reviewedPlaces(selected.map(({ metadata }) => metadata));
+  await rulesKnown(namespacesOf(places));
+  const isAllowed = places.map((place) => action.applies(kind, place));
+  const objects = selected.filter((_, index) => isAllowed[index]);
+  const refused = selected.filter((_, index) => !isAllowed[index]);
   openDialog({
     title: `${action.title} ${countOf(kind, objects.length)}`,
     content: ({ close }) => <>{content({ kind, objects, refused, close })}</>,
