@@ -105,7 +105,7 @@ describe('rights on several objects', () => {
   const places = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ namespace: `team-${index % 25}`, name: `pod-${index}` }));
 
-  it('are asked for in each of the namespaces', () => {
+  it('are requested for each of the namespaces', () => {
     const few = [...places(20), ...places(20), { name: 'node-1' }];
     assert.equal(reviewedPlaces(few), few);
     assert.equal(namespacesOf(few).length, 20);
