@@ -24,6 +24,10 @@ import {
   extensionAuthenticationRights,
 } from './certificates/extension-authentication.ts';
 import { rootCaPublisher, rootCaPublisherRights } from './certificates/root-ca-publisher.ts';
+import {
+  servingTrustBundlePublisher,
+  servingTrustBundleRights,
+} from './certificates/serving-trust-bundle.ts';
 import { tokenCleaner, tokenCleanerRights } from './certificates/token-cleaner.ts';
 import { definitionCleanup, definitionCleanupRights } from './custom-resources/definition-cleanup.ts';
 import { definitionNames, definitionNamesRights } from './custom-resources/definition-names.ts';
@@ -236,6 +240,11 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     account: 'root-ca-cert-publisher',
     rights: rootCaPublisherRights,
     controller: (options) => rootCaPublisher(options.certificates.authority),
+  },
+  {
+    account: 'kube-apiserver-serving-clustertrustbundle-publisher',
+    rights: servingTrustBundleRights,
+    controller: (options) => servingTrustBundlePublisher(options.certificates.authority),
   },
   {
     account: 'persistent-volume-binder',

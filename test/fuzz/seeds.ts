@@ -3,8 +3,10 @@
  * every broken object.
  */
 import { makeKey, makeRequest } from '../../src/pki/new-request.ts';
+import { testAuthority } from '../fixtures/certificates.ts';
 
 const pem = await makeRequest(await makeKey(), { commonName: 'a' });
+const { certificate: authority } = await testAuthority();
 const request = Buffer.from(pem).toString('base64');
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
 const selector = { matchLabels: { a: 'b' } };
@@ -99,6 +101,7 @@ export const seeds: Record<string, object> = {
   },
   'node.k8s.io/RuntimeClass': { handler: 'a' },
   'autoscaling/HorizontalPodAutoscaler': hpa,
+  'certificates.k8s.io/ClusterTrustBundle': { spec: { trustBundle: authority } },
   'certificates.k8s.io/CertificateSigningRequest': {
     spec: { request, signerName: 'a.b/c', usages: ['client auth'] },
   },

@@ -31,6 +31,7 @@ const layouts: Readonly<Record<string, string>> = {
   endpointslices: 'Name|AddressType|Ports|Endpoints|Age',
   leases: 'Name|Holder|Age',
   certificatesigningrequests: 'Name|Age|SignerName|Requestor|RequestedDuration|Condition',
+  clustertrustbundles: 'Name|SignerName',
   roles: 'Name|Created At',
   clusterroles: 'Name|Created At',
   rolebindings: 'Name|Role|Age|Users*|Groups*|ServiceAccounts*',

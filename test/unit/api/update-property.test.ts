@@ -295,6 +295,7 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
       paths: [{ path: draw.of(undefined, '/', '/a/', '/b//'), serviceName: 'web', servicePort: 80 }],
     },
   }),
+  ClusterTrustBundle: (draw) => ({ spec: { trustBundle: draw.of('x', 'y') } }),
   CertificateSigningRequest: (draw) => ({
     spec: {
       request: 'eA==',

@@ -28,7 +28,7 @@ const map = (name: string, namespace = 'ending', over = {}) => ({
 });
 const heldPod = (name: string) =>
   pod(name, { metadata: { namespace: 'ending', finalizers: ['example.com/hold'] } });
-const secret = (name: string) => ({ ...map(name), kind: 'Secret' as const });
+const secret = (name: string) => ({ ...map(name), kind: 'Secret' as const, type: 'Opaque' });
 const held = (name: string) => map(name, 'ending', { finalizers: ['example.com/hold'] });
 
 let world: ScriptedWorld;
