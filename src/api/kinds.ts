@@ -73,3 +73,4 @@ export { csiNodeResource } from './storage/v1/csi-node.ts';
 export { csiStorageCapacityResource } from './storage/v1/csi-storage-capacity.ts';
 export { storageClassResource } from './storage/v1/storage-class.ts';
 export { volumeAttachmentResource } from './storage/v1/volume-attachment.ts';
+export { volumeAttributesClassResource } from './storage/v1/volume-attributes-class.ts';

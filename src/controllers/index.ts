@@ -53,6 +53,10 @@ import {
 } from './services/endpointslicemirroring.ts';
 import { externalAddressesController, externalAddressesRights } from './services/external-addresses.ts';
 import { loadBalancerController, loadBalancerRights } from './services/load-balancer.ts';
+import {
+  attributesClassProtectionController,
+  attributesClassProtectionRights,
+} from './volumes/attributes-class-protection.ts';
 import { ephemeralVolumeController, ephemeralVolumeRights } from './volumes/ephemeral-volume.ts';
 import { expandController, expandRights } from './volumes/expand.ts';
 import { persistentVolumeBinder, persistentVolumeBinderRights } from './volumes/persistent-volume-binder.ts';
@@ -274,6 +278,11 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     account: 'pv-protection-controller',
     rights: pvProtectionRights,
     controller: () => pvProtectionController,
+  },
+  {
+    account: 'volumeattributesclass-protection-controller',
+    rights: attributesClassProtectionRights,
+    controller: () => attributesClassProtectionController,
   },
   {
     account: 'ephemeral-volume-controller',

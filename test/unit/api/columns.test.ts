@@ -45,6 +45,7 @@ const layouts: Readonly<Record<string, string>> = {
   csinodes: 'Name|Drivers(i)|Age',
   csistoragecapacities: 'Name|StorageClassName|Capacity',
   volumeattachments: 'Name|Attacher|PV|Node|Attached|Age',
+  volumeattributesclasses: 'Name|DriverName|Age',
   flowschemas: 'Name|PriorityLevel|MatchingPrecedence|DistinguisherMethod|Age|MissingPL',
   prioritylevelconfigurations: 'Name|Type|NominalConcurrencyShares|Queues|HandSize|QueueLengthLimit|Age',
   apiservices: 'Name|Service|Available|Age',

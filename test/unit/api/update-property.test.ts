@@ -167,6 +167,7 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
     storageClassName: 'fast',
     nodeTopology: draw.of(undefined, {}, { matchLabels: { a: 'b' } }),
   }),
+  VolumeAttributesClass: () => ({ driverName: 'a/b', parameters: { a: 'b' } }),
   VolumeAttachment: (draw) => ({
     spec: {
       attacher: 'a',
