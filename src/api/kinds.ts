@@ -74,3 +74,4 @@ export { csiStorageCapacityResource } from './storage/v1/csi-storage-capacity.ts
 export { storageClassResource } from './storage/v1/storage-class.ts';
 export { volumeAttachmentResource } from './storage/v1/volume-attachment.ts';
 export { volumeAttributesClassResource } from './storage/v1/volume-attributes-class.ts';
+export { storageVersionMigrationResource } from './storagemigration/v1/storage-version-migration.ts';

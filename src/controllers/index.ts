@@ -36,6 +36,7 @@ import { staleDisruptionController, staleDisruptionRights } from './disruption/s
 import { eventTtl, eventTtlRights } from './garbage/event-ttl.ts';
 import { garbageCollector, garbageCollectorRights } from './garbage/garbage-collector.ts';
 import { podGcController, podGcRights } from './garbage/pod-gc.ts';
+import { storageMigrationController, storageMigrationRights } from './migrations/storage-migration.ts';
 import { namespaceController, namespaceRights } from './namespaces/namespace.ts';
 import { serviceAccountController, serviceAccountRights } from './namespaces/service-account.ts';
 import { tokenSecrets, tokenSecretsRights } from './namespaces/token-secrets.ts';
@@ -278,6 +279,11 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     account: 'pv-protection-controller',
     rights: pvProtectionRights,
     controller: () => pvProtectionController,
+  },
+  {
+    account: 'storage-version-migrator-controller',
+    rights: storageMigrationRights,
+    controller: () => storageMigrationController,
   },
   {
     account: 'volumeattributesclass-protection-controller',

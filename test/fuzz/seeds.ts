@@ -119,6 +119,7 @@ export const seeds: Record<string, object> = {
   'storage.k8s.io/CSIDriver': { spec: {} },
   'storage.k8s.io/CSINode': { spec: { drivers: [{ name: 'a', nodeID: 'b' }] } },
   'storage.k8s.io/CSIStorageCapacity': { storageClassName: 'a', capacity: '1Gi' },
+  'storagemigration.k8s.io/StorageVersionMigration': { spec: { resource: { resource: 'a' } } },
   'storage.k8s.io/VolumeAttributesClass': { driverName: 'a.b/c', parameters: { a: 'b' } },
   'storage.k8s.io/VolumeAttachment': {
     spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } },

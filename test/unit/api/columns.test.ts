@@ -46,6 +46,7 @@ const layouts: Readonly<Record<string, string>> = {
   csistoragecapacities: 'Name|StorageClassName|Capacity',
   volumeattachments: 'Name|Attacher|PV|Node|Attached|Age',
   volumeattributesclasses: 'Name|DriverName|Age',
+  storageversionmigrations: 'Name|Resource|Status',
   flowschemas: 'Name|PriorityLevel|MatchingPrecedence|DistinguisherMethod|Age|MissingPL',
   prioritylevelconfigurations: 'Name|Type|NominalConcurrencyShares|Queues|HandSize|QueueLengthLimit|Age',
   apiservices: 'Name|Service|Available|Age',

@@ -167,6 +167,7 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
     storageClassName: 'fast',
     nodeTopology: draw.of(undefined, {}, { matchLabels: { a: 'b' } }),
   }),
+  StorageVersionMigration: () => ({ spec: { resource: { group: 'a.b', resource: 'cs' } } }),
   VolumeAttributesClass: () => ({ driverName: 'a/b', parameters: { a: 'b' } }),
   VolumeAttachment: (draw) => ({
     spec: {
