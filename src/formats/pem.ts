@@ -37,7 +37,7 @@ function addLine(open: OpenBlock, line: string): void {
   else open.body.push(line.replaceAll(/[ \t\r]/g, ''));
 }
 
-/** Returns the block that ends with the line; none if the line has another label or the content is damaged. */
+/** Returns the block that ends with the line; none for another label or damaged content. */
 function blocksOf({ type, hasHeaders, body }: OpenBlock, lastLine: string): PemBlock[] {
   const bytes = labelIn(lastLine, end) === type ? bytesOf(body.join('')) : undefined;
   return bytes ? [{ type, hasHeaders, bytes }] : [];

@@ -25,7 +25,7 @@ export function linkerFlags(version: string): string {
   return ['-s -w', ...values].join(' ');
 }
 
-/** Returns the folder of the results of a version, relative to dist/conformance; empty for the first version. */
+/** Returns the folder of a version's results in dist/conformance; empty for the first version. */
 export const resultsFolder = (version: string): string => (version === firstVersion ? '' : version);
 
 /** Returns the versions with results, the newest first; `folders` are the names in dist/conformance. */

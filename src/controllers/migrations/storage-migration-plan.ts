@@ -1,4 +1,4 @@
-/** Decisions about StorageVersionMigrations: which one runs, and what its status and a definition show. Pure. */
+/** Decisions about StorageVersionMigrations: order, conditions, and the status of a definition. Pure. */
 import type { CustomResourceDefinition } from '../../api/apiextensions/v1/types.gen.ts';
 import {
   isMigrationOver,

@@ -147,7 +147,7 @@ class StorageMigrationController {
     return undefined;
   }
 
-  /** Writes one object without a change. An object that was changed or deleted meanwhile needs no migration. */
+  /** Writes one object without a change. One that was changed or deleted meanwhile needs no migration. */
   async #writeAnew(kind: ResourceDefinition, { metadata }: KubeObject): Promise<void> {
     const { name, namespace = '', uid, resourceVersion } = metadata;
     const body = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { uid, resourceVersion } };

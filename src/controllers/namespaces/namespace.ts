@@ -178,7 +178,7 @@ class NamespaceController {
     return undefined;
   }
 
-  /** Empties the other kinds only after all pods are gone; returns the results of the kinds that were tried. */
+  /** Empties the other kinds only after all pods are deleted; returns the results of the tried kinds. */
   async #emptyInOrder(
     kinds: readonly ResourceRef[],
     namespace: string,

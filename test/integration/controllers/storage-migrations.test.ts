@@ -1,4 +1,4 @@
-/** StorageVersionMigrations: objects of a custom kind that are stored in an earlier version are written anew. */
+/** StorageVersionMigrations: objects of a custom kind in an earlier version are written anew. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {

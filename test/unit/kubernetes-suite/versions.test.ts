@@ -19,7 +19,7 @@ test('a version is a release, not a pre-release or a path', () => {
   assert.ok(!['1.37', 'v1.37.2', '1.37.0-rc.1', '../1.37.2', '1.37.2\n', '2.0.0', ''].some(isVersion));
 });
 
-test('the results of 1.32.5 stay where they were, those of other versions have a folder of their own', () => {
+test('the results of 1.32.5 have no folder of their own, those of each other version have one', () => {
   assert.equal(resultsFolder('1.32.5'), '');
   assert.equal(resultsFolder('1.37.2'), '1.37.2');
 });

@@ -31,7 +31,7 @@ const validateUpdate = (object: VolumeAttributesClass, old: VolumeAttributesClas
     .filter((field) => !deepEqual(object[field], old[field]))
     .map((field) => forbiddenCause(field, `updates to ${field} are forbidden.`));
 
-/** Returns the names of the classes that a claim wants, has, or is being changed to. */
+/** Returns the names of the classes in a claim: requested, current, and of a change in progress. */
 export function attributesClassesOfClaim({ spec, status }: PersistentVolumeClaim): readonly string[] {
   const names = [
     spec.volumeAttributesClassName,

@@ -1,4 +1,4 @@
-/** Which StorageVersionMigration runs, and what a definition shows of it. */
+/** The StorageVersionMigration that runs, and the status of the definition of its kind. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CustomResourceDefinition } from '../../../../src/api/apiextensions/v1/types.gen.ts';

@@ -82,7 +82,7 @@ describe('a namespace that ends', () => {
     assert.ok(world.all(configMapResource).every(({ metadata }) => metadata.deletionTimestamp));
   });
 
-  it('keeps all other objects until its last pod is gone', async () => {
+  it('keeps all other objects until its last pod is deleted', async () => {
     world.put(namespaceResource, space());
     world.store(configMapResource, map('a'));
     world.store(podResource, heldPod('p'));
