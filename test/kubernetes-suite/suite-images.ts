@@ -57,10 +57,18 @@ async function busyboxRoot(root: string): Promise<void> {
   await write(root, 'etc/nsswitch.conf', 'hosts: files dns\n');
   await write(root, join(apache, 'index.html'), '<h1>It works!</h1>\n');
   await write(root, join(nginx, 'index.html'), 'Welcome to nginx!\n');
-  for (const name of ['nautilus', 'kitten']) {
-    await write(root, `www/${name}/data.json`, `{"image": "${name}.jpg"}\n`);
-    await write(root, `www/${name}/${name}.jpg`, name);
-  }
+}
+
+/**
+ * Busybox with the page of a picture. A test of image volumes looks for `data.json` at the top of the image,
+ * and for the name of the system on which upstream's image is based.
+ */
+async function pictureRoot(root: string, name: string): Promise<void> {
+  await busyboxRoot(root);
+  const data = `{"image": "${name}.jpg"}\n`;
+  for (const path of [`www/${name}/data.json`, 'data.json']) await write(root, path, data);
+  await write(root, `www/${name}/${name}.jpg`, name);
+  await write(root, 'etc/os-release', 'NAME="Alpine Linux"\n');
 }
 
 /**
@@ -157,8 +165,11 @@ const standIns = (programs: Programs): readonly Image[] => [
     },
   },
   ...['jessie-dnsutils', 'glibc-dns-testing'].map((name) => ({ name, changes: [], from: 'agnhost' })),
-  { name: 'nautilus', changes: webServer('/www/nautilus'), from: 'busybox' },
-  { name: 'kitten', changes: webServer('/www/kitten'), from: 'busybox' },
+  ...['nautilus', 'kitten'].map((name) => ({
+    name,
+    changes: webServer(`/www/${name}`),
+    from: (root: string) => pictureRoot(root, name),
+  })),
   { name: 'pause', changes: ['ENTRYPOINT ["/agnhost", "pause"]', 'CMD []'], from: 'agnhost' },
   { name: 'nonroot', changes: ['USER 1234'], from: 'busybox' },
   { name: 'httpd', changes: webServer(apache), from: 'busybox' },
