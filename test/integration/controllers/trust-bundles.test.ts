@@ -87,6 +87,13 @@ describe('trust bundles', () => {
     );
   });
 
+  it('can be read by every node', async () => {
+    await cluster.addNode('n1');
+    const user = { name: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] };
+    const { items } = await cluster.clientOf(user).resource(bundles).list();
+    assert.ok(items.length > 0);
+  });
+
   it('without certificates are rejected, also when they are changed', async () => {
     const api = cluster.client.resource(bundles);
     await assert.rejects(api.create(bundle('plain', 'none')), isInvalid);
