@@ -27,7 +27,7 @@ describe('classes of volume attributes', () => {
     const api = cluster.client.resource(classes);
     const { metadata } = await api.create(draft({ generateName: 'e2e-' }));
     assert.deepEqual(metadata.finalizers, ['kubernetes.io/vac-protection']);
-    await api.patch(metadata.name, undefined, 'strategic', { metadata: { labels: { a: 'patched' } } });
+    await api.patch(metadata.name, '', 'strategic', { metadata: { labels: { a: 'patched' } } });
     const { items } = await api.list({ labelSelector: 'a=patched' });
     assert.equal(items.length, 1);
     await api.delete(metadata.name);

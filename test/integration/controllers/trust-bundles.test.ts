@@ -99,7 +99,7 @@ describe('trust bundles', () => {
     await assert.rejects(api.create(bundle('plain', 'none')), isInvalid);
     const made = await api.create(bundle('plain', authority));
     await assert.rejects(api.update({ ...made, spec: { trustBundle: '' } }), isInvalid);
-    const patched = await api.patch('plain', undefined, 'merge', { spec: { trustBundle: other } });
+    const patched = await api.patch('plain', '', 'merge', { spec: { trustBundle: other } });
     assert.equal(patched.spec.trustBundle, other);
   });
 });

@@ -113,9 +113,10 @@ describe('the node agent on Docker', () => {
       volumes: [{ name: 'trust', projected }],
       containers: [shell('exec sleep 1000', { volumeMounts: [{ name: 'trust', mountPath: '/trust' }] })],
     });
-    await node.waitFor('trusting', ({ status }) =>
-      status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'ContainersNotReady'),
-    );
+    const isUnready = ({ status }: Pod) =>
+      status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'ContainersNotReady') ??
+      false;
+    await node.waitFor('trusting', isUnready);
     const path = '/apis/certificates.k8s.io/v1/clustertrustbundles';
     const created = await node.server.call('POST', path, {
       ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'ClusterTrustBundle' },

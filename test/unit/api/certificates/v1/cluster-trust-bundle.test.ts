@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clusterTrustBundleResource as kind } from '../../../../../src/api/certificates/v1/cluster-trust-bundle.ts';
 import { signerOfBundleName } from '../../../../../src/api/certificates/v1/signer-name.ts';
-import { cells, testCreate, testUpdate } from '../../../../fixtures/kinds.ts';
+import { cells, created, testCreate, testUpdate } from '../../../../fixtures/kinds.ts';
 
 const bundle = {
   apiVersion: 'certificates.k8s.io/v1',
@@ -51,9 +51,10 @@ testUpdate(kind, bundle, [
 ]);
 
 test('the columns of a trust bundle are its name and its signer', () => {
+  const plain = created(kind, { ...bundle, spec: { trustBundle: 'x' } });
   const name = { Name: 'example.com:ca:one' };
-  assert.deepEqual(cells(kind, bundle, 0), { ...name, SignerName: 'example.com/ca' });
-  assert.deepEqual(cells(kind, { ...bundle, spec: { trustBundle: 'x' } }, 0), {
+  assert.deepEqual(cells(kind, created(kind, bundle), 0), { ...name, SignerName: 'example.com/ca' });
+  assert.deepEqual(cells(kind, plain, 0), {
     ...name,
     SignerName: '<none>',
   });
