@@ -1,7 +1,10 @@
 /** Options of bin/conformance. Pure. */
 import { parseArgs } from 'node:util';
+import { isVersion, suiteVersion } from './versions.ts';
 
 export interface Options {
+  /** Version of Kubernetes whose suite is run. */
+  readonly version: string;
   readonly pattern?: RegExp | undefined;
   readonly nodes: number;
   readonly procs: number;
@@ -23,12 +26,13 @@ result is not run again: after Ctrl-C, or when it was killed, the same command g
       --again            run them whether they have a result or not
       --failed           run those that failed
       --others           not the conformance tests: those among all others that REGEX picks, such as '\\[NodeConformance\\]'
+      --version X.Y.Z    the suite of this version of Kubernetes (default ${suiteVersion}); each version has its own results
       --nodes COUNT      nodes of the cluster it makes, 1 or 2 (default 1); each count has its own results
       --procs COUNT      tests at a time (default 6)
       --kubeconfig FILE  use the cluster of that file, and this machine's network; --nodes says how many it has. Its
                          nodes need the images under the suite's names
-      --write-doc        write the results to docs/conformance.md, with those of two nodes and of others where there are some; runs
-                         nothing unless told what
+      --write-doc        write the results to docs/conformance.md, with those of two nodes, of others and of other versions
+                         where there are some; runs nothing unless told what
   -h, --help             this page
 
 Programs are built from Go modules once, into ~/.cache/minik8s-conformance, or where MINIK8S_CONFORMANCE_CACHE says.
@@ -44,6 +48,7 @@ export function optionsOf(args: readonly string[]): Options {
       again: { type: 'boolean' },
       failed: { type: 'boolean' },
       others: { type: 'boolean' },
+      version: { type: 'string' },
       nodes: { type: 'string' },
       procs: { type: 'string' },
       kubeconfig: { type: 'string' },
@@ -59,6 +64,7 @@ export function optionsOf(args: readonly string[]): Options {
   if (others && positionals[0] === undefined && !asked)
     throw new Error('--others takes a REGEX: the others are thousands');
   return {
+    version: release(values.version),
     pattern: positionals[0] === undefined ? undefined : expression(positionals[0]),
     nodes: count('--nodes', values.nodes, 1, 2),
     procs: count('--procs', values.procs, 6, 64),
@@ -69,6 +75,11 @@ export function optionsOf(args: readonly string[]): Options {
     help: asked,
     kubeconfig: values.kubeconfig,
   };
+}
+
+function release(text = suiteVersion): string {
+  if (!isVersion(text)) throw new Error(`--version is a release of Kubernetes such as 1.37.2, not ${text}`);
+  return text;
 }
 
 function expression(text: string): RegExp {

@@ -9,18 +9,17 @@ import { dirname, join } from 'node:path';
 import { systemExec } from '../../src/os/exec.ts';
 import { insideEtcd } from '../fixtures/etcd-binary.ts';
 import { copyProgram, importImage } from '../fixtures/image-root.ts';
+import { imageNames } from './image-names.ts';
 import type { Programs } from './programs.ts';
 
-const registry = 'registry.k8s.io/e2e-test-images';
 const label = 'minik8s.io/content';
 
-const agnhost = `${registry}/agnhost:2.53`;
-const busybox = `${registry}/busybox:1.36.1-1`;
 /** Folder of the pages of the suite's web servers. */
 const apache = '/usr/local/apache2/htdocs';
 const nginx = '/usr/share/nginx/html';
 
 interface Image {
+  /** Name of a stand-in as in manifest.go, later with registry and tag. */
   readonly name: string;
   /** Lines of a Dockerfile. */
   readonly changes: readonly string[];
@@ -58,10 +57,18 @@ async function busyboxRoot(root: string): Promise<void> {
   await write(root, 'etc/nsswitch.conf', 'hosts: files dns\n');
   await write(root, join(apache, 'index.html'), '<h1>It works!</h1>\n');
   await write(root, join(nginx, 'index.html'), 'Welcome to nginx!\n');
-  for (const name of ['nautilus', 'kitten']) {
-    await write(root, `www/${name}/data.json`, `{"image": "${name}.jpg"}\n`);
-    await write(root, `www/${name}/${name}.jpg`, name);
-  }
+}
+
+/**
+ * Busybox with the page of a picture. A test of image volumes looks for `data.json` at the top of the image,
+ * and for the name of the system on which upstream's image is based.
+ */
+async function pictureRoot(root: string, name: string): Promise<void> {
+  await busyboxRoot(root);
+  const data = `{"image": "${name}.jpg"}\n`;
+  for (const path of [`www/${name}/data.json`, 'data.json']) await write(root, path, data);
+  await write(root, `www/${name}/${name}.jpg`, name);
+  await write(root, 'etc/os-release', 'NAME="Alpine Linux"\n');
 }
 
 /**
@@ -112,16 +119,16 @@ const webServer = (folder: string) => [
   `CMD ["httpd", "-f", "-p", "80", "-h", "${folder}"]`,
 ];
 
-/** The images that others are made from come first. */
-const imagesOf = (programs: Programs): readonly Image[] => [
+/** The images that others are made from come first. Images that a version of the suite lacks are not made. */
+const standIns = (programs: Programs): readonly Image[] => [
   {
-    name: agnhost,
+    name: 'agnhost',
     changes: ['EXPOSE 80 8080 8081 9376 5000', 'ENTRYPOINT ["/agnhost"]', 'CMD ["pause"]'],
     from: (root) => agnhostRoot(root, programs),
   },
-  { name: busybox, changes: ['CMD ["sh"]'], from: busyboxRoot },
+  { name: 'busybox', changes: ['CMD ["sh"]'], from: busyboxRoot },
   {
-    name: `${registry}/nonewprivs:1.3`,
+    name: 'nonewprivs',
     changes: ['CMD ["nnp"]'],
     async from(root) {
       await busyboxRoot(root);
@@ -130,7 +137,7 @@ const imagesOf = (programs: Programs): readonly Image[] => [
     },
   },
   {
-    name: `${registry}/resource-consumer:1.13`,
+    name: 'resource-consumer',
     changes: ['EXPOSE 8080', 'ENTRYPOINT ["/consumer"]'],
     async from(root) {
       await busyboxRoot(root);
@@ -141,7 +148,7 @@ const imagesOf = (programs: Programs): readonly Image[] => [
     },
   },
   {
-    name: `${registry}/sample-apiserver:1.29.2`,
+    name: 'sample-apiserver',
     changes: ['ENTRYPOINT ["/sample-apiserver"]'],
     async from(root) {
       await busyboxRoot(root);
@@ -149,7 +156,7 @@ const imagesOf = (programs: Programs): readonly Image[] => [
     },
   },
   {
-    name: 'registry.k8s.io/etcd:3.5.16-0',
+    name: 'etcd',
     changes: ['ENTRYPOINT ["/usr/local/bin/etcd"]'],
     async from(root) {
       await busyboxRoot(root);
@@ -157,26 +164,29 @@ const imagesOf = (programs: Programs): readonly Image[] => [
       await cp(insideEtcd, join(root, 'usr/local/bin/etcd'));
     },
   },
-  { name: `${registry}/jessie-dnsutils:1.7`, changes: [], from: agnhost },
-  { name: `${registry}/nautilus:1.7`, changes: webServer('/www/nautilus'), from: busybox },
-  { name: `${registry}/kitten:1.7`, changes: webServer('/www/kitten'), from: busybox },
-  {
-    name: 'registry.k8s.io/pause:3.10',
-    changes: ['ENTRYPOINT ["/agnhost", "pause"]', 'CMD []'],
-    from: agnhost,
-  },
-  { name: `${registry}/nonroot:1.4`, changes: ['USER 1234'], from: busybox },
-  ...['2.4.38-4', '2.4.39-4'].map((tag) => ({
-    name: `${registry}/httpd:${tag}`,
-    changes: webServer(apache),
-    from: busybox,
+  ...['jessie-dnsutils', 'glibc-dns-testing'].map((name) => ({ name, changes: [], from: 'agnhost' })),
+  ...['nautilus', 'kitten'].map((name) => ({
+    name,
+    changes: webServer(`/www/${name}`),
+    from: (root: string) => pictureRoot(root, name),
   })),
-  ...['1.14-4', '1.15-4'].map((tag) => ({
-    name: `${registry}/nginx:${tag}`,
-    changes: webServer(nginx),
-    from: busybox,
-  })),
+  { name: 'pause', changes: ['ENTRYPOINT ["/agnhost", "pause"]', 'CMD []'], from: 'agnhost' },
+  { name: 'nonroot', changes: ['USER 1234'], from: 'busybox' },
+  { name: 'httpd', changes: webServer(apache), from: 'busybox' },
+  { name: 'nginx', changes: webServer(nginx), from: 'busybox' },
 ];
+
+/** Returns the stand-ins under the full names that this version of the suite gives them. */
+async function imagesOf(programs: Programs): Promise<readonly Image[]> {
+  const names = imageNames(await readFile(programs.imageManifest, 'utf8'));
+  return standIns(programs).flatMap(({ name, changes, from }) =>
+    (names.get(name) ?? []).map((full) => ({
+      name: full,
+      changes,
+      from: typeof from === 'string' ? (names.get(from)?.at(0) ?? from) : from,
+    })),
+  );
+}
 
 /** Makes those that are not there as this file makes them; returns the names of all. */
 export async function makeSuiteImages(programs: Programs, say: (line: string) => void): Promise<string[]> {
@@ -192,7 +202,7 @@ export async function makeSuiteImages(programs: Programs, say: (line: string) =>
   ])
     content.update(await readFile(file));
   const version = content.digest('hex').slice(0, 16);
-  const images = imagesOf(programs);
+  const images = await imagesOf(programs);
   let made = 0;
   for (const image of images) {
     if ((await contentOf(image.name)) === version) continue;

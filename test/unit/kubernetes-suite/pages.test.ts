@@ -108,6 +108,22 @@ test('the page lists results that differed on two nodes, if the tests ran there'
   assert.ok(!pageOf(new Map()).includes('## On two nodes'));
 });
 
+test('the page has a section for each other version with results, with its own counts and lists', () => {
+  const newer = {
+    ...{ suiteVersion: '1.37.2', nodes: 1, names: ['[sig-a] one *works*', '[sig-c] new', '[sig-c] newer'] },
+    results: new Map([record('[sig-a] one *works*', 'passed'), record('[sig-c] new', 'failed', 'x')]),
+  };
+  const main = { suiteVersion: '1.32.5', nodes: 1, names, results };
+  const page = conformanceDoc(main, [newer, { ...newer, suiteVersion: '1.36.3', results: new Map() }]);
+  const [before = '', after = ''] = page.split('## Kubernetes 1.37.2\n');
+  assert.equal(before.trimEnd(), conformanceDoc(main).trimEnd());
+  assert.match(after, /Of 3 conformance tests \*\*1 passed\*\*, 1 failed, and 1 did not run\./);
+  assert.match(after, /\| sig-c \| 0 \| 1 \| 1 \|\n/);
+  assert.match(after, /### Failed with 1\.37\.2\n\nNot yet examined \(1\):\n\n- \\\[sig-c\\\] new\n/);
+  assert.match(after, /### Not run with 1\.37\.2\n\nNo result yet \(1\):\n\n- \\\[sig-c\\\] newer\n/);
+  assert.ok(!page.includes('1.36.3'), 'a version without results has no section');
+});
+
 test('no page is made without results', () => {
   assert.throws(
     () => conformanceDoc({ suiteVersion: '1', nodes: 1, names, results: new Map() }),
