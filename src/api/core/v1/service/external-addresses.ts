@@ -1,6 +1,6 @@
 /**
  * The external addresses of Services. If several Services request an address, the oldest one gets it
- * (creation time, then uid), so that no namespace can take an address from another by the name of its
+ * (creation time, then an address of a load balancer, then uid), so that no namespace can take an address from another by the name of its
  * Service. Pure.
  */
 
@@ -135,7 +135,17 @@ function holderAfter(
   return oldest;
 }
 
-function isOlder({ metadata: a }: Service, { metadata: b }: Service): boolean {
+/**
+ * Of two Services of the same second, the one that a load balancer has given an address counts as older: the
+ * clients of a Service keep it. Otherwise the uids decide, which nobody can choose.
+ */
+function isOlder(one: Service, other: Service): boolean {
+  const { metadata: a } = one;
+  const { metadata: b } = other;
   if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp;
+  if (isBalanced(one) !== isBalanced(other)) return isBalanced(one);
   return a.uid < b.uid;
 }
+
+const isBalanced = ({ spec, status }: Service): boolean =>
+  spec.type === 'LoadBalancer' && (status?.loadBalancer.ingress?.length ?? 0) > 0;
