@@ -24,7 +24,7 @@ const states: Readonly<Record<number, ServiceState>> = {
   32: 'failed',
 };
 
-/** Maximum time in milliseconds for which another command for the service is waited for: a stop may last long. */
+/** Maximum time in milliseconds to wait for another command for the service, such as a long stop. */
 const lockedMs = 120_000;
 
 async function run(exec: Exec, verb: Parameters<typeof serviceWords>[1], timeoutMs?: number): Promise<void> {

@@ -18,7 +18,7 @@ import { writeOtherVersion } from './harness/other-version.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 const patient = { timeoutMs: 300_000 };
-/** What the commands change, but for the content of the data directory and of logs. */
+/** Lists what the commands change, except for logs and the content of the data directory. */
 const listing = `
   find /etc /usr/local /var/log -not -path '/var/log/*.log' -printf '%M %u:%g %p %l\\n' | sort
   for path in /var/lib/minik8s /var/backups; do
@@ -53,8 +53,9 @@ test('commands that are killed at their effects, and repeated, end as if they ha
     await systemExec('gcc', ['-shared', '-fPIC', '-O1', '-o', join(shared, 'kill-at.so'), source]);
 
     /**
-     * Runs the command until it ends by itself, or `isDone` after a kill, since a repeated return goes forward
-     * again. Resolves to the last output; rejects if the command has failed, or was killed fewer than four times.
+     * Runs the command until it ends by itself, or until `isDone` after a kill: a return that was complete
+     * would go forward again. Resolves to the last output; rejects if the command has failed, or was killed
+     * fewer than four times.
      */
     async function untilDone(command: string, isDone = async () => false): Promise<string> {
       for (let at = 1, kills = 0; ; at += 1 + random.below(5 + at / 6), kills++) {

@@ -91,9 +91,9 @@ const lastOf = ({ goesBack = false }: UpgradeRequest): readonly UpgradeStep[] =>
   goesBack ? [{ kind: 'rename-replaced' }] : [];
 
 /**
- * Returns at which step an earlier upgrade to `next` was interrupted after it had replaced the file; undefined
- * if there was none. The digests are those of the installed executable, of the new one, and of the one that
- * the service runs. `hasReplaced`: true if a return has left the replaced executable as `.replaced`.
+ * Returns where an earlier upgrade to `next` was interrupted after it had replaced the file; undefined if
+ * there was none. The digests are those of the installed executable, of the new one, and of the one that the
+ * service runs. `hasReplaced`: true if a return has left the replaced executable as `.replaced`.
  */
 export function interruptedAt(
   installed: string,

@@ -1,7 +1,7 @@
 /**
  * The external addresses of Services. If several Services request an address, the oldest one gets it
- * (creation time, then an address of a load balancer, then uid), so that no namespace can take an address from another by the name of its
- * Service. Pure.
+ * (creation time, then an address of a load balancer, then uid), so that no namespace can take an address
+ * from another by the name of its Service. Pure.
  */
 
 import { type ObjectKey, objectKey } from '../../../../apimachinery/meta.ts';
@@ -136,8 +136,8 @@ function holderAfter(
 }
 
 /**
- * Of two Services of the same second, the one that a load balancer has given an address counts as older: the
- * clients of a Service keep it. Otherwise the uids decide, which nobody can choose.
+ * Compares by creation time. If two Services were created in the same second, the one with an address of a
+ * load balancer counts as older, since it may have clients; otherwise the uids decide, which nobody can choose.
  */
 function isOlder(one: Service, other: Service): boolean {
   const { metadata: a } = one;

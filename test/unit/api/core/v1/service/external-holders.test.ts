@@ -1,4 +1,4 @@
-/** Which of several Services holds a port of all nodes. */
+/** The holder of a port that several Services request. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ExternalHolders } from '../../../../../../src/api/core/v1/service/external-addresses.ts';
