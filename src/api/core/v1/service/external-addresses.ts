@@ -137,7 +137,7 @@ function holderAfter(
 
 /**
  * Compares by creation time. If two Services were created in the same second, the one with an address of a
- * load balancer counts as older, since it may have clients; otherwise the uids decide, which nobody can choose.
+ * load balancer counts as older, since it may have clients; otherwise the uids decide, which nobody chooses.
  */
 function isOlder(one: Service, other: Service): boolean {
   const { metadata: a } = one;
