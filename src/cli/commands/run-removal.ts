@@ -4,6 +4,7 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { beginWork } from '../../terminal/live-lines.ts';
+import { inContext } from '../errors.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
@@ -49,24 +50,41 @@ export function removalOf(flags: Flags): Removal {
   };
 }
 
-/** Deletes an object, unless the user interrupted the command. One that is gone already is no error. */
+/**
+ * Deletes an object that `run` has created. One that is gone already is no error. Also done if the command was
+ * asked to end, such as by Ctrl-C: a second Ctrl-C leaves the object, and the message before says so.
+ */
 export async function removeMade(
-  { flags, io, cluster }: VerbContext,
+  context: VerbContext,
   target: ObjectTarget,
   { body, waits, timeoutMs }: Removal,
 ): Promise<void> {
-  if (io.signal.aborted) return;
+  const { flags, io, cluster, report } = context;
+  const what = `${kindName(target.resource)} "${target.name}"`;
+  if (io.signal.aborted && !flags.on('quiet'))
+    io.err(`Stopped: deleting ${what}; another Ctrl-C leaves it\n`);
   try {
-    await cluster().send('DELETE', targetPath(target), body);
-    if (!flags.on('quiet')) io.out(`${kindName(target.resource)} "${target.name}" deleted\n`);
+    await sendRemoval(context, targetPath(target), body);
+    if (!flags.on('quiet')) io.out(`${what} deleted\n`);
   } catch (error) {
-    if (!isNotFound(error)) throw error;
+    if (isNotFound(error)) return;
+    if (!io.signal.aborted) throw error;
+    report(inContext(error, `${what} was not deleted`));
   }
-  if (!waits) return;
+  if (!waits || io.signal.aborted) return;
   using work = beginWork(io.progress, `${kindName(target.resource)}/${target.name}`);
   for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs })) {
     if (!object) return;
     work.say(deletionText(object));
   }
   throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
+}
+
+/** Sends the deletion, which an interrupt of the command does not stop. */
+async function sendRemoval({ cluster }: VerbContext, path: string, body: JsonObject): Promise<void> {
+  const { signal } = new AbortController();
+  const headers = { accept: 'application/json', 'content-type': 'application/json' };
+  const request = { method: 'DELETE', path, headers, body: JSON.stringify(body), signal } as const;
+  const answer = await cluster().open(request);
+  for await (const _part of answer.body);
 }

@@ -170,16 +170,21 @@ describe('ctl', { timeout: 300_000 }, () => {
       stdio,
     });
 
-  it('Ctrl-C ends a watch with status 130 and prints nothing', async () => {
-    const child = program(['get', 'ns', '-w']);
-    let err = '';
-    child.stderr?.on('data', (chunk) => {
-      err += chunk;
+  for (const [name, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)
+    it(`${name} ends a watch with status ${status} and prints nothing`, async () => {
+      const child = program(['get', 'ns', '-w']);
+      let err = '';
+      child.stderr?.on('data', (chunk) => {
+        err += chunk;
+      });
+      if (child.stdout) await once(child.stdout, 'data');
+      child.kill(name);
+      assert.deepEqual([...(await once(child, 'exit')), err], [status, null, '']);
     });
-    if (child.stdout) await once(child.stdout, 'data');
-    child.kill('SIGINT');
-    assert.deepEqual([...(await once(child, 'exit')), err], [130, null, '']);
-  });
 
   it('one Ctrl-C ends a command that reads standard input, or a named pipe whose writer is silent', async () => {
     const reading = program(['create', '-f', '-']);

@@ -178,6 +178,28 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     });
   });
 
+  it('aligns custom columns whose values have tabs and line breaks', async () => {
+    const space = 'broken-cells';
+    await server.call('POST', '/api/v1/namespaces', { metadata: { name: space } });
+    for (const [index, a] of [
+      'plain',
+      'tab\there',
+      'new\nline',
+      '\t',
+      '\n',
+      'ü\t\tlong long',
+      'last',
+    ].entries())
+      await server.call('POST', `/api/v1/namespaces/${space}/configmaps`, {
+        metadata: { name: `c${index}` },
+        data: { a },
+      });
+    for (const columns of ['A:.data.a,N:.metadata.name', 'N:.metadata.name,A:.data.a,D:.data', 'A:.data.a']) {
+      const { ours, theirs } = await both(['get', 'cm', '-n', space, '-o', `custom-columns=${columns}`]);
+      assert.deepEqual(ours, theirs);
+    }
+  });
+
   it('writes every text as the same YAML', async () => {
     const items = yamlTexts.map(([key], index) => ({ ...configMap({}, { name: `text-${index}` }), key }));
     const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
