@@ -109,7 +109,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['get', 'pods,svc', '-w'], /single resource type or object with --watch/],
     [['get', 'pods', '-z'], /unknown flag -z/],
     [['get', 'pods', '--sort-by'], /option '--sort-by <value>' argument missing/],
-    [['get', 'pods', '--watch=maybe'], /'-w, --watch' does not take an argument/],
+    [['get', 'pods', '--watch=maybe'], /--watch takes no value but true or false, as in --watch=false/],
     [['get', 'pods', '-o', 'json=x'], /unable to match a printer .* "json=x"/],
     [['get', 'pods', '-o', 'jsonpath-file=/nonexistent'], /error reading template \/nonexistent/],
     [['get', 'pods', '--subresource=status'], /needs the names of the objects/],
