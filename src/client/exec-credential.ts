@@ -131,13 +131,19 @@ export function pluginCredentials(output: string, { command, apiVersion }: Plugi
   );
   if (!hasToken && !hasCert && !hasKey) throw wrong('did not return a token or a certificate with its key');
   if (hasCert !== hasKey) throw wrong('returned only one of a certificate and its key');
-  const expires = typeof expirationTimestamp === 'string' ? Date.parse(expirationTimestamp) : undefined;
-  if (Number.isNaN(expires)) throw wrong('returned an expirationTimestamp that is not a time');
   return {
-    ...(expires !== undefined && { expires }),
+    ...expiryOf(expirationTimestamp, wrong),
     ...(hasToken && { token: token as string }),
     ...(hasCert && { cert: cert as string, key: key as string }),
   };
+}
+
+/** Returns the field `expires` for the text of a time; throws the error of `wrong` for another text. */
+function expiryOf(time: unknown, wrong: (what: string) => Error): Pick<PluginCredentials, 'expires'> {
+  if (typeof time !== 'string') return {};
+  const expires = Date.parse(time);
+  if (Number.isNaN(expires)) throw wrong('returned an expirationTimestamp that is not a time');
+  return { expires };
 }
 
 function parsed(output: string): unknown {

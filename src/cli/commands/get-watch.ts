@@ -40,7 +40,7 @@ export interface WatchView {
   readonly events: boolean;
 }
 
-/** Watches targets; a watch that the server ends is started again from the last version. */
+/** Watches the only target, or prints several objects and rejects. */
 export async function watchTargets(
   context: VerbContext,
   targets: readonly Target[],
@@ -49,7 +49,11 @@ export async function watchTargets(
   const [target, ...more] = targets;
   if (target === undefined || more.some(({ resource }) => resource !== target.resource))
     throw new UsageError('you may only specify a single resource type');
-  if (more.length > 0) return printAndRefuse(context, targets, view);
+  await (more.length > 0 ? printAndRefuse(context, targets, view) : watchTarget(context, target, view));
+}
+
+/** Watches a target; a watch that the server ends is started again from the last version. */
+async function watchTarget(context: VerbContext, target: Target, view: WatchView): Promise<void> {
   const { io, flags } = context;
   const cluster = context.cluster();
   const collection = target.name === undefined ? target : collectionOf(target);

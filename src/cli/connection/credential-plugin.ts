@@ -36,7 +36,10 @@ export async function runCredentialPlugin(
   throw new Error(`${what} ${status === null ? `was ended by ${by}` : `failed with exit code ${status}`}`);
 }
 
-function notRun({ command, installHint: hint }: PluginCall, { code, message }: NodeJS.ErrnoException): string {
+function notRun(
+  { command, installHint: hint }: PluginCall,
+  { code, message }: NodeJS.ErrnoException,
+): string {
   const why = code === 'ENOENT' ? `not found${hint && `; to install it: ${hint}`}` : message;
   return `getting credentials: exec: executable ${command} ${why}`;
 }

@@ -125,7 +125,10 @@ describe('the connection of a kubeconfig', { timeout: 300_000 }, () => {
         metadata: { name: 'bound' },
         spec: { nodeName: 'none', containers: [{ name: 'web', image: 'x' }] },
       });
-      for (const args of [['get', 'pods,cm,ns,nodes'], ['exec', 'bound', '--', 'ls']]) {
+      for (const args of [
+        ['get', 'pods,cm,ns,nodes'],
+        ['exec', 'bound', '--', 'ls'],
+      ]) {
         await writeFile(runs, '');
         await ctlFor(path)(args);
         assert.equal(await readFile(runs, 'utf8'), '\n', args.join(' '));

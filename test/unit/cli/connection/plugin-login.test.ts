@@ -11,15 +11,18 @@ function started(credentialsOf: (token: string) => PluginCredentials = (token) =
   let [runs, now, status, closed] = [0, 0, 200, 0];
   const sent: (string | undefined)[] = [];
   const login = new PluginLogin(async () => credentialsOf(`t${runs++}`), { now: () => now });
-  const transport = loginTransport(login, ({ token }): Transport => ({
-    async request() {
-      sent.push(token);
-      return { status, header: () => undefined, body: (async function* () {})() };
-    },
-    close() {
-      closed++;
-    },
-  }));
+  const transport = loginTransport(
+    login,
+    ({ token }): Transport => ({
+      async request() {
+        sent.push(token);
+        return { status, header: () => undefined, body: (async function* () {})() };
+      },
+      close() {
+        closed++;
+      },
+    }),
+  );
   return {
     ...{ login, transport, sent },
     runs: () => runs,
@@ -41,7 +44,10 @@ test('the plugin runs once for all requests, also for those at the same time', a
 });
 
 test('the plugin runs again when its credentials have expired', async () => {
-  const { transport, sent, at, closed } = started((token) => ({ token, expires: token === 't0' ? 1000 : 9000 }));
+  const { transport, sent, at, closed } = started((token) => ({
+    token,
+    expires: token === 't0' ? 1000 : 9000,
+  }));
   for (const ms of [0, 999, 1000, 5000]) {
     at(ms);
     await transport.request(request);
