@@ -51,8 +51,9 @@ export function removalOf(flags: Flags): Removal {
 }
 
 /**
- * Deletes an object that `run` has created. One that is gone already is no error. Also done if the command was
- * asked to end, such as by Ctrl-C: a second Ctrl-C leaves the object, and the message before says so.
+ * Deletes an object that `run` has created. An object that does not exist any more is no error. The object is
+ * also deleted if the command was asked to end, such as by Ctrl-C; a second Ctrl-C leaves it, as the message
+ * explains.
  */
 export async function removeMade(
   context: VerbContext,

@@ -31,8 +31,8 @@ export interface Preferences {
 }
 
 /**
- * Returns the preferences of the file that --kuberc or $KUBERC names, or of ~/.kube/kuberc; undefined if there
- * are none. A file that is named must be readable; a problem of ~/.kube/kuberc is a warning.
+ * Returns the preferences of the file that --kuberc or $KUBERC names, or of ~/.kube/kuberc; undefined if
+ * there are none. A file that is named must be readable; a problem of ~/.kube/kuberc is a warning.
  */
 export function loadPreferences(
   io: Pick<Io, 'homeDirectory' | 'err'>,

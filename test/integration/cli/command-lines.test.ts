@@ -106,7 +106,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['get', 'pods', '-o', 'xml'], /unable to match a printer suitable for the output format "xml"/],
     [['get', 'pods', 'pod/x'], /must be TYPE\/NAME each/],
     [['get', 'pods', 'x', '-l', 'a=b'], /cannot be combined with a selector/],
-    [['get', 'pods,svc', '-w'], /single resource type or object with --watch/],
+    [['get', 'pods,svc', '-w'], /you may only specify a single resource type$/m],
     [['get', 'pods', '-z'], /unknown flag -z/],
     [['get', 'pods', '--sort-by'], /option '--sort-by <value>' argument missing/],
     [['get', 'pods', '--watch=maybe'], /--watch takes no value but true or false, as in --watch=false/],
