@@ -38,7 +38,7 @@ export interface Io {
    */
   kubernetesFields(): Promise<FieldTable>;
   /**
-   * Aborts when the user interrupts, another signal asks to end, or the reader of the output has gone. The
+   * Aborts when the user interrupts, another signal asks to end, or the reader of the output disconnects. The
    * command then cleans up and ends with the status of that signal, such as 130; it prints no error.
    */
   readonly signal: AbortSignal;

@@ -1,13 +1,13 @@
-/** What asks `ctl` to end before its work is done: signals, and the end of the reader of its output. */
+/** Requests to end `ctl` before its work is done: signals, and a reader of its output that disconnects. */
 import { type SignalSource, signalStatus, stoppedBy, stopReason } from '../base/abort.ts';
 
-/** Reason with which the end of the reader of the output aborts a command. */
-const readerGone = new DOMException('the reader of the output has gone', 'AbortError');
+/** Reason of a command that is aborted because the reader of its output has disconnected. */
+const readerGone = new DOMException('the reader of the output has disconnected', 'AbortError');
 
 /**
  * Returns the exit status of a command that `signal` has stopped: that of a program that the same signal of
  * the operating system has ended. Undefined if the command ends as usual, since only the reader of its output
- * has gone.
+ * has disconnected.
  */
 export const stoppedStatus = (signal: AbortSignal): number | undefined =>
   signal.reason === readerGone ? undefined : signalStatus(stoppedBy(signal) ?? 'SIGINT');

@@ -51,33 +51,47 @@ export function removalOf(flags: Flags): Removal {
 }
 
 /**
- * Deletes an object that `run` has created. One that is gone already is no error. Also done if the command was
- * asked to end, such as by Ctrl-C: a second Ctrl-C leaves the object, and the message before says so.
+ * Deletes an object that `run` has created. An object that does not exist any more is no error. The object is
+ * also deleted if the command was asked to end, such as by Ctrl-C; a second Ctrl-C leaves it, as the message
+ * explains.
  */
 export async function removeMade(
   context: VerbContext,
   target: ObjectTarget,
   { body, waits, timeoutMs }: Removal,
 ): Promise<void> {
-  const { flags, io, cluster, report } = context;
-  const what = `${kindName(target.resource)} "${target.name}"`;
-  if (io.signal.aborted && !flags.on('quiet'))
-    io.err(`Stopped: deleting ${what}; another Ctrl-C leaves it\n`);
-  try {
-    await sendRemoval(context, targetPath(target), body);
-    if (!flags.on('quiet')) io.out(`${what} deleted\n`);
-  } catch (error) {
-    if (isNotFound(error)) return;
-    if (!io.signal.aborted) throw error;
-    report(inContext(error, `${what} was not deleted`));
-  }
-  if (!waits || io.signal.aborted) return;
+  const { io, cluster } = context;
+  if (io.signal.aborted) return removeStopped(context, target, body);
+  await removeOne(context, target, body);
+  if (!waits) return;
   using work = beginWork(io.progress, `${kindName(target.resource)}/${target.name}`);
   for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs })) {
     if (!object) return;
     work.say(deletionText(object));
   }
   throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
+}
+
+const nameOf = ({ resource, name }: ObjectTarget) => `${kindName(resource)} "${name}"`;
+
+/** Deletes the object for a command that was asked to end, and reports an object that is left. */
+async function removeStopped(context: VerbContext, target: ObjectTarget, body: JsonObject): Promise<void> {
+  const { flags, io, report } = context;
+  const what = nameOf(target);
+  if (!flags.on('quiet')) io.err(`Stopped: deleting ${what}; another Ctrl-C leaves it\n`);
+  await removeOne(context, target, body).catch((error) =>
+    report(inContext(error, `${what} was not deleted`)),
+  );
+}
+
+async function removeOne(context: VerbContext, target: ObjectTarget, body: JsonObject): Promise<void> {
+  const { flags, io } = context;
+  try {
+    await sendRemoval(context, targetPath(target), body);
+    if (!flags.on('quiet')) io.out(`${nameOf(target)} deleted\n`);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
 }
 
 /** Sends the deletion, which an interrupt of the command does not stop. */

@@ -126,7 +126,8 @@ describe('ctl that a signal ends', { timeout: 300_000 }, () => {
         `sed -i 's/name: web$/name: web\\n  labels: {edited: "yes"}/' "$1"`,
     );
     const words = [...ctl, 'edit', 'pod', 'web'].map((word) => `'${word}'`).join(' ');
-    const script = `KUBE_EDITOR=${editor.file} ${words}; echo status $?`;
+    // The shell would end on the Ctrl-C, too.
+    const script = `trap : INT; KUBE_EDITOR=${editor.file} ${words}; echo status $?`;
     const terminal = start(['script', '-qec', script, '/dev/null']);
     const printed = text(terminal.stdout);
     await editor.started();

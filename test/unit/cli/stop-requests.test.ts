@@ -30,7 +30,7 @@ test('the first signal stops the command with its status, and a second Ctrl-C or
   }
 });
 
-test('a reader of the output that has gone stops the command without a status', () => {
+test('a disconnected reader of the output stops the command without a status', () => {
   const { requests } = started();
   requests.readerGone();
   assert.equal(requests.signal.aborted, true);

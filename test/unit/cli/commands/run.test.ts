@@ -137,7 +137,7 @@ describe('ctl run', () => {
     });
   };
 
-  it('removes what it made with --rm when it is interrupted, and says so before', async () => {
+  it('removes what it made with --rm when it is interrupted, and announces it', async () => {
     const { out, err } = await interrupted('stopped');
     const lines = ['pod', 'service'].map(
       (kind) => `Stopped: deleting ${kind} "stopped"; another Ctrl-C leaves it\n`,

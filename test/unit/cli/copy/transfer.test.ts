@@ -139,7 +139,7 @@ test('a copy is resumed as often as requested and not more, and without a limit 
   assert.deepEqual([whole, listeners], [true, 0], 'connections leave no listeners behind');
 });
 
-test('a copy that is not whole leaves no new file, and says so of a file that was there before', async () => {
+test('a copy that is not whole leaves no new file, and warns about a file that existed before', async () => {
   await assert.rejects(downloading(0, 70_000), /the connection was lost/);
   assert.equal(existsSync(join(directory, 'to')), false);
   writeFileSync(join(directory, 'to'), 'before');
