@@ -7,7 +7,6 @@ import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { isDeepStrictEqual } from 'node:util';
 import { digestOfFile } from '../../src/installation/machine-facts.ts';
 import { systemExec } from '../../src/os/exec.ts';
 import { SeededRandom } from '../fixtures/seeded-random.ts';
@@ -48,6 +47,7 @@ test('commands that are killed at their effects, and repeated, end as if they ha
     copyFileSync(executable, join(shared, 'minik8s'));
     await writeOtherVersion(join(shared, 'next'), 'x');
     const [own, next] = await Promise.all([executable, join(shared, 'next')].map(digestOfFile));
+    const version = (await systemExec(executable, ['version'])).stdout;
     const source = join(import.meta.dirname, 'harness/kill-at.c');
     await systemExec('gcc', ['-shared', '-fPIC', '-O1', '-o', join(shared, 'kill-at.so'), source]);
 
@@ -79,7 +79,7 @@ test('commands that are killed at their effects, and repeated, end as if they ha
     const configMap = (verb: string) => run(`minik8s ctl ${verb} configmap kept`);
     const digests = async () => {
       const out = await run(
-        `sha256sum /usr/local/bin/minik8s /usr/local/bin/minik8s.old /proc/$(${pid})/exe 2>/dev/null | cut -d' ' -f1 || true`,
+        `sha256sum /usr/local/bin/minik8s /usr/local/bin/minik8s.old /proc/$(${pid})/exe | cut -d' ' -f1`,
       );
       const [installed, kept, running] = out.split('\n');
       return { installed, kept, running };
@@ -107,11 +107,11 @@ test('commands that are killed at their effects, and repeated, end as if they ha
     });
 
     await context.test('a return runs the former version, and keeps the one that it replaced', async () => {
-      const expected = { installed: own, kept: next, running: own };
-      const isBack = async () => isDeepStrictEqual(await digests(), expected);
+      // The last step has renamed the replaced file; a draft that a kill has left goes with the next command.
+      const isBack = async () =>
+        (await run('cd /usr/local/bin; [ ! -e minik8s.replaced ] || echo left; minik8s version')) === version;
       await untilDone('minik8s upgrade --yes --no-backup --back', 5, isBack);
-      assert.deepEqual(await digests(), expected);
-      assert.equal(await run('ls /usr/local/bin'), 'minik8s\nminik8s.old\n');
+      assert.deepEqual(await digests(), { installed: own, kept: next, running: own });
     });
 
     await context.test('a restoration has the objects of the backup, and leaves no drafts', async () => {
