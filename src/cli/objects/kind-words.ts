@@ -2,7 +2,8 @@
 
 /** Plurals, with the short names of the kind behind them. */
 const kinds = `
-  apiservices certificatesigningrequests csr clusterrolebindings clusterroles componentstatuses cs configmaps cm
+  apiservices certificatesigningrequests csr clusterrolebindings clusterroles clustertrustbundles
+  componentstatuses cs configmaps cm
   controllerrevisions cronjobs cj csidrivers csinodes csistoragecapacities customresourcedefinitions crd crds
   daemonsets ds deployments deploy endpointslices endpoints ep events ev flowschemas horizontalpodautoscalers hpa
   ingressclasses ingresses ing jobs leases limitranges limits localsubjectaccessreviews
@@ -10,9 +11,10 @@ const kinds = `
   networkpolicies netpol nodes no persistentvolumeclaims pvc persistentvolumes pv poddisruptionbudgets pdb pods po
   podtemplates priorityclasses pc prioritylevelconfigurations replicasets rs replicationcontrollers rc
   resourcequotas quota rolebindings roles runtimeclasses secrets selfsubjectaccessreviews selfsubjectreviews
-  selfsubjectrulesreviews serviceaccounts sa services svc statefulsets sts storageclasses sc subjectaccessreviews
+  selfsubjectrulesreviews serviceaccounts sa services svc statefulsets sts storageclasses sc
+  storageversionmigrations subjectaccessreviews
   tokenreviews validatingadmissionpolicybindings validatingadmissionpolicies validatingwebhookconfigurations
-  volumeattachments
+  volumeattachments volumeattributesclasses vac
   functions workflows triggers slurmjobs all`;
 
 const singularOf = (plural: string): string => {
