@@ -214,18 +214,20 @@ export async function makeSuiteImages(programs: Programs, say: (line: string) =>
 }
 
 async function make({ name, changes, from }: Image, version: string): Promise<void> {
-  const lines = [...changes, `LABEL ${label}=${version}`];
-  if (typeof from === 'string') {
-    const input = `${[`FROM ${from}`, ...lines].join('\n')}\n`;
-    await systemExec('docker', ['build', '--quiet', '--tag', name, '-'], { input });
-    return;
-  }
+  if (typeof from !== 'string') await importRoot(from, name);
+  // Not the flags of `docker import`, which accepts fewer of these lines.
+  const base = typeof from === 'string' ? from : name;
+  const input = `${[`FROM ${base}`, ...changes, `LABEL ${label}=${version}`].join('\n')}\n`;
+  await systemExec('docker', ['build', '--quiet', '--tag', name, '-'], { input });
+}
+
+async function importRoot(fill: (root: string) => Promise<void>, name: string): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'minik8s-suite-image-'));
   try {
     // The root of what runs there has to be open to everybody.
     await chmod(root, 0o755);
-    await from(root);
-    await importImage(root, name, lines);
+    await fill(root);
+    await importImage(root, name, []);
   } finally {
     await rm(root, { recursive: true, force: true });
   }
