@@ -107,6 +107,7 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['get', 'pods', 'pod/x'], /must be TYPE\/NAME each/],
     [['get', 'pods', 'x', '-l', 'a=b'], /cannot be combined with a selector/],
     [['get', 'pods,svc', '-w'], /you may only specify a single resource type$/m],
+    [['get', 'all,cm', 'x'], /you must specify only one resource: all stands for several/],
     [['get', 'pods', '-z'], /unknown flag -z/],
     [['get', 'pods', '--sort-by'], /option '--sort-by <value>' argument missing/],
     [['get', 'pods', '--watch=maybe'], /--watch takes no value but true or false, as in --watch=false/],
