@@ -25,7 +25,10 @@ export async function runCredentialPlugin(
   child.stdout.on('data', (part: Buffer) => {
     parts.push(part);
     length += part.length;
-    if (length > maxOutput) child.kill('SIGKILL');
+    if (length <= maxOutput) return;
+    // A program that the plugin has started outlives it, and ends when nobody reads its output.
+    child.stdout.destroy();
+    child.kill('SIGKILL');
   });
   const [status, by] = (await once(child, 'close').catch((error) => {
     throw signal.aborted ? signal.reason : new Error(notRun(call, error));
