@@ -215,7 +215,7 @@ export async function makeSuiteImages(programs: Programs, say: (line: string) =>
 
 async function make({ name, changes, from }: Image, version: string): Promise<void> {
   if (typeof from !== 'string') await importRoot(from, name);
-  // Not the flags of `docker import`, which accepts fewer of these lines.
+  // The image is built, because `docker import` accepts fewer of these lines.
   const base = typeof from === 'string' ? from : name;
   const input = `${[`FROM ${base}`, ...changes, `LABEL ${label}=${version}`].join('\n')}\n`;
   await systemExec('docker', ['build', '--quiet', '--tag', name, '-'], { input });
