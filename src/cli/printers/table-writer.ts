@@ -37,37 +37,39 @@ export class TableWriter {
     const whole = rows.map((row) => row.map(shown).join('\t')).join('\n');
     const lines = whole.split('\n').map((line) => line.split('\t'));
     const all = headers.length > 0 ? [headers, ...lines] : lines;
-    const out: string[] = [];
-    this.#setBlocks(all, [], (line, widths) => {
+    const widths = this.#blockWidths(all);
+    const painted = all.map((line, at) => {
       const paint = line === headers ? header : cell;
-      const blanks = (text: string, column: number) => ' '.repeat((widths[column] ?? 0) - width(text));
-      const painted = line.map((text, column) =>
-        column < Math.min(widths.length, line.length - 1) ? paint(text) + blanks(text, column) : paint(text),
-      );
-      out.push(`${painted.join('')}\n`);
+      const blanks = (text: string, column: number) =>
+        ' '.repeat(Math.max(0, (widths[at]?.[column] ?? 0) - width(text)));
+      return line.map((text, column) => paint(text) + blanks(text, column)).join('');
     });
-    return out.join('');
+    return painted.map((text) => `${text}\n`).join('');
   }
 
   /**
-   * Calls `write` for each line with the widths of its columns. `widths` are those of the columns that all
-   * lines have; consecutive lines with one more column are a block of it.
+   * Returns the widths of the cells of each line, except for its last cell, which has none. Consecutive lines
+   * that have a cell in a column, beside their last one, are a block: their cells there are equally wide.
    */
-  #setBlocks(lines: readonly Line[], widths: readonly number[], write: WriteLine): void {
-    const column = widths.length;
-    const hasCell = (line: Line | undefined) => line !== undefined && line.length - 1 > column;
-    for (let at = 0; at < lines.length; ) {
-      const from = at;
-      while (hasCell(lines[at])) at++;
-      const block = lines.slice(from, at);
-      if (block.length === 0) write(lines[at++] ?? [], widths);
-      else {
-        const cells = block.map((line) => width(line[column] ?? '') + this.#gap);
-        const widest = cells.reduce((most, one) => Math.max(most, one), this.#widths[column] ?? 6);
-        this.#widths[column] = widest;
-        this.#setBlocks(block, [...widths, widest], write);
+  #blockWidths(lines: readonly Line[]): readonly (readonly number[])[] {
+    const widths = lines.map((): number[] => []);
+    let blocks: readonly Block[] = [[0, lines.length]];
+    for (let column = 0; blocks.length > 0; column++) {
+      blocks = blocks.flatMap((block) => partsWith(column, lines, block));
+      for (const block of blocks) {
+        const widest = this.#widest(column, lines.slice(...block));
+        for (const row of widths.slice(...block)) row.push(widest);
       }
     }
+    return widths;
+  }
+
+  /** Returns the width of a column of lines that all have a cell there, which never becomes smaller. */
+  #widest(column: number, lines: readonly Line[]): number {
+    const widths = lines.map((line) => width(line[column] ?? '') + this.#gap);
+    const widest = widths.reduce((most, one) => Math.max(most, one), this.#widths[column] ?? 6);
+    this.#widths[column] = widest;
+    return widest;
   }
 
   #line(row: readonly string[], paint: (text: string) => string): string {
@@ -80,7 +82,21 @@ export class TableWriter {
 }
 
 type Line = readonly string[];
-type WriteLine = (line: Line, widths: readonly number[]) => void;
+
+/** Consecutive lines: the first one, and the one after the last. */
+type Block = readonly [from: number, end: number];
+
+/** Returns the parts of a block whose lines all have a cell in the column, beside their last one. */
+function partsWith(column: number, lines: readonly Line[], [from, end]: Block): Block[] {
+  const hasCell = (at: number) => (lines[at]?.length ?? 0) - 1 > column;
+  const parts: Block[] = [];
+  for (let at = from; at < end; at++) {
+    const start = at;
+    while (at < end && hasCell(at)) at++;
+    if (at > start) parts.push([start, at]);
+  }
+  return parts;
+}
 
 /** Characters in a cell that end it or its line. */
 const breaks = /[\t\n]/;

@@ -112,6 +112,11 @@ test('-o json is indented by four, with sorted keys', () => {
   assert.deepEqual(JSON.parse(text), object);
   assert.match(text, /^\{\n {4}"apiVersion": "apps\/v1",\n {4}"kind"[\s\S]*"a": "yes",\n {8}"b": 1/);
 });
+test('a cell of a hundred thousand tabs is written as one line', () => {
+  const text = new TableWriter().format([['a', '\t'.repeat(100_000)]], ['NAME', 'TEXT']);
+  assert.deepEqual([text.split('\n').length, text.length > 600_000], [3, true]);
+});
+
 test('a tab in a cell ends it and a line break ends its line, as kubectl aligns them', () => {
   // kubectl 1.32 printed these lines.
   const writer = new TableWriter();
