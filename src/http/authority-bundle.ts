@@ -29,3 +29,32 @@ export function authorityBundle(text: string | undefined): AuthorityBundle {
     return { problem: `has a ca.crt that cannot be read: ${error instanceof Error ? error.message : error}` };
   }
 }
+
+interface BundleObject {
+  readonly data?: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * Bundles of ConfigMaps. Each version of an object is read once, because reading a hundred certificates takes
+ * milliseconds.
+ */
+export class AuthorityBundles {
+  readonly #known = new WeakMap<BundleObject, AuthorityBundle>();
+
+  of(configMap: BundleObject | undefined): AuthorityBundle {
+    if (!configMap) return { problem: 'does not exist' };
+    const bundle = this.#known.get(configMap) ?? authorityBundle(configMap.data?.['ca.crt']);
+    this.#known.set(configMap, bundle);
+    return bundle;
+  }
+
+  has(configMap: BundleObject): boolean {
+    return this.#known.has(configMap);
+  }
+
+  /** Returns why the ConfigMap has no usable authorities, as a sentence without its subject. */
+  problemOf(configMap: BundleObject | undefined): string | undefined {
+    const bundle = this.of(configMap);
+    return 'problem' in bundle ? bundle.problem : undefined;
+  }
+}

@@ -1,7 +1,7 @@
 /** Certificates of authorities as users supply them: which are accepted, and what a server loads of them. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { authorityBundle } from '../../../src/http/authority-bundle.ts';
+import { AuthorityBundles, authorityBundle } from '../../../src/http/authority-bundle.ts';
 import { makeAuthority } from '../../fixtures/authorities.ts';
 
 describe('a bundle of authorities', () => {
@@ -36,5 +36,21 @@ describe('a bundle of authorities', () => {
       const bundle = authorityBundle(text);
       assert.match('problem' in bundle ? bundle.problem : 'usable', problem);
     }
+  });
+
+  it('is read once for each version of a ConfigMap', () => {
+    let reads = 0;
+    const configMap = {
+      get data() {
+        reads += 1;
+        return { 'ca.crt': one };
+      },
+    };
+    const bundles = new AuthorityBundles();
+    const results = [bundles.has(configMap), bundles.problemOf(configMap), bundles.of(configMap)];
+    assert.deepEqual(results, [false, undefined, { pem: `${one}\n` }]);
+    assert.deepEqual([bundles.has(configMap), reads], [true, 1]);
+    assert.equal(bundles.problemOf({ ...configMap, data: {} }), 'has no ca.crt');
+    assert.equal(bundles.problemOf(undefined), 'does not exist');
   });
 });

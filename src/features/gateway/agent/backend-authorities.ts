@@ -2,7 +2,7 @@
 import type { ConfigMap } from '../../../api/core/v1/config-map.ts';
 import { answerWithin } from '../../../base/answer-within.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { authorityBundle } from '../../../http/authority-bundle.ts';
+import { AuthorityBundles } from '../../../http/authority-bundle.ts';
 import { authoritiesFile, type CertificateFile } from '../../../web-server/certificate-file.ts';
 import type { BackendTls } from '../../../web-server/rule.ts';
 import { authoritiesOf, namedConfigMaps } from '../api/backend-tls.ts';
@@ -36,7 +36,7 @@ const readMs = 5000;
 
 export class BackendAuthorities {
   readonly #options: AuthorityOptions;
-  readonly #bundles = new WeakMap<ConfigMap, ReturnType<typeof authorityBundle>>();
+  readonly #bundles = new AuthorityBundles();
 
   constructor(options: AuthorityOptions) {
     this.#options = options;
@@ -58,7 +58,8 @@ export class BackendAuthorities {
   }
 
   #connection(policy: BackendTlsPolicy, system: string, files: Map<string, CertificateFile>) {
-    const authorities = authoritiesOf(policy, (key) => this.#problemOf(key));
+    const { configMaps } = this.#options;
+    const authorities = authoritiesOf(policy, (key) => this.#bundles.problemOf(configMaps.get(key)));
     const unserved = unservedReason(policy, authorities);
     if (unserved) return unserved;
     const { from } = authorities;
@@ -68,21 +69,8 @@ export class BackendAuthorities {
     return { name: policy.spec.validation.hostname, authorities: file.name };
   }
 
-  #problemOf(key: string): string | undefined {
-    const bundle = this.#bundleOf(key);
-    return 'problem' in bundle ? bundle.problem : undefined;
-  }
-
   #pemOf(key: string): string {
-    const bundle = this.#bundleOf(key);
+    const bundle = this.#bundles.of(this.#options.configMaps.get(key));
     return 'pem' in bundle ? bundle.pem : '';
-  }
-
-  #bundleOf(key: string): ReturnType<typeof authorityBundle> {
-    const configMap = this.#options.configMaps.get(key);
-    if (!configMap) return { problem: 'does not exist' };
-    const known = this.#bundles.get(configMap) ?? authorityBundle(configMap.data?.['ca.crt']);
-    this.#bundles.set(configMap, known);
-    return known;
   }
 }

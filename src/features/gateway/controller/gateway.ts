@@ -16,6 +16,7 @@ import { deepCopy } from '../../../apimachinery/equality.ts';
 import { type KubeObject, type ObjectKey, objectKey } from '../../../apimachinery/meta.ts';
 import type { ResourceDefinition, ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { isAlreadyExists } from '../../../apimachinery/status-error.ts';
+import { nextTurn } from '../../../base/clock.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import type { Lister } from '../../../client/informer.ts';
 import {
@@ -25,9 +26,10 @@ import {
 } from '../../../controller-runtime/definition.ts';
 import { ifPresent } from '../../../controller-runtime/if-present.ts';
 import { tolerate } from '../../../controller-runtime/tolerate.ts';
-import { authorityBundle } from '../../../http/authority-bundle.ts';
+import { AuthorityBundles } from '../../../http/authority-bundle.ts';
 import { servingCertificateProblem } from '../../../http/serving-certificate.ts';
 import { secretPair } from '../../ingress/api/secret-pair.ts';
+import { namedConfigMaps } from '../api/backend-tls.ts';
 import { controllerName, ownClassName } from '../api/classes.ts';
 import {
   backendTlsPolicyResource,
@@ -109,6 +111,7 @@ class GatewayController {
   readonly #secrets: Lister<Secret>;
   readonly #configMaps: Lister<ConfigMap>;
   readonly #nodes: Lister<Node>;
+  readonly #bundles = new AuthorityBundles();
   /** Plurals of the kinds that are served. */
   readonly #kinds = new Set<string>();
   /** Reports of the nodes at the last look, as a text. */
@@ -201,7 +204,20 @@ class GatewayController {
     return this.#context.informers.informerFor(ref).lister.list();
   }
 
+  #policies = () => (this.#servesPolicies() ? this.#list(backendTlsPolicyResource) : []);
+
+  /** Reads the ConfigMaps of all policies. Each new one takes a turn, so other work goes on meanwhile. */
+  async #readAuthorities(): Promise<void> {
+    for (const key of namedConfigMaps(this.#policies())) {
+      const configMap = this.#configMaps.get(key);
+      if (!configMap || this.#bundles.has(configMap)) continue;
+      this.#bundles.of(configMap);
+      await nextTurn(this.#context.clock);
+    }
+  }
+
   async #lookAtAll(): Promise<undefined> {
+    await this.#readAuthorities();
     const nodes = this.#nodes.list();
     this.#served = servedText(nodes);
     const { writes, named } = planStatuses({
@@ -209,7 +225,7 @@ class GatewayController {
       classes: this.#list(gatewayClassResource),
       gateways: this.#list(gatewayResource),
       routes: [...this.#list(httpRouteResource), ...this.#list(grpcRouteResource)],
-      policies: this.#servesPolicies() ? this.#list(backendTlsPolicyResource) : [],
+      policies: this.#policies(),
       grants: this.#list(referenceGrantResource),
       labelsOf: (name) => {
         const namespace = this.#namespaces.get(name);
@@ -217,7 +233,7 @@ class GatewayController {
       },
       serviceOf: (namespace, name) => this.#services.get(`${namespace}/${name}`),
       certificateProblem: (secret) => certificateProblem(this.#secrets.get(secret)),
-      authoritiesProblem: (configMap) => authoritiesProblem(this.#configMaps.get(configMap)),
+      authoritiesProblem: (configMap) => this.#bundles.problemOf(this.#configMaps.get(configMap)),
       now: rfc3339(this.#context.clock.now()),
     });
     this.#named = named;
@@ -233,11 +249,4 @@ function certificateProblem(secret: Secret | undefined): string | undefined {
   if (!secret) return 'does not exist';
   const pair = secretPair(secret);
   return pair ? servingCertificateProblem(pair) : 'has no tls.crt or no tls.key';
-}
-
-/** Returns why the ConfigMap has no usable authorities, as a sentence without its subject. */
-function authoritiesProblem(configMap: ConfigMap | undefined): string | undefined {
-  if (!configMap) return 'does not exist';
-  const bundle = authorityBundle(configMap.data?.['ca.crt']);
-  return 'problem' in bundle ? bundle.problem : undefined;
 }
