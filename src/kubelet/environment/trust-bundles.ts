@@ -8,7 +8,8 @@ import {
 } from '../../api/certificates/v1/cluster-trust-bundle.ts';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { ClusterTrustBundleProjection } from '../../api/core/v1/types.gen.ts';
-import { type Clock, sleep } from '../../base/clock.ts';
+import { answerWithin } from '../../base/answer-within.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
@@ -90,14 +91,8 @@ export class TrustBundles {
 
   /** Resolves with all bundles once they have been read. */
   async #known(watch: BundleWatch): Promise<readonly ClusterTrustBundle[]> {
-    const done = new AbortController();
-    const late = sleep(this.#options.clock, this.#options.readTimeoutMs, done.signal);
-    try {
-      await Promise.race([watch.read, late]);
-    } finally {
-      late.catch(() => undefined);
-      done.abort();
-    }
+    const { clock, readTimeoutMs } = this.#options;
+    await answerWithin(clock, readTimeoutMs, watch.read);
     // The message is upstream's.
     if (!watch.isRead) throw new Error('ClusterTrustBundle informer has not yet synced');
     return [...watch.bundles.values()];
