@@ -1,6 +1,6 @@
 /** Deletes an object, after a dialog that names what is deleted with it. */
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { errorMessage } from '../../../base/log.ts';
 import { objectPath } from '../../../client/resource-path.ts';
@@ -9,7 +9,7 @@ import type { ApiKind } from '../cluster/plan/discovery.ts';
 import { sendJson } from '../cluster/request.ts';
 import { DialogEnd, notify, openDialog } from '../shell/dialog.tsx';
 import type { ObjectAction } from './action.ts';
-import { Effects, effectsOfDeletion, type FoundEffects } from './effects.tsx';
+import { useDeletion } from './deletion-questions.tsx';
 
 export const deleteAction: ObjectAction = {
   title: 'Delete',
@@ -43,20 +43,14 @@ interface Props {
 }
 
 function DeleteDialog({ kind, object, close }: Props) {
-  const effects = useSignal<FoundEffects | undefined>(undefined);
-  const typed = useSignal('');
-  const orphans = useSignal(false);
   const failure = useSignal('');
   const { name } = object.metadata;
-  useEffect(() => {
-    void effectsOfDeletion(kind, [object]).then((found) => {
-      effects.value = found;
-    });
-  }, [kind, object]);
-  const known = effects.value;
+  const objects = useMemo(() => [object], [object]);
+  const words = { confirmation: name, alone: 'this object alone' };
+  const { questions, isReady, keepsOwned } = useDeletion(kind, objects, words);
   const remove = async () => {
     try {
-      await deleteObject(kind, object, orphans.value);
+      await deleteObject(kind, object, keepsOwned);
       notify(`${kind.kind} ${name} is deleted.`);
       close();
     } catch (error) {
@@ -71,37 +65,9 @@ function DeleteDialog({ kind, object, close }: Props) {
         void remove();
       }}
     >
-      <Effects found={known} areOrphans={orphans.value} />
-      {known !== undefined && known.gone.length > 0 && !known.needsName && (
-        <label class="choice">
-          <input
-            type="checkbox"
-            checked={orphans}
-            onChange={(event) => {
-              orphans.value = event.currentTarget.checked;
-            }}
-          />
-          Keep them: delete this object alone
-        </label>
-      )}
-      {known?.needsName && (
-        <label class="stacked">
-          Type <strong>{name}</strong> to continue
-          <input
-            value={typed}
-            autocomplete="off"
-            onInput={(event) => {
-              typed.value = event.currentTarget.value;
-            }}
-          />
-        </label>
-      )}
+      {questions}
       <DialogEnd failure={failure.value} close={close}>
-        <button
-          type="submit"
-          class="danger"
-          disabled={known === undefined || (known.needsName && typed.value !== name)}
-        >
+        <button type="submit" class="danger" disabled={!isReady}>
           Delete
         </button>
       </DialogEnd>
