@@ -17,7 +17,7 @@ interface Deletion {
 interface Words {
   /** Text that the user types to confirm a deletion of much data. */
   readonly confirmation: string;
-  /** What is deleted if the others are kept, such as `this object alone`. */
+  /** Words for what is deleted if the others are kept, such as `this object alone`. */
   readonly alone: string;
 }
 
