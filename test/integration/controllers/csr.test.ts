@@ -255,13 +255,18 @@ describe('joining at once', () => {
   it('denies a request with the name of a node while that node is alive', async () => {
     const { client: api } = rig.cluster;
     const lease = (renewTime: string) => ({ holderIdentity: 'twin', leaseDurationSeconds: 40, renewTime });
-    const created = await api.resource(leaseResource).create({
+    let current = await api.resource(leaseResource).create({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { name: 'twin', namespace: 'kube-node-lease' },
       spec: lease(rfc3339Micro(rig.clock.now())),
     });
+    const renew = async (time: number) => {
+      current = await api.resource(leaseResource).update({ ...current, spec: lease(rfc3339Micro(time)) });
+    };
     const refusal = await rig.cluster.eventually('a refusal', async () => {
+      // The clock advances while the master receives the Lease: one that is not renewed would expire.
+      await renew(rig.clock.now());
       const name = await ask(rig, joiner, nodeSubject('twin'));
       const request = await rig.cluster.eventually('a decision', async () => {
         const found = await api.resource(requests).get(name);
@@ -271,8 +276,7 @@ describe('joining at once', () => {
     });
     assert.equal(refusal.reason, 'DuplicateNodeName');
     assert.match(refusal.message ?? '', /^duplicate node name: a node "twin" is alive .* choose another/);
-    created.spec = lease(rfc3339Micro(rig.clock.now() - 41_000));
-    await api.resource(leaseResource).update(created);
+    await renew(rig.clock.now() - 41_000);
     await rig.cluster.eventually('an approval', async () => {
       const name = await ask(rig, joiner, nodeSubject('twin'));
       const request = await rig.cluster.eventually('a decision', async () => {

@@ -27,6 +27,7 @@ import {
 import { makeTestImages, type TestImages } from '../../fixtures/docker-images.ts';
 import { dockerSocket } from '../../fixtures/docker-socket.ts';
 import { pauseMs } from '../../fixtures/eventually.ts';
+import { hasMachine } from '../../fixtures/machine-lock.ts';
 import { plenty } from '../../fixtures/plenty.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 
@@ -77,6 +78,7 @@ export async function startNodeHarness({
   socketPath = dockerSocket,
   ...served
 }: HarnessOptions = {}): Promise<NodeHarness> {
+  if (!hasMachine()) throw new Error('a node uses addresses of this machine: await lockMachine() before');
   const run = `it-${process.pid}-${Date.now().toString(36)}`;
   const images = await makeTestImages(run, socketPath);
   const dataDir = await mkdtemp(join(tmpdir(), 'minik8s-kubelet-'));

@@ -6,7 +6,10 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { DockerRuntime } from '../../../src/kubelet/runtime/docker.ts';
 import { systemExec } from '../../../src/os/exec.ts';
 import { dockerSocket } from '../../fixtures/docker-socket.ts';
+import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { type NodeHarness, startNodeHarness } from './node-harness.ts';
+
+await lockMachine();
 
 describe('a container on a node with a limit of processes', () => {
   let node: NodeHarness;
