@@ -9,11 +9,12 @@ import type { KubeObject, ObjectKey } from '../../../../apimachinery/meta.ts';
 import { nodeIPAnnotation, podCIDRAnnotation } from '../node/annotations.ts';
 import type { Service } from '../types.gen.ts';
 import { ExternalHolders } from './external-addresses.ts';
-import { reservedReader } from './reserved-addresses.ts';
+import { clusterRanges, reservedReader } from './reserved-addresses.ts';
 
 export interface ClusterPlaces {
+  /** Ranges of Services, one or one of each family (`familyRanges`). */
   readonly serviceCIDR: string;
-  /** Range of all pods. */
+  /** Ranges of all pods, one or one of each family. */
   readonly clusterCIDR: string;
   /** Address of the node that serves; absent if there is no single node. */
   readonly nodeIP?: string;
@@ -89,9 +90,10 @@ export class ExternalPorts {
     const nodes = [...this.#nodes];
     return reservedReader({
       ranges: [
-        { range: serviceCIDR, what: 'the range of Services' },
-        { range: clusterCIDR, what: 'the range of pods' },
-        ...nodes.map(([name, { range }]) => ({ range, what: `the range of the pods of node ${name}` })),
+        ...clusterRanges({ serviceCIDR, clusterCIDR }),
+        ...nodes.flatMap(([name, { range }]) =>
+          range.split(',').map((one) => ({ range: one, what: `the range of the pods of node ${name}` })),
+        ),
       ],
       machines: [
         ...(nodeIP === undefined ? [] : [{ address: nodeIP, what: 'this node' }]),

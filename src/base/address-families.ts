@@ -1,0 +1,96 @@
+/**
+ * The two families of addresses, and ranges of either. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) belongs
+ * to no family here: no range of a cluster has such addresses. Pure.
+ */
+import {
+  type AddressLimits,
+  canonicalAddress,
+  formatAddress,
+  isIPv4,
+  isIPv6,
+  limitsOfCIDR,
+} from './addresses.ts';
+
+export type AddressFamily = 'IPv4' | 'IPv6';
+
+/** Families in the order in which a cluster with both lists them. */
+export const addressFamilies: readonly AddressFamily[] = ['IPv4', 'IPv6'];
+
+/**
+ * Returns the family of an address; undefined for an IPv4-mapped IPv6 address, and for a text that is not an
+ * address.
+ */
+export function familyOf(text: string): AddressFamily | undefined {
+  if (isIPv4(text)) return 'IPv4';
+  return isIPv6(text) && canonicalAddress(text)?.includes(':') ? 'IPv6' : undefined;
+}
+
+/** A cluster's ranges of one purpose, such as those of its pods: one of IPv4, and possibly one of IPv6. */
+export interface FamilyRanges {
+  readonly IPv4: string;
+  readonly IPv6?: string | undefined;
+}
+
+/** Returns the ranges of a text such as `10.244.0.0/16,fd00:10:244::/56`, whose first range is one of IPv4. */
+export function familyRanges(text: string): FamilyRanges {
+  const [first = '', second] = text.split(',');
+  return second === undefined ? { IPv4: first } : { IPv4: first, IPv6: second };
+}
+
+/** Returns the text of `familyRanges`. */
+export const formatRanges = ({ IPv4, IPv6 }: FamilyRanges): string =>
+  IPv6 === undefined ? IPv4 : `${IPv4},${IPv6}`;
+
+/** Returns the families of the ranges, the one of IPv4 first. */
+export const familiesOf = ({ IPv6 }: FamilyRanges): readonly AddressFamily[] =>
+  IPv6 === undefined ? ['IPv4'] : addressFamilies;
+
+/**
+ * Returns the limits of a range of IPv6 and its prefix length; undefined for any other text, and for a range
+ * that is not written with its first address.
+ */
+export function readIPv6Range(text: string): (AddressLimits & { readonly prefix: number }) | undefined {
+  const [address = '', bits = ''] = text.split('/');
+  const limits = limitsOfCIDR(text);
+  if (limits?.family !== 6 || familyOf(address) !== 'IPv6') return undefined;
+  return canonicalAddress(address) === formatAddress(6, limits.first)
+    ? { ...limits, prefix: Number(bits) }
+    : undefined;
+}
+
+/** Returns the canonical text of a range of IPv6 (RFC 5952); undefined where `readIPv6Range` does. */
+export function canonicalIPv6Range(text: string): string | undefined {
+  const range = readIPv6Range(text);
+  return range && `${formatAddress(6, range.first)}/${range.prefix}`;
+}
+
+/** Returns true if the range `inner` lies in `outer`, or is the same; false if one of them is not a range. */
+export function liesIn(outer: string, inner: string): boolean {
+  const [around, within] = [limitsOfCIDR(outer), limitsOfCIDR(inner)];
+  if (!around || around.family !== within?.family) return false;
+  return around.first <= within.first && within.last <= around.last;
+}
+
+/** Returns true if two ranges have an address in common; false if one of them is not a range. */
+export function rangesMeet(a: string, b: string): boolean {
+  const [one, other] = [limitsOfCIDR(a), limitsOfCIDR(b)];
+  return one?.family === other?.family && one !== undefined && other !== undefined
+    ? one.first <= other.last && other.first <= one.last
+    : false;
+}
+
+/** Returns the offset of an address from the first one of a range; undefined outside the range. */
+export function offsetIn(range: string, address: string): bigint | undefined {
+  const limits = limitsOfCIDR(range);
+  const family = familyOf(address);
+  const one = family && limitsOfCIDR(`${address}/${family === 'IPv4' ? 32 : 128}`);
+  if (!limits || one?.family !== limits.family) return undefined;
+  return one.first >= limits.first && one.first <= limits.last ? one.first - limits.first : undefined;
+}
+
+/** Returns the address at an offset in a range; undefined outside the range. */
+export function addressAtOffset(range: string, offset: bigint): string | undefined {
+  const limits = limitsOfCIDR(range);
+  if (!limits || offset < 0n || limits.first + offset > limits.last) return undefined;
+  return formatAddress(limits.family, limits.first + offset);
+}
