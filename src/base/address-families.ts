@@ -1,6 +1,6 @@
 /**
- * The two families of addresses, and ranges of either. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) belongs
- * to no family here: no range of a cluster has such addresses. Pure.
+ * The two families of addresses, and ranges of either. An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`)
+ * belongs to no family here: no range of a cluster has such addresses. Pure.
  */
 import {
   type AddressLimits,
@@ -31,7 +31,7 @@ export interface FamilyRanges {
   readonly IPv6?: string | undefined;
 }
 
-/** Returns the ranges of a text such as `10.244.0.0/16,fd00:10:244::/56`, whose first range is one of IPv4. */
+/** Returns the ranges of a text such as `10.244.0.0/16,fd00:10:244::/56`; the first is one of IPv4. */
 export function familyRanges(text: string): FamilyRanges {
   const [first = '', second] = text.split(',');
   return second === undefined ? { IPv4: first } : { IPv4: first, IPv6: second };

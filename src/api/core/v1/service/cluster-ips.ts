@@ -66,8 +66,8 @@ const familyCauses = ({ clusterIPs = [], ipFamilies = [] }: Spec): StatusCause[]
 const isExternalName = ({ type }: Spec) => type === 'ExternalName';
 
 /**
- * Rejects a change of the first cluster IP, which other machines may have cached. The second one may be added,
- * and removed by the policy SingleStack.
+ * Rejects a change of the first cluster IP, which other machines may have cached. The second one may be
+ * added, and removed by the policy SingleStack.
  */
 export function validateClusterIPsUpdate(spec: Spec, old: Spec): StatusCause[] {
   if (isExternalName(old) || isExternalName(spec) || (isHeadless(old) && isHeadless(spec))) return [];
@@ -84,8 +84,8 @@ export function validateClusterIPsUpdate(spec: Spec, old: Spec): StatusCause[] {
 }
 
 /**
- * Rejects a change of the first family, which is the family of the cluster IP. A Service without a cluster IP,
- * before or after, may have other families.
+ * Rejects a change of the first family, which is the family of the cluster IP. A Service without a cluster
+ * IP, before or after, may have other families.
  */
 export function validateFamiliesUpdate(spec: Spec, old: Spec): StatusCause[] {
   const withoutIP = (one: Spec) => isExternalName(one) || isHeadless(one);
