@@ -309,7 +309,7 @@ describe('slices of a Service with two families', () => {
     ]);
   });
 
-  it('are removed with the second family, and those of the first family stay as they are', () => {
+  it('are removed with the second family, while those of the first family remain unchanged', () => {
     const { slices } = apply(dual, [both(0)], []);
     const plan = planSlices(service({ ipFamilies: ['IPv6'] }), owner, [both(0)], slices);
     assert.deepEqual([plan.create, plan.update], [[], []]);
