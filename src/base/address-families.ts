@@ -45,38 +45,40 @@ export const formatRanges = ({ IPv4, IPv6 }: FamilyRanges): string =>
 export const familiesOf = ({ IPv6 }: FamilyRanges): readonly AddressFamily[] =>
   IPv6 === undefined ? ['IPv4'] : addressFamilies;
 
-/**
- * Returns the limits of a range of IPv6 and its prefix length; undefined for any other text, and for a range
- * that is not written with its first address.
- */
-export function readIPv6Range(text: string): (AddressLimits & { readonly prefix: number }) | undefined {
+/** A range of either family. */
+export interface PrefixRange extends AddressLimits {
+  readonly prefix: number;
+}
+
+/** Returns the range; undefined unless the text is a range with its first address, in any spelling. */
+export function readRange(text: string): PrefixRange | undefined {
   const [address = '', bits = ''] = text.split('/');
   const limits = limitsOfCIDR(text);
-  if (limits?.family !== 6 || familyOf(address) !== 'IPv6') return undefined;
-  return canonicalAddress(address) === formatAddress(6, limits.first)
+  if (!limits || familyOf(address) === undefined) return undefined;
+  return canonicalAddress(address) === formatAddress(limits.family, limits.first)
     ? { ...limits, prefix: Number(bits) }
     : undefined;
 }
 
-/** Returns the canonical text of a range of IPv6 (RFC 5952); undefined where `readIPv6Range` does. */
-export function canonicalIPv6Range(text: string): string | undefined {
-  const range = readIPv6Range(text);
-  return range && `${formatAddress(6, range.first)}/${range.prefix}`;
+/** Returns the canonical text of a range, which for IPv6 is that of RFC 5952. */
+export const rangeText = ({ family, first, prefix }: Omit<PrefixRange, 'last'>): string =>
+  `${formatAddress(family, first)}/${prefix}`;
+
+/** Returns the canonical text of a range; undefined where `readRange` does. */
+export function canonicalRange(text: string): string | undefined {
+  const range = readRange(text);
+  return range && rangeText(range);
 }
+
+/** Returns true if two ranges have an address in common. */
+export const rangesMeet = (a: AddressLimits, b: AddressLimits): boolean =>
+  a.family === b.family && a.first <= b.last && b.first <= a.last;
 
 /** Returns true if the range `inner` lies in `outer`, or is the same; false if one of them is not a range. */
 export function liesIn(outer: string, inner: string): boolean {
   const [around, within] = [limitsOfCIDR(outer), limitsOfCIDR(inner)];
   if (!around || around.family !== within?.family) return false;
   return around.first <= within.first && within.last <= around.last;
-}
-
-/** Returns true if two ranges have an address in common; false if one of them is not a range. */
-export function rangesMeet(a: string, b: string): boolean {
-  const [one, other] = [limitsOfCIDR(a), limitsOfCIDR(b)];
-  return one?.family === other?.family && one !== undefined && other !== undefined
-    ? one.first <= other.last && other.first <= one.last
-    : false;
 }
 
 /** Returns the offset of an address from the first one of a range; undefined outside the range. */

@@ -2,7 +2,7 @@
  * The addresses of a network that Services may have: all except the first, and in IPv4 except the last, which
  * is the network's broadcast address.
  */
-import { type AddressFamily, familyOf, readIPv6Range } from '../../base/address-families.ts';
+import { type AddressFamily, familyOf, readRange } from '../../base/address-families.ts';
 import { formatAddress, limitsOfCIDR, rangeAround, sizeOf } from '../../base/addresses.ts';
 
 export interface AddressRange {
@@ -32,8 +32,8 @@ function parseIPv4(cidr: string): AddressRange {
 }
 
 function parseIPv6(cidr: string): AddressRange {
-  const range = readIPv6Range(cidr);
-  if (!range || range.prefix > 126 || range.prefix < 128 - maxHostBits)
+  const range = readRange(cidr);
+  if (range?.family !== 6 || range.prefix > 126 || range.prefix < 128 - maxHostBits)
     throw new Error(
       `${JSON.stringify(cidr)} is not an IPv6 network of 108 to 126 bits: write one such as fd00:10:96::/112`,
     );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   addressAtOffset,
-  canonicalIPv6Range,
+  canonicalRange,
   familiesOf,
   familyOf,
   familyRanges,
@@ -11,6 +11,7 @@ import {
   liesIn,
   offsetIn,
   rangesMeet,
+  readRange,
 } from '../../../src/base/address-families.ts';
 
 test('an address has the family of its numbers; an IPv4-mapped address has none', () => {
@@ -37,24 +38,26 @@ test('the text of ranges names one range, or one of each family', () => {
   assert.deepEqual(familiesOf(familyRanges('10.244.0.0/16,fd00::/56')), ['IPv4', 'IPv6']);
 });
 
-test('a range of IPv6 is written with its first address, in any spelling', () => {
+test('a range is written with its first address, in any spelling', () => {
   for (const [text, canonical] of [
     ['fd00:10:244::/56', 'fd00:10:244::/56'],
     ['FD00:0010:0244:0:0:0:0:0/56', 'fd00:10:244::/56'],
     ['::/0', '::/0'],
     ['fd00::1/128', 'fd00::1/128'],
+    ['10.244.0.0/16', '10.244.0.0/16'],
   ] as const)
-    assert.equal(canonicalIPv6Range(text), canonical);
+    assert.equal(canonicalRange(text), canonical);
   for (const text of [
     'fd00::1/64',
     'fd00::/129',
     'fd00::',
-    '10.0.0.0/8',
+    '10.0.0.1/8',
+    '10.0.0.0',
     '::ffff:10.0.0.0/104',
     'fd00::/64/64',
     '',
   ])
-    assert.equal(canonicalIPv6Range(text), undefined, text);
+    assert.equal(canonicalRange(text), undefined, text);
 });
 
 test('a range lies in itself and in larger ranges of its family', () => {
@@ -72,14 +75,15 @@ test('a range lies in itself and in larger ranges of its family', () => {
 });
 
 test('ranges meet if one of them lies in the other', () => {
-  assert.ok(rangesMeet('fd00::/48', 'fd00:0:0:1::/64'));
-  assert.ok(rangesMeet('fd00:0:0:1::/64', 'fd00::/48'));
+  const meet = (a: string, b: string) =>
+    rangesMeet(readRange(a) ?? assert.fail(a), readRange(b) ?? assert.fail(b));
+  assert.ok(meet('fd00::/48', 'fd00:0:0:1::/64'));
+  assert.ok(meet('fd00:0:0:1::/64', 'fd00::/48'));
   for (const [a, b] of [
     ['fd00::/64', 'fd00:0:0:1::/64'],
     ['::/0', '0.0.0.0/0'],
-    ['x', 'y'],
   ] as const)
-    assert.equal(rangesMeet(a, b), false, `${a} and ${b}`);
+    assert.equal(meet(a, b), false, `${a} and ${b}`);
 });
 
 test('an offset in a range is an address and back, also beyond 2⁵³', () => {

@@ -10,6 +10,8 @@ export const modeAnnotation = 'minik8s.io/overlay';
 export const macAnnotation = 'minik8s.io/vxlan-mac';
 /** The node's `spec.podCIDR`; no other value is allowed. */
 export const podCIDRAnnotation = 'minik8s.io/pod-cidr';
+/** The node's range of IPv6 in `spec.podCIDRs`; no other value is allowed. */
+export const podCIDR6Annotation = 'minik8s.io/pod-cidr-ipv6';
 /** The node's InternalIP. */
 export const nodeIPAnnotation = 'minik8s.io/node-ip';
 

@@ -6,7 +6,7 @@
  */
 
 import type { KubeObject, ObjectKey } from '../../../../apimachinery/meta.ts';
-import { nodeIPAnnotation, podCIDRAnnotation } from '../node/annotations.ts';
+import { nodeIPAnnotation, podCIDR6Annotation, podCIDRAnnotation } from '../node/annotations.ts';
 import type { Service } from '../types.gen.ts';
 import { ExternalHolders } from './external-addresses.ts';
 import { clusterRanges, reservedReader } from './reserved-addresses.ts';
@@ -23,8 +23,8 @@ export interface ClusterPlaces {
 export class ExternalPorts {
   readonly #places: ClusterPlaces;
   readonly #holders = new ExternalHolders();
-  /** Address and pod range that each node has announced, by node name. */
-  readonly #nodes = new Map<string, { readonly address: string; readonly range: string }>();
+  /** Address and pod ranges that each node has announced, by node name. */
+  readonly #nodes = new Map<string, { readonly address: string; readonly ranges: string }>();
   #masters: readonly string[] = [];
   #reserved: ReturnType<typeof reservedReader> | undefined;
 
@@ -45,12 +45,13 @@ export class ExternalPorts {
    * changed.
    */
   setNode(name: string, node: KubeObject | undefined): Iterable<ObjectKey> {
-    const { [nodeIPAnnotation]: address = '', [podCIDRAnnotation]: range = '' } =
-      node?.metadata.annotations ?? {};
+    const { annotations = {} } = node?.metadata ?? {};
+    const address = annotations[nodeIPAnnotation] ?? '';
+    const ranges = [annotations[podCIDRAnnotation], annotations[podCIDR6Annotation]].filter(Boolean).join();
     const before = this.#nodes.get(name);
-    if ((before?.address ?? '') === address && (before?.range ?? '') === range) return [];
-    if (address === '' && range === '') this.#nodes.delete(name);
-    else this.#nodes.set(name, { address, range });
+    if ((before?.address ?? '') === address && (before?.ranges ?? '') === ranges) return [];
+    if (address === '' && ranges === '') this.#nodes.delete(name);
+    else this.#nodes.set(name, { address, ranges });
     return this.#machinesChanged();
   }
 
@@ -91,8 +92,8 @@ export class ExternalPorts {
     return reservedReader({
       ranges: [
         ...clusterRanges({ serviceCIDR, clusterCIDR }),
-        ...nodes.flatMap(([name, { range }]) =>
-          range.split(',').map((one) => ({ range: one, what: `the range of the pods of node ${name}` })),
+        ...nodes.flatMap(([name, { ranges }]) =>
+          ranges.split(',').map((range) => ({ range, what: `the range of the pods of node ${name}` })),
         ),
       ],
       machines: [
