@@ -59,9 +59,10 @@ export interface KernelOverlay {
 /** Reads all parts of the overlay in the kernel, whichever run created them. */
 export async function readOverlay(exec: Exec, names: NetworkNames): Promise<KernelOverlay> {
   const { vxlanLink, routeProtocol } = names;
-  const [links, routes] = await Promise.all([
+  const [links, routes, routes6] = await Promise.all([
     json<LinkJson>(exec, 'ip', ['-details', 'address', 'show', 'type', 'vxlan']),
     json<RouteJson>(exec, 'ip', ['route', 'show', 'proto', String(routeProtocol)]),
+    json<RouteJson>(exec, 'ip', ['-6', 'route', 'show', 'proto', String(routeProtocol)]),
   ]);
   const link = links.find(({ ifname }) => ifname === vxlanLink);
   const [neighbours, forwarding] = link
@@ -72,7 +73,7 @@ export async function readOverlay(exec: Exec, names: NetworkNames): Promise<Kern
     : [[], []];
   const state = {
     vxlan: link && linkOf(link),
-    routes: new Map(routes.map((route) => [route.dst ?? '', wayOf(route, vxlanLink)])),
+    routes: new Map([...routes, ...routes6].map((route) => [route.dst ?? '', wayOf(route, vxlanLink)])),
     neighbours: new Map(neighbours.map(({ dst = '', lladdr = '' }) => [dst, lladdr])),
     forwarding: new Map(forwarding.map(({ mac = '', dst = '' }) => [mac, dst])),
     // The senders are not read: they are always written again.
@@ -122,9 +123,12 @@ const isPortTaken = (error: unknown) =>
  */
 function linkOf({ linkinfo, address, mtu, flags, addr_info = [] }: LinkJson): VxlanLink {
   const { local = '', link: dev = '' } = linkinfo?.info_data ?? {};
-  const addresses = addr_info.filter(({ prefixlen }) => prefixlen === 32).map(({ local: ip }) => ip);
+  const withPrefix = (length: number) =>
+    addr_info.filter(({ prefixlen }) => prefixlen === length).map(({ local: ip }) => ip);
   const up = flags?.includes('UP') ?? false;
-  return { local, dev, mac: address ?? '', mtu: mtu ?? 0, address: up ? addresses.join() : '' };
+  const found = { local, dev, mac: address ?? '', mtu: mtu ?? 0, address: up ? withPrefix(32).join() : '' };
+  const address6 = withPrefix(128).join();
+  return address6 === '' ? found : { ...found, address6 };
 }
 
 function wayOf({ type, gateway, dev, prefsrc }: RouteJson, vxlanLink: string): string {

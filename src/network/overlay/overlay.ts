@@ -5,6 +5,7 @@
  * kept when the agent ends, so pods can reach one another meanwhile.
  */
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { podRangesOf } from '../../api/core/v1/node/pod-ranges.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { aborted, isAbort, onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -41,6 +42,9 @@ export interface OverlayOptions {
   readonly log: Logger;
   readonly nodeName: string;
   readonly nodeIP: string;
+  /** The node's address of IPv6; undefined if it has none. */
+  readonly nodeIPv6?: string | undefined;
+  /** Ranges of all pods and of Services, each one or one of each family (`familyRanges`). */
   readonly clusterCIDR: string;
   readonly serviceCIDR: string;
   readonly mode: OverlayMode;
@@ -204,4 +208,4 @@ class Overlay {
 }
 
 const rangeIn = (node: Node | undefined, uid: string): string | undefined =>
-  node?.metadata.uid === uid ? node.spec.podCIDR : undefined;
+  node?.metadata.uid === uid ? podRangesOf(node) : undefined;

@@ -8,9 +8,11 @@ import {
   macAnnotation,
   modeAnnotation,
   nodeIPAnnotation,
+  podCIDR6Annotation,
   podCIDRAnnotation,
 } from '../../api/core/v1/node/annotations.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
+import { canonicalRange, familyRanges } from '../../base/address-families.ts';
 import {
   addressAt,
   formatRange,
@@ -20,6 +22,7 @@ import {
   requireRange,
 } from '../../base/addresses.ts';
 import type { NetworkNames } from '../rules.ts';
+import { announcedRange6, firstOf6, type IPv6Facts, ownRoutes6, Ranges6 } from './ipv6-plan.ts';
 import { contains, Ranges } from './ranges.ts';
 import type { OverlayState, VxlanLink } from './state.ts';
 
@@ -45,7 +48,12 @@ export interface Underlay {
 export interface OverlayFacts {
   readonly nodeName: string;
   readonly nodeIP: string;
-  /** This node's `spec.podCIDR`; undefined while it has no range. */
+  /** The node's address of IPv6; undefined if it has none. */
+  readonly nodeIPv6?: string | undefined;
+  /**
+   * Ranges of this node's pods, one or one of each family (`familyRanges`), as the two others; undefined
+   * while it has none.
+   */
   readonly podCIDR: string | undefined;
   readonly clusterCIDR: string;
   readonly serviceCIDR: string;
@@ -65,7 +73,9 @@ export interface OverlayPlan {
   readonly problems: readonly string[];
 }
 
-const planAnnotations = [modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation] as const;
+const planAnnotations = [
+  ...[modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation, podCIDR6Annotation],
+] as const;
 
 /** Returns the parts of a Node on which the plan depends as a text; equal texts give equal plans. */
 export function planKey({ metadata }: KubeObject): string {
@@ -94,18 +104,20 @@ export function macOf(podCIDR: string): string {
  * not exist, or has no range yet, the state is empty.
  */
 export function planOverlay(
-  facts: OverlayFacts,
+  given: OverlayFacts,
   nodes: readonly KubeObject[],
   { vxlanLink: linkName }: NetworkNames,
 ): OverlayPlan {
+  const facts = ofIPv4(given);
   const own = nodes.find(({ metadata }) => metadata.name === facts.nodeName);
   const podCIDR = own && rangeOf(facts.podCIDR);
   if (!podCIDR) return { state: noOverlay, annotations: undefined, problems: [] };
-  const routes = ownRoutes(facts);
-  const others = nodes.filter((node) => node !== own);
   const { underlay } = facts;
+  const six = ofIPv6(given);
+  const routes = new Map([...ownRoutes(facts), ...ownRoutes6(six, underlay?.dev)]);
+  const others = nodes.filter((node) => node !== own);
   if (others.length === 0 || !underlay) return planAlone(facts, routes);
-  const link = facts.mode === 'vxlan' ? vxlanLink(facts.nodeIP, underlay, podCIDR) : undefined;
+  const link = facts.mode === 'vxlan' ? vxlanLink(facts.nodeIP, underlay, podCIDR, six) : undefined;
   const { peers, problems } = peersOf(facts, podCIDR, others);
   const tables = {
     routes,
@@ -117,8 +129,50 @@ export function planOverlay(
     const problem = addPeer(tables, peer, underlay, link && linkName);
     if (problem !== undefined) problems.push(problem);
   }
-  return { state: { vxlan: link, ...tables }, annotations: annotationsOf(facts, link?.mac), problems };
+  problems.push(...addIPv6(tables, six, peers, link && linkName));
+  return { state: { vxlan: link, ...tables }, annotations: annotationsOf(facts, link?.mac, six), problems };
 }
+
+/** Returns the facts with the ranges of IPv4 alone. */
+const ofIPv4 = (facts: OverlayFacts): OverlayFacts => ({
+  ...facts,
+  podCIDR: facts.podCIDR === undefined ? undefined : familyRanges(facts.podCIDR).IPv4,
+  clusterCIDR: familyRanges(facts.clusterCIDR).IPv4,
+  serviceCIDR: familyRanges(facts.serviceCIDR).IPv4,
+});
+
+/** Returns the facts about IPv6; undefined unless the cluster and this node have ranges of it. */
+function ofIPv6({ podCIDR = '', clusterCIDR, serviceCIDR, nodeIPv6 }: OverlayFacts): IPv6Facts | undefined {
+  const [own, cluster, services] = [podCIDR, clusterCIDR, serviceCIDR].map((text) => familyRanges(text).IPv6);
+  const range = own === undefined ? undefined : canonicalRange(own);
+  if (range === undefined || cluster === undefined || services === undefined) return undefined;
+  return { podCIDR: range, clusterCIDR: cluster, serviceCIDR: services, nodeIPv6 };
+}
+
+/** Adds the ways to the IPv6 addresses of other nodes' pods. Returns a line for each node without one. */
+function addIPv6(
+  { routes, neighbours }: Tables,
+  six: IPv6Facts | undefined,
+  peers: readonly Peer[],
+  linkName: string | undefined,
+): readonly string[] {
+  if (!six) return [];
+  const ranges = new Ranges6(six.clusterCIDR);
+  ranges.claim(six.podCIDR, 'this node');
+  return peers.flatMap(({ name, range6, mac }) => {
+    if (range6 === undefined) return [];
+    if (linkName === undefined || mac === undefined) return [`node ${name}: ${onlyIPv4}`];
+    const problem = ranges.claim(range6, name);
+    if (problem !== undefined) return [`node ${name}: ${problem}`];
+    const address = firstOf6(range6);
+    routes.set(range6, `via ${address} dev ${linkName} onlink`);
+    neighbours.set(address, mac);
+    return [];
+  });
+}
+
+const onlyIPv4 =
+  'its pods are reached over IPv4 only, since --overlay host-routes has no routes of IPv6: give both nodes --overlay vxlan';
 
 /**
  * Returns the routes that do not depend on other nodes. Packets to unused pod addresses are rejected here:
@@ -132,11 +186,16 @@ function ownRoutes({ clusterCIDR, serviceCIDR, nodeIP, underlay }: OverlayFacts)
 }
 
 /** Returns the annotations by which other nodes reach this one. */
-const annotationsOf = ({ mode, podCIDR, nodeIP }: OverlayFacts, mac: string | undefined) => ({
+const annotationsOf = (
+  { mode, podCIDR, nodeIP }: OverlayFacts,
+  mac: string | undefined,
+  six: IPv6Facts | undefined,
+) => ({
   [modeAnnotation]: mode,
   [macAnnotation]: mac ?? null,
   [podCIDRAnnotation]: podCIDR ?? null,
   [nodeIPAnnotation]: nodeIP,
+  ...(six && { [podCIDR6Annotation]: six.podCIDR }),
 });
 
 const unreachedPeer = ({ name, ip }: Peer, { network, dev }: Underlay) =>
@@ -196,8 +255,14 @@ const bare = (routes: ReadonlyMap<string, string>): OverlayState => ({
 /** The state of a machine that is not a node. */
 export const noOverlay = bare(new Map());
 
-function vxlanLink(local: string, { dev, mtu }: Underlay, podCIDR: string): VxlanLink {
-  return { local, dev, mac: macOf(podCIDR), mtu: mtu - vxlanOverhead, address: firstOf(podCIDR) };
+function vxlanLink(
+  local: string,
+  { dev, mtu }: Underlay,
+  podCIDR: string,
+  six: IPv6Facts | undefined,
+): VxlanLink {
+  const link = { local, dev, mac: macOf(podCIDR), mtu: mtu - vxlanOverhead, address: firstOf(podCIDR) };
+  return six ? { ...link, address6: firstOf6(six.podCIDR) } : link;
 }
 
 interface Peer {
@@ -206,6 +271,8 @@ interface Peer {
   readonly ip: string;
   /** Undefined for a node that receives packets without VXLAN. */
   readonly mac: string | undefined;
+  /** Range of IPv6 that the node has announced; not checked. */
+  readonly range6: string | undefined;
 }
 
 /**
@@ -254,8 +321,9 @@ function claim(
  * Returns undefined for a node that is not ready for packets, and a text with the reason for a ready node
  * that cannot be used.
  */
-function readPeer({ metadata }: KubeObject): Peer | string | undefined {
-  const { name, annotations = {} } = metadata;
+function readPeer(node: KubeObject): Peer | string | undefined {
+  const { name, annotations = {} } = node.metadata;
+  const range6 = announcedRange6(node);
   const mode = annotations[modeAnnotation];
   const range = annotations[podCIDRAnnotation];
   const address = annotations[nodeIPAnnotation];
@@ -265,7 +333,7 @@ function readPeer({ metadata }: KubeObject): Peer | string | undefined {
     return `its pods' range ${JSON.stringify(range)} is no IPv4 network of at least eight addresses; make the node again with one`;
   const ip = unicast(address);
   if (ip === undefined) return `its address ${JSON.stringify(address)} is not a unicast IPv4 address`;
-  if (mode === 'host-routes') return { name, podCIDR, ip, mac: undefined };
+  if (mode === 'host-routes') return { name, podCIDR, ip, mac: undefined, range6 };
   if (mode !== 'vxlan')
     return `its ${modeAnnotation} is ${JSON.stringify(mode)}; expected vxlan or host-routes`;
   const mac = annotations[macAnnotation];
@@ -274,7 +342,7 @@ function readPeer({ metadata }: KubeObject): Peer | string | undefined {
   if (!/^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$/.test(mac)) {
     return `its ${macAnnotation} is ${JSON.stringify(mac)}, expected a unicast MAC address such as 0a:58:0a:f4:01:00`;
   }
-  return { name, podCIDR, ip, mac };
+  return { name, podCIDR, ip, mac, range6 };
 }
 
 function olderFirst(a: KubeObject, b: KubeObject): number {

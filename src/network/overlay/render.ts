@@ -56,12 +56,13 @@ const batch = (program: 'ip' | 'bridge', all: readonly string[]): Step => ({
   input: lines(all),
 });
 
-function renderLink(name: string, { local, dev, mac, mtu, address }: VxlanLink): string[] {
+function renderLink(name: string, { local, dev, mac, mtu, address, address6 }: VxlanLink): string[] {
   return [
     `link add name ${name} address ${mac} mtu ${mtu} type vxlan id ${vni} local ${local} dev ${dev} dstport ${vxlanPort} nolearning`,
     // The kernel would give the link an IPv6 address without this.
     `link set dev ${name} addrgenmode none`,
     `address add ${address}/32 dev ${name}`,
+    ...(address6 === undefined ? [] : [`address add ${address6}/128 dev ${name} nodad`]),
     `link set dev ${name} up`,
   ];
 }

@@ -145,7 +145,7 @@ describe('the cluster zone', () => {
 
 describe('names of two families', () => {
   const informers = makeShop();
-  const families = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' };
+  const families = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' as const };
   const both = { clusterIP: '10.96.0.30', clusterIPs: ['10.96.0.30', 'FD00:10:96::30'], ...families };
   informers.put(serviceResource, makeService('both', both));
   const ports = [{ name: 'sql', protocol: 'TCP' as const, port: 5432 }];
