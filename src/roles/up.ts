@@ -9,6 +9,7 @@ import { beginWork, terminalLines } from '../terminal/live-lines.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { requireOwnData } from './data-owner.ts';
 import { hostAddress } from './host-address.ts';
+import { nodeIPv6Of } from './ipv6-address.ts';
 import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import {
   clusterRanges,
@@ -152,6 +153,7 @@ async function runAll(
   const transport = nodeTransport({ ...context, servers: [server], authority, identity });
   const listenAddresses = agentAddresses(nodeIP);
   const credentials = { authority, identity, serving: identity };
+  const nodeIPv6 = await nodeIPv6Of(settings, { ...context, nodeIP });
   const worker = runWorker(
     {
       ...context,
@@ -159,7 +161,7 @@ async function runAll(
       transport,
       ...credentials,
       nodeName,
-      nodeIP,
+      ...{ nodeIP, nodeIPv6 },
       listenAddresses,
       onReady: ready.resolve,
     },
