@@ -1,6 +1,6 @@
 /**
- * Rules by which the machine's firewall accepts pod traffic. Docker sets the policy of FORWARD to drop; only a
- * rule in the same table can accept packets.
+ * Rules by which the machine's firewall accepts pod traffic. Docker sets the policy of FORWARD to drop; only
+ * a rule in the same table can accept packets.
  */
 import type { AddressFamily } from '../base/address-families.ts';
 import { type Exec, ExecError } from '../os/exec.ts';

@@ -24,13 +24,13 @@ export function secondAddress(ranges: PodRanges, ip: string): string | undefined
   return offset === undefined ? undefined : addressAtOffset(ranges.IPv6, offset);
 }
 
-/** Returns the MAC address of a pod's end, by which the host knows its neighbour. */
+/** Returns the MAC address of a pod's end, which is that of the host's permanent neighbour. */
 export const podMacOf = (ip: string): string => ['0a', '58', ...(hexOfIPv4(ip).match(/../g) ?? [])].join(':');
 
 /**
- * Renders input for `ip -batch` on the host, after the link has been created. `source` is the address that the
- * pod sees of this machine. Without one the kernel would choose the most similar one, which is that of the
- * overlay's link.
+ * Renders input for `ip -batch` on the host, after the link has been created. `source` is the address that
+ * the pod sees of this machine. Without one the kernel would choose the most similar one, which is that of
+ * the overlay's link.
  */
 export function renderHostSide(
   ip: string,

@@ -121,6 +121,8 @@ export class RoutedPodNetwork {
     if (this.#podCIDR !== podCIDR) {
       this.#pool = new AddressPool(own.IPv4);
       this.#podCIDR = podCIDR;
+      const problem = familyProblem(cluster.IPv6, own.IPv6);
+      if (problem !== undefined) this.#options.log.warn(problem);
     }
     this.#mtu = await this.#readMtu();
     await writeFile('/proc/sys/net/ipv4/ip_forward', '1');
@@ -251,6 +253,15 @@ export class RoutedPodNetwork {
       if (isNew) log.info('the firewall accepts pod traffic', { chain: this.#names.chain, family });
     }
   }
+}
+
+/** Returns why the pods of a node have no addresses of IPv6 though one of the two ranges exists. */
+function familyProblem(cluster: string | undefined, own: string | undefined): string | undefined {
+  if (own === undefined && cluster !== undefined)
+    return 'the pods of this node have addresses of IPv4 only: its Node was made before the cluster had a range of IPv6; to change that, let the machine join as a new node';
+  if (own !== undefined && cluster === undefined)
+    return `the range ${own} of this node is not used, because its cluster-cidr has no range of IPv6; if that of the masters has one, give this node their cluster-cidr and service-cidr and restart it`;
+  return undefined;
 }
 
 /** Returns the ports of all addresses of the machine as they are forwarded to the IPv6 addresses of pods. */

@@ -6,6 +6,7 @@ import { staleHostPortFlows } from '../../../src/network/host-port-flows.ts';
 import { podMacOf, renderHostSide, renderPodSide, secondAddress } from '../../../src/network/ipv6-links.ts';
 import { RoutedPodNetwork } from '../../../src/network/pod-network.ts';
 import { renderHostLink, renderTable } from '../../../src/network/rules.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 
 const ranges = { IPv4: '10.244.3.0/24', IPv6: 'fd00:10:244:3::/64' };
 
@@ -87,3 +88,40 @@ test('a range of IPv6 outside the cluster-cidr is refused before anything is cha
   });
   assert.deepEqual(ran, []);
 });
+
+for (const [what, clusterCIDR, podCIDR, expected] of [
+  [
+    'a node without a range of IPv6',
+    '10.244.0.0/16,fd00:10:244::/56',
+    '10.244.3.0/24',
+    /^the pods of this node have addresses of IPv4 only/,
+  ],
+  [
+    'a cluster-cidr without one',
+    '10.244.0.0/16',
+    '10.244.3.0/24,fd00:10:244:3::/64',
+    /^the range fd00:10:244:3::\/64 of this node is not used/,
+  ],
+  ['ranges of one family', '10.244.0.0/16', '10.244.3.0/24', undefined],
+] as const)
+  test(`the log of the pod network names the missing range of ${what}`, async () => {
+    const log = new RecordingLogger();
+    const failed = new Error('stop here');
+    const network = new RoutedPodNetwork({
+      exec: async () => {
+        throw failed;
+      },
+      ...{
+        log,
+        nodeIP: undefined,
+        clusterCIDR,
+        rules: undefined,
+        overlay: { mode: 'vxlan', nodeIP: '192.0.2.1' },
+      },
+    });
+    for (const _ of ['first', 'again']) await assert.rejects(network.setUp(podCIDR), failed);
+    const said = log.of('warn').map(({ message }) => message);
+    assert.equal(said.length, expected ? 1 : 0);
+    if (expected) assert.match(said[0] ?? '', expected);
+    assert.deepEqual(network.addressesOf('10.244.3.2'), ['10.244.3.2']);
+  });
