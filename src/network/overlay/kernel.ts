@@ -1,6 +1,7 @@
 /** The overlay in this machine's kernel: read as a whole, changed by differences. */
 import { type Exec, ExecError } from '../../os/exec.ts';
 import type { NetworkNames } from '../rules.ts';
+import { networkOf6 } from './ipv6-plan.ts';
 import { networkOf, type Underlay } from './plan.ts';
 import { renderChange, vni, vxlanPort } from './render.ts';
 import { change, type OverlayState, type VxlanLink } from './state.ts';
@@ -41,13 +42,20 @@ interface ForwardingJson {
 
 /** Returns the link that has the address; undefined if there is none. */
 export async function readUnderlay(exec: Exec, nodeIP: string): Promise<Underlay | undefined> {
-  const links = await json<LinkJson>(exec, 'ip', ['-family', 'inet', 'address', 'show', 'to', nodeIP]);
+  const family = nodeIP.includes(':') ? 'inet6' : 'inet';
+  const links = await json<LinkJson>(exec, 'ip', ['-family', family, 'address', 'show', 'to', nodeIP]);
   for (const { ifname, mtu, addr_info = [] } of links) {
     const found = addr_info.find(({ local }) => local === nodeIP);
     if (ifname === undefined || mtu === undefined || found === undefined) continue;
-    return { dev: ifname, mtu, network: networkOf(`${nodeIP}/${found.prefixlen ?? 32}`) };
+    return { dev: ifname, mtu, network: networkAround(nodeIP, found.prefixlen) };
   }
   return undefined;
+}
+
+function networkAround(address: string, prefix: number | undefined): string {
+  return address.includes(':')
+    ? networkOf6(`${address}/${prefix ?? 128}`)
+    : networkOf(`${address}/${prefix ?? 32}`);
 }
 
 export interface KernelOverlay {

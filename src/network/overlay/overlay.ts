@@ -121,6 +121,7 @@ class Overlay {
   #kernel: OverlayState | undefined;
   #rival: string | undefined;
   #underlay: Underlay | undefined;
+  #underlay6: Underlay | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #problems: ReadonlySet<string> = new Set();
   /** This node's Node as it was last read. */
@@ -144,10 +145,11 @@ class Overlay {
   }
 
   async sync(): Promise<void> {
-    const { exec, clock, log, nodeIP } = this.#options;
+    const { exec, clock, log, nodeIP, nodeIPv6 } = this.#options;
     const now = clock.now();
     if (!this.#kernel || now - this.#readAt >= rereadMs) {
       this.#underlay = await readUnderlay(exec, nodeIP);
+      this.#underlay6 = nodeIPv6 === undefined ? undefined : await readUnderlay(exec, nodeIPv6);
       const { state, rival } = await readOverlay(exec, this.#names);
       this.#kernel = state;
       this.#rival = rival;
@@ -155,7 +157,8 @@ class Overlay {
     }
     const nodes = this.#nodes();
     const podCIDR = await this.#ownRange(nodes);
-    const plan = planOverlay({ ...this.#options, podCIDR, underlay: this.#underlay }, nodes, this.#names);
+    const links = { underlay: this.#underlay, underlay6: this.#underlay6 };
+    const plan = planOverlay({ ...this.#options, podCIDR, ...links }, nodes, this.#names);
     this.#report(plan.problems);
     const from = this.#kernel;
     // The state is unknown until the change has succeeded.

@@ -8,6 +8,7 @@ import {
   macAnnotation,
   modeAnnotation,
   nodeIPAnnotation,
+  nodeIPv6Annotation,
   podCIDR6Annotation,
   podCIDRAnnotation,
 } from '../../api/core/v1/node/annotations.ts';
@@ -22,7 +23,15 @@ import {
   requireRange,
 } from '../../base/addresses.ts';
 import type { NetworkNames } from '../rules.ts';
-import { announcedRange6, firstOf6, type IPv6Facts, ownRoutes6, Ranges6 } from './ipv6-plan.ts';
+import {
+  addIPv6,
+  announcedAddress6,
+  announcedRange6,
+  firstOf6,
+  type IPv6Facts,
+  ownRoutes6,
+  type PeerIPv6,
+} from './ipv6-plan.ts';
 import { contains, Ranges } from './ranges.ts';
 import type { OverlayState, VxlanLink } from './state.ts';
 
@@ -60,6 +69,8 @@ export interface OverlayFacts {
   readonly mode: OverlayMode;
   /** Undefined while no link has the node's address. */
   readonly underlay: Underlay | undefined;
+  /** The link that has `nodeIPv6`; undefined without one. */
+  readonly underlay6?: Underlay | undefined;
 }
 
 export interface OverlayPlan {
@@ -74,7 +85,8 @@ export interface OverlayPlan {
 }
 
 const planAnnotations = [
-  ...[modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation, podCIDR6Annotation],
+  ...[modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation],
+  ...[podCIDR6Annotation, nodeIPv6Annotation],
 ] as const;
 
 /** Returns the parts of a Node on which the plan depends as a text; equal texts give equal plans. */
@@ -142,37 +154,13 @@ const ofIPv4 = (facts: OverlayFacts): OverlayFacts => ({
 });
 
 /** Returns the facts about IPv6; undefined unless the cluster and this node have ranges of it. */
-function ofIPv6({ podCIDR = '', clusterCIDR, serviceCIDR, nodeIPv6 }: OverlayFacts): IPv6Facts | undefined {
+function ofIPv6(facts: OverlayFacts): IPv6Facts | undefined {
+  const { podCIDR = '', clusterCIDR, serviceCIDR, nodeIPv6, underlay6 } = facts;
   const [own, cluster, services] = [podCIDR, clusterCIDR, serviceCIDR].map((text) => familyRanges(text).IPv6);
   const range = own === undefined ? undefined : canonicalRange(own);
   if (range === undefined || cluster === undefined || services === undefined) return undefined;
-  return { podCIDR: range, clusterCIDR: cluster, serviceCIDR: services, nodeIPv6 };
+  return { podCIDR: range, clusterCIDR: cluster, serviceCIDR: services, nodeIPv6, underlay: underlay6 };
 }
-
-/** Adds the ways to the IPv6 addresses of other nodes' pods. Returns a line for each node without one. */
-function addIPv6(
-  { routes, neighbours }: Tables,
-  six: IPv6Facts | undefined,
-  peers: readonly Peer[],
-  linkName: string | undefined,
-): readonly string[] {
-  if (!six) return [];
-  const ranges = new Ranges6(six.clusterCIDR);
-  ranges.claim(six.podCIDR, 'this node');
-  return peers.flatMap(({ name, range6, mac }) => {
-    if (range6 === undefined) return [];
-    if (linkName === undefined || mac === undefined) return [`node ${name}: ${onlyIPv4}`];
-    const problem = ranges.claim(range6, name);
-    if (problem !== undefined) return [`node ${name}: ${problem}`];
-    const address = firstOf6(range6);
-    routes.set(range6, `via ${address} dev ${linkName} onlink`);
-    neighbours.set(address, mac);
-    return [];
-  });
-}
-
-const onlyIPv4 =
-  'its pods are reached over IPv4 only, since --overlay host-routes has no routes of IPv6: give both nodes --overlay vxlan';
 
 /**
  * Returns the routes that do not depend on other nodes. Packets to unused pod addresses are rejected here:
@@ -195,7 +183,7 @@ const annotationsOf = (
   [macAnnotation]: mac ?? null,
   [podCIDRAnnotation]: podCIDR ?? null,
   [nodeIPAnnotation]: nodeIP,
-  ...(six && { [podCIDR6Annotation]: six.podCIDR }),
+  ...(six && { [podCIDR6Annotation]: six.podCIDR, [nodeIPv6Annotation]: six.nodeIPv6 ?? null }),
 });
 
 const unreachedPeer = ({ name, ip }: Peer, { network, dev }: Underlay) =>
@@ -265,14 +253,9 @@ function vxlanLink(
   return six ? { ...link, address6: firstOf6(six.podCIDR) } : link;
 }
 
-interface Peer {
-  readonly name: string;
+interface Peer extends PeerIPv6 {
   readonly podCIDR: string;
   readonly ip: string;
-  /** Undefined for a node that receives packets without VXLAN. */
-  readonly mac: string | undefined;
-  /** Range of IPv6 that the node has announced; not checked. */
-  readonly range6: string | undefined;
 }
 
 /**
@@ -323,7 +306,7 @@ function claim(
  */
 function readPeer(node: KubeObject): Peer | string | undefined {
   const { name, annotations = {} } = node.metadata;
-  const range6 = announcedRange6(node);
+  const six = { range6: announcedRange6(node), address6: announcedAddress6(node) };
   const mode = annotations[modeAnnotation];
   const range = annotations[podCIDRAnnotation];
   const address = annotations[nodeIPAnnotation];
@@ -333,7 +316,7 @@ function readPeer(node: KubeObject): Peer | string | undefined {
     return `its pods' range ${JSON.stringify(range)} is no IPv4 network of at least eight addresses; make the node again with one`;
   const ip = unicast(address);
   if (ip === undefined) return `its address ${JSON.stringify(address)} is not a unicast IPv4 address`;
-  if (mode === 'host-routes') return { name, podCIDR, ip, mac: undefined, range6 };
+  if (mode === 'host-routes') return { name, podCIDR, ip, mac: undefined, ...six };
   if (mode !== 'vxlan')
     return `its ${modeAnnotation} is ${JSON.stringify(mode)}; expected vxlan or host-routes`;
   const mac = annotations[macAnnotation];
@@ -342,7 +325,7 @@ function readPeer(node: KubeObject): Peer | string | undefined {
   if (!/^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$/.test(mac)) {
     return `its ${macAnnotation} is ${JSON.stringify(mac)}, expected a unicast MAC address such as 0a:58:0a:f4:01:00`;
   }
-  return { name, podCIDR, ip, mac, range6 };
+  return { name, podCIDR, ip, mac, ...six };
 }
 
 function olderFirst(a: KubeObject, b: KubeObject): number {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
-import { readOverlay } from '../../../../src/network/overlay/kernel.ts';
+import { readOverlay, readUnderlay } from '../../../../src/network/overlay/kernel.ts';
 import { type OverlayFacts, planKey, planOverlay } from '../../../../src/network/overlay/plan.ts';
 import { renderChange } from '../../../../src/network/overlay/render.ts';
 import { change, type OverlayState } from '../../../../src/network/overlay/state.ts';
@@ -107,18 +107,51 @@ describe('the plan of the overlay for IPv6', () => {
     assert.match(problems.join(), /^node node-3: its pod range .* overlaps that of node node-2/);
   });
 
-  it('reports nodes that host routes do not reach over IPv6', () => {
-    const { state, problems } = plan([own, node(2, 'fd00:10:244:2::/64')], { mode: 'host-routes' });
-    assert.deepEqual(six(state), base);
-    assert.match(
-      problems.join(),
-      /^node node-2: its pods are reached over IPv4 only, .* give both nodes --overlay vxlan$/,
-    );
+  const underlay6 = { dev: 'eth1', mtu: 1500, network: '2001:db8::/64' };
+  const at6 = (address: string) => node(2, 'fd00:10:244:2::/64', { 'minik8s.io/node-ipv6': address });
+
+  it('leads through the IPv6 address of a node on the same link with host routes', () => {
+    const { state, problems, annotations } = plan([own, at6('2001:DB8:0::2')], {
+      mode: 'host-routes',
+      underlay6,
+    });
+    assert.deepEqual(problems, []);
+    assert.deepEqual(six(state), [...base, ['fd00:10:244:2::/64', 'via 2001:db8::2 dev eth1']]);
+    assert.deepEqual([...state.neighbours], []);
+    assert.equal(annotations?.['minik8s.io/node-ipv6'], '2001:db8::1');
   });
+
+  for (const [what, other, more] of [
+    ['without an address', node(2, 'fd00:10:244:2::/64'), { underlay6 }],
+    ['on another link', at6('2001:db8:1::2'), { underlay6 }],
+    ['with a multicast address', at6('ff02::2'), { underlay6 }],
+    ['with commands for an address', at6('2001:db8::2 dev lo'), { underlay6 }],
+    ['from one without a link of its own', at6('2001:db8::2'), { underlay6: undefined }],
+  ] as const)
+    it(`reports that host routes do not reach a node ${what}`, () => {
+      const { state, problems } = plan([own, other], { mode: 'host-routes', ...more });
+      assert.deepEqual(six(state), base);
+      assert.match(
+        problems.join(),
+        /^node node-2: its pods are reached over IPv4 only, .* or both --overlay vxlan$/,
+      );
+    });
 
   it('depends on the announced range', () => {
     assert.notEqual(planKey(node(2, 'fd00:10:244:2::/64')), planKey(node(2, undefined)));
+    assert.notEqual(planKey(at6('2001:db8::2')), planKey(at6('2001:db8::3')));
   });
+});
+
+it('the link of an IPv6 address has the network around the address', async () => {
+  const links = [{ ifname: 'eth1', mtu: 1500, addr_info: [{ local: '2001:db8::1', prefixlen: 64 }] }];
+  const asked: string[] = [];
+  const found = await readUnderlay(async (_, args) => {
+    asked.push(args.join(' '));
+    return { stdout: JSON.stringify(links), stderr: '' };
+  }, '2001:db8::1');
+  assert.deepEqual(found, { dev: 'eth1', mtu: 1500, network: '2001:db8::/64' });
+  assert.deepEqual(asked, ['-json -family inet6 address show to 2001:db8::1']);
 });
 
 describe('the state of the overlay for IPv6', () => {

@@ -14,6 +14,8 @@ export const podCIDRAnnotation = 'minik8s.io/pod-cidr';
 export const podCIDR6Annotation = 'minik8s.io/pod-cidr-ipv6';
 /** The node's InternalIP. */
 export const nodeIPAnnotation = 'minik8s.io/node-ip';
+/** The node's InternalIP of IPv6. */
+export const nodeIPv6Annotation = 'minik8s.io/node-ipv6';
 
 /**
  * SHA-256 fingerprint of the client certificate that the node uses. With this certificate, and no other, the

@@ -6,7 +6,12 @@
  */
 
 import type { KubeObject, ObjectKey } from '../../../../apimachinery/meta.ts';
-import { nodeIPAnnotation, podCIDR6Annotation, podCIDRAnnotation } from '../node/annotations.ts';
+import {
+  nodeIPAnnotation,
+  nodeIPv6Annotation,
+  podCIDR6Annotation,
+  podCIDRAnnotation,
+} from '../node/annotations.ts';
 import type { Service } from '../types.gen.ts';
 import { ExternalHolders } from './external-addresses.ts';
 import { clusterRanges, reservedReader } from './reserved-addresses.ts';
@@ -23,7 +28,7 @@ export interface ClusterPlaces {
 export class ExternalPorts {
   readonly #places: ClusterPlaces;
   readonly #holders = new ExternalHolders();
-  /** Address and pod ranges that each node has announced, by node name. */
+  /** Addresses and pod ranges that each node has announced, with commas between them, by node name. */
   readonly #nodes = new Map<string, { readonly address: string; readonly ranges: string }>();
   #masters: readonly string[] = [];
   #reserved: ReturnType<typeof reservedReader> | undefined;
@@ -46,7 +51,7 @@ export class ExternalPorts {
    */
   setNode(name: string, node: KubeObject | undefined): Iterable<ObjectKey> {
     const { annotations = {} } = node?.metadata ?? {};
-    const address = annotations[nodeIPAnnotation] ?? '';
+    const address = [annotations[nodeIPAnnotation], annotations[nodeIPv6Annotation]].filter(Boolean).join();
     const ranges = [annotations[podCIDRAnnotation], annotations[podCIDR6Annotation]].filter(Boolean).join();
     const before = this.#nodes.get(name);
     if ((before?.address ?? '') === address && (before?.ranges ?? '') === ranges) return [];
@@ -98,7 +103,9 @@ export class ExternalPorts {
       ],
       machines: [
         ...(nodeIP === undefined ? [] : [{ address: nodeIP, what: 'this node' }]),
-        ...nodes.map(([name, { address }]) => ({ address, what: `node ${name}` })),
+        ...nodes.flatMap(([name, { address: all }]) =>
+          all.split(',').map((address) => ({ address, what: `node ${name}` })),
+        ),
         ...this.#masters.map((address) => ({ address, what: 'a master' })),
       ],
     });
