@@ -20,15 +20,20 @@ export interface AddressedLink {
 }
 
 /**
- * Returns the first IPv6 address that other machines can reach and that lasts, on the link with the node's
- * IPv4 address if it has one there; undefined without any. Temporary addresses (RFC 8981) are changed after a
- * day.
+ * Returns the IPv6 addresses that other machines can reach and that last; first those of the link with the
+ * machine's IPv4 address. Temporary addresses (RFC 8981) are changed after a day.
  */
-export function lastingIPv6Address(links: readonly AddressedLink[], nodeIP: string): string | undefined {
+export function lastingIPv6Addresses(links: readonly AddressedLink[], nodeIP: string): readonly string[] {
   const usable = links.filter(({ ifname }) => !isOurs(ifname));
   const hasNodeIP = ({ addr_info }: AddressedLink) => addr_info.some(({ local }) => local === nodeIP);
   const sorted = [...usable.filter(hasNodeIP), ...usable.filter((link) => !hasNodeIP(link))];
-  return sorted.flatMap(lastingAddresses)[0];
+  return sorted.flatMap(lastingAddresses);
+}
+
+/** Resolves to the lasting IPv6 addresses of this machine. */
+export async function readIPv6Addresses(exec: Exec, nodeIP: string): Promise<readonly string[]> {
+  const { stdout } = await exec('ip', ['-json', 'address', 'show']);
+  return lastingIPv6Addresses(JSON.parse(stdout || '[]') as readonly AddressedLink[], nodeIP);
 }
 
 const lastingAddresses = ({ addr_info }: AddressedLink): readonly string[] =>
@@ -53,8 +58,7 @@ export async function nodeIPv6Of(
     requireOwnAddress(given, 'node-ipv6');
     return given;
   }
-  const { stdout } = await exec('ip', ['-json', 'address', 'show']);
-  const found = lastingIPv6Address(JSON.parse(stdout || '[]') as readonly AddressedLink[], nodeIP);
+  const [found] = await readIPv6Addresses(exec, nodeIP);
   if (found === undefined)
     log.warn(
       'this machine has no IPv6 address for other machines: its pods have addresses of IPv6, but nobody outside reaches them or this node over IPv6; give it an address and restart',

@@ -8,7 +8,7 @@ import type { LeafRequest } from '../pki/credentials.ts';
 import { beginWork, terminalLines } from '../terminal/live-lines.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { requireOwnData } from './data-owner.ts';
-import { hostAddress } from './host-address.ts';
+import { hostAddress, isEveryAddress } from './host-address.ts';
 import { nodeIPv6Of } from './ipv6-address.ts';
 import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import {
@@ -94,7 +94,7 @@ const agentAddresses = (nodeIP: string): string[] => [...new Set([loopback, node
 
 /** Returns the address that the API server advertises, and the URL under which this machine reaches it. */
 function serverAddress(settings: UpSettings, nodeIP: string) {
-  const any = settings['bind-address'] === '0.0.0.0';
+  const any = isEveryAddress(settings['bind-address']);
   const advertiseAddress = any ? nodeIP : settings['bind-address'];
   return { advertiseAddress, server: `https://${any ? loopback : advertiseAddress}:${settings.port}` };
 }

@@ -31,6 +31,9 @@ export function address(value: string): string {
   return value;
 }
 
+/** Reads an IPv4 address to listen at, or `::` for all addresses of both families. */
+export const listenAddress = (value: string): string => (value === '::' ? value : address(value));
+
 /** Reads an IPv4 range, which must be written with its first address. */
 export function cidr(value: string): string {
   const range = rangeAround(value);

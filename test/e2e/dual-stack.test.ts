@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { V1EndpointSliceList, V1Node, V1Pod, V1Service } from '@kubernetes/client-node';
-import { Cluster } from './harness/cluster.ts';
-import { Host } from './harness/host.ts';
+import { Cluster, executable } from './harness/cluster.ts';
+import { end, Host } from './harness/host.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 const address6 = '2001:db8:1::1';
@@ -136,6 +136,11 @@ test('a node serves pods and Services of both families', async (context) => {
     }
     for (const address of [host.address, address6])
       assert.match(await fromPod(address, 30080), /web/, address);
+    await kubectl('patch', 'service', 'web', '-p', '{"spec":{"sessionAffinity":"ClientIP"}}');
+    await waitFor('the affinity', async () =>
+      /sticky-10800/.test(await host.run('nft', 'list', 'map', 'ip6', 'minik8s-proxy', 'services')),
+    );
+    for (const address of clusterIPs) assert.match(await fromPod(address, 80), /web/, address);
     const single = await service('six');
     assert.deepEqual([single?.clusterIPs?.map(isIPv6), single?.ipFamilies], [[true], ['IPv6']]);
     assert.match(await fromPod(single?.clusterIP ?? '', 80), /web/);
@@ -190,4 +195,18 @@ test('a node serves pods and Services of both families', async (context) => {
       await waitFor('the end of the policy', async () => /web/.test(await fromPod(six, 8080)));
     },
   );
+});
+
+test('a master with --bind-address :: is reached at the addresses of both families of its machine', async (context) => {
+  const host = await Host.start(context, { docker: false });
+  await host.run('ip', 'address', 'add', `${address6}/64`, 'dev', 'eth0', 'nodad');
+  const dataDir = join(host.directory, 'master');
+  const master = host.spawn(executable, ['master', '--data-dir', dataDir, '--bind-address=::', ...flags]);
+  host.after(() => end(master, 'SIGTERM'));
+  const certificate = join(dataDir, 'pki/ca.crt');
+  const read = (url: string) => host.run('curl', '-sS', '-g', '--cacert', certificate, url).catch(String);
+  for (const address of ['127.0.0.1', '::1', host.address, address6]) {
+    const url = `https://${isIPv6(address) ? `[${address}]` : address}:6443/readyz`;
+    await waitFor(`an answer of ${url}`, async () => (await read(url)) === 'ok');
+  }
 });

@@ -185,8 +185,8 @@ describe('pods with addresses of both families', () => {
     );
     assert.equal(await call(a, addressOf(3), 8080), addressOf(1));
 
-    // A foreign source address is dropped: one of no pod and one outside the cluster, sent by a pod, and one of
-    // a pod, sent by another machine.
+    // A foreign source address is dropped: one of no pod and one outside the cluster, sent by a pod, and one
+    // of a pod, sent by another machine.
     const heard = await listen(first, b);
     for (const foreign of [`${six.a}0`, '2001:db8:1::77']) {
       await a.exec('ip', ['address', 'add', `${foreign}/128`, 'dev', 'eth0', 'nodad']);

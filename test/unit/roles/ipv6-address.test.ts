@@ -1,7 +1,7 @@
 /** The IPv6 address of a node, from the links of its machine. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AddressedLink, lastingIPv6Address, nodeIPv6Of } from '../../../src/roles/ipv6-address.ts';
+import { type AddressedLink, lastingIPv6Addresses, nodeIPv6Of } from '../../../src/roles/ipv6-address.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 
 const link = (ifname: string, ...addr_info: AddressedLink['addr_info']): AddressedLink => ({
@@ -24,7 +24,7 @@ test('the address of a node is the first lasting one of its link, in canonical f
       { local: '2001:db8::8' },
     ),
   ];
-  assert.equal(lastingIPv6Address(links, '192.0.2.1'), '2001:db8::7');
+  assert.equal(lastingIPv6Addresses(links, '192.0.2.1')[0], '2001:db8::7');
 });
 
 test('the address of a node may be that of another link, but not of a link of minik8s', () => {
@@ -34,8 +34,8 @@ test('the address of a node may be that of another link, but not of a link of mi
     eth0(),
     link('eth1', { local: 'fd12::1' }),
   ];
-  assert.equal(lastingIPv6Address(links, '192.0.2.1'), 'fd12::1');
-  assert.equal(lastingIPv6Address(links.slice(0, 3), '192.0.2.1'), undefined);
+  assert.deepEqual(lastingIPv6Addresses(links, '192.0.2.1'), ['fd12::1']);
+  assert.deepEqual(lastingIPv6Addresses(links.slice(0, 3), '192.0.2.1'), []);
 });
 
 test('the address of a node is read only in a cluster with ranges of IPv6, and its absence is logged', async () => {

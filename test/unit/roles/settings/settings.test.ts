@@ -30,6 +30,7 @@ describe('settings', () => {
     assert.equal(settings.port, 6443);
     assert.deepEqual(settings['node-ports'], [30000, 32767]);
     assert.equal(settings['node-ip'], undefined);
+    assert.equal(read({ flags: { 'bind-address': '::' } })['bind-address'], '::');
   });
 
   test('are taken from the flag, then from the variable, then from the file', () => {
@@ -119,6 +120,11 @@ describe('settings', () => {
       { flags: { [name]: value } },
       /expected after the comma one IPv6 range by its first address, with (48 to 64|108 to 124) bits/,
     ]),
+    [
+      'a single IPv6 address to listen on',
+      { flags: { 'bind-address': '2001:db8::1' } },
+      /expected an IPv4 address/,
+    ],
     ['a range of IPv6 alone', { flags: { 'cluster-cidr': 'fd00::/56' } }, /expected an IPv4 range/],
     ['a descending range of ports', { flags: { 'node-ports': '32767-30000' } }, /expected ports such as/],
     ['an unknown policy', { flags: { 'scheduling-policy': 'best' } }, /expected one of Default, RoundRobin/],
