@@ -153,7 +153,7 @@ test('a node serves pods and Services of both families', async (context) => {
         .filter(({ metadata }) => metadata?.labels?.['kubernetes.io/service-name'] === name)
         .map(
           ({ addressType, endpoints }) =>
-            `${addressType} ${endpoints.flatMap((one) => one.addresses).join()}`,
+            `${addressType} ${(endpoints ?? []).flatMap((one) => one.addresses).join()}`,
         )
         .sort();
     const [four, six] = await podIPs('web');

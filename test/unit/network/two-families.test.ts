@@ -111,13 +111,11 @@ for (const [what, clusterCIDR, podCIDR, expected] of [
       exec: async () => {
         throw failed;
       },
-      ...{
-        log,
-        nodeIP: undefined,
-        clusterCIDR,
-        rules: undefined,
-        overlay: { mode: 'vxlan', nodeIP: '192.0.2.1' },
-      },
+      log,
+      nodeIP: undefined,
+      clusterCIDR,
+      rules: undefined,
+      overlay: { mode: 'vxlan', nodeIP: '192.0.2.1' },
     });
     for (const _ of ['first', 'again']) await assert.rejects(network.setUp(podCIDR), failed);
     const said = log.of('warn').map(({ message }) => message);
