@@ -8,7 +8,7 @@ export const vxlanPort = 8472;
 
 /** One program to run, and its standard input. */
 export interface Step {
-  readonly program: 'nft' | 'ip' | 'bridge';
+  readonly program: 'nft' | 'ip' | 'bridge' | 'sh';
   readonly args: readonly string[];
   readonly input: string;
 }
@@ -32,6 +32,7 @@ export function renderChange(change: OverlayChange, names: NetworkNames): readon
       ...(addedLink ? renderLink(link, addedLink) : []),
       ...(mtu === undefined ? [] : [`link set dev ${link} mtu ${mtu}`]),
     ]),
+    ...(addedLink?.address6 === undefined ? [] : renderIPv6(link, addedLink.address6)),
     batch('bridge', [
       ...forwarding.removed.map((mac) => `fdb delete ${mac} dev ${link} self`),
       ...[...forwarding.set].map(([mac, ip]) => `fdb replace ${mac} dev ${link} dst ${ip} self permanent`),
@@ -50,19 +51,24 @@ export function renderChange(change: OverlayChange, names: NetworkNames): readon
   return steps.filter(({ input }) => input !== '');
 }
 
+/** Steps that give a new link an address of IPv6, also where the machine's default is off for new links. */
+const renderIPv6 = (name: string, address6: string): readonly Step[] => [
+  { program: 'sh', args: ['-s'], input: `echo 0 > /proc/sys/net/ipv6/conf/${name}/disable_ipv6\n` },
+  batch('ip', [`address add ${address6}/128 dev ${name} nodad`]),
+];
+
 const batch = (program: 'ip' | 'bridge', all: readonly string[]): Step => ({
   program,
   args: ['-batch', '-'],
   input: lines(all),
 });
 
-function renderLink(name: string, { local, dev, mac, mtu, address, address6 }: VxlanLink): string[] {
+function renderLink(name: string, { local, dev, mac, mtu, address }: VxlanLink): string[] {
   return [
     `link add name ${name} address ${mac} mtu ${mtu} type vxlan id ${vni} local ${local} dev ${dev} dstport ${vxlanPort} nolearning`,
     // The kernel would give the link an IPv6 address without this.
     `link set dev ${name} addrgenmode none`,
     `address add ${address}/32 dev ${name}`,
-    ...(address6 === undefined ? [] : [`address add ${address6}/128 dev ${name} nodad`]),
     `link set dev ${name} up`,
   ];
 }

@@ -136,6 +136,8 @@ describe('pods with addresses of both families', () => {
     const [first, second, stranger] = [hosts.at(0), hosts.at(1), hosts.at(2)];
     for (const [index, host] of [first, second, stranger].entries())
       await host.run('ip', 'address', 'add', `${addressOf(index + 1)}/64`, 'dev', 'eth0', 'nodad');
+    // New links have no IPv6 by the default of this machine.
+    await first.run('sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1');
     const [a, b, c] = [
       await podAt(first, '10.244.1.2'),
       await podAt(first, '10.244.1.3'),

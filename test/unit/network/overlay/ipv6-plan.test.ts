@@ -165,9 +165,14 @@ describe('the state of the overlay for IPv6', () => {
       senders: undefined,
     };
     const difference = change(none, state, () => false) ?? assert.fail();
-    const text = renderChange(difference, defaultNames)
-      .map(({ input }) => input)
-      .join('');
+    const steps = renderChange(difference, defaultNames);
+    const text = steps.map(({ input }) => input).join('');
+    // The kernel may have switched IPv6 off for the new link.
+    assert.match(text, /disable_ipv6\naddress add fd00:10:244:1::\/128 dev minik8s\.vxlan nodad\n/);
+    assert.deepEqual(
+      steps.map(({ program }) => program),
+      ['nft', 'ip', 'sh', 'ip', 'bridge', 'ip'],
+    );
     assert.match(text, /^address add fd00:10:244:1::\/128 dev minik8s\.vxlan nodad$/m);
     assert.match(text, /^route replace unreachable fd00:10:244::\/56 proto 107$/m);
     assert.match(
