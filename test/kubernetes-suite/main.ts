@@ -20,7 +20,8 @@ const say = (line: string) => process.stdout.write(`conformance: ${line}\n`);
 
 async function main(options: Options): Promise<number> {
   const set: TestSet = options.others ? 'others' : 'conformance';
-  const cluster = options.kubeconfig === undefined ? `nodes-${options.nodes}` : 'given';
+  const made = `nodes-${options.nodes}${options.dualStack ? '-dual-stack' : ''}`;
+  const cluster = options.kubeconfig === undefined ? made : 'given';
   const place = options.others ? `${cluster}-others` : cluster;
   const directory = join(root, 'dist/conformance', place);
   const file = join(directory, 'results.tsv');
@@ -67,7 +68,7 @@ async function runOnCluster(
   names: readonly string[],
   directory: string,
   file: string,
-  { nodes, procs, kubeconfig }: Options,
+  { nodes, procs, kubeconfig, dualStack }: Options,
 ): Promise<void> {
   const build = kubeconfig === undefined ? await versionOf(executable) : 'not known here';
   const closers: (() => Promise<void>)[] = [];
@@ -77,7 +78,7 @@ async function runOnCluster(
   let cluster: SuiteCluster | undefined;
   try {
     cluster = made
-      ? await startCluster({ after: (close) => closers.push(close) }, nodes, images)
+      ? await startCluster({ after: (close) => closers.push(close) }, { nodes, images, dualStack })
       : givenCluster(kubeconfig);
     const logFile = join(directory, `${new Date().toISOString().replaceAll(':', '-')}.log`);
     const place = relative(process.cwd(), logFile);

@@ -14,7 +14,7 @@ test('no arguments select all tests on one node, six at a time', () => {
 test('each flag of the help page is accepted', () => {
   const values: Record<string, string[]> = { nodes: ['2'], procs: ['3'], kubeconfig: ['/x'] };
   const flags = [...help.matchAll(/^ {2,6}(?:-h, )?--([a-z-]+)/gm)].map(([, flag]) => flag ?? '');
-  assert.equal(flags.length, 9);
+  assert.equal(flags.length, 10);
   for (const flag of flags)
     assert.doesNotThrow(() => optionsOf([`--${flag}`, ...(values[flag] ?? []), 'a']), flag);
 });
@@ -28,6 +28,8 @@ const wrong: [args: string[], message: RegExp][] = [
   [['--again', '--failed'], /exclude each other/],
   [['--others'], /--others takes a REGEX/],
   [['--others', 'a', '--write-doc'], /exclude each other/],
+  [['--dual-stack', '--kubeconfig', '/x'], /exclude each other/],
+  [['--dual-stack', '--write-doc'], /exclude each other/],
   [['--agian'], /--agian/],
 ];
 for (const [args, message] of wrong) {
