@@ -37,10 +37,6 @@ export function familyRanges(text: string): FamilyRanges {
   return second === undefined ? { IPv4: first } : { IPv4: first, IPv6: second };
 }
 
-/** Returns the text of `familyRanges`. */
-export const formatRanges = ({ IPv4, IPv6 }: FamilyRanges): string =>
-  IPv6 === undefined ? IPv4 : `${IPv4},${IPv6}`;
-
 /** Returns the families of the ranges, the one of IPv4 first. */
 export const familiesOf = ({ IPv6 }: FamilyRanges): readonly AddressFamily[] =>
   IPv6 === undefined ? ['IPv4'] : addressFamilies;

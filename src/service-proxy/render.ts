@@ -30,9 +30,6 @@ const words = {
  */
 export const tableOf = (family: AddressFamily): string => `${words[family].ip} minik8s-proxy`;
 
-/** The table of IPv4. */
-export const table = tableOf('IPv4');
-
 /** Returns the chains that every version of a family's table has, all of them with rules. */
 export const fixedChainsOf = (family: AddressFamily): ReadonlySet<string> =>
   new Set(

@@ -7,7 +7,6 @@ import {
   familiesOf,
   familyOf,
   familyRanges,
-  formatRanges,
   liesIn,
   offsetIn,
   rangesMeet,
@@ -31,8 +30,10 @@ test('an address has the family of its numbers; an IPv4-mapped address has none'
 });
 
 test('the text of ranges names one range, or one of each family', () => {
-  for (const text of ['10.244.0.0/16', '10.244.0.0/16,fd00:10:244::/56'])
-    assert.equal(formatRanges(familyRanges(text)), text);
+  assert.deepEqual(familyRanges('10.244.0.0/16,fd00:10:244::/56'), {
+    IPv4: '10.244.0.0/16',
+    IPv6: 'fd00:10:244::/56',
+  });
   assert.deepEqual(familyRanges('10.244.0.0/16'), { IPv4: '10.244.0.0/16' });
   assert.deepEqual(familiesOf(familyRanges('10.244.0.0/16')), ['IPv4']);
   assert.deepEqual(familiesOf(familyRanges('10.244.0.0/16,fd00::/56')), ['IPv4', 'IPv6']);
