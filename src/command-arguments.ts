@@ -136,6 +136,9 @@ function argumentsProblem(
   const [, valued] = /^Option '[^']*' argument is ambiguous.* use '(--[^=]+)=/.exec(message) ?? [];
   if (valued !== undefined)
     return `${path}: ${valued} needs a value; a value that begins with a dash is written ${valued}=VALUE`;
+  const [, boolean] = /^Option '(?:-\w, )?(--[^' ]+)' does not take an argument/.exec(message) ?? [];
+  if (boolean !== undefined)
+    return `${path}: ${boolean} takes no value but true or false, as in ${boolean}=false; see ${path} --help`;
   return `${path}: ${firstSentence(message)}; see ${path} --help`;
 }
 

@@ -11,12 +11,20 @@ import { parse } from 'yaml';
 const version = 'v1.5.1';
 const target = join(import.meta.dirname, '../../src/features/gateway/api/schemas.gen.ts');
 /** Kinds that minik8s acts on; others would be stored without an effect. */
-const plurals = ['gatewayclasses', 'gateways', 'httproutes', 'grpcroutes', 'referencegrants'];
+const plurals = [
+  ...['gatewayclasses', 'gateways', 'httproutes', 'grpcroutes', 'backendtlspolicies'],
+  'referencegrants',
+];
+const policyLabel = 'gateway.networking.k8s.io/policy';
 
 const unseen = 'no controller has seen the object';
 
 interface Definition {
-  readonly metadata: { readonly name: string; readonly annotations: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly annotations: Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
   readonly spec: {
     readonly group: string;
     readonly scope: string;
@@ -70,6 +78,7 @@ function definitionOf(plural: string) {
   const parsed = Object.fromEntries([...schemas].map(([name, text]) => [name, JSON.parse(text)]));
   return {
     approved: metadata.annotations['api-approved.kubernetes.io'],
+    policy: metadata.labels?.[policyLabel],
     scope: spec.scope,
     names: spec.names,
     versions,

@@ -61,6 +61,7 @@ const goPackages = [
     'rbac',
     'scheduling',
     'storage',
+    'storagemigration',
   ].map((group) => [`k8s.io/api/${group}/v1`, `${group}.v1`] as const),
   ['k8s.io/api/autoscaling/v2', 'autoscaling.v2'],
   // Versions of MutatingAdmissionPolicies that manifests from before Kubernetes 1.36 have.

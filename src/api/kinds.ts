@@ -34,6 +34,7 @@ export { horizontalPodAutoscalerResource } from './autoscaling/v2/horizontal-pod
 export { cronJobResource } from './batch/v1/cron-job.ts';
 export { jobResource } from './batch/v1/job.ts';
 export { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
+export { clusterTrustBundleResource } from './certificates/v1/cluster-trust-bundle.ts';
 export { leaseResource } from './coordination/v1/lease.ts';
 export { componentStatusResource } from './core/v1/component-status.ts';
 export { configMapResource } from './core/v1/config-map.ts';
@@ -72,3 +73,5 @@ export { csiNodeResource } from './storage/v1/csi-node.ts';
 export { csiStorageCapacityResource } from './storage/v1/csi-storage-capacity.ts';
 export { storageClassResource } from './storage/v1/storage-class.ts';
 export { volumeAttachmentResource } from './storage/v1/volume-attachment.ts';
+export { volumeAttributesClassResource } from './storage/v1/volume-attributes-class.ts';
+export { storageVersionMigrationResource } from './storagemigration/v1/storage-version-migration.ts';

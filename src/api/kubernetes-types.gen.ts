@@ -643,6 +643,9 @@ export const typeLines: Readonly<Record<string, string>> = {
   "storage.v1.VolumeAttributesClass": "=:meta.v1.TypeMeta 1=metadata:meta.v1.ObjectMeta 2=driverName!:string 3=parameters?:{}string",
   "storage.v1.VolumeError": "1=time:time 2=message?:string 3=errorCode:*int32",
   "storage.v1.VolumeNodeResources": "1=count:*int32",
+  "storagemigration.v1.StorageVersionMigration": "=:meta.v1.TypeMeta 1=metadata:meta.v1.ObjectMeta 2=spec:StorageVersionMigrationSpec 3=status:StorageVersionMigrationStatus",
+  "storagemigration.v1.StorageVersionMigrationSpec": "1=resource!:meta.v1.GroupResource",
+  "storagemigration.v1.StorageVersionMigrationStatus": "1=conditions?:[]meta.v1.Condition;merge=type;map=type 2=resourceVersion?:string",
 };
 
 /** The values that Kubernetes' own types name for a text, by the name of its type. */

@@ -5,6 +5,7 @@ import { copyFile, readdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { type Random, randomName } from '../base/random.ts';
 import { rfc3339 } from '../base/time.ts';
 import { version } from '../base/version.ts';
 import type { Exec } from '../os/exec.ts';
@@ -42,6 +43,8 @@ export interface CreateOptions {
   readonly exec: Exec;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
+  /** Makes the name differ from that of another backup of the same second. */
+  readonly random: Random;
   readonly signal?: AbortSignal;
 }
 
@@ -55,7 +58,7 @@ export interface Created {
 
 /** Creates a backup. Resolves when it is stored; on failure nothing of it is left. */
 export async function createBackup(options: CreateOptions): Promise<Created> {
-  const { dataDir, store, passphrase, member, etcdBinary, exec, now, signal } = options;
+  const { dataDir, store, passphrase, member, etcdBinary, exec, now, random, signal } = options;
   await store.prepare(signal);
   // The database has secrets, so the copy of it that is not encrypted stays beside the original.
   return withScratch(dataDir, async (scratch) => {
@@ -78,7 +81,7 @@ export async function createBackup(options: CreateOptions): Promise<Created> {
     const host = hostname();
     const about = { format: backupFormat, minik8s: version(), created, host, revision, keys } as const;
     const manifest: Manifest = { ...about, members };
-    const name = backupFileName(created, passphrase !== undefined);
+    const name = backupFileName(created, randomName(random, 5), passphrase !== undefined);
     const write = async (path: string) => {
       const folder = dirname(path);
       const isSame = (await stat(folder)).dev === (await stat(dataDir)).dev;

@@ -125,15 +125,23 @@ export const isMemberName = (name: string): boolean =>
   name === `${configFolder}master.yaml` ||
   /^pki\/(?!\.{1,2}$)[A-Za-z0-9._-]+$/.test(name);
 
-/** Returns the name of a backup file, such as `minik8s-2026-11-29T09-17-29Z.tar.zst.age` if encrypted. */
-export const backupFileName = (created: string, isEncrypted: boolean): string =>
-  `minik8s-${created.replace(/\.\d+/, '').replaceAll(':', '-')}.tar.zst${isEncrypted ? '.age' : ''}`;
+/**
+ * Returns the name of a backup file, such as `minik8s-2026-11-29T09-17-29Z-x4k2p.tar.zst.age` if encrypted.
+ * `suffix`: five random characters, because two masters may write to one place in the same second.
+ */
+export const backupFileName = (created: string, suffix: string, isEncrypted: boolean): string =>
+  `minik8s-${created.replace(/\.\d+/, '').replaceAll(':', '-')}-${suffix}.tar.zst${isEncrypted ? '.age' : ''}`;
 
-/** Returns the time in RFC 3339, and whether it is encrypted, from the name of a backup file. */
+/**
+ * Returns the time in RFC 3339, and whether it is encrypted, from the name of a backup file. Earlier versions
+ * wrote names without a suffix.
+ */
 export function readFileName(
   name: string,
 ): { readonly created: string; readonly isEncrypted: boolean } | undefined {
-  const match = /^minik8s-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z\.tar\.zst(\.age)?$/.exec(name);
+  const match = /^minik8s-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z(?:-[a-z0-9]{5})?\.tar\.zst(\.age)?$/.exec(
+    name,
+  );
   if (!match) return undefined;
   const [, day, hour, minute, second, age] = match;
   return { created: `${day}T${hour}:${minute}:${second}Z`, isEncrypted: age !== undefined };

@@ -1,10 +1,10 @@
 /** Restoration of a backup into the data directory of a master that does not run. */
 import { lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { errorMessage } from '../base/log.ts';
 import type { Exec } from '../os/exec.ts';
 import { troubleAt } from '../os/file-trouble.ts';
-import { replaceFile } from '../os/replace-file.ts';
+import { removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
 import { syncTree } from '../storage/take-over.ts';
 import { extractBackup } from './extract.ts';
 import { configFolder, type Manifest } from './manifest.ts';
@@ -162,6 +162,8 @@ async function restoreConfig(
 async function writeConfig(path: string, content: Uint8Array): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o755 });
+    // A killed writer's draft may hold a token.
+    await removeLeftDrafts(dirname(path), basename(path));
     await replaceFile(path, content, { mode: 0o600 });
   } catch (error) {
     const what = errorMessage(troubleAt(path, error));

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { troubleAt } from '../os/file-trouble.ts';
 import { ifThere } from '../os/if-there.ts';
-import { replaceFile } from '../os/replace-file.ts';
+import { removeLeftDrafts, replaceFile } from '../os/replace-file.ts';
 
 /** Name of the file. */
 export const restoringMark = 'restoring';
@@ -26,6 +26,7 @@ const advice = 'minik8s backup restore moves folders: run it again';
 /** Resolves when the file is on disk. */
 export async function writeMark(dataDir: string, { folders: wanted, at }: Restoring): Promise<void> {
   const path = join(dataDir, restoringMark);
+  await removeLeftDrafts(dataDir, restoringMark);
   await replaceFile(path, `${advice}\n${wanted.join(' ')} ${at}\n`, { mode: 0o600 }).catch((error) => {
     throw troubleAt(path, error);
   });

@@ -50,14 +50,23 @@ export function surviveHangup(notify: () => void, source: HangupSource = process
   source.on('SIGHUP', notify);
 }
 
+/** Signals that ask a process to stop. */
+export type StopRequest = keyof typeof numbers;
+
 /** The part of `process` that stopSignal needs. */
 export interface SignalSource {
-  on(event: 'SIGINT' | 'SIGTERM', listener: (name: 'SIGINT' | 'SIGTERM') => void): unknown;
+  on(event: StopRequest, listener: (name: StopRequest) => void): unknown;
   exit(code: number): unknown;
 }
 
-const numbers = { SIGINT: 2, SIGTERM: 15 } as const;
-const reasons = { SIGINT: 'stopped by SIGINT', SIGTERM: 'stopped by SIGTERM' } as const;
+const numbers = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
+
+/** Returns the exit status of a process that a signal has ended. */
+export const signalStatus = (name: StopRequest): number => 128 + numbers[name];
+
+/** Returns the reason with which a signal aborts the work of this process. */
+export const stopReason = (name: StopRequest): DOMException =>
+  new DOMException(`stopped by ${name}`, 'AbortError');
 
 /**
  * Returns a signal that aborts when the process is asked to stop (Ctrl-C, SIGTERM). On a second request, the
@@ -66,15 +75,20 @@ const reasons = { SIGINT: 'stopped by SIGINT', SIGTERM: 'stopped by SIGTERM' } a
  */
 export function stopSignal(source: SignalSource = process): AbortSignal {
   const controller = new AbortController();
-  const stop = (name: 'SIGINT' | 'SIGTERM') => {
-    if (controller.signal.aborted) source.exit(128 + numbers[name]);
-    else controller.abort(new DOMException(reasons[name], 'AbortError'));
+  const stop = (name: StopRequest) => {
+    if (controller.signal.aborted) source.exit(signalStatus(name));
+    else controller.abort(stopReason(name));
   };
   source.on('SIGINT', stop);
   source.on('SIGTERM', stop);
   return controller.signal;
 }
 
+/** Returns which signal has aborted this one; undefined if something else did, or nothing yet. */
+export const stoppedBy = ({ reason }: AbortSignal): StopRequest | undefined =>
+  (Object.keys(numbers) as StopRequest[]).find(
+    (name) => reason instanceof DOMException && reason.message === stopReason(name).message,
+  );
+
 /** Returns whether the signal of `stopSignal`, or one that follows it, was aborted by Ctrl-C. */
-export const isInterrupted = ({ reason }: AbortSignal): boolean =>
-  reason instanceof DOMException && reason.message === reasons.SIGINT;
+export const isInterrupted = (signal: AbortSignal): boolean => stoppedBy(signal) === 'SIGINT';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { homedir } from 'node:os';
 import { defineCommand } from 'citty';
-import { stopSignal, unlessAborted } from '../base/abort.ts';
+import { unlessAborted } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { terminalLines } from '../terminal/live-lines.ts';
@@ -16,6 +16,7 @@ import { applyKuberc } from './kuberc/apply.ts';
 import { readText } from './manifests/standard-input.ts';
 import { otherForm } from './other-forms.ts';
 import { findPlugin, pluginNames, runPlugin } from './plugins.ts';
+import { stopRequests } from './stop-requests.ts';
 import { type CtlIo, commandGroups } from './verb.ts';
 import { type AnyCommand, toCommand, withRefusals } from './verb-command.ts';
 
@@ -59,7 +60,9 @@ const examples = [
  */
 const pluginRunner = (io: CtlIo) => async (words: readonly string[]) => {
   const found = findPlugin(io.env.PATH ?? '', words);
-  return found && runPlugin(found.file, found.args, { ...io.env });
+  if (found === undefined) return undefined;
+  const run = () => runPlugin(found.file, found.args, { ...io.env });
+  return io.lendTerminal ? io.lendTerminal(run) : run();
 };
 
 type ClientParts = Pick<CtlIo, 'kubernetesFields' | 'features' | 'calledAs'>;
@@ -69,14 +72,16 @@ export const processCommand = (parts: ClientParts): AnyCommand => ctlCommand(pro
 
 /** Returns the process's own streams, and Ctrl-C as a signal. Call it once. */
 export function processIo(parts: ClientParts): CtlIo {
+  const { signal, readerGone, lendTerminal } = stopRequests();
   // `ctl get -w | head` closes the pipe early: the command then ends without an error. main reports other
   // errors.
   process.stdout.on('error', (error) => {
-    if (isReaderGone(error)) process.exit();
-    void flushed(process.stderr).then(() => process.exit(1));
+    // A command that has been stopped, such as by the end of its terminal, ends when it has cleaned up.
+    if (signal.aborted) return;
+    if (isReaderGone(error)) readerGone();
+    else void flushed(process.stderr).then(() => process.exit(1));
   });
   const live = terminalLines(systemClock);
-  const signal = stopSignal();
   const to = (stream: NodeJS.WriteStream) => (text: string) => {
     // Output to a file or a pipe must not move the progress lines of the terminal.
     if (stream.isTTY) live?.before(text);
@@ -99,6 +104,7 @@ export function processIo(parts: ClientParts): CtlIo {
     random: systemRandom,
     ...parts,
     signal,
+    lendTerminal,
     exitWith: (status) => {
       process.exitCode = status;
     },

@@ -37,8 +37,13 @@ export interface Io {
    * Returns the fields of Kubernetes' own kinds, for commands that need no server. Loaded on the first call.
    */
   kubernetesFields(): Promise<FieldTable>;
-  /** Aborts when the user interrupts; the command then ends with status 130 and prints nothing. */
+  /**
+   * Aborts when the user interrupts, another signal asks to end, or the reader of the output disconnects. The
+   * command then cleans up and ends with the status of that signal, such as 130; it prints no error.
+   */
   readonly signal: AbortSignal;
+  /** Runs a program on this terminal, to which Ctrl-C is left meanwhile. If absent, Ctrl-C ends both. */
+  lendTerminal?<T>(work: () => Promise<T>): Promise<T>;
   /** Sets the exit status. Without a call and without an error, it is 0. */
   exitWith(status: number): void;
 }

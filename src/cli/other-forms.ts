@@ -3,6 +3,7 @@
  * after a command has failed. Pure.
  */
 import { shellWord } from '../base/shell-words.ts';
+import { isKindWord } from './objects/kind-words.ts';
 
 interface Line {
   /** All words, as they were typed. */
@@ -99,16 +100,6 @@ const otherKind: Rule = ({ verb, words: [kind = '', ...more], flags }) => {
 };
 
 const everyVerb: readonly Rule[] = [otherKind];
-
-/** Words for all objects of a kind: `delete pods` lacks names, and does not mean a pod with the name pods. */
-const kindWords: ReadonlySet<string> = new Set([
-  ...['all', 'pod', 'po', 'deployment', 'deploy', 'service', 'svc', 'node', 'no', 'namespace', 'ns'],
-  ...['job', 'cronjob', 'cj', 'secret', 'configmap', 'cm', 'ingress', 'ing', 'statefulset', 'sts'],
-  ...['daemonset', 'ds', 'replicaset', 'rs', 'pvc', 'pv', 'hpa', 'function', 'workflow', 'trigger'],
-]);
-
-const isKindWord = (word: string): boolean =>
-  [word, word.replace(/s$/, ''), word.replace(/es$/, '')].some((form) => kindWords.has(form.toLowerCase()));
 
 const columns =
   'custom-columns=POD:.metadata.name,CONTAINERS:.spec.containers[*].name,IMAGES:.spec.containers[*].image';

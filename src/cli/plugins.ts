@@ -94,12 +94,40 @@ function namesOf(words: readonly string[]): { readonly name: string; readonly co
     .reverse();
 }
 
-/** Runs a plugin on this terminal; resolves to its exit status. */
-export function runPlugin(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+/** The part of `process` that runPlugin needs. */
+export interface PluginSignals {
+  readonly stdin: { readonly isTTY?: boolean };
+  on(event: NodeJS.Signals, listener: (name: NodeJS.Signals) => void): unknown;
+  off(event: NodeJS.Signals, listener: (name: NodeJS.Signals) => void): unknown;
+}
+
+/**
+ * Runs a plugin on this terminal; resolves to its exit status. A plugin decides itself how it ends: it gets
+ * the signals that ask this process to end, except those that the terminal sends to both.
+ */
+export function runPlugin(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  source: PluginSignals = process,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const child = spawn(file, [...args], { stdio: 'inherit', env });
-    child.on('error', reject);
-    // A signal from the terminal reaches the plugin too, which decides how to end.
-    child.on('close', (code, signal) => resolve(code ?? 128 + (signal ? osConstants.signals[signal] : 0)));
+    const passOn = (name: NodeJS.Signals) => void child.kill(name);
+    const names: readonly NodeJS.Signals[] = source.stdin.isTTY
+      ? ['SIGTERM']
+      : ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    for (const name of names) source.on(name, passOn);
+    const end = () => {
+      for (const name of names) source.off(name, passOn);
+    };
+    child.on('error', (error) => {
+      end();
+      reject(error);
+    });
+    child.on('close', (code, signal) => {
+      end();
+      resolve(code ?? 128 + (signal ? osConstants.signals[signal] : 0));
+    });
   });
 }

@@ -1,6 +1,7 @@
 /** Converts a verb of `ctl` to a command of the executable, and runs it. */
 import { type CommandDef, defineCommand } from 'citty';
 import { isNotFound, StatusError } from '../apimachinery/status-error.ts';
+import { signalStatus } from '../base/abort.ts';
 import { currentSpan, errorKind } from '../base/tracing/current-span.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { colorModes, paletteFor } from '../terminal/color.ts';
@@ -13,6 +14,7 @@ import { UnknownResourceError } from './objects/discovery.ts';
 import { otherNamespaceNotes, similarNameNotes } from './objects/other-namespaces.ts';
 import { otherForm } from './other-forms.ts';
 import { shown } from './printers/table-writer.ts';
+import { stoppedStatus } from './stop-requests.ts';
 import { tracedCommand } from './tracing.ts';
 import type { CtlIo, Verb, VerbGroup } from './verb.ts';
 
@@ -89,7 +91,6 @@ export function withRefusals(command: AnyCommand, name: string): AnyCommand {
 
 async function runVerb(verb: Verb, flags: Flags, outside: CtlIo, line: readonly string[]): Promise<void> {
   let cluster: Cluster | undefined;
-  const whenInterrupted = verb.untilInterrupted ? 0 : interrupted;
   const color = flags.oneOf('color', colorModes) ?? 'auto';
   const { columns = {} } = outside;
   const colorsOf = (width: number | undefined) => paletteFor(color, outside.env, width !== undefined);
@@ -118,10 +119,10 @@ async function runVerb(verb: Verb, flags: Flags, outside: CtlIo, line: readonly 
         return cluster;
       },
     });
-    if (io.signal.aborted) io.exitWith(whenInterrupted);
+    if (io.signal.aborted) endStopped(verb, io);
     failForWarnings(flags, cluster, report);
   } catch (error) {
-    if (io.signal.aborted) io.exitWith(whenInterrupted);
+    if (io.signal.aborted) endStopped(verb, io);
     else endWith(error, io, report);
   } finally {
     printOtherForm(io, reported, line);
@@ -135,6 +136,15 @@ function failForWarnings(flags: Flags, cluster: Cluster | undefined, report: (er
   const count = flags.on('warnings-as-errors') ? (cluster?.warningCount?.() ?? 0) : 0;
   if (count > 0) report(new Error(`${count} warning${count === 1 ? '' : 's'} received`));
 }
+
+/** Sets the exit status of a verb that was asked to end. */
+function endStopped({ untilInterrupted }: Verb, io: Io): void {
+  const status = stoppedStatus(io.signal);
+  if (status !== undefined) io.exitWith(untilInterrupted && status === interrupted ? 0 : status);
+}
+
+/** Exit status after Ctrl-C: 128 plus the number of SIGINT. */
+const interrupted = signalStatus('SIGINT');
 
 /** Reports the error that ended a verb and sets the exit status. Rethrows a UsageError. */
 function endWith(error: unknown, io: Io, report: (error: unknown) => void): void {
@@ -186,6 +196,3 @@ function withCredentialsProblem(error: unknown, cluster: Cluster | undefined): u
 const mayBeStale = (error: unknown): boolean =>
   error instanceof UnknownResourceError ||
   (error instanceof StatusError && isNotFound(error) && !error.status.details?.name);
-
-/** Exit status: 128 plus the number of SIGINT. */
-const interrupted = 130;

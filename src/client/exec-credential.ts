@@ -23,9 +23,16 @@ export interface PluginCluster {
   readonly 'insecure-skip-tls-verify'?: boolean;
   readonly 'tls-server-name'?: string;
   readonly 'proxy-url'?: string;
+  /** Configuration of the plugin that the cluster's entry has as an extension. */
+  readonly config?: unknown;
 }
 
+/** Name of the extension of a cluster that is passed to plugins. */
+export const pluginExtension = 'client.authentication.k8s.io/exec';
+
 export interface PluginCredentials {
+  /** Time in milliseconds since 1970 after which they are not valid; absent if the plugin does not say. */
+  readonly expires?: number;
   readonly token?: string;
   /** PEM. */
   readonly cert?: string;
@@ -117,6 +124,7 @@ export function pluginCredentials(output: string, { command, apiVersion }: Plugi
     token,
     clientCertificateData: cert,
     clientKeyData: key,
+    expirationTimestamp,
   } = isFields(printed.status) ? printed.status : {};
   const [hasToken, hasCert, hasKey] = [token, cert, key].map(
     (text) => typeof text === 'string' && text !== '',
@@ -124,9 +132,18 @@ export function pluginCredentials(output: string, { command, apiVersion }: Plugi
   if (!hasToken && !hasCert && !hasKey) throw wrong('did not return a token or a certificate with its key');
   if (hasCert !== hasKey) throw wrong('returned only one of a certificate and its key');
   return {
+    ...expiryOf(expirationTimestamp, wrong),
     ...(hasToken && { token: token as string }),
     ...(hasCert && { cert: cert as string, key: key as string }),
   };
+}
+
+/** Returns the field `expires` for the text of a time; throws the error of `wrong` for another text. */
+function expiryOf(time: unknown, wrong: (what: string) => Error): Pick<PluginCredentials, 'expires'> {
+  if (typeof time !== 'string') return {};
+  const expires = Date.parse(time);
+  if (Number.isNaN(expires)) throw wrong('returned an expirationTimestamp that is not a time');
+  return { expires };
 }
 
 function parsed(output: string): unknown {

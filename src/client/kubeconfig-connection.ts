@@ -3,7 +3,7 @@
  * connection.
  */
 import { UsageError } from '../base/usage-error.ts';
-import type { PluginCluster, PluginCredentials } from './exec-credential.ts';
+import { type PluginCall, type PluginCluster, pluginExtension } from './exec-credential.ts';
 import type { ClusterEntry, ContextEntry, Kubeconfig, UserEntry } from './kubeconfig.ts';
 import { type Impersonated, impersonatedBy, readRequired, tokenOf } from './kubeconfig-user.ts';
 
@@ -23,6 +23,8 @@ export interface ResolvedContext {
   /** File of which each request sends the content as its token. */
   readonly tokenFile?: string;
   readonly impersonated?: Impersonated;
+  /** Call of the plugin whose credentials take the place of `cert`, `key` and `token`. */
+  readonly plugin?: PluginCall;
 }
 
 /** Command line options that override the kubeconfig; files are paths. */
@@ -47,7 +49,7 @@ export function resolveContext(
   config: Kubeconfig,
   context = config.currentContext,
   overrides: ConnectionOverrides = {},
-  runPlugin?: RunPlugin,
+  callOf?: PluginCallOf,
 ): ResolvedContext {
   const entry = contextEntry(config, context, overrides);
   const cluster = overriddenCluster(clusterEntry(config, context, entry, overrides), overrides);
@@ -55,16 +57,21 @@ export function resolveContext(
   const user = overriddenUser(entryOfUser, overrides);
   const ca = material(cluster['certificate-authority-data'], cluster['certificate-authority']);
   const name = overrides.user ?? entry.user ?? '';
-  const { cert, key, token } = credentialsOf(user, name, { ...cluster, ...(ca && { ca }) }, runPlugin);
+  if (user['auth-provider'] || (user.exec && !callOf))
+    throw new UsageError(
+      `kubeconfig: user ${name} needs a plugin; only tokens and certificates are supported`,
+    );
+  const known = { ...cluster, ...(ca && { ca }) };
   return {
     context,
     server: cluster.server,
     namespace: entry.namespace || 'default',
     ...filled({
       ca,
-      cert,
-      key,
-      token,
+      cert: material(user['client-certificate-data'], user['client-certificate']),
+      key: material(user['client-key-data'], user['client-key']),
+      token: tokenOf(user),
+      plugin: user.exec ? callOf?.(user.exec, name, clusterOfPlugin(known)) : undefined,
       tokenFile: user.tokenFile,
       impersonated: impersonatedBy(entryOfUser),
       proxyUrl: cluster['proxy-url'],
@@ -80,38 +87,26 @@ const filled = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K
     [K in keyof T]?: NonNullable<T[K]>;
   };
 
-/** Runs the plugin of the field `exec` of a user, and returns its credentials. */
-export type RunPlugin = (exec: unknown, user: string, cluster: PluginCluster) => PluginCredentials;
+/** Returns the call of the plugin of the field `exec` of a user. Throws UsageError for a wrong field. */
+export type PluginCallOf = (exec: unknown, user: string, cluster: PluginCluster) => PluginCall;
 
 type KnownCluster = ClusterEntry & { readonly server: string; readonly ca?: string };
 
-/** Returns the credentials of the entry, or those of its plugin. Throws if the plugin cannot be run. */
-function credentialsOf(
-  user: UserEntry,
-  name: string,
-  cluster: KnownCluster,
-  runPlugin: RunPlugin | undefined,
-): PluginCredentials {
-  const cert = material(user['client-certificate-data'], user['client-certificate']);
-  const key = material(user['client-key-data'], user['client-key']);
-  const token = tokenOf(user);
-  if (user['auth-provider'] || (user.exec && !runPlugin))
-    throw new UsageError(
-      `kubeconfig: user ${name} needs a plugin; only tokens and certificates are supported`,
-    );
-  const own = { ...(cert && { cert }), ...(key && { key }), ...(token && { token }) };
-  return user.exec && runPlugin ? { ...own, ...runPlugin(user.exec, name, clusterOfPlugin(cluster)) } : own;
-}
-
 function clusterOfPlugin(cluster: KnownCluster): PluginCluster {
-  const { server, ca } = cluster;
+  const { server, ca, extensions } = cluster;
+  const list: readonly unknown[] = Array.isArray(extensions) ? extensions : [];
+  const own = list.filter(isExtension).find(({ name }) => name === pluginExtension);
   const fields = ['insecure-skip-tls-verify', 'tls-server-name', 'proxy-url'] as const;
   return {
     server,
     ...(ca && { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
     ...Object.fromEntries(fields.flatMap((field) => (cluster[field] ? [[field, cluster[field]]] : []))),
+    ...(own && { config: own.extension }),
   };
 }
+
+const isExtension = (value: unknown): value is { readonly name?: unknown; readonly extension?: unknown } =>
+  typeof value === 'object' && value !== null;
 
 function contextEntry(
   config: Kubeconfig,

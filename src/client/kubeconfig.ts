@@ -16,6 +16,7 @@ export interface ClusterEntry {
   'insecure-skip-tls-verify'?: boolean;
   'tls-server-name'?: string;
   'proxy-url'?: string;
+  extensions?: unknown;
 }
 
 export interface UserEntry {

@@ -24,6 +24,10 @@ import {
   extensionAuthenticationRights,
 } from './certificates/extension-authentication.ts';
 import { rootCaPublisher, rootCaPublisherRights } from './certificates/root-ca-publisher.ts';
+import {
+  servingTrustBundlePublisher,
+  servingTrustBundleRights,
+} from './certificates/serving-trust-bundle.ts';
 import { tokenCleaner, tokenCleanerRights } from './certificates/token-cleaner.ts';
 import { definitionCleanup, definitionCleanupRights } from './custom-resources/definition-cleanup.ts';
 import { definitionNames, definitionNamesRights } from './custom-resources/definition-names.ts';
@@ -32,6 +36,7 @@ import { staleDisruptionController, staleDisruptionRights } from './disruption/s
 import { eventTtl, eventTtlRights } from './garbage/event-ttl.ts';
 import { garbageCollector, garbageCollectorRights } from './garbage/garbage-collector.ts';
 import { podGcController, podGcRights } from './garbage/pod-gc.ts';
+import { storageMigrationController, storageMigrationRights } from './migrations/storage-migration.ts';
 import { namespaceController, namespaceRights } from './namespaces/namespace.ts';
 import { serviceAccountController, serviceAccountRights } from './namespaces/service-account.ts';
 import { tokenSecrets, tokenSecretsRights } from './namespaces/token-secrets.ts';
@@ -49,6 +54,10 @@ import {
 } from './services/endpointslicemirroring.ts';
 import { externalAddressesController, externalAddressesRights } from './services/external-addresses.ts';
 import { loadBalancerController, loadBalancerRights } from './services/load-balancer.ts';
+import {
+  attributesClassProtectionController,
+  attributesClassProtectionRights,
+} from './volumes/attributes-class-protection.ts';
 import { ephemeralVolumeController, ephemeralVolumeRights } from './volumes/ephemeral-volume.ts';
 import { expandController, expandRights } from './volumes/expand.ts';
 import { persistentVolumeBinder, persistentVolumeBinderRights } from './volumes/persistent-volume-binder.ts';
@@ -238,6 +247,11 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     controller: (options) => rootCaPublisher(options.certificates.authority),
   },
   {
+    account: 'kube-apiserver-serving-clustertrustbundle-publisher',
+    rights: servingTrustBundleRights,
+    controller: (options) => servingTrustBundlePublisher(options.certificates.authority),
+  },
+  {
     account: 'persistent-volume-binder',
     eventSource: 'persistentvolume-controller',
     rights: persistentVolumeBinderRights,
@@ -265,6 +279,16 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     account: 'pv-protection-controller',
     rights: pvProtectionRights,
     controller: () => pvProtectionController,
+  },
+  {
+    account: 'storage-version-migrator-controller',
+    rights: storageMigrationRights,
+    controller: () => storageMigrationController,
+  },
+  {
+    account: 'volumeattributesclass-protection-controller',
+    rights: attributesClassProtectionRights,
+    controller: () => attributesClassProtectionController,
   },
   {
     account: 'ephemeral-volume-controller',

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sleep, systemClock } from '../base/clock.ts';
+import { type Clock, sleep, systemClock } from '../base/clock.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
 import { ifThere } from '../os/if-there.ts';
 import type { ServiceState } from './plan/machine.ts';
@@ -24,10 +24,35 @@ const states: Readonly<Record<number, ServiceState>> = {
   32: 'failed',
 };
 
+/** Maximum time in milliseconds to wait for another command for the service, such as a long stop. */
+const lockedMs = 120_000;
+
 async function run(exec: Exec, verb: Parameters<typeof serviceWords>[1], timeoutMs?: number): Promise<void> {
   const [program, ...words] = serviceWords(service, verb);
-  await exec(program, words, { lengthy: true, ...(timeoutMs && { timeoutMs }) });
+  const options = { lengthy: true, ...(timeoutMs && { timeoutMs }) };
+  await whenUnlocked(systemClock, async () => {
+    await exec(program, words, options);
+  });
 }
+
+/**
+ * Runs a command again as long as OpenRC rejects it because another one works on the service: that of an
+ * installation or a removal that was killed goes on without it.
+ */
+export async function whenUnlocked(clock: Clock, command: () => Promise<void>): Promise<void> {
+  const until = clock.monotonic() + lockedMs;
+  for (;;) {
+    try {
+      return await command();
+    } catch (error) {
+      if (!isLocked(error) || clock.monotonic() >= until) throw error;
+    }
+    await sleep(clock, lookMs);
+  }
+}
+
+const isLocked = (error: unknown): boolean =>
+  error instanceof ExecError && /flock failed|is already (?:starting|stopping)/.test(error.failure.stderr);
 
 async function state(exec: Exec): Promise<ServiceState> {
   if (!existsSync(scriptPath)) return 'inactive';

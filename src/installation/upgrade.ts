@@ -22,6 +22,8 @@ import { controlHere } from './services.ts';
 
 /** The executable that was installed before; `minik8s upgrade --back` installs it again. */
 export const keptPath = `${executablePath}.old`;
+/** The executable that `minik8s upgrade --back` replaces, until the service runs the former one. */
+export const replacedPath = `${executablePath}.replaced`;
 
 /** Timeout in milliseconds of a command that only prints. */
 const printMs = 30_000;
@@ -116,7 +118,8 @@ export async function runUpgrade(run: UpgradeRun, steps: readonly UpgradeStep[])
 
 async function goBack(run: UpgradeRun, failed: UpgradeStep, cause: unknown): Promise<Error> {
   const { installed, request, say } = run;
-  const { version } = request.current;
+  const { current, next, goesBack = false } = request;
+  const { version } = current;
   const what = `${describeUpgradeStep(failed)}: ${errorMessage(cause)}`;
   try {
     for (const step of afterFailure(failed.kind, installed, request)) {
@@ -125,10 +128,14 @@ async function goBack(run: UpgradeRun, failed: UpgradeStep, cause: unknown): Pro
     }
   } catch (error) {
     return new Error(
-      `${what}; going back to ${version} failed too (${errorMessage(error)}): the former file is ${keptPath}; minik8s status shows the service`,
+      `${what}; going back to ${version} failed too (${errorMessage(error)}): the former file is ${goesBack ? replacedPath : keptPath}; minik8s status shows the service`,
       { cause },
     );
   }
+  if (failed.kind === 'rename-replaced')
+    return new Error(`${what}; ${next.version} is installed and runs: run minik8s upgrade --back again`, {
+      cause,
+    });
   return new Error(`${what}; ${version} is installed and runs, as before`, { cause });
 }
 
@@ -149,11 +156,12 @@ const effects: Effects = {
     });
     say(`  ${stdout.trim()}`);
   },
-  async 'keep-old'({ exec, installed }) {
-    const created = [...new Set([...installed.created, keptPath])];
-    await carryOut(exec, recordStep({ ...installed, created }), noWarning);
-    await linkTo(executablePath, keptPath);
+  async 'keep-old'(run) {
+    await keepAs(run, keptPath);
+    // A return that was interrupted, and not continued, has left it.
+    await rm(replacedPath, { force: true });
   },
+  'keep-replaced': (run) => keepAs(run, replacedPath),
   stop: ({ exec }) => controlHere().stopBeforeStart(exec),
   async 'lower-data'({ exec, say }, { format }) {
     const { stdout } = await exec(executablePath, ['upgrade', '--data-format', String(format)], {
@@ -165,9 +173,12 @@ const effects: Effects = {
   async replace({ staged }) {
     await moveTo(staged, executablePath);
   },
-  async 'put-back'() {
-    await linkTo(keptPath, executablePath);
+  async 'put-back'(_, { kept }) {
+    await linkTo(kept === 'old' ? keptPath : replacedPath, executablePath);
     await syncFolderOf(executablePath);
+  },
+  async 'rename-replaced'() {
+    await moveTo(replacedPath, keptPath);
   },
   async restart({ exec }, { timeoutMs }) {
     await controlHere().restart(exec, timeoutMs);
@@ -180,6 +191,13 @@ const effects: Effects = {
       throw new Error('the service runs another executable');
   },
 };
+
+/** Gives the installed executable a second name, which the record then has. */
+async function keepAs({ exec, installed }: UpgradeRun, path: string): Promise<void> {
+  const created = [...new Set([...installed.created, path])];
+  await carryOut(exec, recordStep({ ...installed, created }), noWarning);
+  await linkTo(executablePath, path);
+}
 
 /** Resolves to the digest of the executable that the service runs; undefined if it does not run. */
 export async function runningDigest(exec: Exec): Promise<string | undefined> {

@@ -158,6 +158,7 @@ const create = defineCommand({
         etcdBinary: await etcdIn(dataDir),
         exec: systemExec,
         now: systemClock.now(),
+        random: systemRandom,
         signal: stopSignal(),
       });
       say(`${path}: ${manifest.keys} keys at revision ${manifest.revision}, ${sizeText(size)}`);

@@ -13,6 +13,7 @@ import { configFileOf, type Role, roles, runsPods } from '../installation/plan/r
 import { afterStart, inSequence } from '../installation/plan/sequence.ts';
 import { describeStep, type Step } from '../installation/plan/step.ts';
 import { controlHere } from '../installation/services.ts';
+import { requireWritablePlaces } from '../installation/writable-places.ts';
 import { storedMembership } from '../node-bootstrap/join.ts';
 import { NodeFiles } from '../node-bootstrap/node-files.ts';
 import { systemExec } from '../os/exec.ts';
@@ -151,7 +152,9 @@ async function install(wanted: Wanted, { yes, dryRun, starts, linksKubectl }: Fl
   else say([`minik8s install ${wanted.role}:`, ...lines.map((line) => `  ${line}`)].join('\n'));
   if (dryRun) return;
   if (!yes && plan.steps.some(({ kind }) => kind === 'install-packages')) await confirm();
-  await carryOutAll(inSequence(plan));
+  const steps = inSequence(plan);
+  await requireWritablePlaces(steps);
+  await carryOutAll(steps);
   const user = plan.isFirstStart && wanted.role !== 'node' ? await giveKubeconfig(wanted) : undefined;
   await carryOutAll(afterStart(plan));
   if (starts) await announce(wanted, plan.isFirstStart, user);

@@ -8,6 +8,7 @@ import { describeStep } from '../installation/plan/step.ts';
 import { dropInDirectory } from '../installation/plan/systemd-unit.ts';
 import { uninstallPlan } from '../installation/plan/uninstall-plan.ts';
 import { serviceManagerHere } from '../installation/services.ts';
+import { requireWritablePlaces } from '../installation/writable-places.ts';
 import { systemExec } from '../os/exec.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { confirmed } from './confirmation.ts';
@@ -67,6 +68,7 @@ async function uninstall({ yes, keepsData }: Flags): Promise<void> {
   const lines = steps.map(describeStep).filter((line) => line !== undefined);
   process.stdout.write(`minik8s uninstall:\n${lines.map((line) => `  ${line}\n`).join('')}`);
   if (!yes) await confirm();
+  await requireWritablePlaces(steps);
   for (const step of steps) await carryOut(systemExec, step, warn);
   const { packages } = installed;
   if (packages.length > 0)

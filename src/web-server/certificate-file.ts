@@ -1,4 +1,4 @@
-/** The file of a certificate with its key, in PEM, as nginx reads it. */
+/** Files of certificates in PEM, as nginx reads them: one with its key, or those of authorities. */
 import { createHash } from 'node:crypto';
 
 export interface CertificateFile {
@@ -15,5 +15,10 @@ export function certificateFile({
   readonly key: string;
 }): CertificateFile {
   const pem = `${certificate.trim()}\n${key.trim()}\n`;
-  return { name: `${createHash('sha256').update(pem).digest('hex').slice(0, 32)}.pem`, pem };
+  return { name: `${hashOf(pem)}.pem`, pem };
 }
+
+/** Returns the file of authorities that are trusted. */
+export const authoritiesFile = (pem: string): CertificateFile => ({ name: `ca-${hashOf(pem)}.pem`, pem });
+
+const hashOf = (pem: string) => createHash('sha256').update(pem).digest('hex').slice(0, 32);

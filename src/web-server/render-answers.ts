@@ -1,15 +1,17 @@
 /** The bodies of locations that answer requests of a rule. Pure. */
 import { quoted, quotedLiteral } from './quote.ts';
 import { encoded } from './render-conditions.ts';
-import { checkedHost, requestLines, responseLines } from './render-headers.ts';
-import { corsLines } from './render-policy.ts';
-import type { ForwardAnswer, Mirror, PathChange, RedirectAnswer, Share } from './rule.ts';
-import type { Upstreams } from './upstreams.ts';
+import { crossOriginLines } from './render-cross-origin.ts';
+import { type Module, requestLines, responseLines } from './render-headers.ts';
+import type { BackendTls, ForwardAnswer, Mirror, PathChange, RedirectAnswer, Share } from './rule.ts';
+import { checkedFile, checkedHost, type Upstreams } from './upstreams.ts';
 import type { Variables } from './variables.ts';
 
 export interface AnswerFacts {
   readonly upstreams: Upstreams;
   readonly variables: Variables;
+  /** Directory with the certificates of authorities. */
+  readonly directory: string;
 }
 
 export function statusBody(status: number): readonly string[] {
@@ -29,33 +31,52 @@ export function redirectBody(answer: RedirectAnswer, { variables }: AnswerFacts)
 }
 
 /** Returns the location's body for one share of an answer. */
-export function shareBody(
-  answer: ForwardAnswer,
-  share: Share,
-  { upstreams, variables }: AnswerFacts,
-): readonly string[] {
-  if (share.backends.length === 0)
-    return [...responseLines('proxy', share.responseHeaders), ...statusBody(share.status)];
-  if (answer.protocol === 'GRPC') return grpcBody(share, { upstreams, variables });
-  const upstream = upstreams.nameOf({ type: 'proxy', protocol: 'HTTP', backends: share.backends });
+export function shareBody(answer: ForwardAnswer, share: Share, facts: AnswerFacts): readonly string[] {
+  const { upstreams, variables } = facts;
+  const crossOrigin = answer.crossOrigin ? crossOriginLines(answer.crossOrigin, variables) : [];
+  const headers = responseLines('proxy', share.responseHeaders, crossOrigin.length > 0);
+  if (share.backends.length === 0) return [...crossOrigin, ...headers, ...statusBody(share.status)];
+  if (answer.protocol === 'GRPC') return grpcBody(share, facts);
+  const upstream = upstreams.nameOf(share, share.tls);
   const path = answer.path === undefined ? '' : `${pathVariable(answer.path, variables)}$is_args$args`;
   return [
-    ...(answer.cors ? corsLines(answer.cors) : []),
+    ...crossOrigin,
     ...timeoutLines(answer.timeoutMs),
     ...requestLines('proxy', share.requestHeaders, answer.host, variables),
-    ...responseLines('proxy', share.responseHeaders, answer.cors !== undefined),
-    `proxy_pass http://${upstream}${path};`,
+    ...headers,
+    ...tlsLines('proxy', share.tls, facts),
+    `proxy_pass ${share.tls ? 'https' : 'http'}://${upstream}${path};`,
   ];
+}
+
+/** Longest chain of authorities between that of the file and the certificate of a backend. */
+const maxChain = 8;
+
+/** Returns the lines that send no request before the certificate of the backend has been checked. */
+function tlsLines(
+  module: Module,
+  tls: BackendTls | undefined,
+  { directory }: AnswerFacts,
+): readonly string[] {
+  if (!tls) return [];
+  return [
+    `protocols TLSv1.2 TLSv1.3`,
+    `trusted_certificate ${quoted(`${directory}/${checkedFile(tls.authorities)}`)}`,
+    `verify on`,
+    `verify_depth ${maxChain}`,
+    `name ${quoted(checkedHost(tls.name))}`,
+    `server_name on`,
+  ].map((line) => `${module}_ssl_${line};`);
 }
 
 /** Longest silence in a stream: a call may wait longer for a message than a request for its answer. */
 const streamSilence = '1h';
 
 function grpcBody(
-  { backends, requestHeaders, responseHeaders }: Share,
+  { backends, tls, requestHeaders, responseHeaders }: Share,
   facts: AnswerFacts,
 ): readonly string[] {
-  const upstream = facts.upstreams.nameOf({ type: 'proxy', protocol: 'GRPC', backends });
+  const upstream = facts.upstreams.nameOf({ backends }, tls);
   return [
     ...['client_body_timeout', 'grpc_read_timeout', 'grpc_send_timeout'].map(
       (name) => `${name} ${streamSilence};`,
@@ -63,15 +84,22 @@ function grpcBody(
     'grpc_socket_keepalive on;',
     ...requestLines('grpc', requestHeaders, undefined, facts.variables),
     ...responseLines('grpc', responseHeaders),
-    `grpc_pass grpc://${upstream};`,
+    ...tlsLines('grpc', tls, facts),
+    `grpc_pass ${tls ? 'grpcs' : 'grpc'}://${upstream};`,
   ];
 }
 
 /** Returns the body of the location that answers a copy of the request. */
-export function mirrorBody({ backends, fraction }: Mirror, facts: AnswerFacts): readonly string[] {
-  const upstream = facts.upstreams.nameOf({ type: 'proxy', protocol: 'HTTP', backends });
+export function mirrorBody({ backends, tls, fraction }: Mirror, facts: AnswerFacts): readonly string[] {
+  const upstream = facts.upstreams.nameOf({ backends }, tls);
   const chosen = fraction < 1 ? [skippedPart(fraction, facts.variables)] : [];
-  return ['internal;', ...chosen, `proxy_pass http://${upstream}$request_uri;`];
+  const scheme = tls ? 'https' : 'http';
+  return [
+    'internal;',
+    ...chosen,
+    ...tlsLines('proxy', tls, facts),
+    `proxy_pass ${scheme}://${upstream}$request_uri;`,
+  ];
 }
 
 function skippedPart(fraction: number, variables: Variables): string {

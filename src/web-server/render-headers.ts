@@ -2,6 +2,7 @@
 import { quoted } from './quote.ts';
 import { headerVariable } from './render-conditions.ts';
 import type { HeaderChanges, HeaderValue } from './rule.ts';
+import { checkedHost } from './upstreams.ts';
 import { quotedText, type Variables } from './variables.ts';
 
 /** Module of nginx that passes a request to a backend. */
@@ -81,9 +82,4 @@ export function responseLines(
 function checkedName(name: string): string {
   if (!/^[A-Za-z0-9-]{1,256}$/.test(name)) throw new Error('a header of the configuration has a bad name');
   return name;
-}
-
-export function checkedHost(host: string): string {
-  if (!/^[A-Za-z0-9.-]{1,253}$/.test(host)) throw new Error('a host of the configuration has a bad name');
-  return host;
 }

@@ -143,7 +143,7 @@ function renderSite(site: Site, facts: NginxFacts, parts: Parts): string {
   // The server of every other host decides for a port, so that each server of it says the same.
   const http2 = portsOf(site, facts).some((port) => parts.http2Ports.has(port)) ? '    http2 on;\n' : '';
   const locations = site.rules
-    ? renderRules(site, site.rules, parts)
+    ? renderRules(site, site.rules, { ...parts, directory })
     : renderRoutes(site, { upstreams: parts.upstreams, httpsPort });
   return `  server {
 ${listenLines(site, facts)}${http2}${own}    server_name ${serverName(site)};

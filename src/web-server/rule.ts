@@ -2,7 +2,7 @@
  * Rules of a site that choose by more than the path: methods, headers and parameters of the query. Pure data;
  * render-rules.ts renders the configuration. Names of headers have only letters, digits and `-`.
  */
-import type { Cors, Match } from './match.ts';
+import type { Match } from './match.ts';
 
 /**
  * The first rule of a site whose path and conditions match the request answers. Regex: the pattern matches
@@ -46,14 +46,36 @@ export interface ForwardAnswer {
   /** At least one, each with a weight above 0. */
   readonly shares: readonly Share[];
   readonly mirrors: readonly Mirror[];
-  /** Protocol of the backends; default HTTP/1.1. GRPC: HTTP/2 without TLS, and streams of any length. */
+  /** Protocol of the backends; default HTTP/1.1. GRPC: HTTP/2, and streams of any length. */
   readonly protocol?: 'GRPC';
   /** Replaces the Host header. */
   readonly host?: string;
   readonly path?: PathChange;
   /** Maximum time in milliseconds without data from a backend; 0: no limit. */
   readonly timeoutMs?: number;
-  readonly cors?: Cors;
+  /** Undefined: answers of the backend are passed on as they are. */
+  readonly crossOrigin?: CrossOrigin;
+}
+
+/** Rights of scripts of other origins. In each list '*' alone stands for everything. */
+export interface CrossOrigin {
+  /** Origins such as `https://shop.example` and `https://*.example:8443`. */
+  readonly origins: readonly string[];
+  readonly methods: readonly string[];
+  /** Headers of requests. */
+  readonly headers: readonly string[];
+  /** Headers of answers that scripts may read. */
+  readonly exposed: readonly string[];
+  readonly allowsCredentials: boolean;
+  readonly maxAgeSeconds: number;
+}
+
+/** TLS to backends, whose certificates are checked. */
+export interface BackendTls {
+  /** Name that is sent to the backend, and that its certificate must have. */
+  readonly name: string;
+  /** Name of the file with the authorities, among the certificates of the server. */
+  readonly authorities: string;
 }
 
 /** A part of the requests, by weight. */
@@ -61,6 +83,8 @@ export interface Share {
   readonly weight: number;
   /** Addresses such as `10.96.0.20:80`; none: the share is answered with `status`. */
   readonly backends: readonly string[];
+  /** Undefined: without TLS. */
+  readonly tls?: BackendTls;
   readonly status: number;
   readonly requestHeaders: HeaderChanges;
   readonly responseHeaders: HeaderChanges;
@@ -69,6 +93,8 @@ export interface Share {
 /** A copy of requests whose answer is dropped. */
 export interface Mirror {
   readonly backends: readonly string[];
+  /** Undefined: without TLS. */
+  readonly tls?: BackendTls;
   /** Part of the requests, from 0 to 1. */
   readonly fraction: number;
 }

@@ -3,8 +3,10 @@
  * every broken object.
  */
 import { makeKey, makeRequest } from '../../src/pki/new-request.ts';
+import { testAuthority } from '../fixtures/certificates.ts';
 
 const pem = await makeRequest(await makeKey(), { commonName: 'a' });
+const { certificate: authority } = await testAuthority();
 const request = Buffer.from(pem).toString('base64');
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
 const selector = { matchLabels: { a: 'b' } };
@@ -99,6 +101,7 @@ export const seeds: Record<string, object> = {
   },
   'node.k8s.io/RuntimeClass': { handler: 'a' },
   'autoscaling/HorizontalPodAutoscaler': hpa,
+  'certificates.k8s.io/ClusterTrustBundle': { spec: { trustBundle: authority } },
   'certificates.k8s.io/CertificateSigningRequest': {
     spec: { request, signerName: 'a.b/c', usages: ['client auth'] },
   },
@@ -116,6 +119,8 @@ export const seeds: Record<string, object> = {
   'storage.k8s.io/CSIDriver': { spec: {} },
   'storage.k8s.io/CSINode': { spec: { drivers: [{ name: 'a', nodeID: 'b' }] } },
   'storage.k8s.io/CSIStorageCapacity': { storageClassName: 'a', capacity: '1Gi' },
+  'storagemigration.k8s.io/StorageVersionMigration': { spec: { resource: { resource: 'a' } } },
+  'storage.k8s.io/VolumeAttributesClass': { driverName: 'a.b/c', parameters: { a: 'b' } },
   'storage.k8s.io/VolumeAttachment': {
     spec: { attacher: 'a', nodeName: 'n', source: { persistentVolumeName: 'p' } },
   },

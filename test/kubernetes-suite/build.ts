@@ -5,17 +5,10 @@ import { join } from 'node:path';
 import { systemExec } from '../../src/os/exec.ts';
 import { type GoModule, moduleFile } from './module-file.ts';
 
-/** Version whose modules all have their sums in Go's checksum database; not every 1.32 has. */
-export const suiteVersion = '1.32.5';
-
-/** Folder of the built programs, named by the version. */
+/** Folder of the built programs, with a folder for each version. */
 export const programsCache =
   process.env.MINIK8S_CONFORMANCE_CACHE ??
   join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'minik8s-conformance');
-
-const versionOf = 'k8s.io/component-base/version';
-/** The linker's flags: no symbols, and the program says of which version it is. */
-export const linkerFlags = `-s -w -X ${versionOf}.gitVersion=v${suiteVersion} -X ${versionOf}.gitMajor=1 -X ${versionOf}.gitMinor=32`;
 
 export interface Recipe {
   readonly name: string;
@@ -26,28 +19,29 @@ export interface Recipe {
 }
 
 /**
- * In a folder beside, each program put into its place when it is whole: two may build at the same time. `say`
- * gets a line for each step; `alsoTake` gets the folder of Kubernetes' source. Rejects with Go's first line
- * when one cannot be built.
+ * Builds programs of a version of Kubernetes in a temporary folder, and moves each to its place when it is
+ * complete, so that two processes may build at the same time. `say` gets a line for each step; `alsoTake`
+ * gets the folder of Kubernetes' source. Rejects with Go's first line if a program cannot be built.
  */
 export async function buildPrograms(
+  version: string,
   recipes: readonly Recipe[],
   say: (line: string) => void,
   alsoTake?: (source: string) => Promise<void>,
 ): Promise<void> {
-  const directory = join(programsCache, suiteVersion);
+  const directory = join(programsCache, version);
   await mkdir(directory, { recursive: true });
   const work = await mkdtemp(join(programsCache, 'build-'));
   const env = { ...process.env, GOTOOLCHAIN: 'local', CGO_ENABLED: '0', GOFLAGS: '-mod=mod -buildvcs=false' };
   const go = (...args: string[]) =>
     systemExec('nice', ['-n', '10', 'go', ...args], { cwd: work, env, lengthy: true });
   try {
-    say(`programs: fetching Kubernetes ${suiteVersion}`);
-    const download = await go('mod', 'download', '-json', `k8s.io/kubernetes@v${suiteVersion}`);
+    say(`programs: fetching Kubernetes ${version}`);
+    const download = await go('mod', 'download', '-json', `k8s.io/kubernetes@v${version}`);
     const source = JSON.parse(download.stdout) as { readonly Dir: string; readonly GoMod: string };
     await alsoTake?.(source.Dir);
     const upstream = JSON.parse((await go('mod', 'edit', '-json', source.GoMod)).stdout) as GoModule;
-    await writeFile(join(work, 'go.mod'), moduleFile(suiteVersion, upstream));
+    await writeFile(join(work, 'go.mod'), moduleFile(version, upstream));
     for (const { name, args, note } of recipes) {
       say(`programs: building ${name}${note ? `, ${note}` : ''}`);
       await go(...args);

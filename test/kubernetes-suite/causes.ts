@@ -1,5 +1,4 @@
 /** Known causes of failures, found by the message of the test and by its name. Pure. */
-import { whatIsNotServed } from './not-run.ts';
 import type { TestResult } from './suite-log.ts';
 
 /**
@@ -40,7 +39,7 @@ export function causeOf({ name, message }: TestResult): string | undefined {
   const byName = named.find(([tests]) => tests.test(name))?.[1];
   if (byName !== undefined) return byName;
   const found = said.map((pattern) => pattern.exec(message)?.[1]).find((resource) => resource !== undefined);
-  return found === undefined ? whatIsNotServed(name) : `${pluralOf(found)} are not served`;
+  return found === undefined ? undefined : `${pluralOf(found)} are not served`;
 }
 
 /** The resource of a kind; a resource stays as it is. */

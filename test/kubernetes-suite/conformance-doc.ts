@@ -15,15 +15,14 @@ export interface Measured {
   readonly others?: Results | undefined;
 }
 
-/** Returns the page. Throws if there is no result: a page of zeros would look as if nothing failed. */
-export function conformanceDoc({
-  suiteVersion,
-  nodes,
-  names,
-  results,
-  onTwoNodes,
-  others,
-}: Measured): string {
+/**
+ * Returns the page, with a section for each other version that has results. Throws if the main version has no
+ * result: a page of zeros would look as if nothing failed.
+ */
+export function conformanceDoc(
+  { suiteVersion, nodes, names, results, onTwoNodes, others }: Measured,
+  otherVersions: readonly Measured[] = [],
+): string {
   const total = counts(names, results).at(-1);
   if (total === undefined || total.passed + total.failed === 0)
     throw new Error('there is no result to write: run bin/conformance first');
@@ -38,6 +37,7 @@ They ran on a cluster of ${cluster} of \`dist/minik8s\`, ${buildsOf(names, resul
     bin/conformance                   every test that can run, once each
     bin/conformance 'sig-network'     the tests of an area
     bin/conformance --nodes 2         every test that can run on two nodes
+    bin/conformance --version 1.37.2  the suite of another version, which needs that version's Go
     bin/conformance --others '\\[NodeConformance\\]'   tests that are not conformance tests
     bin/conformance --help`,
     `The programs are Kubernetes' own. Their images are stand-ins, since no registry is asked: agnhost is upstream's
@@ -52,7 +52,24 @@ certification.`,
     ...failed(failuresOf(names, results)),
     '## Not run',
     ...notRun(names, results, nodes),
+    ...otherVersions.flatMap(versionSection),
   ].join('\n\n')}\n`;
+}
+
+/** Returns the counts and lists of a version beside the main one. */
+function versionSection({ suiteVersion, nodes, names, results }: Measured): string[] {
+  const total = counts(names, results).at(-1);
+  if (total === undefined || total.passed + total.failed === 0) return [];
+  return [
+    `## Kubernetes ${suiteVersion}`,
+    `The suite of version ${suiteVersion} (\`bin/conformance --version ${suiteVersion}\`), on \`dist/minik8s\`,
+${buildsOf(names, results)}. Of ${names.length} conformance tests **${total.passed} passed**, ${total.failed} failed, and ${total.notRun} did not run.`,
+    table(names, results),
+    `### Failed with ${suiteVersion}`,
+    ...failed(failuresOf(names, results)),
+    `### Not run with ${suiteVersion}`,
+    ...notRun(names, results, nodes),
+  ];
 }
 
 const buildsOf = (names: readonly string[], results: Results) =>

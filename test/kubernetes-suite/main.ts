@@ -1,10 +1,17 @@
 /** bin/conformance: Kubernetes' own conformance tests against dist/minik8s. */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
 import { systemExec } from '../../src/os/exec.ts';
 import { executable } from '../e2e/harness/cluster.ts';
-import { suiteVersion } from './build.ts';
-import { conformanceDoc } from './conformance-doc.ts';
+import { conformanceDoc, type Measured } from './conformance-doc.ts';
 import { help, type Options, optionsOf } from './options.ts';
 import { type Programs, suitePrograms } from './programs.ts';
 import { fileOf, lineOf, type Recorded, type Results, readResults } from './results.ts';
@@ -14,8 +21,12 @@ import { givenCluster, type SuiteCluster, startCluster } from './suite-cluster.t
 import { makeSuiteImages } from './suite-images.ts';
 import type { TestSet } from './suite-log.ts';
 import { tableOf } from './table.ts';
+import { resultsFolder, versionsIn } from './versions.ts';
 
 const root = join(import.meta.dirname, '../..');
+const all = join(root, 'dist/conformance');
+/** The names of all conformance tests of a version, in the folder of its results. */
+const testsFile = 'tests.txt';
 const say = (line: string) => process.stdout.write(`conformance: ${line}\n`);
 
 async function main(options: Options): Promise<number> {
@@ -23,12 +34,14 @@ async function main(options: Options): Promise<number> {
   const made = `nodes-${options.nodes}${options.dualStack ? '-dual-stack' : ''}`;
   const cluster = options.kubeconfig === undefined ? made : 'given';
   const place = options.others ? `${cluster}-others` : cluster;
-  const directory = join(root, 'dist/conformance', place);
+  const ofVersion = join(all, resultsFolder(options.version));
+  const directory = join(ofVersion, place);
   const file = join(directory, 'results.tsv');
   mkdirSync(directory, { recursive: true });
-  const programs = await suitePrograms(say);
+  const programs = await suitePrograms(options.version, say);
   const names = await allTests(programs, set);
-  const asked = options.pattern !== undefined || options.again || options.failed || options.all;
+  if (set === 'conformance') writeFileSync(join(ofVersion, testsFile), `${names.join('\n')}\n`);
+  const asked = options.pattern !== undefined || options.again || options.failed;
   if (!options.writeDoc || asked) {
     const selection = select(names, resultsOf(file), options);
     report(selection, resultsOf(file));
@@ -41,17 +54,40 @@ async function main(options: Options): Promise<number> {
   write(file, results);
   if (options.writeDoc) {
     const page = join(root, 'docs/conformance.md');
-    const resultsIn = (folder: string) => resultsOf(join(root, 'dist/conformance', folder, 'results.tsv'));
-    const onTwoNodes = options.nodes === 1 ? resultsIn('nodes-2') : undefined;
-    const others = resultsIn(`nodes-${options.nodes}-others`);
-    const { nodes } = options;
-    writeFileSync(page, conformanceDoc({ suiteVersion, nodes, names, results, onTwoNodes, others }));
+    writeFileSync(page, conformanceDoc(measured(options.version, options.nodes), otherVersions(options)));
     say(`${relative(process.cwd(), page)} written`);
   }
   const meant = names.filter((name) => options.pattern?.test(name) ?? set === 'conformance');
   process.stdout.write(`\n${tableOf(meant, results)}`);
   say(`results: ${relative(process.cwd(), file)}`);
   return meant.some((name) => results.get(name)?.state === 'failed') ? 1 : 0;
+}
+
+/** Returns the results of a version, as earlier runs have left them. */
+function measured(version: string, nodes: number): Measured {
+  const resultsIn = (folder: string) => resultsOf(join(all, resultsFolder(version), folder, 'results.tsv'));
+  const names = readFileSync(join(all, resultsFolder(version), testsFile), 'utf8')
+    .trim()
+    .split('\n');
+  return {
+    ...{ suiteVersion: version, nodes, names, results: resultsIn(`nodes-${nodes}`) },
+    onTwoNodes: nodes === 1 ? resultsIn('nodes-2') : undefined,
+    others: resultsIn(`nodes-${nodes}-others`),
+  };
+}
+
+/** Returns the results of all versions but the selected one. */
+function otherVersions({ version, nodes }: Options): Measured[] {
+  return versionsIn(readdirSync(all)).flatMap((other) => {
+    if (other === version) return [];
+    const folder = join(all, resultsFolder(other));
+    if (!existsSync(join(folder, `nodes-${nodes}`, 'results.tsv'))) return [];
+    if (existsSync(join(folder, testsFile))) return [measured(other, nodes)];
+    say(
+      `the page leaves ${other} out, whose list of tests is missing: run bin/conformance --version ${other}`,
+    );
+    return [];
+  });
 }
 
 function report({ run, done, left }: Selection, results: Results): void {

@@ -1,30 +1,8 @@
-/**
- * Tests that are left out, and why. Pure. `--all` runs those too that are left out because something is not
- * served.
- */
+/** Tests that are left out, and why. Pure. */
 
-interface Rule {
-  readonly tests: RegExp;
-  readonly reason: string;
-}
+const twoNodes =
+  /should have at least two untainted nodes|Daemon set (?:\[Serial\] )?should rollback without/;
 
-/** Most of these tests wait for something that never happens, for five minutes each or more. */
-const notServed: readonly Rule[] = [
-  {
-    tests: /^\[sig-api-machinery\] Aggregator /,
-    reason: 'other API servers are not asked (APIService): this waits five minutes for one',
-  },
-];
-
-const twoNodes = /should have at least two untainted nodes|Daemon set \[Serial\] should rollback without/;
-
-/** Reason to leave a test out: something that it uses and that is not available here. */
-export function whatIsNotServed(name: string): string | undefined {
-  return notServed.find(({ tests }) => tests.test(name))?.reason;
-}
-
-/** Why a test is left out on so many nodes; undefined when it runs. */
-export function reasonNotToRun(name: string, nodes: number, all = false): string | undefined {
-  if (nodes < 2 && twoNodes.test(name)) return 'asks for two nodes';
-  return all ? undefined : whatIsNotServed(name);
-}
+/** Returns why a test is left out on a cluster of so many nodes; undefined if it runs. */
+export const reasonNotToRun = (name: string, nodes: number): string | undefined =>
+  nodes < 2 && twoNodes.test(name) ? 'asks for two nodes' : undefined;

@@ -4,8 +4,9 @@
  */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { buildPrograms, linkerFlags, programsCache, type Recipe, suiteVersion } from './build.ts';
+import { basename, join } from 'node:path';
+import { buildPrograms, programsCache, type Recipe } from './build.ts';
+import { linkerFlags } from './versions.ts';
 
 export interface Programs {
   readonly suite: string;
@@ -17,12 +18,16 @@ export interface Programs {
   /** Programs of the image resource-consumer: the server, and the program that the server starts. */
   readonly consumer: string;
   readonly consumeCpu: string;
+  /** The sample API server of the test of aggregation. */
+  readonly sampleApiServer: string;
   /** The folder with the key pair that agnhost serves HTTPS with. */
   readonly porter: string;
+  /** Upstream's file of the names and tags of the suite's images. */
+  readonly imageManifest: string;
 }
 
-/** The quick ones first. */
-const recipes: readonly Recipe[] = [
+/** Returns how each program is made; those that are built quickly come first. */
+const recipesOf = (version: string): readonly Recipe[] => [
   { name: 'ginkgo', args: ['build', '-o', 'ginkgo', 'github.com/onsi/ginkgo/v2/ginkgo'] },
   { name: 'agnhost', args: ['build', '-o', 'agnhost', 'k8s.io/kubernetes/test/images/agnhost'] },
   { name: 'nnp', args: ['build', '-o', 'nnp', 'k8s.io/kubernetes/test/images/nonewprivs'] },
@@ -36,38 +41,44 @@ const recipes: readonly Recipe[] = [
   },
   {
     name: 'kubectl',
-    args: ['build', '-ldflags', linkerFlags, '-o', 'kubectl', 'k8s.io/kubernetes/cmd/kubectl'],
+    args: ['build', '-ldflags', linkerFlags(version), '-o', 'kubectl', 'k8s.io/kubernetes/cmd/kubectl'],
+  },
+  {
+    name: 'sample-apiserver',
+    args: ['build', '-ldflags', linkerFlags(version), '-o', 'sample-apiserver', 'k8s.io/sample-apiserver'],
   },
   {
     name: 'e2e.test',
     // Vetting all dependencies takes longer than compiling them.
     args: [
-      ...['test', '-c', '-vet=off', '-ldflags', linkerFlags],
+      ...['test', '-c', '-vet=off', '-ldflags', linkerFlags(version)],
       ...['-o', 'e2e.test', 'k8s.io/kubernetes/test/e2e'],
     ],
     note: 'which takes ten minutes the first time',
   },
 ];
 
-/** The key pair that agnhost serves HTTPS with. */
-const porterFiles = ['localhost.key', 'localhost.crt'];
+/** Files of Kubernetes' source: the key pair that agnhost serves HTTPS with, and the tags of the images. */
+const sourceFiles = [
+  'test/images/agnhost/porter/localhost.key',
+  'test/images/agnhost/porter/localhost.crt',
+  'test/utils/image/manifest.go',
+];
 
 /**
- * Builds what is not there; `say` gets a line for each step. Rejects with Go's first line when it cannot be
- * built.
+ * Builds the programs of a version that do not exist yet; `say` gets a line for each step. Rejects with Go's
+ * first line if a program cannot be built.
  */
-export async function suitePrograms(say: (line: string) => void): Promise<Programs> {
-  const directory = join(programsCache, suiteVersion);
+export async function suitePrograms(version: string, say: (line: string) => void): Promise<Programs> {
+  const directory = join(programsCache, version);
   const at = (name: string) => join(directory, name);
-  const missing = recipes.filter(({ name }) => !existsSync(at(name)));
-  if (missing.length === 0 && porterFiles.every((file) => existsSync(at(file))))
-    say(`programs: those of Kubernetes ${suiteVersion} are there`);
+  const missing = recipesOf(version).filter(({ name }) => !existsSync(at(name)));
+  if (missing.length === 0 && sourceFiles.every((file) => existsSync(at(basename(file)))))
+    say(`programs: those of Kubernetes ${version} are there`);
   else {
-    await buildPrograms(missing, say, async (source) => {
-      for (const file of porterFiles) {
-        const content = await readFile(join(source, 'test/images/agnhost/porter', file));
-        await writeFile(at(file), content, { mode: 0o644 });
-      }
+    await buildPrograms(version, missing, say, async (source) => {
+      for (const file of sourceFiles)
+        await writeFile(at(basename(file)), await readFile(join(source, file)), { mode: 0o644 });
     });
   }
   return {
@@ -78,6 +89,8 @@ export async function suitePrograms(say: (line: string) => void): Promise<Progra
     nnp: at('nnp'),
     consumer: at('consumer'),
     consumeCpu: at('consume-cpu'),
+    sampleApiServer: at('sample-apiserver'),
     porter: directory,
+    imageManifest: at('manifest.go'),
   };
 }

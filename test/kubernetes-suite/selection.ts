@@ -11,8 +11,6 @@ export interface Wanted {
   readonly again: boolean;
   /** Selects only tests that failed. */
   readonly failed: boolean;
-  /** Also those left out because something is not served. */
-  readonly all: boolean;
 }
 
 export interface Selection {
@@ -29,7 +27,7 @@ export function select(names: readonly string[], results: Results, wanted: Wante
   const done: string[] = [];
   for (const name of names.filter((each) => wanted.pattern?.test(each) ?? true)) {
     const state = results.get(name)?.state;
-    const reason = reasonNotToRun(name, wanted.nodes, wanted.all);
+    const reason = reasonNotToRun(name, wanted.nodes);
     if (state !== undefined && !wanted.again && !(wanted.failed && state === 'failed')) done.push(name);
     else if (reason !== undefined) left.set(name, reason);
     else if (!wanted.failed || state === 'failed') run.push(name);

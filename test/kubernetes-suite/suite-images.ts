@@ -1,25 +1,25 @@
 /**
  * Stand-ins for the suite's images, under its names, in this machine's engine: agnhost is upstream's own
- * program beside busybox, bash and a few of Debian's; web servers are busybox's.
+ * program beside busybox, bash and a few of Debian's; web servers are busybox's; etcd is the one in minik8s.
  */
 import { createHash } from 'node:crypto';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemExec } from '../../src/os/exec.ts';
+import { insideEtcd } from '../fixtures/etcd-binary.ts';
 import { copyProgram, importImage } from '../fixtures/image-root.ts';
+import { imageNames } from './image-names.ts';
 import type { Programs } from './programs.ts';
 
-const registry = 'registry.k8s.io/e2e-test-images';
 const label = 'minik8s.io/content';
 
-const agnhost = `${registry}/agnhost:2.53`;
-const busybox = `${registry}/busybox:1.36.1-1`;
 /** Folder of the pages of the suite's web servers. */
 const apache = '/usr/local/apache2/htdocs';
 const nginx = '/usr/share/nginx/html';
 
 interface Image {
+  /** Name of a stand-in as in manifest.go, later with registry and tag. */
   readonly name: string;
   /** Lines of a Dockerfile. */
   readonly changes: readonly string[];
@@ -57,10 +57,18 @@ async function busyboxRoot(root: string): Promise<void> {
   await write(root, 'etc/nsswitch.conf', 'hosts: files dns\n');
   await write(root, join(apache, 'index.html'), '<h1>It works!</h1>\n');
   await write(root, join(nginx, 'index.html'), 'Welcome to nginx!\n');
-  for (const name of ['nautilus', 'kitten']) {
-    await write(root, `www/${name}/data.json`, `{"image": "${name}.jpg"}\n`);
-    await write(root, `www/${name}/${name}.jpg`, name);
-  }
+}
+
+/**
+ * Busybox with the page of a picture. A test of image volumes looks for `data.json` at the top of the image,
+ * and for the name of the system on which upstream's image is based.
+ */
+async function pictureRoot(root: string, name: string): Promise<void> {
+  await busyboxRoot(root);
+  const data = `{"image": "${name}.jpg"}\n`;
+  for (const path of [`www/${name}/data.json`, 'data.json']) await write(root, path, data);
+  await write(root, `www/${name}/${name}.jpg`, name);
+  await write(root, 'etc/os-release', 'NAME="Alpine Linux"\n');
 }
 
 /**
@@ -111,16 +119,16 @@ const webServer = (folder: string) => [
   `CMD ["httpd", "-f", "-p", "80", "-h", "${folder}"]`,
 ];
 
-/** The images that others are made from come first. */
-const imagesOf = (programs: Programs): readonly Image[] => [
+/** The images that others are made from come first. Images that a version of the suite lacks are not made. */
+const standIns = (programs: Programs): readonly Image[] => [
   {
-    name: agnhost,
+    name: 'agnhost',
     changes: ['EXPOSE 80 8080 8081 9376 5000', 'ENTRYPOINT ["/agnhost"]', 'CMD ["pause"]'],
     from: (root) => agnhostRoot(root, programs),
   },
-  { name: busybox, changes: ['CMD ["sh"]'], from: busyboxRoot },
+  { name: 'busybox', changes: ['CMD ["sh"]'], from: busyboxRoot },
   {
-    name: `${registry}/nonewprivs:1.3`,
+    name: 'nonewprivs',
     changes: ['CMD ["nnp"]'],
     async from(root) {
       await busyboxRoot(root);
@@ -129,7 +137,7 @@ const imagesOf = (programs: Programs): readonly Image[] => [
     },
   },
   {
-    name: `${registry}/resource-consumer:1.13`,
+    name: 'resource-consumer',
     changes: ['EXPOSE 8080', 'ENTRYPOINT ["/consumer"]'],
     async from(root) {
       await busyboxRoot(root);
@@ -139,26 +147,46 @@ const imagesOf = (programs: Programs): readonly Image[] => [
       await copyProgram(root, '/usr/bin/stress');
     },
   },
-  { name: `${registry}/jessie-dnsutils:1.7`, changes: [], from: agnhost },
-  { name: `${registry}/nautilus:1.7`, changes: webServer('/www/nautilus'), from: busybox },
-  { name: `${registry}/kitten:1.7`, changes: webServer('/www/kitten'), from: busybox },
   {
-    name: 'registry.k8s.io/pause:3.10',
-    changes: ['ENTRYPOINT ["/agnhost", "pause"]', 'CMD []'],
-    from: agnhost,
+    name: 'sample-apiserver',
+    changes: ['ENTRYPOINT ["/sample-apiserver"]'],
+    async from(root) {
+      await busyboxRoot(root);
+      await cp(programs.sampleApiServer, join(root, 'sample-apiserver'));
+    },
   },
-  { name: `${registry}/nonroot:1.4`, changes: ['USER 1234'], from: busybox },
-  ...['2.4.38-4', '2.4.39-4'].map((tag) => ({
-    name: `${registry}/httpd:${tag}`,
-    changes: webServer(apache),
-    from: busybox,
+  {
+    name: 'etcd',
+    changes: ['ENTRYPOINT ["/usr/local/bin/etcd"]'],
+    async from(root) {
+      await busyboxRoot(root);
+      await mkdir(join(root, 'usr/local/bin'), { recursive: true });
+      await cp(insideEtcd, join(root, 'usr/local/bin/etcd'));
+    },
+  },
+  ...['jessie-dnsutils', 'glibc-dns-testing'].map((name) => ({ name, changes: [], from: 'agnhost' })),
+  ...['nautilus', 'kitten'].map((name) => ({
+    name,
+    changes: webServer(`/www/${name}`),
+    from: (root: string) => pictureRoot(root, name),
   })),
-  ...['1.14-4', '1.15-4'].map((tag) => ({
-    name: `${registry}/nginx:${tag}`,
-    changes: webServer(nginx),
-    from: busybox,
-  })),
+  { name: 'pause', changes: ['ENTRYPOINT ["/agnhost", "pause"]', 'CMD []'], from: 'agnhost' },
+  { name: 'nonroot', changes: ['USER 1234'], from: 'busybox' },
+  { name: 'httpd', changes: webServer(apache), from: 'busybox' },
+  { name: 'nginx', changes: webServer(nginx), from: 'busybox' },
 ];
+
+/** Returns the stand-ins under the full names that this version of the suite gives them. */
+async function imagesOf(programs: Programs): Promise<readonly Image[]> {
+  const names = imageNames(await readFile(programs.imageManifest, 'utf8'));
+  return standIns(programs).flatMap(({ name, changes, from }) =>
+    (names.get(name) ?? []).map((full) => ({
+      name: full,
+      changes,
+      from: typeof from === 'string' ? (names.get(from)?.at(0) ?? from) : from,
+    })),
+  );
+}
 
 /** Makes those that are not there as this file makes them; returns the names of all. */
 export async function makeSuiteImages(programs: Programs, say: (line: string) => void): Promise<string[]> {
@@ -169,10 +197,12 @@ export async function makeSuiteImages(programs: Programs, say: (line: string) =>
     programs.nnp,
     programs.consumer,
     programs.consumeCpu,
+    programs.sampleApiServer,
+    insideEtcd,
   ])
     content.update(await readFile(file));
   const version = content.digest('hex').slice(0, 16);
-  const images = imagesOf(programs);
+  const images = await imagesOf(programs);
   let made = 0;
   for (const image of images) {
     if ((await contentOf(image.name)) === version) continue;
@@ -184,18 +214,20 @@ export async function makeSuiteImages(programs: Programs, say: (line: string) =>
 }
 
 async function make({ name, changes, from }: Image, version: string): Promise<void> {
-  const lines = [...changes, `LABEL ${label}=${version}`];
-  if (typeof from === 'string') {
-    const input = `${[`FROM ${from}`, ...lines].join('\n')}\n`;
-    await systemExec('docker', ['build', '--quiet', '--tag', name, '-'], { input });
-    return;
-  }
+  if (typeof from !== 'string') await importRoot(from, name);
+  // The image is built, because `docker import` accepts fewer of these lines.
+  const base = typeof from === 'string' ? from : name;
+  const input = `${[`FROM ${base}`, ...changes, `LABEL ${label}=${version}`].join('\n')}\n`;
+  await systemExec('docker', ['build', '--quiet', '--tag', name, '-'], { input });
+}
+
+async function importRoot(fill: (root: string) => Promise<void>, name: string): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'minik8s-suite-image-'));
   try {
     // The root of what runs there has to be open to everybody.
     await chmod(root, 0o755);
-    await from(root);
-    await importImage(root, name, lines);
+    await fill(root);
+    await importImage(root, name, []);
   } finally {
     await rm(root, { recursive: true, force: true });
   }

@@ -108,7 +108,7 @@ const refusals: [argv: string[], status: number, err: RegExp][] = [
     /^error: minik8s up: --port needs a value; a value that begins with a dash is written --port=VALUE\n$/,
   ],
   [['token', 'create', '-t', '-x'], 2, /^error: minik8s token create: --ttl needs a value; a value .*\n$/],
-  [['up', '--metrics=yes'], 2, /^error: minik8s up: option '--metrics' does not take an argument.*\n$/],
+  [['up', '--metrics=yes'], 2, /^error: minik8s up: --metrics takes no value but true or false.*\n$/],
   [['up', 'now'], 2, /^error: minik8s up: unexpected argument 'now'.*\n$/],
   [['up', '--frobnicate'], 2, /^error: minik8s up: unknown flag --frobnicate; see minik8s up --help\n$/],
   [['up', '--no-metrisc'], 2, /^error: minik8s up: unknown flag --no-metrisc: did you mean --metrics\?\n$/],

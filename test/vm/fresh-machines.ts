@@ -36,6 +36,8 @@ async function makeArchive(newVersion: boolean): Promise<string> {
   const written = join(directory, 'minik8s-samples');
   await systemExec(executable, ['samples', written]);
   renameSync(join(written, 'samples'), join(content, 'samples'));
+  // bin/make-images of the samples makes the same image from it.
+  copyFileSync('/bin/busybox', join(content, 'busybox'));
   const engine = ['-H', `unix://${dockerSocket}`];
   await systemExec('docker', [...engine, 'save', '-o', join(content, 'images.tar'), helloImage]);
   if (newVersion) await writeOtherVersion(join(content, 'minik8s-new'), 'x');
@@ -59,7 +61,7 @@ export async function startFreshMachines(
     const hosts = others.map((other) => `${addressOf(other)} vm${other}\\n`).join('');
     await machine.output(
       `set -e; printf '${hosts}' >>/etc/hosts; tar -x -C /root -f /dev/vdb
-       docker load --quiet --input images.tar; rm images.tar; cp -r samples/hello hello`,
+       docker load --quiet --input images.tar; rm images.tar; cp -r samples/hello hello; mv busybox /usr/bin`,
       { timeoutMs: 5 * minutes },
     );
     return machine;

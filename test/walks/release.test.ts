@@ -55,7 +55,7 @@ const places: readonly Place[] = [
 const releases: string[] = [];
 
 for (const place of places)
-  test(`a release is made with the umask ${place.umask}`, async () => {
+  test(`a release is made with the umask ${place.umask}`, { timeout: 1_800_000 }, async () => {
     releases.push(await releaseIn(place));
   });
 

@@ -41,15 +41,26 @@ export function senderOf(headers: Fields, host: string): Sender {
  * Returns true for a request that a browser has sent for a page of another origin. The browser adds its
  * client certificate to it, so the certificate must not authenticate it. A proxy of the user, such as
  * `kubectl proxy`, decides about the requests that it forwards; no page can set the header that it adds. An
- * origin without TLS is accepted, because WebSockets of Python send the host in this form.
+ * origin without TLS is accepted, because WebSockets of Python send the host in this form. Programs may send
+ * any origin: those in Go that open WebSockets must send one, such as `http://localhost`.
  */
 export function isForged(headers: Fields, host: string): boolean {
-  if (headers.has('x-forwarded-for')) return false;
+  if (headers.has('x-forwarded-for') || !isOfBrowser(headers)) return false;
   const site = headers.get('sec-fetch-site') ?? 'none';
   const origin = headers.get('origin')?.replace(/^http:/i, 'https:');
   const isOwn = origin === undefined || isOriginOf(origin, host);
   return !isOwn || (site !== 'none' && site !== 'same-origin');
 }
+
+/**
+ * Returns true for the request of a browser, even without Sec-Fetch-Site, which Chrome does not send for
+ * WebSockets. Every browser sends the languages of its user and begins its User-Agent as Netscape did; no
+ * page can change either of them in a WebSocket or a form.
+ */
+const isOfBrowser = (headers: Fields): boolean =>
+  headers.has('sec-fetch-site') ||
+  headers.has('accept-language') ||
+  /^(?:Mozilla|Opera)\//.test(headers.get('user-agent') ?? '');
 
 /** Compares as URLs do: `https://host:443` is `https://host`, and letters have no case. */
 function isOriginOf(origin: string, host: string): boolean {

@@ -55,7 +55,8 @@ export async function serveHttp2Stream(
   const fault = faultOfHttp2Head(headers, raw);
   const request = fault === undefined ? requestOf(stream, headers, gone.signal) : undefined;
   const response = request ? await answer(request, way) : badRequest(fault);
-  if (stream.destroyed) {
+  // A stream that was refused is closed, and destroyed later.
+  if (stream.destroyed || stream.closed) {
     if (!(response instanceof WholeAnswer)) await response.body?.cancel();
     return;
   }

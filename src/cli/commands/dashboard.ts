@@ -41,12 +41,12 @@ export const dashboard: Verb = {
     if (port < 0 || port > 65_535)
       throw new UsageError(`--port: expected a port from 0 to 65535, got ${port}`);
     const own = cluster();
-    const dialing = own.dial('/dashboard/');
+    const dialing = await own.dial('/dashboard/');
     if (!dialing.url.startsWith('wss:'))
       throw new Error(`${own.server ?? 'the server'} has no TLS: use the address of the API server itself`);
     const isUrl = flags.on('url');
     if (flags.on('direct')) return openDirectly(own, isUrl, io);
-    const proxy = await startLoopbackProxy(own.dial(''), port, io.clock);
+    const proxy = await startLoopbackProxy(await own.dial(''), port, io.clock);
     try {
       await openUntil(`http://${proxy.host}/dashboard/`, await newCode(own), isUrl, io, aborted(io.signal));
     } finally {
@@ -56,7 +56,8 @@ export const dashboard: Verb = {
 };
 
 async function openDirectly(own: Cluster, isUrl: boolean, io: Io): Promise<void> {
-  const url = own.dial('/dashboard/').url.replace(/^wss:/, 'https:');
+  const { url: webSocket } = await own.dial('/dashboard/');
+  const url = webSocket.replace(/^wss:/, 'https:');
   const code = await newCode(own);
   // The browser may read its page until the code expires.
   await openUntil(url, code, isUrl, io, isUrl ? Promise.resolve() : sleep(io.clock, codeMs, io.signal));

@@ -182,11 +182,15 @@ async function applied(
 /**
  * Resolves to the exit status: 1 if the directories differ. Rejects if the program cannot be run or fails.
  */
-async function compare({ env, out }: Io, live: string, merged: string): Promise<number> {
+async function compare({ env, out, signal }: Io, live: string, merged: string): Promise<number> {
   const [program = 'diff', ...args] = (env.KUBECTL_EXTERNAL_DIFF || 'diff -u -N').split(/\s+/);
   // kubectl passes the folders before the options of $KUBECTL_EXTERNAL_DIFF.
   const words = env.KUBECTL_EXTERNAL_DIFF ? [live, merged, ...args] : [...args, live, merged];
-  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'], env: { ...env } });
+  const child = spawn(program, words, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...env },
+    signal,
+  });
   child.stdout.setEncoding('utf8').on('data', out);
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0 || code === 1) return code;

@@ -6,10 +6,13 @@ import type { Clock } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Cluster, WatchedEvent } from '../connection/cluster.ts';
 import { RequestTimeoutError } from '../connection/connection.ts';
+import { ReportedError } from '../errors.ts';
+import { forEachReported } from '../for-each-reported.ts';
 import {
   type CollectionTarget,
   collectionOf,
   listPath,
+  type ObjectTarget,
   type Target,
   targetPath,
 } from '../objects/object-target.ts';
@@ -37,13 +40,20 @@ export interface WatchView {
   readonly events: boolean;
 }
 
-/** Watches targets; a watch that the server ends is started again from the last version. */
+/** Watches the only target, or prints several objects and rejects. */
 export async function watchTargets(
   context: VerbContext,
   targets: readonly Target[],
   view: WatchView,
 ): Promise<void> {
-  const target = onlyTarget(targets);
+  const [target, ...more] = targets;
+  if (target === undefined || more.some(({ resource }) => resource !== target.resource))
+    throw new UsageError('you may only specify a single resource type');
+  await (more.length > 0 ? printAndRefuse(context, targets, view) : watchTarget(context, target, view));
+}
+
+/** Watches a target; a watch that the server ends is started again from the last version. */
+async function watchTarget(context: VerbContext, target: Target, view: WatchView): Promise<void> {
   const { io, flags } = context;
   const cluster = context.cluster();
   const collection = target.name === undefined ? target : collectionOf(target);
@@ -103,12 +113,36 @@ function liveTable(
   });
 }
 
-function onlyTarget(targets: readonly Target[]): Target {
-  const [target] = targets;
-  if (!target || targets.length > 1)
-    throw new UsageError('you may only specify a single resource type or object with --watch');
-  return target;
+/**
+ * Prints several objects as they are now, and rejects: only one object or all of a type can be watched. As in
+ * kubectl, nothing is printed if one of them does not exist.
+ */
+async function printAndRefuse(
+  context: VerbContext,
+  targets: readonly Target[],
+  view: WatchView,
+): Promise<never> {
+  const { flags, cluster } = context;
+  const accept = view.format ? undefined : tableAccept;
+  const answers: JsonObject[] = [];
+  const named = flags.on('watch-only') ? [] : targets.filter(isObject);
+  let failed = false;
+  await forEachReported(
+    context,
+    named,
+    async (target) => void answers.push(await cluster().get(targetPath(target), accept)),
+    (error) => {
+      failed = true;
+      return error;
+    },
+  );
+  if (failed) throw new ReportedError();
+  const printer = new WatchPrinter(context, view, flags.on('no-headers'));
+  for (const answer of answers) printer.list(answer);
+  throw new Error('you may only watch a single resource or type of resource at a time');
 }
+
+const isObject = (target: Target): target is ObjectTarget => target.name !== undefined;
 
 interface Position {
   readonly accept: string | undefined;

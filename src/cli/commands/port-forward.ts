@@ -48,7 +48,7 @@ export const portForward: Verb = {
     const phase = textAt(pod.object, 'status', 'phase');
     if (phase !== 'Running')
       throw new Error(`unable to forward port because pod is not running. Current status=${phase}`);
-    const dialing = cluster().dial(targetPath(pod.target, 'portforward'));
+    const dialing = await cluster().dial(targetPath(pod.target, 'portforward'));
     const { clock, signal } = io;
     const transport = await openByteStream({ dialing, protocol: portForwardProtocol, clock, signal });
     await forwardAll(context, new Forwarder(transport), ports, groups);

@@ -103,7 +103,7 @@ export const proxy: Verb = {
     const folder = flags.text('www') || undefined;
     const settings = settingsOf(flags, folder);
     const place = placeOf(flags);
-    const dialing = cluster().dial('');
+    const dialing = await cluster().dial('');
     const appendsServerPath = flags.on('append-server-path');
     for (const text of warnings(flags, dialing, folder)) io.err(`Warning: ${text}\n`);
     const keepAliveMs = flags.duration('keepalive') ?? 15_000;

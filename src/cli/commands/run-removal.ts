@@ -4,6 +4,7 @@ import type { JsonObject } from '../../apimachinery/equality.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { beginWork } from '../../terminal/live-lines.ts';
+import { inContext } from '../errors.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
 import { kindName } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
@@ -49,19 +50,19 @@ export function removalOf(flags: Flags): Removal {
   };
 }
 
-/** Deletes an object, unless the user interrupted the command. One that is gone already is no error. */
+/**
+ * Deletes an object that `run` has created. An object that does not exist any more is no error. The object is
+ * also deleted if the command was asked to end, such as by Ctrl-C; a second Ctrl-C leaves it, as the message
+ * explains.
+ */
 export async function removeMade(
-  { flags, io, cluster }: VerbContext,
+  context: VerbContext,
   target: ObjectTarget,
   { body, waits, timeoutMs }: Removal,
 ): Promise<void> {
-  if (io.signal.aborted) return;
-  try {
-    await cluster().send('DELETE', targetPath(target), body);
-    if (!flags.on('quiet')) io.out(`${kindName(target.resource)} "${target.name}" deleted\n`);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-  }
+  const { io, cluster } = context;
+  if (io.signal.aborted) return removeStopped(context, target, body);
+  await removeOne(context, target, body);
   if (!waits) return;
   using work = beginWork(io.progress, `${kindName(target.resource)}/${target.name}`);
   for await (const object of follow(cluster(), target, { clock: io.clock, timeoutMs })) {
@@ -69,4 +70,35 @@ export async function removeMade(
     work.say(deletionText(object));
   }
   throw new Error(`timed out waiting for ${target.resource.plural}/${target.name} to be deleted`);
+}
+
+const nameOf = ({ resource, name }: ObjectTarget) => `${kindName(resource)} "${name}"`;
+
+/** Deletes the object for a command that was asked to end, and reports an object that is left. */
+async function removeStopped(context: VerbContext, target: ObjectTarget, body: JsonObject): Promise<void> {
+  const { flags, io, report } = context;
+  const what = nameOf(target);
+  if (!flags.on('quiet')) io.err(`Stopped: deleting ${what}; another Ctrl-C leaves it\n`);
+  await removeOne(context, target, body).catch((error) =>
+    report(inContext(error, `${what} was not deleted`)),
+  );
+}
+
+async function removeOne(context: VerbContext, target: ObjectTarget, body: JsonObject): Promise<void> {
+  const { flags, io } = context;
+  try {
+    await sendRemoval(context, targetPath(target), body);
+    if (!flags.on('quiet')) io.out(`${nameOf(target)} deleted\n`);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** Sends the deletion, which an interrupt of the command does not stop. */
+async function sendRemoval({ cluster }: VerbContext, path: string, body: JsonObject): Promise<void> {
+  const { signal } = new AbortController();
+  const headers = { accept: 'application/json', 'content-type': 'application/json' };
+  const request = { method: 'DELETE', path, headers, body: JSON.stringify(body), signal } as const;
+  const answer = await cluster().open(request);
+  for await (const _part of answer.body);
 }

@@ -72,10 +72,15 @@ export const setEnv: Verb = {
       const options = { containers, resolve: flags.on('resolve') };
       return listEnv(context, changedObjects(context, words, change), options);
     }
+    let failed = false;
+    const report = (error: unknown) => {
+      failed = true;
+      context.report(error);
+    };
+    await changeObjects({ ...context, report }, words, 'env', change);
     // kubectl changes nothing then, and succeeds; a script may have no variables to set.
-    if (set.length + remove.size === 0)
+    if (set.length + remove.size === 0 && !failed)
       io.err('Note: no variable is given, so nothing is changed: write NAME=VALUE, or NAME- to remove one\n');
-    await changeObjects(context, words, 'env', change);
   },
 };
 

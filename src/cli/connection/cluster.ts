@@ -21,8 +21,10 @@ import {
   resolveConnection,
   withTimeout,
 } from './connection.ts';
+import { runCredentialPlugin } from './credential-plugin.ts';
 import { credentialsProblem } from './credentials-problem.ts';
 import { type DiscoveryCache, discoveryCache } from './discovery-cache.ts';
+import { loginTransport, PluginLogin } from './plugin-login.ts';
 
 export interface Cluster {
   /** Id of all requests of this command, in the logs of the cluster's components. */
@@ -51,8 +53,8 @@ export interface Cluster {
   open(request: ApiRequest): Promise<ApiResponse>;
   /** Yields each event of a watch; ends with the server's stream, or when the caller stops reading. */
   watch(path: string, options?: WatchOptions): AsyncGenerator<WatchedEvent>;
-  /** Returns the parameters for a request that is upgraded to a connection of its own. */
-  dial(path: string): Dialing;
+  /** Resolves to the parameters for a request that is upgraded to a connection of its own. */
+  dial(path: string): Promise<Dialing>;
   /** Number of different warnings that the server has sent. */
   warningCount?(): number;
   /** Returns an explanation why the server may have rejected this command's credentials. */
@@ -92,7 +94,11 @@ export function connect(io: Io, flags: Flags): Cluster {
   };
   const timeout = requestTimeout(flags);
   const warnings = new Set<string>();
-  const warned = warning(createHttpsTransport(options), io, warnings);
+  const login = loginOf(context, io);
+  const plain = login
+    ? loginTransport(login, (credentials) => createHttpsTransport({ ...options, ...credentials }))
+    : createHttpsTransport(options);
+  const warned = warning(plain, io, warnings);
   const bounded = timeout === undefined ? warned : withTimeout(warned, timeout, io.clock);
   const transport = tracedTransport(interruptible(bounded, io.signal), 'all');
   return clusterOver(transport, io, {
@@ -100,12 +106,16 @@ export function connect(io: Io, flags: Flags): Cluster {
     namespace: givenNamespace(flags) ?? context.namespace,
     namespaceGiven: givenNamespace(flags) !== undefined,
     requestId,
-    dial: (path) => dialing(options, path),
-    credentialsProblem: () => credentialsProblem(context, io.clock.now()),
+    dial: async (path) => dialing({ ...options, ...(await login?.current()) }, path),
+    credentialsProblem: () => credentialsProblem({ ...context, ...login?.latest }, io.clock.now()),
     warningCount: () => warnings.size,
     cache: discoveryCache(io, context, flags.text('cache-dir')),
   });
 }
+
+/** Returns the login of the user's plugin; undefined if the user has none. */
+const loginOf = ({ plugin }: ResolvedContext, { env, signal, clock }: Io) =>
+  plugin && new PluginLogin(() => runCredentialPlugin(plugin, env, signal), clock);
 
 /** Returns the token as it is in its file at each request, for a command that runs longer than a token. */
 const freshToken = ({ token = '', tokenFile }: ResolvedContext) =>

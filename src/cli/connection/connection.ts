@@ -1,6 +1,7 @@
 /** The connection flags: the server, the user and the timeout. */
 import type { Clock } from '../../base/clock.ts';
 import { UsageError } from '../../base/usage-error.ts';
+import { pluginCall } from '../../client/exec-credential.ts';
 import type { Headers } from '../../client/https-transport.ts';
 import { empty, type Kubeconfig } from '../../client/kubeconfig.ts';
 import {
@@ -12,7 +13,6 @@ import type { Impersonated } from '../../client/kubeconfig-user.ts';
 import type { ApiRequest, ApiResponse, Transport } from '../../client/transport.ts';
 import { connectionFlags, type Flags } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
-import { runCredentialPlugin } from './credential-plugin.ts';
 import { findKubeconfig } from './find-kubeconfig.ts';
 
 /** Returns the server and the credentials of the context, with the flags applied. Throws UsageError. */
@@ -22,7 +22,7 @@ export function resolveConnection(io: Pick<Io, 'env' | 'homeDirectory'>, flags: 
     kubeconfigOf(io, flags, overrides),
     flags.text('context'),
     overrides,
-    (exec, user, cluster) => runCredentialPlugin(exec, user, cluster, io.env),
+    (exec, user, cluster) => pluginCall(exec, user, cluster, process.stdin.isTTY),
   );
 }
 
@@ -113,9 +113,12 @@ function headerText(flag: string, text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** Returns the timeout in milliseconds; undefined for none. Throws UsageError. */
+/**
+ * Returns the timeout in milliseconds; undefined for none, and for an empty value, as it is in a script whose
+ * variable is not set. Throws UsageError.
+ */
 export const requestTimeout = (flags: Flags): number | undefined =>
-  flags.duration('request-timeout') || undefined;
+  flags.text('request-timeout') === '' ? undefined : flags.duration('request-timeout') || undefined;
 
 /** A request that took longer than --request-timeout. */
 export class RequestTimeoutError extends Error {

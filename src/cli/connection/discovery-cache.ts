@@ -32,9 +32,9 @@ const maxBytes = 16 * 1024 * 1024;
 
 type CacheIo = Pick<Io, 'env' | 'homeDirectory' | 'clock' | 'random'>;
 
-/** Returns the folder for caches; `directory` is the value of --cache-dir. */
+/** Returns the folder for caches; `directory` is the value of --cache-dir. An empty one counts as none. */
 export const cacheRoot = (io: Pick<Io, 'env' | 'homeDirectory'>, directory?: string): string =>
-  directory ?? io.env.KUBECACHEDIR ?? join(io.homeDirectory, '.kube', 'cache');
+  directory || io.env.KUBECACHEDIR || join(io.homeDirectory, '.kube', 'cache');
 
 /** Returns the cache of a server's resources. `directory` is the value of --cache-dir. */
 export function discoveryCache(io: CacheIo, identity: ServerIdentity, directory?: string): DiscoveryCache {

@@ -1,5 +1,5 @@
 /** Creates an archive from local files, and extracts an archive to local files. */
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, lstatSync, rmSync } from 'node:fs';
 import { copyFile, lstat, mkdir, readdir, readlink, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -101,7 +101,7 @@ async function extractMember(
 ): Promise<void> {
   await mkdir(type === 'directory' ? place : dirname(place), { recursive: true });
   if (type === 'file') {
-    await pipeline(Readable.from(content), createWriteStream(place, { mode: (mode & 0o777) | 0o600 }));
+    await writeWhole(place, content, (mode & 0o777) | 0o600, err);
   } else if (type === 'link') {
     const original = placeOf(target, type);
     if (original === undefined)
@@ -111,6 +111,31 @@ async function extractMember(
     err(`warning: skipping symlink: ${JSON.stringify(place)} -> ${JSON.stringify(target)}\n`);
   } else if (type === 'other') {
     err(`warning: skipping ${JSON.stringify(place)}: it is neither a file nor a directory\n`);
+  }
+}
+
+/**
+ * Writes a file. A new file that does not get all its content is removed, also if the process exits before;
+ * of a file that was there before, `err` says that it has only a part. Rejects with the error of the content.
+ */
+async function writeWhole(
+  place: string,
+  content: AsyncIterable<Uint8Array>,
+  mode: number,
+  err: Extraction['err'],
+): Promise<void> {
+  const before = lstatSync(place, { throwIfNoEntry: false });
+  const giveUp = before
+    ? () => err(`warning: ${place} has only a part of its new content\n`)
+    : () => rmSync(place, { force: true });
+  process.once('exit', giveUp);
+  try {
+    await pipeline(Readable.from(content), createWriteStream(place, { mode }));
+  } catch (error) {
+    giveUp();
+    throw error;
+  } finally {
+    process.off('exit', giveUp);
   }
 }
 

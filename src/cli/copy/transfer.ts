@@ -108,7 +108,7 @@ async function pack(
     const stdout = onto(archive, counted);
     const streams = { stdin: Readable.from([]), stdout, stderr: onto(stderr) };
     try {
-      return await program(packCommand(path, received), streams, false).finally(() => passedOn(stdout));
+      return await packed(program, packCommand(path, received), streams);
     } catch (error) {
       const isSpent = retries >= 0 && tries > retries;
       if (!isLostConnection(error) || io.signal.aborted || isSpent) throw error;
@@ -133,6 +133,15 @@ function onto(target: Writable, see: (chunk: Uint8Array) => void = () => undefin
   target.once('close', close);
   stream.once('close', () => target.off('close', close));
   return stream;
+}
+
+/** Runs a program, and returns or throws when what it has written has been passed on. */
+async function packed(program: Program, command: readonly string[], stdio: Stdio): Promise<number> {
+  try {
+    return await program(command, stdio, false);
+  } finally {
+    await Promise.all([stdio.stdout, stdio.stderr].map(passedOn));
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import { parseManifests } from '../manifests/manifests.ts';
 import { listOf, objectFormat } from '../printers/object-format.ts';
 import type { VerbContext } from '../verb.ts';
 import { type EditReason, editFailure, headerText, isBlank, withoutComments } from './edit-plan.ts';
-import { discard, type EditedFile, editText } from './editor.ts';
+import { discard, type EditedFile, editText, storedText } from './editor.ts';
 
 export const lineEndingsFlag = {
   'windows-line-endings': {
@@ -57,7 +57,7 @@ class EditSession {
     let before: EditedFile | undefined;
     for (;;) {
       const file = await this.#edit(this.#header(reasons) + text).catch((error) => {
-        if (before) this.#keepFile(before, errorMessage(error));
+        if (before) throw this.#kept(before, error);
         throw error;
       });
       const edited = withoutComments(file.text);
@@ -114,7 +114,7 @@ class EditSession {
       await this.#task.send(edited);
       return undefined;
     } catch (error) {
-      if (io.signal.aborted) throw error;
+      if (io.signal.aborted) throw this.#kept(file, error);
       if (error instanceof AnotherObjectError) return this.#keepFile(file, error.message);
       const failure = editFailure(error, this.#task.nameOf(edited));
       if (failure.kind === 'failed') return this.#keepFile(file, failure.message);
@@ -123,10 +123,18 @@ class EditSession {
     }
   }
 
-  #keepFile({ path }: EditedFile, why: string): never {
+  /** Says where the changes are, and returns the error for a command that ends without sending them. */
+  #kept(file: EditedFile, error: unknown): unknown {
+    const { io } = this.#context;
+    if (!io.signal.aborted) return this.#keepFile(file, errorMessage(error));
+    io.err(storedText(file));
+    return error;
+  }
+
+  #keepFile(file: EditedFile, why: string): never {
     const { io } = this.#context;
     io.err(`error: ${why}\n`);
-    io.err(`A copy of your changes has been stored to ${JSON.stringify(path)}\n`);
+    io.err(storedText(file));
     throw new ReportedError();
   }
 }

@@ -337,9 +337,12 @@ export class Flags {
 
 function readDuration(name: string, text: string): number {
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : parseDuration(text);
-  if (ms !== undefined) return ms;
+  if (ms !== undefined && ms <= maxDurationMs) return ms;
   throw new UsageError(`--${name}: expected a duration such as 30s, 5m or 1h, got ${JSON.stringify(text)}`);
 }
+
+/** Longest duration of Go, which kubectl accepts: 292 years. */
+const maxDurationMs = 2 ** 63 / 1e6;
 
 export type DryRun = 'none' | 'client' | 'server';
 

@@ -24,7 +24,9 @@ export async function applyKuberc(
   if (io.env.KUBECTL_KUBERC !== 'true' || argv.length === 0) return argv;
   try {
     const { named, rest } = withoutKuberc(argv);
-    const preferences = io.env.KUBERC === 'off' ? without(named) : loadPreferences(io, named);
+    const { KUBERC } = io.env;
+    const preferences =
+      KUBERC === 'off' ? without(named) : loadPreferences(io, named ?? (KUBERC || undefined));
     if (!preferences) return rest;
     validatePreferences(preferences);
     return await expandCommandLine(rest, preferences, finder(verbs), (line) => io.err(`${line}\n`));

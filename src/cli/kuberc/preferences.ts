@@ -1,6 +1,7 @@
 /**
- * The file kuberc: a user's aliases of commands and defaults of flags (kubectl.config.k8s.io/v1alpha1), which
- * kubectl 1.33 reads with KUBECTL_KUBERC=true. It never holds clusters or credentials.
+ * The file kuberc: a user's aliases of commands and defaults of flags, which kubectl 1.33 reads with
+ * KUBECTL_KUBERC=true. Its versions are kubectl.config.k8s.io/v1alpha1, and v1beta1 of later kubectls, which
+ * has other names of the fields. It never holds clusters or credentials.
  */
 import { join } from 'node:path';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
@@ -30,8 +31,8 @@ export interface Preferences {
 }
 
 /**
- * Returns the preferences of the file that --kuberc names, or of ~/.kube/kuberc; undefined if there are none.
- * A file that --kuberc names must be readable; a problem of ~/.kube/kuberc is a warning.
+ * Returns the preferences of the file that --kuberc or $KUBERC names, or of ~/.kube/kuberc; undefined if
+ * there are none. A file that is named must be readable; a problem of ~/.kube/kuberc is a warning.
  */
 export function loadPreferences(
   io: Pick<Io, 'homeDirectory' | 'err'>,
@@ -71,8 +72,12 @@ export function parsePreferences(
   const none = new Error(`no valid preferences found in ${file}`);
   if (text.trim() === '') return { preferences: { aliases: [], overrides: [] }, unknown: undefined };
   const document = documentIn(text, none);
-  if (document.apiVersion !== 'kubectl.config.k8s.io/v1alpha1' || document.kind !== 'Preference') throw none;
-  const reader = new Reader(none);
+  const names = document.kind === 'Preference' ? fieldNames[String(document.apiVersion)] : undefined;
+  if (!names) throw none;
+  const [overridesField, flagsField] = names;
+  const reader = new Reader(none, flagsField);
+  const overrideFields = ['command', flagsField];
+  const aliasFields = ['name', 'prependArgs', 'appendArgs', ...overrideFields];
   const aliases = reader.records(document.aliases, aliasFields, 'aliases').map((alias, index) => ({
     name: reader.text(alias.name),
     prependArgs: reader.texts(alias.prependArgs),
@@ -80,15 +85,18 @@ export function parsePreferences(
     ...reader.override(alias, `aliases[${index}]`),
   }));
   const overrides = reader
-    .records(document.overrides, overrideFields, 'overrides')
-    .map((override, index) => reader.override(override, `overrides[${index}]`));
+    .records(document[overridesField], overrideFields, overridesField)
+    .map((override, index) => reader.override(override, `${overridesField}[${index}]`));
+  const documentFields = ['apiVersion', 'kind', 'aliases', overridesField];
   const unknown = Object.keys(document).find((key) => !documentFields.includes(key)) ?? reader.unknown;
   return { preferences: { aliases, overrides }, unknown };
 }
 
-const documentFields = ['apiVersion', 'kind', 'aliases', 'overrides'];
-const overrideFields = ['command', 'flags'];
-const aliasFields = ['name', 'prependArgs', 'appendArgs', ...overrideFields];
+/** Names of the fields for defaults of commands, and for their flags, by version. */
+const fieldNames: Readonly<Record<string, readonly [overrides: string, flags: string]>> = {
+  'kubectl.config.k8s.io/v1alpha1': ['overrides', 'flags'],
+  'kubectl.config.k8s.io/v1beta1': ['defaults', 'options'],
+};
 const flagFields = ['name', 'default'];
 
 function documentIn(text: string, none: Error): JsonObject {
@@ -104,10 +112,12 @@ function documentIn(text: string, none: Error): JsonObject {
 /** Reads values of the document; a wrong type makes the whole document invalid, as it does for kubectl. */
 class Reader {
   readonly #none: Error;
+  readonly #flagsField: string;
   unknown: string | undefined;
 
-  constructor(none: Error) {
+  constructor(none: Error, flagsField: string) {
     this.#none = none;
+    this.#flagsField = flagsField;
   }
 
   records(value: unknown, fields: readonly string[], path: string): JsonObject[] {
@@ -120,7 +130,8 @@ class Reader {
   }
 
   override(entry: JsonObject, path: string): Override {
-    const flags = this.records(entry.flags, flagFields, `${path}.flags`);
+    const field = this.#flagsField;
+    const flags = this.records(entry[field], flagFields, `${path}.${field}`);
     return {
       command: this.text(entry.command),
       flags: flags.map((flag) => ({ name: this.text(flag.name), default: this.text(flag.default) })),

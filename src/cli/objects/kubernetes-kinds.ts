@@ -12,7 +12,6 @@ const kinds: Readonly<Record<string, readonly string[]>> = {
     'resourceclaimtemplates ResourceClaimTemplate',
     'resourceslices ResourceSlice',
   ],
-  'storage.k8s.io': ['volumeattributesclasses VolumeAttributesClass vac'],
 };
 
 const all = Object.entries(kinds).flatMap(([group, lines]) =>

@@ -104,10 +104,12 @@ function wordTargets(flags: Flags, words: readonly string[], cluster: Cluster, a
       return object(findResource(all, type), name);
     });
   }
-  const resources = first.split(',').flatMap((word) => expand(all, word));
-  if (names.length > 0 && inCategory(all, first.toLowerCase()).length > 0)
+  const types = first.split(',');
+  const resources = [...new Set(types.flatMap((word) => expand(all, word)))];
+  const several = types.find((word) => inCategory(all, word.toLowerCase()).length > 0);
+  if (names.length > 0 && several !== undefined)
     throw new UsageError(
-      `you must specify only one resource: ${first} stands for several, so a name needs its own type`,
+      `you must specify only one resource: ${several} stands for several, so a name needs its own type`,
     );
   if (names.length > 0) return resources.flatMap((resource) => names.map((name) => object(resource, name)));
   return resources.map((resource) => ({

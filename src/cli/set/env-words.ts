@@ -29,6 +29,12 @@ export function splitWords(all: readonly string[], more: readonly string[], stdi
   const late = changes.find((word) => !isChange(word));
   if (late !== undefined)
     throw new UsageError(`all resources must be specified before environment changes: ${late}`);
+  // Beside TYPE/NAME, a word without a slash can only be meant as a variable.
+  const bare = words.some((word) => word.includes('/')) && words.find((word) => nameForm.test(word));
+  if (bare)
+    throw new UsageError(
+      `${JSON.stringify(bare)} changes no variable: write ${bare}=VALUE to set it, or ${bare}- to remove it`,
+    );
   const typed = changes.filter((word) => word.includes('=')).map(checked);
   const remove = new Set(changes.filter((word) => !word.includes('=') && word !== '-').map(withoutMinus));
   if (typed.some(({ name }) => remove.has(name)))

@@ -70,7 +70,7 @@ export async function runProgram(
   stdio: Stdio,
   joined: Joined,
 ): Promise<number> {
-  const dialing = cluster().dial(path);
+  const dialing = await cluster().dial(path);
   const channels = await openChannels({ dialing, protocol: 'v5.channel.k8s.io', clock, signal });
   return join(channels, stdio, joined);
 }

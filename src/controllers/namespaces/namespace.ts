@@ -1,10 +1,11 @@
 /**
- * Empties a terminating namespace and then removes its finalizer. Objects of every namespaced kind are
- * deleted. Objects with finalizers, and pods that a kubelet must terminate, take longer; their deletion
- * enqueues the namespace again.
+ * Empties a terminating namespace and then removes its finalizer. Pods are deleted first: as long as one is
+ * left, it keeps its NetworkPolicies, Secrets and all other objects. Objects with finalizers, and pods that a
+ * kubelet must terminate, take longer; their deletion enqueues the namespace again.
  */
 
 import { type Namespace, namespaceResource } from '../../api/core/v1/namespace.ts';
+import { podResource } from '../../api/core/v1/pod/pod.ts';
 import type { AccountRights } from '../../api/rbac/v1/rule-rows.ts';
 import { withCondition } from '../../apimachinery/conditions.ts';
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
@@ -166,7 +167,7 @@ class NamespaceController {
     const unknown = extensionKinds.unknownVersions();
     const known = extensionKinds.current.filter((kind) => !unknown.includes(apiVersionOf(kind)));
     const namespaced = [...kinds.stored, ...known].filter((kind) => kind.namespaced);
-    const results = await Promise.allSettled(namespaced.map((kind) => this.#empty(kind, key)));
+    const results = await this.#emptyInOrder(namespaced, key);
     const remains = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     const failed = results.find((result) => result.status === 'rejected');
     const troubles = { failure: failed && errorMessage(failed.reason), unknown };
@@ -175,6 +176,19 @@ class NamespaceController {
     if (unknown.length > 0 || remains.some(({ count }) => count > 0)) return { requeueAfter: recheckAfter };
     if (namespace) await this.#finalize(namespace);
     return undefined;
+  }
+
+  /** Empties the other kinds only after all pods are deleted; returns the results of the tried kinds. */
+  async #emptyInOrder(
+    kinds: readonly ResourceRef[],
+    namespace: string,
+  ): Promise<PromiseSettledResult<RemainingContent>[]> {
+    const isPods = ({ group, plural }: ResourceRef) =>
+      group === podResource.group && plural === podResource.plural;
+    const pods = await Promise.allSettled([this.#empty(podResource, namespace)]);
+    if (pods.some((result) => result.status === 'rejected' || result.value.count > 0)) return pods;
+    const others = kinds.filter((kind) => !isPods(kind)).map((kind) => this.#empty(kind, namespace));
+    return [...pods, ...(await Promise.allSettled(others))];
   }
 
   /** Deletes all objects of a kind and counts the remaining ones. */

@@ -19,21 +19,33 @@ export interface UpgradeRequest {
   readonly backsUp: boolean;
   /** Timeout in milliseconds until the service is ready. */
   readonly timeoutMs: number;
-  /** True if an earlier upgrade was interrupted after it had replaced `current` by `next`. */
-  readonly isReplaced?: boolean;
+  /** True if `next` is the executable that was installed before: `minik8s upgrade --back`. */
+  readonly goesBack?: boolean;
+  /**
+   * Set if an earlier upgrade was interrupted after it had replaced `current` by `next`: before the service
+   * ran `next`, or after it.
+   */
+  readonly interrupted?: 'before-start' | 'after-start';
 }
 
 export type UpgradeStep =
   | { readonly kind: 'back-up' }
   /** Keeps the installed executable beside itself, as `.old`. */
   | { readonly kind: 'keep-old' }
+  /**
+   * Keeps the installed executable as `.replaced`, while it goes back to `.old`: an interrupted return must
+   * find `.old` again.
+   */
+  | { readonly kind: 'keep-replaced' }
   | { readonly kind: 'stop' }
   /** Converts the stored data back to a format, with the executable that is installed at that time. */
   | { readonly kind: 'lower-data'; readonly format: number }
   /** Replaces the installed executable by the one that was checked. */
   | { readonly kind: 'replace' }
-  /** Replaces the installed executable by the kept one. */
-  | { readonly kind: 'put-back' }
+  /** Replaces the installed executable by the one that was kept as `.old` or `.replaced`. */
+  | { readonly kind: 'put-back'; readonly kept: 'old' | 'replaced' }
+  /** Makes the replaced executable `.old`: the last step of a return. */
+  | { readonly kind: 'rename-replaced' }
   | { readonly kind: 'restart'; readonly timeoutMs: number }
   /** Checks that the service runs the executable with this digest. */
   | { readonly kind: 'verify'; readonly expected: Executable };
@@ -45,40 +57,63 @@ export function upgradePlan(
   { role }: Pick<Installed, 'role'>,
   request: UpgradeRequest,
 ): readonly UpgradeStep[] {
-  const { current, next, allowsDowngrade, backsUp, timeoutMs, isReplaced = false } = request;
-  const start = [
-    { kind: 'restart', timeoutMs },
-    { kind: 'verify', expected: next },
-  ] as const;
-  if (isReplaced) return start;
+  const { current, next, backsUp, goesBack = false, interrupted } = request;
+  if (interrupted !== undefined) return interrupted === 'before-start' ? startOf(request) : lastOf(request);
   if (next.sha256 === current.sha256) return [];
-  if (!allowsDowngrade && isOlder(next.version, current.version))
-    throw new Error(
-      `${next.version} is older than ${current.version}, which is installed: give --allow-downgrade, or go back to the previous file with minik8s upgrade --back`,
-    );
+  requireAllowed(request);
   const stores = hasControlPlane(role);
   const lowers = stores && next.dataFormat < current.dataFormat;
   return [
     ...(stores && backsUp ? [{ kind: 'back-up' } as const] : []),
-    { kind: 'keep-old' },
+    { kind: goesBack ? 'keep-replaced' : 'keep-old' },
     ...(lowers ? [{ kind: 'stop' } as const, { kind: 'lower-data', format: next.dataFormat } as const] : []),
     { kind: 'replace' },
-    ...start,
+    ...startOf(request),
   ];
 }
 
-/**
- * Returns true if the file is installed and the service runs another one, or does not run: the upgrade to it
- * was interrupted. `running`: digest of the executable of the service.
- */
-export const isInterrupted = (installed: string, next: string, running: string | undefined): boolean =>
-  installed === next && running !== next;
+function requireAllowed({ current, next, allowsDowngrade }: UpgradeRequest): void {
+  if (!allowsDowngrade && isOlder(next.version, current.version))
+    throw new Error(
+      `${next.version} is older than ${current.version}, which is installed: give --allow-downgrade, or go back to the previous file with minik8s upgrade --back`,
+    );
+}
 
-/** Returns the steps that lead back to the installed executable after the failure of a step. */
+/** Returns the steps that follow once the file is replaced. */
+const startOf = (request: UpgradeRequest): readonly UpgradeStep[] => [
+  { kind: 'restart', timeoutMs: request.timeoutMs },
+  { kind: 'verify', expected: request.next },
+  ...lastOf(request),
+];
+
+/** Returns the steps that follow once the service runs the file. */
+const lastOf = ({ goesBack = false }: UpgradeRequest): readonly UpgradeStep[] =>
+  goesBack ? [{ kind: 'rename-replaced' }] : [];
+
+/**
+ * Returns where an earlier upgrade to `next` was interrupted after it had replaced the file; undefined if
+ * there was none. The digests are those of the installed executable, of the new one, and of the one that the
+ * service runs. `hasReplaced`: true if a return has left the replaced executable as `.replaced`.
+ */
+export function interruptedAt(
+  installed: string,
+  next: string,
+  running: string | undefined,
+  hasReplaced: boolean,
+): UpgradeRequest['interrupted'] | undefined {
+  if (installed !== next) return undefined;
+  if (running !== next) return 'before-start';
+  return hasReplaced ? 'after-start' : undefined;
+}
+
+/**
+ * Returns the steps that lead back to the installed executable after the failure of a step; none if the
+ * service runs the right executable as it is.
+ */
 export function afterFailure(
   failed: UpgradeStep['kind'],
   { role }: Pick<Installed, 'role'>,
-  { current, next, timeoutMs }: UpgradeRequest,
+  { current, next, timeoutMs, goesBack = false }: UpgradeRequest,
 ): readonly UpgradeStep[] {
   const restart = [
     { kind: 'restart', timeoutMs },
@@ -87,6 +122,8 @@ export function afterFailure(
   switch (failed) {
     case 'back-up':
     case 'keep-old':
+    case 'keep-replaced':
+    case 'rename-replaced':
       return [];
     case 'stop':
     case 'lower-data':
@@ -98,7 +135,7 @@ export function afterFailure(
         ...(hasControlPlane(role) && next.dataFormat > current.dataFormat
           ? ([{ kind: 'stop' }, { kind: 'lower-data', format: current.dataFormat }] as const)
           : []),
-        { kind: 'put-back' },
+        { kind: 'put-back', kept: goesBack ? 'replaced' : 'old' },
         ...restart,
       ];
   }
@@ -114,10 +151,12 @@ const texts: {
 } = {
   'back-up': () => 'create a backup (minik8s backup create)',
   'keep-old': () => 'keep the installed file as /usr/local/bin/minik8s.old',
+  'keep-replaced': () => 'keep the installed file as /usr/local/bin/minik8s.replaced',
   stop: () => 'stop the service minik8s; pods keep running',
   'lower-data': ({ format }) => `convert the stored data back to format ${format}`,
   replace: () => 'replace /usr/local/bin/minik8s',
   'put-back': () => 'put the former file back as /usr/local/bin/minik8s',
+  'rename-replaced': () => 'keep the replaced file as /usr/local/bin/minik8s.old',
   restart: () => 'restart the service minik8s, and wait until it is ready; pods keep running',
   verify: ({ expected }) => `check that the service minik8s runs ${expected.version}`,
 };

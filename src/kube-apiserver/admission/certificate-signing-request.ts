@@ -28,6 +28,7 @@ import {
 import { errorMessage } from '../../base/log.ts';
 import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
 import type { KubeContext } from '../context.ts';
+import { mayActForSigner } from './signer-access.ts';
 
 /** The objects of an admission. */
 interface Requests {
@@ -127,11 +128,7 @@ async function requireSigner(
   verb: 'approve' | 'sign',
   { spec, metadata }: CertificateSigningRequest,
 ): Promise<void> {
-  for (const name of [spec.signerName, spec.signerName.replace(/\/.*/, '/*')]) {
-    const group = resource.group;
-    const access = { type: 'resource', user, verb, group, resource: 'signers', namespace: '', name } as const;
-    if ((await server.authorize(access)).allowed) return;
-  }
+  if (await mayActForSigner(server, user, verb, spec.signerName)) return;
   const why = `user not permitted to ${verb} requests with signerName ${JSON.stringify(spec.signerName)}`;
   throw newForbidden(resource, metadata.name, why);
 }

@@ -10,6 +10,7 @@ import { escalation } from '../rbac/escalation.ts';
 import { nodeAccessOf, type ServerFeature } from '../server-feature.ts';
 import { webhookPlugins } from '../webhooks/plugins.ts';
 import { certificateSigningRequests } from './certificate-signing-request.ts';
+import { clusterTrustBundles } from './cluster-trust-bundle.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
@@ -46,6 +47,7 @@ export const admissionPlugins = (
     storageClasses(server),
     storageProtection,
     certificateSigningRequests(server),
+    clusterTrustBundles(server),
     ...features.flatMap(({ admission = [] }) => admission),
     escalation(server),
     parameterAccess(server),

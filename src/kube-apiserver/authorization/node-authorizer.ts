@@ -89,6 +89,7 @@ const memberRules: readonly Rule[] = [
   { group: '', resources: ['pods'], verbs: ['list', 'watch'], when: always },
   { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: always },
   { group: 'node.k8s.io', resources: ['runtimeclasses'], verbs: read, when: always },
+  { group: 'certificates.k8s.io', resources: ['clustertrustbundles'], verbs: read, when: always },
   // Admission checks which pods: mirror pods of the node's own static pods.
   { group: '', resources: ['pods'], verbs: ['create'], when: always },
   // The kubelet's own server authenticates and authorizes its clients.

@@ -10,7 +10,6 @@ import { roleResource } from '../../api/rbac/v1/role.ts';
 import { roleBindingResource } from '../../api/rbac/v1/role-binding.ts';
 import { rbacGroup } from '../../api/rbac/v1/roles.ts';
 import type { ClusterRole, PolicyRule, Role, RoleBinding } from '../../api/rbac/v1/types.gen.ts';
-import { deepEqual } from '../../apimachinery/equality.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import {
   compactRules,
@@ -24,6 +23,7 @@ import type { Admission, AdmissionPlugin } from '../../apiserver/admission/plugi
 import { waitForNow } from '../../apiserver/reads/freshness.ts';
 import { mastersGroup, type UserInfo } from '../../apiserver/request/user.ts';
 import { RequestWork } from '../../apiserver/transport/request-work.ts';
+import { changesOwnersAlone } from '../admission/owner-changes.ts';
 import type { KubeContext } from '../context.ts';
 import { inWords } from './rbac-authorizer.ts';
 
@@ -53,16 +53,6 @@ export const escalation = (server: Parts): AdmissionPlugin => ({
     await check(server, admission, object);
   },
 });
-
-/**
- * Returns whether a write only changes what the garbage collector changes when owners are deleted, and what
- * changes with every write.
- */
-function changesOwnersAlone(object: KubeObject, old: KubeObject): boolean {
-  const { ownerReferences, finalizers, managedFields } = old.metadata;
-  const metadata = { ...object.metadata, ownerReferences, finalizers, managedFields };
-  return deepEqual({ ...object, metadata }, old);
-}
 
 async function checkRole(server: Parts, admission: Admission, object: KubeObject): Promise<void> {
   const { definition, namespace, name, user, old } = admission;

@@ -17,6 +17,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import { type ObjectEvent, type ReflectorSink, runReflector } from '../../client/reflector.ts';
+import { TrustBundles } from './trust-bundles.ts';
 
 export interface PodSourcesOptions {
   readonly client: Client;
@@ -56,10 +57,12 @@ export class PodSources {
   readonly #watched = new Map<string, WatchedSource>();
   /** Keys of the objects that each pod needs, by pod uid. */
   readonly #needs = new Map<string, ReadonlySet<string>>();
+  readonly trustBundles: TrustBundles;
   #onChange: (uid: string) => void = () => {};
 
   constructor(options: PodSourcesOptions) {
     this.#options = options;
+    this.trustBundles = new TrustBundles({ ...options, readTimeoutMs });
   }
 
   /**
@@ -68,10 +71,12 @@ export class PodSources {
    */
   set onChange(listener: (uid: string) => void) {
     this.#onChange = listener;
+    this.trustBundles.onChange = listener;
   }
 
   /** Watches what the pod needs from now on. */
   observe(pod: Pod): void {
+    this.trustBundles.observe(pod);
     const { uid, namespace = '' } = pod.metadata;
     const { claims, configMaps, secrets } = sourceReferences(pod);
     const wanted = [
@@ -91,6 +96,7 @@ export class PodSources {
 
   /** Stops watching for a pod that no longer needs any object. */
   forget(uid: string): void {
+    this.trustBundles.forget(uid);
     const needs = this.#needs.get(uid) ?? new Set();
     this.#needs.delete(uid);
     for (const key of needs) this.#release(uid, key);
@@ -125,6 +131,7 @@ export class PodSources {
   /** Ends all watches. */
   close(): void {
     for (const uid of [...this.#needs.keys()]) this.forget(uid);
+    this.trustBundles.close();
   }
 
   /** Watches an object for the pod and returns its key; undefined when the maximum is reached. */

@@ -33,6 +33,8 @@ interface AgentSettings {
   /** Path on the host of the program that waits for its host name. */
   readonly initPath: string;
   readonly logRotation?: LogRotation;
+  /** Maximum number of processes and threads of a container; 0: no limit. */
+  readonly maxPids?: number;
 }
 
 export function containerOptions(
@@ -93,7 +95,7 @@ const containerLabels = (config: ContainerConfig, owner: string) => ({
 
 function hostConfig(
   config: ContainerConfig,
-  { initPath, logRotation = defaultLogRotation }: AgentSettings,
+  { initPath, logRotation = defaultLogRotation, maxPids = 0 }: AgentSettings,
   lowestOomScore: number,
 ): Docker.HostConfig {
   const { resources } = config;
@@ -111,6 +113,7 @@ function hostConfig(
     })),
     ...deviceRequests(config.engineDevices),
     ...heldTo(resources),
+    ...(maxPids > 0 && { PidsLimit: maxPids }),
     OomScoreAdj: Math.max(resources.oomScoreAdj, lowestOomScore),
     Privileged: config.privileged,
     ReadonlyRootfs: config.readOnlyRootFilesystem,

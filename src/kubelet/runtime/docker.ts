@@ -78,6 +78,8 @@ export interface DockerRuntimeOptions {
   readonly initPath: string;
   /** Log rotation of containers that are created from now on; default `defaultLogRotation`. */
   readonly logRotation?: LogRotation;
+  /** Maximum number of processes and threads of a container that is created from now on; 0: no limit. */
+  readonly maxPids?: number;
   /** Path of the kernel's log; default /dev/kmsg. */
   readonly kernelLog?: string;
   readonly clock: Clock;

@@ -25,7 +25,10 @@ import { mountSubPath } from './sub-paths.ts';
 import type { CountedVolume, VolumeCounts } from './volume-counts.ts';
 
 export interface PodVolumesOptions extends Omit<VolumeTools, 'mountsOf'> {
-  readonly sources: Pick<PodSources, 'configMap' | 'secret' | 'version' | 'observe' | 'forget'>;
+  readonly sources: Pick<
+    PodSources,
+    'configMap' | 'forget' | 'observe' | 'secret' | 'trustBundles' | 'version'
+  >;
   readonly tokens: Pick<AccountTokens, 'get' | 'forget'>;
   readonly claims: Pick<ClaimedVolumes, 'find' | 'forget' | 'isShared' | 'known' | 'of'>;
   readonly files: Pick<PodFiles, 'directory' | 'mounts' | 'subPaths' | 'make'>;

@@ -67,7 +67,8 @@ async function run(options: RunOptions, controlPlane: ControlPlane, signal: Abor
       const [member] = rpc.members;
       if (!member) throw new Error('etcd has no endpoint');
       return await createBackup({
-        ...{ dataDir, configFile, store, passphrase, member, exec: systemExec, now: clock.now() },
+        ...{ dataDir, configFile, store, passphrase, member, exec: systemExec },
+        ...{ now: clock.now(), random },
         etcdBinary: etcdBinaryIn(dataDir),
         signal: until,
       });

@@ -5,7 +5,7 @@ import { defaultEvictionHard, parseThresholds } from '../../kubelet/node/plan/ev
 import { define } from '../../settings/definition.ts';
 import { duration } from '../../settings/duration.ts';
 import { directory, wholeNumber } from '../../settings/readers.ts';
-import { bytes, labels, reserved, taints } from './node-values.ts';
+import { bytes, labels, podMaxPids, reserved, taints } from './node-values.ts';
 
 export const agentSettings = define({
   'kubelet-port': {
@@ -21,6 +21,14 @@ export const agentSettings = define({
     hint: 'COUNT',
     default: '110',
     read: wholeNumber(1, 250),
+    subject: 'Node agent',
+    parts: ['node'],
+  },
+  'pod-max-pids': {
+    about: 'maximum number of processes and threads in a container of a pod; 0: no limit',
+    hint: 'COUNT',
+    default: '16384',
+    read: podMaxPids,
     subject: 'Node agent',
     parts: ['node'],
   },

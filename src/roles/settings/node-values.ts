@@ -146,3 +146,12 @@ export function podRange(value: string): string {
     );
   return `${first},${rangeText(second)}`;
 }
+
+/** Returns the maximum number of processes and threads; 0, and the kubelet's -1, mean no limit. */
+export function podMaxPids(value: string): number {
+  if (value === '0' || value === '-1') return 0;
+  const [least, most] = [64, 4_194_304];
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= least && number <= most) return number;
+  throw new Error(`expected a whole number from ${least} to ${most}, or 0 for no limit`);
+}

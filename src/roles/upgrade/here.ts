@@ -8,11 +8,18 @@ import {
   describeUpgradeStep,
   type Executable,
   hasControlPlane,
-  isInterrupted,
+  interruptedAt,
   type UpgradeRequest,
   upgradePlan,
 } from '../../installation/plan/upgrade-plan.ts';
-import { examine, keptPath, runningDigest, runUpgrade, stage } from '../../installation/upgrade.ts';
+import {
+  examine,
+  keptPath,
+  replacedPath,
+  runningDigest,
+  runUpgrade,
+  stage,
+} from '../../installation/upgrade.ts';
 import { systemExec } from '../../os/exec.ts';
 import { confirmed } from '../confirmation.ts';
 
@@ -33,9 +40,10 @@ export async function upgradeHere(installed: Installed, options: HereOptions): P
   const { staged, ...next } = await stage(systemExec, options.path, options.digest);
   try {
     const { allowsDowngrade, backsUp, timeoutMs } = options;
+    const goesBack = options.path === keptPath;
     const request: UpgradeRequest = {
-      ...{ next, allowsDowngrade, backsUp, timeoutMs },
-      ...(await currentOf(next)),
+      ...{ next, allowsDowngrade, backsUp, timeoutMs, goesBack },
+      ...(await currentOf(next, goesBack)),
     };
     const { current } = request;
     const steps = upgradePlan(installed, request);
@@ -63,12 +71,18 @@ export async function upgradeHere(installed: Installed, options: HereOptions): P
   }
 }
 
-/** Resolves to the installed executable; after an interrupted upgrade to `next`, to the kept one. */
-async function currentOf(next: Executable): Promise<Pick<UpgradeRequest, 'current' | 'isReplaced'>> {
+/** Resolves to the installed executable; after an interrupted upgrade to `next`, to the one that was kept. */
+async function currentOf(
+  next: Executable,
+  goesBack: boolean,
+): Promise<Pick<UpgradeRequest, 'current' | 'interrupted'>> {
   const current = await examine(systemExec, executablePath);
-  if (!isInterrupted(current.sha256, next.sha256, await runningDigest(systemExec))) return { current };
-  const kept = existsSync(keptPath) ? await examine(systemExec, keptPath) : current;
-  return { current: kept, isReplaced: true };
+  const kept = goesBack ? replacedPath : keptPath;
+  const isKept = existsSync(kept);
+  const running = await runningDigest(systemExec);
+  const interrupted = interruptedAt(current.sha256, next.sha256, running, goesBack && isKept);
+  if (interrupted === undefined) return { current };
+  return { current: isKept ? await examine(systemExec, kept) : current, interrupted };
 }
 
 /** Rejects unless minik8s is an installed service here. */

@@ -1,5 +1,7 @@
 /** The node's web server: one container that serves Gateways, Ingresses and Dns objects. */
 import { join } from 'node:path';
+import { configMapResource } from '../../api/core/v1/config-map.ts';
+import { secretResource } from '../../api/core/v1/secret.ts';
 import { serviceResource } from '../../api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../api/discovery/v1/endpoint-slice.ts';
 import type { Replaceable } from '../../base/current.ts';
@@ -18,10 +20,11 @@ import { dnsResource } from '../../features/host-names/api/dns.ts';
 import { dnsServedCondition, dnsServedType } from '../../features/host-names/api/dns-served.ts';
 import { resolverOf } from '../../features/ingress/agent/external-addresses.ts';
 import { createIngressRouting } from '../../features/ingress/agent/ingress-routing.ts';
-import { WatchedSecrets } from '../../features/ingress/agent/watched-secrets.ts';
+import { WatchedObjects } from '../../features/ingress/agent/watched-objects.ts';
 import { ingressServedType, servedCondition } from '../../features/ingress/api/ingress-served.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
 import { portProblem } from '../../os/port-problem.ts';
+import { systemAuthorities } from '../../os/system-authorities.ts';
 import { newAuthority } from '../../pki/credentials.ts';
 import { dockerEngine } from '../../web-server/engine.ts';
 import { Nginx } from '../../web-server/nginx.ts';
@@ -122,13 +125,15 @@ function wireGateway(options: WorkerOptions, connection: WebServerConnection, wa
   const { clock, random, nodeName } = options;
   const { events, gatewayInformers, proxyInformers, proxyClient: client } = connection;
   const log = options.log.named('gateway');
-  const onChange = () => wake.call();
+  const watching = { client, clock, random, log, onChange: () => wake.call() };
   return createGatewayRouting({
     ...{ client, clock, log, nodeName, events, wake },
     informers: gatewayInformers,
     services: proxyInformers.informerFor(serviceResource),
     slices: proxyInformers.informerFor(endpointSliceResource),
-    secrets: new WatchedSecrets({ client, clock, random, log, onChange }),
+    secrets: new WatchedObjects({ ...watching, resource: secretResource }),
+    configMaps: new WatchedObjects({ ...watching, resource: configMapResource }),
+    systemAuthorities,
     onState: (state) => report(gatewayServedType, servedCondition(gatewayServedType, state)),
   });
 }

@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import type { Current } from '../../base/current.ts';
 import type { Transport } from '../../client/transport.ts';
-import { DockerRuntime } from '../../kubelet/runtime/docker.ts';
-import type { LogRotation } from '../../kubelet/runtime/log-rotation.ts';
+import { DockerRuntime, type DockerRuntimeOptions } from '../../kubelet/runtime/docker.ts';
 import { readAsset } from '../../os/assets.ts';
 import type { KeyAndCertificate } from '../../pki/x509.ts';
 import type { NodeContext } from '../process-context.ts';
@@ -41,7 +40,7 @@ export const pauseImage = () => readAsset('pause.reference').toString('utf8').tr
 export function workerRuntime(
   settings: Settings<'data-dir' | 'docker-socket'>,
   { clock, exec }: Pick<NodeContext, 'clock' | 'exec'>,
-  logRotation?: LogRotation,
+  more: Pick<DockerRuntimeOptions, 'logRotation' | 'maxPids'> = {},
 ): DockerRuntime {
   return new DockerRuntime({
     socketPath: settings['docker-socket'],
@@ -50,6 +49,6 @@ export function workerRuntime(
     initPath: join(settings['data-dir'], 'kubelet/pause'),
     clock,
     exec,
-    ...(logRotation && { logRotation }),
+    ...more,
   });
 }

@@ -186,7 +186,10 @@ function wireKubelet(
     ...{ client, events, conditions, exec, clock, random, loopMeter, nodeName, nodeIP, nodeIPv6, policies },
     informers: agentInformers,
     services: proxyInformers.informerFor(serviceResource),
-    runtime: workerRuntime(settings, options, logRotationOf(settings)),
+    runtime: workerRuntime(settings, options, {
+      logRotation: logRotationOf(settings),
+      maxPids: settings['pod-max-pids'],
+    }),
     network: podNetwork(options, policies, rules),
     log: log.named('kubelet'),
     ...programParts(options),

@@ -11,7 +11,8 @@ import { createAuthority, issueCertificate, type KeyAndCertificate } from '../..
 import { startEmbeddedEtcd } from '../../../src/storage/embedded-etcd.ts';
 import { etcdBinary } from '../../fixtures/etcd-binary.ts';
 import { freePort } from '../../fixtures/free-port.ts';
-import { buildPrograms, linkerFlags, programsCache, suiteVersion } from '../../kubernetes-suite/build.ts';
+import { buildPrograms, programsCache } from '../../kubernetes-suite/build.ts';
+import { linkerFlags, suiteVersion } from '../../kubernetes-suite/versions.ts';
 
 export const kubernetesVersion = suiteVersion;
 
@@ -29,8 +30,15 @@ export async function kubeApiserverProgram(say: (line: string) => void): Promise
   const name = 'kube-apiserver';
   const program = join(programsCache, suiteVersion, name);
   if (!existsSync(program)) {
-    const args = ['build', '-ldflags', linkerFlags, '-o', name, `k8s.io/kubernetes/cmd/${name}`];
-    await buildPrograms([{ name, args, note: 'which takes minutes the first time' }], say);
+    const args = [
+      'build',
+      '-ldflags',
+      linkerFlags(suiteVersion),
+      '-o',
+      name,
+      `k8s.io/kubernetes/cmd/${name}`,
+    ];
+    await buildPrograms(suiteVersion, [{ name, args, note: 'which takes minutes the first time' }], say);
   }
   return program;
 }

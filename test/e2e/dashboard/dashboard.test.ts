@@ -9,10 +9,12 @@ import { Host } from '../harness/host.ts';
 import { helloImage } from '../harness/images.ts';
 import { accessSteps } from './access-steps.ts';
 import { editorSteps } from './editor-steps.ts';
+import { fileSteps } from './file-steps.ts';
 import { interruptionSteps } from './interruption-steps.ts';
 import { objectSteps } from './object-steps.ts';
 import { pageSteps } from './page-steps.ts';
 import { searchSteps } from './search-steps.ts';
+import { severalSteps } from './several-steps.ts';
 import type { Step } from './step.ts';
 import { tableSteps } from './table-steps.ts';
 import { workSteps } from './work-steps.ts';
@@ -22,9 +24,11 @@ import { populate, type World } from './world.ts';
 const steps: readonly Step[] = [
   ...accessSteps,
   ...tableSteps,
+  ...severalSteps,
   ...searchSteps,
   ...pageSteps,
   ...workSteps,
+  ...fileSteps,
   ...objectSteps,
   ...editorSteps,
   ...interruptionSteps,

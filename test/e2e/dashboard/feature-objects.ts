@@ -82,6 +82,16 @@ export const featureObjects: readonly object[] = [
   },
   {
     apiVersion: 'gateway.networking.k8s.io/v1',
+    kind: 'GRPCRoute',
+    metadata: { name: 'calls', namespace },
+    spec: {
+      parentRefs: [{ name: 'edge' }],
+      hostnames: ['calls.example'],
+      rules: [{ backendRefs: [{ name: 'web', port: 80 }] }],
+    },
+  },
+  {
+    apiVersion: 'gateway.networking.k8s.io/v1',
     kind: 'Gateway',
     metadata: { name: 'edge', namespace },
     spec: { gatewayClassName: 'minik8s', listeners: [{ name: 'http', protocol: 'HTTP', port: 80 }] },

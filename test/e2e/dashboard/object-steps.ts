@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { waitFor } from '../harness/wait-for.ts';
 import { barriers } from './accessibility.ts';
 import { hostile } from './hostile.ts';
+import { looksWell } from './looks.ts';
 import type { Step } from './step.ts';
 import { apply, isHacked } from './world.ts';
 
@@ -55,6 +56,23 @@ export const objectSteps: readonly Step[] = [
         await browser.picture(page, name);
         await page.context().close();
       }
+    },
+  },
+  {
+    name: 'the page of a Service has the command that forwards its port, if the user may run it',
+    async run({ browser, tokens }) {
+      const page = await browser.signIn(tokens.admin, 'k/services/shop/web');
+      const ports = page.getByRole('region', { name: 'Ports' });
+      await ports.getByText('minik8s ctl port-forward --namespace shop service/web 8080:80').waitFor();
+      const link = ports.getByRole('link', { name: 'http://localhost:8080/' });
+      assert.equal(await link.getAttribute('rel'), 'noopener noreferrer');
+      await looksWell(browser, page, 'service');
+      await page.context().close();
+      const other = await browser.signIn(tokens.viewer, 'k/services/shop/web');
+      await other.getByRole('region', { name: 'Summary' }).waitFor();
+      await other.getByRole('link', { name: 'YAML', exact: true }).waitFor();
+      assert.equal(await other.getByRole('region', { name: 'Ports' }).count(), 0);
+      await other.context().close();
     },
   },
   {

@@ -40,7 +40,7 @@ export const pageSteps: readonly Step[] = [
     async run({ browser, cluster, tokens }) {
       const page = await browser.signIn(tokens.admin, 'topology');
       const picture = page.getByRole('region', { name: 'Topology' });
-      for (const name of [/front/, /edge/, /side-door/, /^web.*ready/, new RegExp(cluster.nodeName)])
+      for (const name of [/front/, /edge/, /side-door/, /calls/, /^web.*ready/, new RegExp(cluster.nodeName)])
         await picture.getByRole('link', { name }).first().waitFor();
       await looksWell(browser, page, 'topology');
       await picture.getByRole('link', { name: /side-door/ }).click();
@@ -57,6 +57,27 @@ export const pageSteps: readonly Step[] = [
       await page.getByRole('button', { name: 'Memory' }).click();
       await node.getByRole('link', { name: /^web-/ }).first().waitFor();
       await looksWell(browser, page, 'nodes');
+      await page.context().close();
+    },
+  },
+  {
+    name: 'the node map requests the nodes first, then the pods, and the usage of pods last',
+    async run({ browser, tokens }) {
+      const page = await browser.signIn(tokens.admin, 'nodes');
+      const wanted = ['/api/v1/nodes?', '/api/v1/pods?', '/apis/metrics.k8s.io/v1beta1/pods'];
+      const found = await waitFor('the three requests', async () => {
+        const entries = await page.evaluate(() =>
+          performance
+            .getEntriesByType('resource')
+            .filter(({ name }) => !name.includes('watch='))
+            .map(({ name, startTime, duration }) => ({ name, start: startTime, end: startTime + duration })),
+        );
+        const first = wanted.map((path) => entries.find(({ name }) => name.includes(path)));
+        return first.every((one) => one !== undefined) && first;
+      });
+      const [nodes, pods, use] = found;
+      // Each request begins after the answer of the one before it.
+      assert.ok(nodes && pods && use && nodes.end <= pods.start && pods.end <= use.start);
       await page.context().close();
     },
   },

@@ -138,6 +138,7 @@ const allowed: Passed = {
   ingresses: readAll,
   ingressclasses: readAll,
   runtimeclasses: readAll,
+  clustertrustbundles: readAll,
   nodes: [...readAll, 'create own', 'update own', 'patch own', 'PUT status of own', 'PATCH status of own'],
   networkpolicies: collections,
   // Pods of other nodes are shown in part: see node-pod-addresses.test.ts.

@@ -61,6 +61,7 @@ async function backUp(passphrase?: string, now_ = now) {
       etcdBinary: insideEtcd,
       exec: systemExec,
       now: now_,
+      random: { next: () => 0, uuid: () => '' },
     });
   } finally {
     rpc.close();
@@ -113,7 +114,7 @@ async function served<T>(
 test('a backup has all objects, the authority and the settings, and is restored with them', async () => {
   await write(0, 250);
   const { path, manifest } = await backUp('correct horse');
-  assert.equal(path, join(dataDir, 'backups/minik8s-2026-11-29T09-17-29Z.tar.zst.age'));
+  assert.equal(path, join(dataDir, 'backups/minik8s-2026-11-29T09-17-29Z-bbbbb.tar.zst.age'));
   assert.deepEqual(Object.keys(manifest.members).sort(), [
     'config/master.yaml',
     'etcd.db',

@@ -29,6 +29,7 @@ import {
   unlessS3Server,
 } from '../../fixtures/s3-server.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
+import { backupWorld } from '../../unit/backup/backup-world.ts';
 
 /** Real time, but without the delays between attempts. */
 const hasty: Clock = {
@@ -285,6 +286,27 @@ describe('a bucket', { skip: unlessS3Server }, () => {
     assert.match(await listed({}, web.url), /cannot be read: is it an S3 endpoint/);
   });
 
+  test('two masters that write to one place in the same second store two backups', async () => {
+    const world = backupWorld();
+    try {
+      const store = storeOf();
+      const masters = [1, 2].map((seed) =>
+        world.create(world.makeData(`master-${seed}`, 'a'.repeat(seed)), {
+          store,
+          random: new SeededRandom(seed),
+        }),
+      );
+      const [first, second] = await Promise.all(masters);
+      assert.ok(first && second);
+      const listed = (await store.list()).map(({ name }) => store.pathOf(name));
+      assert.deepEqual(listed.sort(), [first.path, second.path].sort());
+      // A failed upload removes its object: it must not be that of the other master.
+      assert.equal(new Set(listed).size, 2);
+    } finally {
+      world.remove();
+    }
+  });
+
   test('a master creates backups at the interval, keeps the newest, and removes nothing else', async () => {
     const store = storeOf();
     const others = ['minik8s-2020-01-01T00-00-00Z.tar.zst.bak', 'minik8s-2020-01-01T00-00-00Z.tar'];
@@ -294,7 +316,7 @@ describe('a bucket', { skip: unlessS3Server }, () => {
     const stop = new AbortController();
     const reports: string[] = [];
     const create = async () => {
-      const file = backupFileName(rfc3339(Date.now()), false);
+      const file = backupFileName(rfc3339(Date.now()), 'x4k2p', false);
       const write = (to: string) => writeFile(to, 'backup').then(() => 6);
       const size = await store.add(file, { write, scratch: directory });
       return { path: store.pathOf(file), size, manifest: { keys: 1, revision: 2 } as Manifest };

@@ -195,7 +195,7 @@ const commandLines: readonly { readonly command: string; readonly says: RegExp }
   },
   {
     command: 'set env deployment/here A',
-    says: /no variable is given, .*write NAME=VALUE, or NAME- to remove one/,
+    says: /^error: "A" changes no variable: write A=VALUE to set it, or A- to remove it$/m,
   },
   {
     command: 'set resources deployment/here --limits=memory=64mb',

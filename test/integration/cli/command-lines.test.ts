@@ -106,10 +106,11 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['get', 'pods', '-o', 'xml'], /unable to match a printer suitable for the output format "xml"/],
     [['get', 'pods', 'pod/x'], /must be TYPE\/NAME each/],
     [['get', 'pods', 'x', '-l', 'a=b'], /cannot be combined with a selector/],
-    [['get', 'pods,svc', '-w'], /single resource type or object with --watch/],
+    [['get', 'pods,svc', '-w'], /you may only specify a single resource type$/m],
+    [['get', 'all,cm', 'x'], /you must specify only one resource: all stands for several/],
     [['get', 'pods', '-z'], /unknown flag -z/],
     [['get', 'pods', '--sort-by'], /option '--sort-by <value>' argument missing/],
-    [['get', 'pods', '--watch=maybe'], /'-w, --watch' does not take an argument/],
+    [['get', 'pods', '--watch=maybe'], /--watch takes no value but true or false, as in --watch=false/],
     [['get', 'pods', '-o', 'json=x'], /unable to match a printer .* "json=x"/],
     [['get', 'pods', '-o', 'jsonpath-file=/nonexistent'], /error reading template \/nonexistent/],
     [['get', 'pods', '--subresource=status'], /needs the names of the objects/],
@@ -170,16 +171,21 @@ describe('ctl', { timeout: 300_000 }, () => {
       stdio,
     });
 
-  it('Ctrl-C ends a watch with status 130 and prints nothing', async () => {
-    const child = program(['get', 'ns', '-w']);
-    let err = '';
-    child.stderr?.on('data', (chunk) => {
-      err += chunk;
+  for (const [name, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)
+    it(`${name} ends a watch with status ${status} and prints nothing`, async () => {
+      const child = program(['get', 'ns', '-w']);
+      let err = '';
+      child.stderr?.on('data', (chunk) => {
+        err += chunk;
+      });
+      if (child.stdout) await once(child.stdout, 'data');
+      child.kill(name);
+      assert.deepEqual([...(await once(child, 'exit')), err], [status, null, '']);
     });
-    if (child.stdout) await once(child.stdout, 'data');
-    child.kill('SIGINT');
-    assert.deepEqual([...(await once(child, 'exit')), err], [130, null, '']);
-  });
 
   it('one Ctrl-C ends a command that reads standard input, or a named pipe whose writer is silent', async () => {
     const reading = program(['create', '-f', '-']);

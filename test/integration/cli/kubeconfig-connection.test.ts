@@ -1,10 +1,12 @@
 /** The connection of a kubeconfig: its proxy, the impersonated user, and the credential plugin. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { unlessKubectl } from '../../fixtures/kubectls.ts';
@@ -114,6 +116,50 @@ describe('the connection of a kubeconfig', { timeout: 300_000 }, () => {
       const { status, out, err } = await ctlFor(path)(get);
       assert.deepEqual([status, err], [0, '']);
       assert.match(out, /^namespace\/default$/m);
+    });
+
+    it('runs the plugin once for a command of several requests, also one that opens a WebSocket', async () => {
+      const runs = join(server.directory, 'runs');
+      const path = await withPlugin(`echo >> ${runs}; cat "$(dirname "$0")/credential.json"`);
+      await server.call('POST', '/api/v1/namespaces/default/pods', {
+        metadata: { name: 'bound' },
+        spec: { nodeName: 'none', containers: [{ name: 'web', image: 'x' }] },
+      });
+      for (const args of [
+        ['get', 'pods,cm,ns,nodes'],
+        ['exec', 'bound', '--', 'ls'],
+      ]) {
+        await writeFile(runs, '');
+        await ctlFor(path)(args);
+        assert.equal(await readFile(runs, 'utf8'), '\n', args.join(' '));
+      }
+    });
+
+    it('passes the extension of the cluster to a plugin that asks for the cluster', async () => {
+      const info = join(server.directory, 'info');
+      const script = `echo "$KUBERNETES_EXEC_INFO" > ${info}; cat "$(dirname "$0")/credential.json"`;
+      const path = await withPlugin(script, { provideClusterInfo: true });
+      const config = JSON.parse(await readFile(path, 'utf8')) as Entry;
+      const extension = { audience: 'a', list: [1] };
+      config.clusters[0].cluster.extensions = [
+        { name: 'other', extension: { x: 1 } },
+        { name: 'client.authentication.k8s.io/exec', extension },
+      ];
+      await writeFile(path, JSON.stringify(config));
+      assert.equal((await ctlFor(path)(get)).status, 0);
+      assert.deepEqual(JSON.parse(await readFile(info, 'utf8')).spec.cluster.config, extension);
+    });
+
+    it('ends a plugin that waits when the command is interrupted', async () => {
+      const stop = new AbortController();
+      const ready = join(server.directory, 'waits');
+      const ended = ctlFor(await withPlugin(`: > ${ready}; exec sleep 1000`))(get, {
+        signal: stop.signal,
+        env: { PATH: '/usr/bin:/bin' },
+      });
+      while (!existsSync(ready)) await setImmediate();
+      stop.abort(new DOMException('stopped', 'AbortError'));
+      assert.deepEqual(await ended, { status: 130, out: '', err: '' });
     });
 
     for (const [what, script, more, error] of [

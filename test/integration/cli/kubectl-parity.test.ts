@@ -178,6 +178,40 @@ describe('ctl beside kubectl 1.32', { timeout: 300_000, skip: unlessKubectl('1.3
     });
   });
 
+  describe('several ConfigMaps', () => {
+    const space = 'several';
+
+    before(async () => {
+      await server.call('POST', '/api/v1/namespaces', { metadata: { name: space } });
+      const values = ['plain', 'tab\there', 'new\nline', '\t', '\n', 'ü\t\tlong long', 'last'];
+      for (const [index, a] of values.entries())
+        await server.call('POST', `/api/v1/namespaces/${space}/configmaps`, {
+          metadata: { name: `c${index}` },
+          data: { a },
+        });
+    });
+
+    for (const args of [
+      'get cm -o custom-columns=A:.data.a,N:.metadata.name',
+      'get cm -o custom-columns=N:.metadata.name,A:.data.a,D:.data',
+      'get cm -o custom-columns=A:.data.a',
+      'get cm c0 c1 -w',
+      'get cm c0 c1 -w -o name',
+      'get cm c0 c1 -w -o yaml',
+      'get cm c0 c1 -w --output-watch-events',
+      'get cm c0 c1 --watch-only',
+      'get cm c0 none -w',
+      'get cm/c0 secret/x -w',
+      'get cm,secret -w',
+      'get cm,cm -o name',
+      'get cm,cm c1 -o name',
+    ])
+      it(`${args} prints and ends as kubectl does`, async () => {
+        const { ours, theirs } = await both([...args.split(' '), '-n', space]);
+        assert.deepEqual(ours, theirs);
+      });
+  });
+
   it('writes every text as the same YAML', async () => {
     const items = yamlTexts.map(([key], index) => ({ ...configMap({}, { name: `text-${index}` }), key }));
     const stdin = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });

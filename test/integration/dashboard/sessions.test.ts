@@ -18,6 +18,8 @@ describe('a client certificate in a browser', () => {
   });
   after(() => world.server.stop());
   const env = { peer: { commonName: 'alice', organizations: ['system:masters'] } };
+  const evil = 'https://evil.example';
+  const mozilla = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
   const bare = { 'sec-fetch-site': undefined, origin: undefined };
 
   for (const [what, headers, status] of [
@@ -26,12 +28,15 @@ describe('a client certificate in a browser', () => {
     ['a page of this server', { 'sec-fetch-site': 'same-origin', origin }, 200],
     ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 401],
     ['a page of another port', { 'sec-fetch-site': 'same-site' }, 401],
-    ['a form of another site in an old browser', { origin: 'https://evil.example' }, 401],
+    ['a form of another site in an old browser', { origin: evil, 'user-agent': mozilla }, 401],
+    ['a WebSocket of another site in Chrome', { origin: evil, 'accept-language': 'en' }, 401],
+    ['a WebSocket of Go', { origin: 'http://localhost', 'user-agent': 'e2e.test/v1.32.5' }, 200],
+    ['a program that names another origin', { origin: evil }, 200],
     ['a WebSocket of Python', { origin: 'http://apiserver:6443' }, 200],
-    ['a file or a frame in a sandbox', { origin: 'null' }, 401],
+    ['a file or a frame in a sandbox', { origin: 'null', 'user-agent': mozilla }, 401],
     [
       'a page that kubectl proxy serves',
-      { origin: 'http://localhost:8001', 'x-forwarded-for': '127.0.0.1' },
+      { origin: 'http://localhost:8001', 'user-agent': mozilla, 'x-forwarded-for': '127.0.0.1' },
       200,
     ],
   ] as const)

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -17,6 +18,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
+import type { PodSources } from '../../../src/kubelet/environment/pod-sources.ts';
 import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { PodFiles } from '../../../src/kubelet/volumes/pod-files.ts';
 import { PodVolumes } from '../../../src/kubelet/volumes/pod-volumes.ts';
@@ -28,6 +30,8 @@ import { makePod } from '../../unit/kubelet/builders.ts';
 
 describe('the files of a pod', () => {
   let dataDir: string;
+  /** Certificates of every trust bundle. */
+  let anchors: string | undefined;
   const filesWith = (exec: Exec) => new PodFiles({ dataDir, exec });
   const pod = makePod({
     volumes: [
@@ -50,7 +54,11 @@ describe('the files of a pod', () => {
   const mount = async (of: Pod) => {
     const files = filesWith(systemExec);
     const none = async () => undefined;
-    const sources = { observe: none, forget: none, configMap: none, secret: none, version: () => 'none' };
+    const trustBundles = { anchors: async () => anchors, version: () => anchors };
+    const sources = {
+      ...{ observe: none, forget: none, configMap: none, secret: none, version: () => 'none' },
+      trustBundles: trustBundles as unknown as PodSources['trustBundles'],
+    };
     const claims = {
       find: () => assert.fail(),
       of: () => assert.fail(),
@@ -112,6 +120,20 @@ describe('the files of a pod', () => {
       assert.deepEqual([modeOf(path), statSync(path).gid], [mode, 99]);
     }
     await filesWith(systemExec).remove('uid-2');
+  });
+
+  it('have the certificates of trust bundles, and those of a changed bundle after the next mount', async () => {
+    const projected = { sources: [{ clusterTrustBundle: { name: 'a', path: 'ca/anchors.pem' } }] };
+    const volumeMounts = [{ name: 't', mountPath: '/t' }];
+    const containers = [{ name: 'c', image: 'i', volumeMounts }];
+    const trusting = makePod({ volumes: [{ name: 't', projected }], containers }, { uid: 'uid-3' });
+    const file = join(filesWith(systemExec).directory('uid-3'), 'volumes', 't', 'ca', 'anchors.pem');
+    for (const content of ['first', 'second']) {
+      anchors = content;
+      await mount(trusting);
+      assert.deepEqual([readFileSync(file, 'utf8'), modeOf(file)], [content, '644']);
+    }
+    await filesWith(systemExec).remove('uid-3');
   });
 
   it('are removed with folders of any depth', async () => {

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Pod, podResource } from '../../../src/api/core/v1/pod/pod.ts';
 import type { Service } from '../../../src/api/core/v1/service/service.ts';
+import type { KubeObject } from '../../../src/apimachinery/meta.ts';
 import { isAtLeast } from '../../../src/docker/api-version.ts';
 import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { systemExec } from '../../../src/os/exec.ts';
+import { testAuthority } from '../../fixtures/certificates.ts';
 import { lockMachine } from '../../fixtures/machine-lock.ts';
 import { eventually, isReady, type NodeHarness, nodeIP, startNodeHarness } from './node-harness.ts';
 import { containerId, inside, shellContainer } from './pod-access.ts';
@@ -102,6 +104,31 @@ describe('the node agent on Docker', () => {
     ]);
     assert.equal(stdout.trim(), '25000 33554432');
     assert.equal(pod.status?.qosClass, 'Burstable');
+  });
+
+  it('starts a pod once its trust bundle exists, and replaces the certificates of a changed bundle', async () => {
+    const [first, second] = [(await testAuthority()).certificate, (await testAuthority()).certificate];
+    const projected = { sources: [{ clusterTrustBundle: { name: 'roots', path: 'roots.pem' } }] };
+    await node.createPod('trusting', {
+      volumes: [{ name: 'trust', projected }],
+      containers: [shell('exec sleep 1000', { volumeMounts: [{ name: 'trust', mountPath: '/trust' }] })],
+    });
+    const isUnready = ({ status }: Pod) =>
+      status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'ContainersNotReady') ??
+      false;
+    await node.waitFor('trusting', isUnready);
+    const path = '/apis/certificates.k8s.io/v1/clustertrustbundles';
+    const created = await node.server.call('POST', path, {
+      ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'ClusterTrustBundle' },
+      ...{ metadata: { name: 'roots' }, spec: { trustBundle: `text\n${first}` } },
+    });
+    assert.equal(created.status, 201, created.text);
+    const pod = await node.waitFor('trusting', isReady);
+    const mounted = async () => (await inside(pod, 'cat', '/trust/roots.pem')).trim();
+    assert.equal(await mounted(), first.trim());
+    const bundle = created.json<KubeObject & { spec: object }>();
+    await node.server.call('PUT', `${path}/roots`, { ...bundle, spec: { trustBundle: second } });
+    await eventually(async () => assert.equal(await mounted(), second.trim()));
   });
 
   it('limits a volume in memory by the memory limits of its containers', async () => {

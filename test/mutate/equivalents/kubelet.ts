@@ -92,11 +92,11 @@ export const kubelet: readonly Equivalent[] = [
     ],
     ["return podField(pod, fieldRef?.fieldPath ?? '');", "fieldRef?.fieldPath ?? '' → (fieldRef?.fieldPath)"],
     ["return podField(pod, fieldRef?.fieldPath ?? '');", "'' → 'mutated'"],
-    ["const content = new TextEncoder().encode(tokens.get(token) ?? '');", "'' → 'mutated'"],
+    ["): VolumeFile => ownedFile(pod, token.path, tokens.get(token) ?? '', defaultMode);", "'' → 'mutated'"],
   ]),
   ...of('volumes/plan/projection.ts', 'nobody is the owner either way', [
     [
-      'return { path: checked(token.path), content, mode, ...(owner !== undefined && { owner }) };',
+      'return { path: checked(path), content, mode, ...(owner !== undefined && { owner }) };',
       'owner !== undefined && { owner } → ({ owner })',
     ],
   ]),

@@ -113,11 +113,11 @@ for (const kind of registry.filter(({ types, isMeasured }) => types === undefine
 const strategies = {
   countsGenerations: {
     yes: 'csidrivers cronjobs daemonsets deployments endpointslices flowschemas ingresses ingressclasses jobs mutatingwebhookconfigurations networkpolicies pods poddisruptionbudgets podtemplates priorityclasses prioritylevelconfigurations replicasets replicationcontrollers statefulsets validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations',
-    no: 'apiservices certificatesigningrequests configmaps controllerrevisions csinodes endpoints events leases limitranges namespaces nodes persistentvolumeclaims persistentvolumes resourcequotas roles runtimeclasses secrets serviceaccounts services storageclasses volumeattachments',
+    no: 'apiservices certificatesigningrequests clustertrustbundles configmaps controllerrevisions csinodes endpoints events leases limitranges namespaces nodes persistentvolumeclaims persistentvolumes resourcequotas roles runtimeclasses secrets serviceaccounts services storageclasses storageversionmigrations volumeattachments volumeattributesclasses',
   },
   updatesNameVersion: {
-    yes: 'apiservices csidrivers csinodes csistoragecapacities leases mutatingwebhookconfigurations poddisruptionbudgets runtimeclasses validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations volumeattachments',
-    no: 'configmaps deployments events namespaces nodes pods priorityclasses roles secrets services storageclasses',
+    yes: 'apiservices clustertrustbundles csidrivers csinodes csistoragecapacities leases mutatingwebhookconfigurations poddisruptionbudgets runtimeclasses storageversionmigrations validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations volumeattachments',
+    no: 'configmaps deployments events namespaces nodes pods priorityclasses roles secrets services storageclasses volumeattributesclasses',
   },
   createsOnUpdate: {
     yes: 'clusterrolebindings clusterroles endpoints events leases limitranges rolebindings roles runtimeclasses services',

@@ -167,6 +167,8 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
     storageClassName: 'fast',
     nodeTopology: draw.of(undefined, {}, { matchLabels: { a: 'b' } }),
   }),
+  StorageVersionMigration: () => ({ spec: { resource: { group: 'a.b', resource: 'cs' } } }),
+  VolumeAttributesClass: () => ({ driverName: 'a/b', parameters: { a: 'b' } }),
   VolumeAttachment: (draw) => ({
     spec: {
       attacher: 'a',
@@ -295,6 +297,7 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
       paths: [{ path: draw.of(undefined, '/', '/a/', '/b//'), serviceName: 'web', servicePort: 80 }],
     },
   }),
+  ClusterTrustBundle: (draw) => ({ spec: { trustBundle: draw.of('x', 'y') } }),
   CertificateSigningRequest: (draw) => ({
     spec: {
       request: 'eA==',

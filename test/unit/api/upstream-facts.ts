@@ -22,9 +22,14 @@ export interface UpstreamFacts {
   readonly deleteAnswers: 'object' | 'status';
 }
 
-/** Returns undefined for a kind that Kubernetes does not have. */
-export function upstreamFacts(kind: ResourceDefinition): UpstreamFacts | undefined {
-  const api = apiName(kind);
+/**
+ * Returns undefined for a kind that Kubernetes does not have. A kind that is stable only since a later
+ * Kubernetes than the client's has the facts of its v1beta1.
+ */
+export const upstreamFacts = (kind: ResourceDefinition): UpstreamFacts | undefined =>
+  factsOf(kind, apiName(kind)) ?? factsOf(kind, apiName({ ...kind, version: 'v1beta1' }));
+
+function factsOf(kind: ResourceDefinition, api: string): UpstreamFacts | undefined {
   const scoped = `Namespaced${kind.kind}`;
   const namespaced = operations.has(`${api} create${scoped}`);
   if (!namespaced && !operations.has(`${api} create${kind.kind}`)) return undefined;

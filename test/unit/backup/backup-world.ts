@@ -62,6 +62,7 @@ export function backupWorld(): BackupWorld {
     create: (dataDir, more) =>
       createBackup({
         ...{ dataDir, store, member, passphrase: undefined, ...etcd },
+        random: { next: () => 0, uuid: () => '' },
         configFile: join(dataDir, 'master.yaml'),
         ...more,
       }),

@@ -17,7 +17,7 @@ const backups = () => join(world.directory, 'backups');
 test('a backup is a file for its owner alone, named by its time, and nothing is left beside the data', async () => {
   writeFileSync(join(dataDir, 'master.yaml'), 'port: 7443\n');
   const { path, size, manifest } = await world.create(dataDir);
-  assert.equal(path, join(backups(), 'minik8s-2026-11-29T09-17-29Z.tar.zst'));
+  assert.equal(path, join(backups(), 'minik8s-2026-11-29T09-17-29Z-bbbbb.tar.zst'));
   assert.deepEqual([size, modeOf(path), modeOf(backups())], [statSync(path).size, 0o600, 0o700]);
   const { revision, keys, created } = manifest;
   assert.deepEqual([revision, keys, created], [42, 3, '2026-11-29T09:17:29Z']);
@@ -72,7 +72,7 @@ test('a database that etcd does not read, or sends incompletely, leaves no backu
 
 test('the name of an encrypted backup shows it, and another passphrase does not restore it', async () => {
   const { path } = await world.create(dataDir, { passphrase: 'correct horse' });
-  assert.match(path, /Z\.tar\.zst\.age$/);
+  assert.match(path, /Z-bbbbb\.tar\.zst\.age$/);
   const target = join(world.directory, 'b');
   mkdirSync(target);
   await assert.rejects(

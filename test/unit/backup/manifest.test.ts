@@ -84,11 +84,15 @@ test('names of members that leave their folders are rejected', () => {
     assert.ok(!isMemberName(name), name);
 });
 
-test('the name of a file contains its creation time, and shows whether it is encrypted', () => {
-  const [plain, locked] = [false, true].map((encrypted) => backupFileName('2026-11-29T09:17:29Z', encrypted));
-  assert.equal(plain, 'minik8s-2026-11-29T09-17-29Z.tar.zst');
-  assert.deepEqual(readFileName(plain ?? ''), { created: '2026-11-29T09:17:29Z', isEncrypted: false });
-  assert.deepEqual(readFileName(locked ?? ''), { created: '2026-11-29T09:17:29Z', isEncrypted: true });
-  for (const other of ['minik8s.tar.zst', `${plain}.part`, 'minik8s-2026-11-29T09-17-29Z.tar'])
+test('the name of a file contains its creation time and a suffix, and shows whether it is encrypted', () => {
+  const [plain = '', locked = ''] = [false, true].map((encrypted) =>
+    backupFileName('2026-11-29T09:17:29Z', 'x4k2p', encrypted),
+  );
+  assert.equal(plain, 'minik8s-2026-11-29T09-17-29Z-x4k2p.tar.zst');
+  assert.deepEqual(readFileName(plain), { created: '2026-11-29T09:17:29Z', isEncrypted: false });
+  assert.deepEqual(readFileName(locked), { created: '2026-11-29T09:17:29Z', isEncrypted: true });
+  const former = 'minik8s-2026-11-29T09-17-29Z.tar.zst';
+  assert.deepEqual(readFileName(former), { created: '2026-11-29T09:17:29Z', isEncrypted: false });
+  for (const other of ['minik8s.tar.zst', `${plain}.part`, 'minik8s-2026-11-29T09-17-29Z-x.tar.zst'])
     assert.equal(readFileName(other), undefined);
 });

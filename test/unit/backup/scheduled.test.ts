@@ -20,7 +20,7 @@ function running(
   const create = async () => {
     const error = fails();
     if (error) throw error;
-    const name = backupFileName(rfc3339(clock.now()), false);
+    const name = backupFileName(rfc3339(clock.now()), 'x4k2p', false);
     files.add(name);
     return { path: `/backups/${name}`, size: 3, manifest: { keys: 1, revision: 2 } as never };
   };
@@ -54,11 +54,11 @@ test('backups are created a minute after the start and then at the interval; the
   assert.equal(reports.length, 4);
   assert.match(
     reports[0] ?? '',
-    /^BackupCreated .*minik8s-2026-11-29T00-01-00Z.tar.zst: 1 keys at revision 2, 3 bytes$/,
+    /^BackupCreated .*minik8s-2026-11-29T00-01-00Z-x4k2p.tar.zst: 1 keys at revision 2, 3 bytes$/,
   );
   assert.deepEqual(
     [...files].sort(),
-    ['29T06', '29T12', '29T18'].map((time) => `minik8s-2026-11-${time}-01-00Z.tar.zst`),
+    ['29T06', '29T12', '29T18'].map((time) => `minik8s-2026-11-${time}-01-00Z-x4k2p.tar.zst`),
   );
 });
 

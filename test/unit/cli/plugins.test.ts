@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { EventEmitter } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { findPlugin, runPlugin } from '../../../src/cli/plugins.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'minik8s-plugins-'));
@@ -32,4 +34,23 @@ test('a word with a slash or another mark is never part of the name of a plugin'
 test('a plugin ends the command with its status, or with 128 and the number of its signal', async () => {
   assert.equal(await runPlugin(program('kubectl-three', 'exit 3'), [], {}), 3);
   assert.equal(await runPlugin(program('kubectl-term', 'kill -TERM $$'), [], {}), 143);
+});
+
+test('a plugin gets the signals that ask the command to end, except those that the terminal sends it too', async () => {
+  for (const [isTTY, names] of [
+    [false, ['SIGINT', 'SIGTERM', 'SIGHUP']],
+    [true, ['SIGTERM']],
+  ] as const)
+    for (const name of names) {
+      const ready = join(directory, `ready-${name}-${isTTY}`);
+      const signals = Object.assign(new EventEmitter(), { stdin: { isTTY } });
+      const traps = ['INT', 'TERM', 'HUP'].map((one, at) => `trap 'exit ${at + 10}' ${one}`).join('; ');
+      const wait = `${traps}; : > ${ready}; while :; do /bin/sleep 0.1; done`;
+      const ended = runPlugin(program(`kubectl-wait-${name}`, wait), [], {}, signals);
+      assert.deepEqual(signals.eventNames(), names);
+      while (!existsSync(ready)) await setImmediate();
+      signals.emit(name, name);
+      assert.equal(await ended, { SIGINT: 10, SIGTERM: 11, SIGHUP: 12 }[name]);
+      assert.deepEqual(signals.eventNames(), []);
+    }
 });

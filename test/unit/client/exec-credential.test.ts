@@ -80,7 +80,19 @@ describe('the output of a credential plugin', () => {
     });
   });
 
+  it('is valid until its expiration', () => {
+    const expirationTimestamp = '2026-11-30T12:00:00Z';
+    assert.deepEqual(credentials(credential({ token: 't', expirationTimestamp })), {
+      token: 't',
+      expires: Date.UTC(2026, 10, 30, 12),
+    });
+  });
+
   for (const [printed, message] of [
+    [
+      credential({ token: 't', expirationTimestamp: 'soon' }),
+      'returned an expirationTimestamp that is not a time',
+    ],
     ['secret garbage', 'printed something else than an ExecCredential in JSON'],
     ['', 'printed something else than an ExecCredential in JSON'],
     ['null', 'printed something else than an ExecCredential in JSON'],

@@ -1,4 +1,4 @@
-/** Commands to systemd about the service of minik8s, and their failures. */
+/** Commands to systemd and OpenRC about the service of minik8s, and their failures. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { stopBeforeStart } from '../../../src/installation/held-stop.ts';
 import { isProgram } from '../../../src/installation/machine-facts.ts';
+import { whenUnlocked } from '../../../src/installation/openrc-control.ts';
 import { systemdControl } from '../../../src/installation/systemd-control.ts';
 import { type Exec, ExecError } from '../../../src/os/exec.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const failure = (code?: number) =>
   new ExecError(
@@ -108,6 +110,38 @@ describe('the service in systemd', () => {
       const reload = 'systemctl daemon-reload';
       assert.deepEqual(lines, [reload, 'systemctl stop a.service', reload]);
     }
+  });
+});
+
+describe('the service in OpenRC', () => {
+  const locked = new ExecError(
+    { file: 'rc-service', args: [], stdout: '', stderr: ' * Call to flock failed: no', code: 1 },
+    'exit status 1',
+  );
+  it('is stopped once a command that was started before has ended', async () => {
+    const clock = new FakeClock();
+    let attempts = 0;
+    const stopped = whenUnlocked(clock, async () => {
+      if (++attempts < 4) throw locked;
+    });
+    await clock.advance(300);
+    await stopped;
+    assert.equal(attempts, 4);
+  });
+
+  it('is reported as locked after two minutes, and any other failure at once', async () => {
+    const clock = new FakeClock();
+    const waiting = assert.rejects(
+      whenUnlocked(clock, () => Promise.reject(locked)),
+      (error) => error === locked,
+    );
+    await clock.advance(120_000);
+    await waiting;
+    const other = failure(1);
+    await assert.rejects(
+      whenUnlocked(clock, () => Promise.reject(other)),
+      (error) => error === other,
+    );
   });
 });
 

@@ -3,16 +3,26 @@ import { test } from 'node:test';
 import { moduleFile } from '../../kubernetes-suite/module-file.ts';
 import { help, optionsOf } from '../../kubernetes-suite/options.ts';
 
+test('the version of the suite is 1.32.5 unless another one is selected', () => {
+  assert.equal(optionsOf([]).version, '1.32.5');
+  assert.equal(optionsOf(['--version', '1.37.2']).version, '1.37.2');
+});
+
 test('no arguments select all tests on one node, six at a time', () => {
-  const { pattern, nodes, procs, again, failed, all, writeDoc, kubeconfig } = optionsOf([]);
+  const { pattern, nodes, procs, again, failed, writeDoc, kubeconfig } = optionsOf([]);
   assert.deepEqual(
-    [pattern, nodes, procs, again, failed, all, writeDoc, kubeconfig],
-    [undefined, 1, 6, false, false, false, false, undefined],
+    [pattern, nodes, procs, again, failed, writeDoc, kubeconfig],
+    [undefined, 1, 6, false, false, false, undefined],
   );
 });
 
 test('each flag of the help page is accepted', () => {
-  const values: Record<string, string[]> = { nodes: ['2'], procs: ['3'], kubeconfig: ['/x'] };
+  const values: Record<string, string[]> = {
+    version: ['1.37.2'],
+    nodes: ['2'],
+    procs: ['3'],
+    kubeconfig: ['/x'],
+  };
   const flags = [...help.matchAll(/^ {2,6}(?:-h, )?--([a-z-]+)/gm)].map(([, flag]) => flag ?? '');
   assert.equal(flags.length, 10);
   for (const flag of flags)
@@ -22,6 +32,7 @@ test('each flag of the help page is accepted', () => {
 const wrong: [args: string[], message: RegExp][] = [
   [['a', 'b'], /one REGEX, not 2/],
   [['('], /REGEX: /],
+  [['--version', '1.37'], /--version is a release of Kubernetes such as 1\.37\.2, not 1\.37/],
   [['--nodes', '3'], /--nodes is a number from 1 to 2, not 3/],
   [['--procs', 'many'], /--procs is a number from 1 to 64, not many/],
   [['--procs', '0'], /--procs/],

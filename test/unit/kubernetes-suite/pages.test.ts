@@ -12,7 +12,7 @@ const names = [
   '[sig-b] three',
   '[sig-b] four',
   '[sig-b] five',
-  '[sig-api-machinery] Aggregator six',
+  '[sig-apps] Daemon set [Serial] should rollback without unnecessary restarts',
 ];
 const record = (name: string, state: Recorded['state'], message = ''): [string, Recorded] => [
   name,
@@ -28,7 +28,7 @@ const results = new Map([
 test('tests are counted by area; skipped tests and tests without a result did not run', () => {
   assert.deepEqual(counts(names, results), [
     { area: 'sig-a', passed: 1, failed: 1, notRun: 0 },
-    { area: 'sig-api-machinery', passed: 0, failed: 0, notRun: 1 },
+    { area: 'sig-apps', passed: 0, failed: 0, notRun: 1 },
     { area: 'sig-b', passed: 0, failed: 1, notRun: 2 },
     { area: 'all', passed: 1, failed: 2, notRun: 3 },
   ]);
@@ -84,7 +84,7 @@ test('the page has the numbers, and names every test that did not pass with its 
   for (const [name, reason] of [
     ['four', 'The suite itself skips them'],
     ['five', 'No result yet'],
-    ['Aggregator six', 'Other API servers are not asked'],
+    ['rollback without', 'Asks for two nodes'],
   ] as const)
     assert.ok(notRun.indexOf(reason) >= 0 && notRun.indexOf(name) > notRun.indexOf(reason), name);
   assert.ok(!page.includes('works'), 'what passed is counted, not named');
@@ -106,6 +106,22 @@ test('the page lists results that differed on two nodes, if the tests ran there'
   assert.match(pageOf(results), /Every test had the same result as in the lists below\./);
   assert.ok(!pageOf().includes('two nodes:'));
   assert.ok(!pageOf(new Map()).includes('## On two nodes'));
+});
+
+test('the page has a section for each other version with results, with its own counts and lists', () => {
+  const newer = {
+    ...{ suiteVersion: '1.37.2', nodes: 1, names: ['[sig-a] one *works*', '[sig-c] new', '[sig-c] newer'] },
+    results: new Map([record('[sig-a] one *works*', 'passed'), record('[sig-c] new', 'failed', 'x')]),
+  };
+  const main = { suiteVersion: '1.32.5', nodes: 1, names, results };
+  const page = conformanceDoc(main, [newer, { ...newer, suiteVersion: '1.36.3', results: new Map() }]);
+  const [before = '', after = ''] = page.split('## Kubernetes 1.37.2\n');
+  assert.equal(before.trimEnd(), conformanceDoc(main).trimEnd());
+  assert.match(after, /Of 3 conformance tests \*\*1 passed\*\*, 1 failed, and 1 did not run\./);
+  assert.match(after, /\| sig-c \| 0 \| 1 \| 1 \|\n/);
+  assert.match(after, /### Failed with 1\.37\.2\n\nNot yet examined \(1\):\n\n- \\\[sig-c\\\] new\n/);
+  assert.match(after, /### Not run with 1\.37\.2\n\nNo result yet \(1\):\n\n- \\\[sig-c\\\] newer\n/);
+  assert.ok(!page.includes('1.36.3'), 'a version without results has no section');
 });
 
 test('no page is made without results', () => {

@@ -3,15 +3,14 @@ import { test } from 'node:test';
 import type { Recorded } from '../../kubernetes-suite/results.ts';
 import { focusOf, select, testsIn, type Wanted } from '../../kubernetes-suite/selection.ts';
 
-const wanted: Wanted = { nodes: 1, again: false, failed: false, all: false };
-const [good, bad, fresh, twoNodes, others] = [
+const wanted: Wanted = { nodes: 1, again: false, failed: false };
+const [good, bad, fresh, twoNodes] = [
   '[sig-a] good',
   '[sig-a] bad',
   '[sig-b] fresh',
   '[sig-architecture] Conformance Tests should have at least two untainted nodes',
-  '[sig-api-machinery] Aggregator should ask another server',
 ] as const;
-const names = [good, bad, fresh, twoNodes, others];
+const names = [good, bad, fresh, twoNodes];
 const result = (name: string, state: Recorded['state']): [string, Recorded] => [
   name,
   { name, state, seconds: 1, message: '', build: 'x' },
@@ -19,12 +18,11 @@ const result = (name: string, state: Recorded['state']): [string, Recorded] => [
 const results = new Map([result(good, 'passed'), result(bad, 'failed')]);
 
 const table: [what: string, change: Partial<Wanted>, run: string[], done: string[], left: string[]][] = [
-  ['the tests without a result', {}, [fresh], [good, bad], [twoNodes, others]],
-  ['all again', { again: true }, [good, bad, fresh], [], [twoNodes, others]],
-  ['the failed tests', { failed: true }, [bad], [good], [twoNodes, others]],
+  ['the tests without a result', {}, [fresh], [good, bad], [twoNodes]],
+  ['all again', { again: true }, [good, bad, fresh], [], [twoNodes]],
+  ['the failed tests', { failed: true }, [bad], [good], [twoNodes]],
   ['the matching tests', { pattern: /^\[sig-b\]/ }, [fresh], [], []],
-  ['tests of unsupported features too', { all: true }, [fresh, others], [good, bad], [twoNodes]],
-  ['the tests for two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], [others]],
+  ['the tests for two nodes', { nodes: 2 }, [fresh, twoNodes], [good, bad], []],
 ];
 for (const [what, change, run, done, left] of table) {
   test(`a run has ${what}`, () => {

@@ -11,9 +11,9 @@ import {
   notSupportedCause,
   requiredCause,
 } from '../../../apimachinery/field-error.ts';
-import { checkDns1123Label, checkDns1123Subdomain } from '../../../apimachinery/names.ts';
 import { maxCauses, type StatusCause } from '../../../apimachinery/status-error.ts';
 import { decisions } from './conditions.ts';
+import { validateSignerName } from './signer-name.ts';
 import type { CertificateSigningRequest } from './types.gen.ts';
 
 type Conditions = NonNullable<NonNullable<CertificateSigningRequest['status']>['conditions']>;
@@ -50,7 +50,7 @@ export function validateSpec(spec: CertificateSigningRequest['spec']): StatusCau
   const tooBrief = expirationSeconds !== undefined && expirationSeconds < minSeconds;
   return [
     ...(spec.usages.length > 0 ? validateUsages(spec.usages) : [requiredCause('spec.usages')]),
-    ...validateSignerName('spec.signerName', spec.signerName),
+    ...validateSigner('spec.signerName', spec.signerName),
     ...(tooBrief
       ? [
           invalidCause(
@@ -76,39 +76,11 @@ function validateUsages(asked: readonly string[]): StatusCause[] {
   return causes;
 }
 
-/** Validates a domain and a path, such as `example.com/signer`. */
-function validateSignerName(path: string, name: string): StatusCause[] {
-  if (name === '') return [requiredCause(path)];
-  if (name === 'kubernetes.io/legacy-unknown') {
-    return [invalidCause(path, name, 'the legacy signerName is not allowed via this API version')];
-  }
-  const [domain = '', rest, ...more] = name.split('/');
-  if (rest === undefined || more.length > 0) {
-    const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
-    return [invalidCause(path, name, form)];
-  }
-  const labels = domain.split('.');
-  return [
-    ...firstBad(path, domain, labels, checkDns1123Label),
-    ...(labels.length < 2
-      ? [invalidCause(path, domain, 'should be a domain with at least two segments separated by dots')]
-      : []),
-    ...firstBad(path, rest, rest.split('.'), checkDns1123Subdomain),
-  ];
-}
-
-function firstBad(
-  path: string,
-  value: string,
-  labels: readonly string[],
-  check: (label: string) => string[],
-): StatusCause[] {
-  const bad = labels.find((label) => check(label).length > 0);
-  if (bad === undefined) return [];
-  return check(bad).map((why) =>
-    invalidCause(path, value, `validating label ${JSON.stringify(bad)}: ${why}`),
-  );
-}
+/** Validates the signer of a request: the legacy signer is only known to earlier versions of the API. */
+const validateSigner = (path: string, name: string): StatusCause[] =>
+  name === 'kubernetes.io/legacy-unknown'
+    ? [invalidCause(path, name, 'the legacy signerName is not allowed via this API version')]
+    : validateSignerName(path, name);
 
 /**
  * Validates a status update: decisions are permanent, only `/approval` decides, and a certificate is written

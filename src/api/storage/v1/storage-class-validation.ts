@@ -17,19 +17,20 @@ const maxParameterBytes = 256 * 1024;
 
 export function validateStorageClass({ provisioner, parameters, allowedTopologies = [] }: StorageClass) {
   return [
-    ...validateProvisioner(provisioner),
+    ...validateProvisioner('provisioner', provisioner),
     ...validateParameters(parameters ?? {}),
     ...validateTopologies(allowedTopologies),
   ];
 }
 
-function validateProvisioner(provisioner: string): StatusCause[] {
-  return provisioner === ''
-    ? [requiredCause('provisioner')]
-    : nameCauses('provisioner', provisioner.toLowerCase(), checkQualifiedName);
-}
+/** Validates the name of the program or driver to which a class belongs. */
+export const validateProvisioner = (path: string, provisioner: string): StatusCause[] =>
+  provisioner === ''
+    ? [requiredCause(path)]
+    : nameCauses(path, provisioner.toLowerCase(), checkQualifiedName);
 
-function validateParameters(parameters: Readonly<Record<string, string>>): StatusCause[] {
+/** Validates the `parameters` of a class: how many they are, their size, and that each has a name. */
+export function validateParameters(parameters: Readonly<Record<string, string>>): StatusCause[] {
   const entries = Object.entries(parameters);
   if (entries.length > maxParameters) return [tooLongCause('parameters', maxParameters)];
   const causes = Object.hasOwn(parameters, '')

@@ -6,12 +6,10 @@ import { errorMessage } from '../../../base/log.ts';
 import { objectPath } from '../../../client/resource-path.ts';
 import { may } from '../cluster/access.ts';
 import type { ApiKind } from '../cluster/plan/discovery.ts';
-import { ownedOf } from '../cluster/plan/owner-tree.ts';
 import { sendJson } from '../cluster/request.ts';
-import { type Survey, survey, surveyed } from '../cluster/survey.ts';
 import { DialogEnd, notify, openDialog } from '../shell/dialog.tsx';
 import type { ObjectAction } from './action.ts';
-import { type DeleteEffects, deleteEffects, effectsText } from './plan/delete-effects.ts';
+import { Effects, effectsOfDeletion, type FoundEffects } from './effects.tsx';
 
 export const deleteAction: ObjectAction = {
   title: 'Delete',
@@ -26,23 +24,16 @@ export const deleteAction: ObjectAction = {
     }),
 };
 
-/**
- * Maximum number of names that are listed of the objects that are deleted with it; the others are counted.
- */
-const listed = 12;
-
-/** Returns the key of the kind that a CustomResourceDefinition defines: its name. */
-const definedKey = (kind: ApiKind, { metadata }: KubeObject) =>
-  kind.key === 'customresourcedefinitions.apiextensions.k8s.io' ? metadata.name : undefined;
-
-async function surveyFor(kind: ApiKind, object: KubeObject): Promise<Survey> {
-  if (kind.key === 'namespaces') return survey(object.metadata.name);
-  const defined = definedKey(kind, object);
-  if (defined === undefined) return survey(object.metadata.namespace ?? '');
-  return survey(
-    '',
-    surveyed('').filter(({ key }) => key === defined),
-  );
+/** Deletes the very object, not a newer one of its name; `keepsOwned` keeps the objects that it owns. */
+export async function deleteObject(
+  kind: ApiKind,
+  { metadata: { name, namespace, uid } }: KubeObject,
+  keepsOwned: boolean,
+): Promise<void> {
+  await sendJson('DELETE', objectPath(kind, name, namespace), {
+    ...{ apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+    propagationPolicy: keepsOwned ? 'Orphan' : 'Background',
+  });
 }
 
 interface Props {
@@ -52,26 +43,20 @@ interface Props {
 }
 
 function DeleteDialog({ kind, object, close }: Props) {
-  const effects = useSignal<(DeleteEffects & { readonly unread: readonly string[] }) | undefined>(undefined);
+  const effects = useSignal<FoundEffects | undefined>(undefined);
   const typed = useSignal('');
   const orphans = useSignal(false);
   const failure = useSignal('');
-  const { name, namespace } = object.metadata;
+  const { name } = object.metadata;
   useEffect(() => {
-    void surveyFor(kind, object).then(({ objects, unread }) => {
-      const found = deleteEffects(ownedOf(kind.key, object), objects, definedKey(kind, object));
-      effects.value = { ...found, unread };
+    void effectsOfDeletion(kind, [object]).then((found) => {
+      effects.value = found;
     });
   }, [kind, object]);
   const known = effects.value;
   const remove = async () => {
     try {
-      await sendJson('DELETE', objectPath(kind, name, namespace), {
-        apiVersion: 'v1',
-        kind: 'DeleteOptions',
-        propagationPolicy: orphans.value ? 'Orphan' : 'Background',
-        preconditions: { uid: object.metadata.uid },
-      });
+      await deleteObject(kind, object, orphans.value);
       notify(`${kind.kind} ${name} is deleted.`);
       close();
     } catch (error) {
@@ -86,11 +71,7 @@ function DeleteDialog({ kind, object, close }: Props) {
         void remove();
       }}
     >
-      {known === undefined ? (
-        <p class="faint pulse">Looking for objects that are deleted with it…</p>
-      ) : (
-        <Effects {...known} areOrphans={orphans.value} />
-      )}
+      <Effects found={known} areOrphans={orphans.value} />
       {known !== undefined && known.gone.length > 0 && !known.needsName && (
         <label class="choice">
           <input
@@ -125,43 +106,5 @@ function DeleteDialog({ kind, object, close }: Props) {
         </button>
       </DialogEnd>
     </form>
-  );
-}
-
-function Effects({
-  gone,
-  remarks,
-  unread,
-  areOrphans,
-}: DeleteEffects & { readonly unread: readonly string[]; readonly areOrphans: boolean }) {
-  const more = gone.length - listed;
-  return (
-    <>
-      {gone.length === 0 || areOrphans ? (
-        <p>Nothing else is deleted.</p>
-      ) : (
-        <>
-          <p>
-            These objects are deleted with it: <strong>{effectsText(gone)}</strong>
-          </p>
-          <ul class="names">
-            {gone.slice(0, listed).map(({ kind, metadata }) => (
-              <li key={metadata.uid}>
-                <span class="faint">{kind}</span> {metadata.name}
-              </li>
-            ))}
-            {more > 0 && <li class="faint">and {more} more</li>}
-          </ul>
-        </>
-      )}
-      {remarks.map((remark) => (
-        <p key={remark}>{remark}</p>
-      ))}
-      {unread.length > 0 && (
-        <p class="faint">
-          You may not list {unread.slice(0, 6).join(', ')}: objects of these kinds may be deleted too.
-        </p>
-      )}
-    </>
   );
 }

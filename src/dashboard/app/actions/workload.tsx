@@ -10,7 +10,8 @@ import { DialogEnd, notify, openDialog } from '../shell/dialog.tsx';
 import type { ObjectAction } from './action.ts';
 import { fieldsOf, mayPatch, mergePatch } from './patch-object.ts';
 
-const restartable: readonly string[] = ['deployments.apps', 'statefulsets.apps', 'daemonsets.apps'];
+/** Keys of the kinds whose pods a restart replaces. */
+export const restartable: readonly string[] = ['deployments.apps', 'statefulsets.apps', 'daemonsets.apps'];
 
 export const scaleAction: ObjectAction = {
   title: 'Scale',

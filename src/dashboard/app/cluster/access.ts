@@ -7,7 +7,13 @@ import { sendJson } from './request.ts';
 /** A namespace that does not exist: its rules are those that apply in every namespace. */
 const nowhere = 'minik8s-dashboard-no-namespace';
 
-const byNamespace = new Map<string, Signal<AccessRules | undefined>>();
+interface Rules {
+  readonly rules: Signal<AccessRules | undefined>;
+  /** Resolves when the rules are known or could not be read. */
+  readonly isLoaded: Promise<void>;
+}
+
+const byNamespace = new Map<string, Rules>();
 
 /** Number of reviews that were answered. Values that depend on rights are computed again when it changes. */
 export const rulesVersion = signal(0);
@@ -17,14 +23,20 @@ interface RulesReview {
 }
 
 /** Returns the rules in a namespace, '' for those of all namespaces; undefined until they are known. */
-export function rulesIn(namespace: string): Signal<AccessRules | undefined> {
-  let rules = byNamespace.get(namespace);
-  if (!rules) {
-    rules = signal<AccessRules | undefined>(undefined);
-    byNamespace.set(namespace, rules);
-    void loadRules(namespace, rules);
-  }
-  return rules;
+export const rulesIn = (namespace: string): Signal<AccessRules | undefined> => rulesOf(namespace).rules;
+
+/** Resolves when the rules of namespaces are known, or could not be read: nothing is allowed then. */
+export async function rulesKnown(namespaces: readonly string[]): Promise<void> {
+  await Promise.all(['', ...namespaces].map((namespace) => rulesOf(namespace).isLoaded));
+}
+
+function rulesOf(namespace: string): Rules {
+  const known = byNamespace.get(namespace);
+  if (known) return known;
+  const rules = signal<AccessRules | undefined>(undefined);
+  const made = { rules, isLoaded: loadRules(namespace, rules) };
+  byNamespace.set(namespace, made);
+  return made;
 }
 
 async function loadRules(namespace: string, rules: Signal<AccessRules | undefined>): Promise<void> {

@@ -10,6 +10,7 @@ import { Containers } from './containers.tsx';
 import { DataPanel } from './data-panel.tsx';
 import { Events } from './events.tsx';
 import { conditionsOf } from './plan/conditions.ts';
+import { PortCommands } from './port-commands.tsx';
 import { keyOfReference } from './references.ts';
 import { useServerFacts } from './server-facts.tsx';
 import { ValueTree } from './value-tree.tsx';
@@ -34,6 +35,7 @@ export function OverviewTab({ kind, object }: Props) {
         <Facts kind={kind} object={object} />
         {hasData && <DataPanel object={object} isSecret={kind.key === 'secrets'} />}
         <Containers object={object} />
+        <PortCommands kind={kind} object={object} />
         <Conditions object={object} />
         <section class="panel" aria-label="Latest events">
           <h2>Events</h2>

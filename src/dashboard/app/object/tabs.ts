@@ -9,6 +9,7 @@ import { OutputTab } from '../pages/slurm/output-tab.tsx';
 import { GraphTab } from '../pages/workflows/graph-tab.tsx';
 import { RunTab } from '../pages/workflows/run-tab.tsx';
 import { EventsTab } from './events.tsx';
+import { FilesTab } from './files-tab.tsx';
 import { LogTab } from './log-tab.tsx';
 import { OverviewTab } from './overview-tab.tsx';
 import type { ObjectTab } from './tab.ts';
@@ -25,6 +26,7 @@ export const tabs: readonly ObjectTab[] = [
   { path: 'rollout', title: 'Rollout', applies: hasRollout, component: RolloutTab },
   { path: 'logs', title: 'Logs', applies: hasLogs, component: LogTab },
   { path: 'terminal', title: 'Terminal', applies: hasTerminal, component: TerminalTab },
+  { path: 'files', title: 'Files', applies: hasTerminal, component: FilesTab },
   { path: 'yaml', title: 'YAML', component: YamlTab },
   { path: 'events', title: 'Events', component: EventsTab },
   { path: 'tree', title: 'Owners', component: TreeTab },

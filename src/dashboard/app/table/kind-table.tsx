@@ -8,12 +8,14 @@ import { titleOf } from '../shell/plan/kind-groups.ts';
 import { place, replaceQuery } from '../shell/router.ts';
 import { ScopeChoice } from '../shell/scope-choice.tsx';
 import { isNarrow } from '../shell/screen.ts';
+import { PickedBar } from './picked-bar.tsx';
 import { widthsOf } from './plan/columns.ts';
 import { countHealth } from './plan/health.ts';
 import type { SearchableRow } from './plan/searchable-row.ts';
 import { nextOrder, orderText } from './plan/sort.ts';
+import { usePicked } from './use-picked.ts';
 import { useRows } from './use-rows.ts';
-import { VirtualTable } from './virtual-table.tsx';
+import { type Picking, VirtualTable } from './virtual-table.tsx';
 
 interface Props {
   readonly kind: ApiKind;
@@ -25,6 +27,7 @@ export function KindTable({ kind, namespace }: Props) {
   const table = useMemo(() => watchTable(kind, { namespace }), [kind, namespace]);
   const { items, synced, error, refused } = table.rows.value;
   const selected = useRows(kind, namespace, table);
+  const { picking, pickedRows, hidden, clear } = usePicked(kind, namespace, selected);
   const title = titleOf(kind);
   useEffect(() => {
     document.title = `${title} · minik8s`;
@@ -47,7 +50,10 @@ export function KindTable({ kind, namespace }: Props) {
           {refused ? refusalText(title, namespace, error) : `The connection is lost. Trying again: ${error}`}
         </p>
       )}
-      {!refused && <Rows kind={kind} isSynced={synced} {...selected} />}
+      {picking && pickedRows.length > 0 && (
+        <PickedBar kind={kind} rows={pickedRows} hidden={hidden} clear={clear} />
+      )}
+      {!refused && <Rows kind={kind} isSynced={synced} picking={picking} {...selected} />}
     </div>
   );
 }
@@ -55,9 +61,10 @@ export function KindTable({ kind, namespace }: Props) {
 interface RowsProps extends ReturnType<typeof useRows> {
   readonly kind: ApiKind;
   readonly isSynced: boolean;
+  readonly picking: Picking | undefined;
 }
 
-function Rows({ kind, isSynced, filter, order, columns, all, rows }: RowsProps) {
+function Rows({ kind, isSynced, picking, filter, order, columns, all, rows }: RowsProps) {
   const widths = useMemo(() => widthsOf(columns, all), [columns, all]);
   const title = titleOf(kind);
   if (isSynced && rows.length === 0)
@@ -69,6 +76,7 @@ function Rows({ kind, isSynced, filter, order, columns, all, rows }: RowsProps) 
       widths={widths}
       rows={rows}
       order={order}
+      picking={picking}
       onOrder={(column) => replaceQuery({ sort: orderText(nextOrder(order, column)) })}
       hrefOf={({ row: { metadata } }) => objectHref(kind.key, metadata.namespace ?? '', metadata.name)}
     />

@@ -4,9 +4,20 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { isNarrow, now } from '../shell/screen.ts';
 import { textOf } from './plan/cells.ts';
 import type { ShownColumn } from './plan/columns.ts';
+import type { Share } from './plan/picked.ts';
 import type { SearchableRow } from './plan/searchable-row.ts';
 import type { Order } from './plan/sort.ts';
 import { scrollTo, type Viewport, windowOf } from './plan/window.ts';
+
+/** The selection of rows. */
+export interface Picking {
+  readonly share: Share;
+  isPicked(row: SearchableRow): boolean;
+  /** Selects or deselects the row of an index; with `isRange` also the rows since the last one. */
+  onPick(index: number, isRange: boolean): void;
+  /** Selects or deselects all rows. */
+  onAll(): void;
+}
 
 interface Props {
   readonly label: string;
@@ -17,6 +28,8 @@ interface Props {
   readonly order: Order | undefined;
   readonly onOrder: (column: string) => void;
   readonly hrefOf: (row: SearchableRow) => string;
+  /** Absent if rows cannot be selected. */
+  readonly picking: Picking | undefined;
 }
 
 const rowHeights = { wide: 34, narrow: 44 } as const;
@@ -25,6 +38,8 @@ const rowHeight = () => (isNarrow.value ? rowHeights.narrow : rowHeights.wide);
 /** Pixels of a character of the cells, and of the space around them. */
 const characterWidth = 7.6;
 const cellSpace = 30;
+/** Pixels of the column by which rows are selected. */
+const pickWidth = 52;
 
 export function VirtualTable(props: Props) {
   const { label, columns, widths, rows } = props;
@@ -50,27 +65,31 @@ export function VirtualTable(props: Props) {
   };
   const current = Math.min(focused.value, Math.max(0, rows.length - 1));
   const reachable = current >= shown.first && current < shown.end ? current : shown.first;
-  const minWidth = widths.reduce((sum, width) => sum + width * characterWidth + cellSpace, 0);
+  const pickSpace = props.picking ? pickWidth : 0;
+  const minWidth = widths.reduce((sum, width) => sum + width * characterWidth + cellSpace, pickSpace);
   return (
     <section class="rows" ref={frame} aria-label={label}>
       <table
         aria-rowcount={rows.length + 1}
         style={{ minWidth: isNarrow.value ? undefined : `${minWidth}px` }}
         onKeyDown={(event) => {
+          if (event.ctrlKey || event.metaKey || event.altKey) return;
+          if (event.key.toLowerCase() === 'x') pickFocused(event, props.picking);
           const step = stepOf(event.key, Math.floor(whole.height / whole.rowHeight) - 1);
-          if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+          if (step === undefined) return;
           event.preventDefault();
           moveTo(current + step);
         }}
       >
         <colgroup>
+          {props.picking && <col class="pick" />}
           {columns.map(({ name }, index) => (
             <col key={name} style={{ width: `${(widths[index] ?? 10) * characterWidth + cellSpace}px` }} />
           ))}
         </colgroup>
         <Head {...props} />
         <tbody>
-          <Space key="above" height={shown.above} span={columns.length} />
+          <Space key="above" height={shown.above} span={columns.length + (props.picking ? 1 : 0)} />
           {rows.slice(shown.first, shown.end).map((row, offset) => (
             <Row
               key={row.row.metadata.uid}
@@ -79,13 +98,23 @@ export function VirtualTable(props: Props) {
               columns={columns}
               href={props.hrefOf(row)}
               isReachable={shown.first + offset === reachable}
+              picking={props.picking}
             />
           ))}
-          <Space key="below" height={shown.below} span={columns.length} />
+          <Space key="below" height={shown.below} span={columns.length + (props.picking ? 1 : 0)} />
         </tbody>
       </table>
     </section>
   );
+}
+
+/** Selects or deselects the row with the focus: `x` the row alone, `X` all rows since the last one. */
+function pickFocused(
+  event: { readonly target: EventTarget | null; readonly key: string },
+  picking?: Picking,
+) {
+  const row = event.target instanceof Element ? event.target.closest<HTMLElement>('tr[data-index]') : null;
+  if (row) picking?.onPick(Number(row.dataset.index), event.key === 'X');
 }
 
 /** Maximum number of frames until a row is drawn after the table was scrolled to it. */
@@ -134,10 +163,23 @@ const Space = ({ height, span }: { readonly height: number; readonly span: numbe
   </tr>
 );
 
-function Head({ columns, order, onOrder }: Props) {
+function Head({ columns, order, onOrder, picking }: Props) {
   return (
     <thead>
       <tr aria-rowindex={1}>
+        {picking && (
+          <th scope="col" class="pick">
+            <label>
+              <span class="hidden-label">Select all rows that are shown</span>
+              <input
+                type="checkbox"
+                checked={picking.share === 'all'}
+                indeterminate={picking.share === 'some'}
+                onClick={() => picking.onAll()}
+              />
+            </label>
+          </th>
+        )}
         {columns.map(({ name, description }) => {
           const direction = order?.column === name ? order.direction : undefined;
           return (
@@ -163,16 +205,32 @@ interface RowProps {
   readonly href: string;
   /** True for the one row whose link the Tab key reaches; the arrow keys lead to the others. */
   readonly isReachable: boolean;
+  readonly picking: Picking | undefined;
 }
 
-function Row({ row, index, columns, href, isReachable }: RowProps) {
+function Row({ row, index, columns, href, isReachable, picking }: RowProps) {
   const { metadata } = row.row;
+  const isPicked = picking?.isPicked(row) === true;
+  const isLeaving = metadata.deletionTimestamp !== undefined;
   return (
     <tr
       aria-rowindex={index + 2}
       data-index={index}
-      class={metadata.deletionTimestamp === undefined ? undefined : 'leaving'}
+      class={[isLeaving ? 'leaving' : '', isPicked ? 'picked' : ''].join(' ').trim() || undefined}
     >
+      {picking && (
+        <td class="pick">
+          <label>
+            <span class="hidden-label">Select {metadata.name}</span>
+            <input
+              type="checkbox"
+              checked={isPicked}
+              tabIndex={isReachable ? 0 : -1}
+              onClick={(event) => picking.onPick(index, event.shiftKey)}
+            />
+          </label>
+        </td>
+      )}
       {columns.map((column) => (
         <td key={column.name}>
           {column.format === 'name' ? (

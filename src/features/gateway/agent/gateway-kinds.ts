@@ -1,6 +1,9 @@
 /**
  * Finds out whether the API server serves the Gateway API, whose CustomResourceDefinitions may be missing.
  */
+
+import type { KubeObject } from '../../../apimachinery/meta.ts';
+import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { isForbidden, isNotFound } from '../../../apimachinery/status-error.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { pause } from '../../../base/clock.ts';
@@ -26,4 +29,14 @@ export async function servesGateways(client: Client, clock: Clock, signal: Abort
     }
   }
   return false;
+}
+
+/** Resolves to true if the server is reachable and has no such kind. */
+export async function isUnserved(client: Client, kind: ResourceRef<KubeObject>): Promise<boolean> {
+  try {
+    await client.resource(kind).list({ limit: 1 });
+    return false;
+  } catch (error) {
+    return isNotFound(error);
+  }
 }

@@ -1,4 +1,5 @@
 /** Gateways on one node: a front of the node's web server. */
+import type { ConfigMap } from '../../../api/core/v1/config-map.ts';
 import { type Namespace, namespaceResource } from '../../../api/core/v1/namespace.ts';
 import type { Secret } from '../../../api/core/v1/secret.ts';
 import type { Service } from '../../../api/core/v1/service/service.ts';
@@ -17,8 +18,12 @@ import { type CertificateFile, certificateFile } from '../../../web-server/certi
 import type { Front, FrontPlan } from '../../../web-server/web-server.ts';
 import type { IngressServed } from '../../ingress/api/ingress-served.ts';
 import { secretPair } from '../../ingress/api/secret-pair.ts';
+import { BackendTlsPolicies } from '../api/backend-tls.ts';
+import { backendRefs, serviceOfRef } from '../api/backends.ts';
 import { ownGateways } from '../api/classes.ts';
 import {
+  type BackendTlsPolicy,
+  backendTlsPolicyResource,
   type Gateway,
   gatewayClassResource,
   gatewayResource,
@@ -28,19 +33,11 @@ import {
   referenceGrantResource,
 } from '../api/kinds.ts';
 import { namedSecrets } from '../api/listeners.ts';
-import { servedAttachments, servingOf } from '../api/serving.ts';
-import { servesGateways } from './gateway-kinds.ts';
+import { type ServingFacts, servedAttachments, servingOf } from '../api/serving.ts';
+import { BackendAuthorities, type ObjectSource } from './backend-authorities.ts';
+import { isUnserved, servesGateways } from './gateway-kinds.ts';
 import { gatewaySites } from './plan/gateway-sites.ts';
 import { stateReports } from './state-reports.ts';
-
-/** Secrets that are watched one by one, by NAMESPACE/NAME. */
-export interface SecretSource {
-  watch(keys: Iterable<string>): void;
-  /** Resolves when every watched Secret has been read once. */
-  allRead(): Promise<void>;
-  get(key: string): Secret | undefined;
-  close(): void;
-}
 
 export interface GatewayRoutingOptions {
   readonly client: Client;
@@ -49,7 +46,10 @@ export interface GatewayRoutingOptions {
   readonly services: Informer<Service>;
   /** Informer that is not started yet: the routing adds an index. */
   readonly slices: Informer<EndpointSlice>;
-  readonly secrets: SecretSource;
+  readonly secrets: ObjectSource<Secret>;
+  readonly configMaps: ObjectSource<ConfigMap>;
+  /** Resolves to the certificates in PEM that this machine trusts. */
+  readonly systemAuthorities: () => Promise<string>;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Logger;
@@ -82,7 +82,10 @@ export function createGatewayRouting(options: GatewayRoutingOptions): GatewayRou
   return {
     front: { plan: () => routing.plan(), served: reports.succeeded, failed: reports.failed },
     begin: (signal) => routing.begin(signal),
-    end: () => options.secrets.close(),
+    end: () => {
+      options.secrets.close();
+      options.configMaps.close();
+    },
   };
 }
 
@@ -91,12 +94,14 @@ const nothing: FrontPlan = { isNeeded: false, sites: [], certificates: new Map()
 class Routing {
   readonly #options: GatewayRoutingOptions;
   readonly #kinds: ReturnType<typeof kindInformers>;
+  readonly #authorities: BackendAuthorities;
   /** Services, as NAMESPACE/NAME, whose endpoints the sites have. */
   #watchedServices: ReadonlySet<string> = new Set();
 
   constructor(options: GatewayRoutingOptions) {
     this.#options = options;
     this.#kinds = kindInformers(options);
+    this.#authorities = new BackendAuthorities(options);
     const { services, slices, wake } = options;
     const changed = () => {
       if (this.#kinds.gateways.lister.list().length > 0) wake.call();
@@ -125,29 +130,54 @@ class Routing {
     const { classes, gateways, httpRoutes, grpcRoutes, grants, namespaces } = this.#kinds;
     const all = [classes, gateways, httpRoutes, grpcRoutes, grants, namespaces];
     if (!all.every(({ hasSynced }) => hasSynced)) return nothing;
+    if (!(await this.#knowsPolicies())) return nothing;
     const own = ownGateways(gateways.lister.list(), classes.lister.list());
     const granted = grants.lister.list();
     const files = await this.#certificates(own, granted);
+    const policies = new BackendTlsPolicies(this.#kinds.policies.lister.list());
+    const facts = { ...this.#services(), grants: granted };
+    const policyOfRef = (...[route, ref]: Parameters<ServingFacts['isSecuredRef']>) => {
+      const service = serviceOfRef(route, ref, facts);
+      return service && policies.policyOf(service, ref.port);
+    };
     const serving = servingOf({
       ...{ classes: classes.lister.list(), gateways: gateways.lister.list() },
       routes: [...httpRoutes.lister.list(), ...grpcRoutes.lister.list()],
       grants: granted,
       labelsOf: (name) => labelsIn(namespaces.lister, name),
       certificateProblem: (secret) => (files.has(secret) ? undefined : 'cannot be used'),
+      isSecuredRef: (route, ref) => policyOfRef(route, ref) !== undefined,
     });
+    const attachments = servedAttachments(serving);
+    const used = attachments.flatMap(({ route }) =>
+      backendRefs(route).flatMap((ref) => policyOfRef(route, ref) ?? []),
+    );
+    const backends = await this.#authorities.read([...new Set(used)]);
     const sites = gatewaySites({
       listeners: serving.listeners,
-      attachments: servedAttachments(serving),
-      grants: granted,
+      attachments,
       certificateOf: (secret) => files.get(secret)?.name,
-      ...this.#services(),
+      ...facts,
+      isSecured: (service, port) => policies.policyOf(service, port) !== undefined,
+      tlsOf: (service, port) => {
+        const policy = policies.policyOf(service, port);
+        return policy && backends.tlsOf(policy);
+      },
     });
     return {
       isNeeded: own.length > 0,
       sites,
-      certificates: new Map([...files.values()].map(({ name, pem }) => [name, pem])),
+      certificates: new Map([...files.values(), ...backends.files].map(({ name, pem }) => [name, pem])),
       wantsTls: sites.some(({ listen }) => listen?.tls),
     };
+  }
+
+  /**
+   * Resolves to true if the policies are listed, or if the server has no such kind, as with definitions of
+   * another program and an earlier version. Without them a request could reach a backend without TLS.
+   */
+  async #knowsPolicies(): Promise<boolean> {
+    return this.#kinds.policies.hasSynced || isUnserved(this.#options.client, backendTlsPolicyResource);
   }
 
   #services() {
@@ -208,6 +238,7 @@ function kindInformers({ informers, wake }: GatewayRoutingOptions) {
     gateways: informerOf(gatewayResource),
     httpRoutes: informerOf(httpRouteResource),
     grpcRoutes: informerOf(grpcRouteResource),
+    policies: informerOf<BackendTlsPolicy>(backendTlsPolicyResource),
     grants: informerOf(referenceGrantResource),
     namespaces: informerOf<Pick<Namespace, keyof KubeObject>>({ ...namespaceResource, part: 'metadata' }),
   };

@@ -9,13 +9,15 @@ import type { BackendObjectReference, GrpcRouteRule, HttpRouteFilter, HttpRouteR
 export interface BackendFacts {
   readonly grants: readonly ReferenceGrant[];
   readonly serviceOf: (namespace: string, name: string) => Service | undefined;
+  /** Returns true if a BackendTLSPolicy names the port of the Service. */
+  readonly isSecured: (service: Service, port: number | undefined) => boolean;
 }
 
 /** Returns the target of a reference, or the problem with its reason as in the condition ResolvedRefs. */
 export function backendOf(
   { kind: routeKind, metadata: { namespace = '' } }: Route,
   ref: BackendObjectReference,
-  { grants, serviceOf }: BackendFacts,
+  { grants, serviceOf, isSecured }: BackendFacts,
 ): Target | ListenerProblem {
   const { group = '', kind = 'Service', name, port } = ref;
   const place = ref.namespace ?? namespace;
@@ -35,7 +37,8 @@ export function backendOf(
       message: `Service ${name} has the type ExternalName, which is not served`,
     };
   const protocol = service?.spec.ports?.find((one) => one.port === port)?.appProtocol;
-  const why = protocolProblem(routeKind, protocol);
+  const hasTls = service !== undefined && isSecured(service, port);
+  const why = protocolProblem(routeKind, protocol, hasTls);
   if (why !== undefined) return { reason: 'UnsupportedProtocol', message: `Service ${name}: ${why}` };
   const target = targetOf({ service: { name, port: { number: port } } }, service, false);
   return 'type' in target
@@ -44,21 +47,51 @@ export function backendOf(
 }
 
 /** Returns why routes of the kind cannot use a port with this appProtocol; undefined if they can. */
-function protocolProblem(kind: string, protocol = ''): string | undefined {
+function protocolProblem(kind: string, protocol = '', hasTls: boolean): string | undefined {
   if (kind !== grpcRouteKind)
     return protocol === 'kubernetes.io/h2c' ? 'HTTP/2 without TLS is not supported' : undefined;
+  if (protocol === 'https' && hasTls) return undefined;
   return /^(?:https|kubernetes\.io\/wss?)$/.test(protocol)
     ? `gRPC is not supported with appProtocol ${protocol}`
     : undefined;
 }
 
+/** Returns the Service that a reference of the route names and may use; undefined if there is none. */
+export function serviceOfRef(
+  { kind: routeKind, metadata: { namespace = '' } }: Route,
+  { group = '', kind = 'Service', name, namespace: place = namespace }: BackendObjectReference,
+  { grants, serviceOf }: Pick<BackendFacts, 'grants' | 'serviceOf'>,
+): Service | undefined {
+  if (group !== '' || kind !== 'Service') return undefined;
+  const from = { group: gatewayGroup, kind: routeKind, namespace };
+  return isPermitted({ from, to: { group, kind, namespace: place, name } }, grants)
+    ? serviceOf(place, name)
+    : undefined;
+}
+
+/** Returns true if a BackendTLSPolicy names the port of the Service that the reference leads to. */
+export function isSecuredRef(
+  route: Route,
+  ref: BackendObjectReference,
+  facts: Pick<BackendFacts, 'grants' | 'serviceOf' | 'isSecured'>,
+): boolean {
+  const service = serviceOfRef(route, ref, facts);
+  return service !== undefined && facts.isSecured(service, ref.port);
+}
+
 /** Returns every reference of the route to a backend. */
 export const backendRefs = ({ spec }: Route): readonly BackendObjectReference[] =>
-  (spec.rules ?? []).flatMap(({ backendRefs = [], filters = [] }: HttpRouteRule | GrpcRouteRule) => [
-    ...backendRefs,
-    ...mirrorsOf(filters),
-    ...backendRefs.flatMap((ref) => mirrorsOf(ref.filters ?? [])),
-  ]);
+  (spec.rules ?? []).flatMap(refsOfRule);
+
+/** Returns every reference of the rule to a backend. */
+export const refsOfRule = ({
+  backendRefs = [],
+  filters = [],
+}: HttpRouteRule | GrpcRouteRule): readonly BackendObjectReference[] => [
+  ...backendRefs,
+  ...mirrorsOf(filters),
+  ...backendRefs.flatMap((ref) => mirrorsOf(ref.filters ?? [])),
+];
 
 const mirrorsOf = (filters: readonly HttpRouteFilter[]) =>
   filters.flatMap(({ requestMirror }) => (requestMirror ? [requestMirror.backendRef] : []));

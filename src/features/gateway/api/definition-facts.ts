@@ -2,6 +2,8 @@
 export interface DefinitionFacts {
   /** Value of the annotation that definitions of the groups of Kubernetes need. */
   readonly approved: string;
+  /** Value of the label by which tools find policies; absent for other kinds. */
+  readonly policy?: string;
   readonly scope: string;
   readonly names: {
     readonly plural: string;

@@ -84,6 +84,38 @@ export interface ParentStatus {
   readonly conditions: readonly Condition[];
 }
 
+/** How Gateways connect to Services: by TLS, with these checks of the servers' certificates. */
+export interface BackendTlsPolicy extends KubeObject {
+  readonly spec: {
+    readonly targetRefs?: readonly PolicyTarget[];
+    readonly validation: {
+      readonly caCertificateRefs?: readonly ObjectReference[];
+      readonly wellKnownCACertificates?: string;
+      readonly hostname: string;
+      readonly subjectAltNames?: readonly {
+        readonly type: string;
+        readonly hostname?: string;
+        readonly uri?: string;
+      }[];
+    };
+    readonly options?: Readonly<Record<string, string>>;
+  };
+  readonly status?: PolicyStatus;
+}
+
+/** `sectionName` is the name of a port; without it the whole Service is meant. */
+export interface PolicyTarget extends ObjectReference {
+  readonly sectionName?: string;
+}
+
+export interface PolicyStatus {
+  readonly ancestors?: readonly {
+    readonly ancestorRef: ParentReference;
+    readonly controllerName: string;
+    readonly conditions: readonly Condition[];
+  }[];
+}
+
 export interface ReferenceGrant extends KubeObject {
   readonly spec: {
     readonly from: readonly { readonly group: string; readonly kind: string; readonly namespace: string }[];
@@ -105,6 +137,12 @@ export const gatewayClassResource: ResourceRef<GatewayClass> = ref(
 export const gatewayResource: ResourceRef<Gateway> = ref('v1', 'Gateway', 'gateways', true);
 export const httpRouteResource: ResourceRef<HttpRoute> = ref('v1', httpRouteKind, 'httproutes', true);
 export const grpcRouteResource: ResourceRef<GrpcRoute> = ref('v1', grpcRouteKind, 'grpcroutes', true);
+export const backendTlsPolicyResource: ResourceRef<BackendTlsPolicy> = ref(
+  'v1',
+  'BackendTLSPolicy',
+  'backendtlspolicies',
+  true,
+);
 /** The version that every release of the definitions serves. */
 export const referenceGrantResource: ResourceRef<ReferenceGrant> = ref(
   'v1beta1',

@@ -5,6 +5,7 @@
 import { parseDuration } from '../../../base/time.ts';
 import { patternProblem } from '../../ingress/api/path-pattern.ts';
 import { pathProblem } from '../../ingress/api/plain-path.ts';
+import { corsProblem } from './cors-problem.ts';
 import { grpcRuleProblem } from './grpc-route-problem.ts';
 import { isHostname } from './hostnames.ts';
 import { isGrpcRoute, type Route } from './kinds.ts';
@@ -88,6 +89,8 @@ function filterProblem(
       return filter.urlRewrite
         ? within('.urlRewrite', targetProblem(filter.urlRewrite, matches))
         : missing('urlRewrite');
+    case 'CORS':
+      return filter.cors ? within('.cors', corsProblem(filter.cors)) : missing('cors');
     default:
       return unsupported(`.type: ${filter.type} is not supported`);
   }
@@ -136,6 +139,7 @@ function togetherProblem(filters: readonly HttpRouteFilter[], backends: number):
   const twice = types.find((type, index) => types.indexOf(type) !== index);
   if (twice !== undefined) return incompatible(`.filters: ${twice} occurs twice`);
   if (!types.includes('RequestRedirect')) return undefined;
+  if (types.includes('CORS')) return incompatible('.filters: RequestRedirect and CORS exclude each other');
   if (types.includes('URLRewrite'))
     return incompatible('.filters: RequestRedirect and URLRewrite exclude each other');
   return backends > 0

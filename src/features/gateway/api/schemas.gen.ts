@@ -3367,6 +3367,322 @@ export const definitions: Readonly<Record<string, DefinitionFacts>> = {
    }
   }
  },
+ "backendtlspolicies": {
+  "approved": "https://github.com/kubernetes-sigs/gateway-api/pull/4530",
+  "policy": "Direct",
+  "scope": "Namespaced",
+  "names": {
+   "categories": [
+    "gateway-api"
+   ],
+   "kind": "BackendTLSPolicy",
+   "listKind": "BackendTLSPolicyList",
+   "plural": "backendtlspolicies",
+   "shortNames": [
+    "btlspolicy"
+   ],
+   "singular": "backendtlspolicy"
+  },
+  "versions": [
+   {
+    "name": "v1",
+    "served": true,
+    "storage": true,
+    "columns": [
+     {
+      "jsonPath": ".metadata.creationTimestamp",
+      "name": "Age",
+      "type": "date"
+     }
+    ],
+    "schema": "v1"
+   }
+  ],
+  "schemas": {
+   "v1": {
+    "properties": {
+     "apiVersion": {
+      "type": "string"
+     },
+     "kind": {
+      "type": "string"
+     },
+     "metadata": {
+      "type": "object"
+     },
+     "spec": {
+      "properties": {
+       "options": {
+        "additionalProperties": {
+         "maxLength": 4096,
+         "minLength": 0,
+         "type": "string"
+        },
+        "maxProperties": 16,
+        "type": "object"
+       },
+       "targetRefs": {
+        "items": {
+         "properties": {
+          "group": {
+           "maxLength": 253,
+           "pattern": "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+           "type": "string"
+          },
+          "kind": {
+           "maxLength": 63,
+           "minLength": 1,
+           "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+           "type": "string"
+          },
+          "name": {
+           "maxLength": 253,
+           "minLength": 1,
+           "type": "string"
+          },
+          "sectionName": {
+           "maxLength": 253,
+           "minLength": 1,
+           "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+           "type": "string"
+          }
+         },
+         "required": [
+          "group",
+          "kind",
+          "name"
+         ],
+         "type": "object"
+        },
+        "maxItems": 16,
+        "minItems": 1,
+        "type": "array",
+        "x-kubernetes-list-type": "atomic"
+       },
+       "validation": {
+        "properties": {
+         "caCertificateRefs": {
+          "items": {
+           "properties": {
+            "group": {
+             "maxLength": 253,
+             "pattern": "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+             "type": "string"
+            },
+            "kind": {
+             "maxLength": 63,
+             "minLength": 1,
+             "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+             "type": "string"
+            },
+            "name": {
+             "maxLength": 253,
+             "minLength": 1,
+             "type": "string"
+            }
+           },
+           "required": [
+            "group",
+            "kind",
+            "name"
+           ],
+           "type": "object"
+          },
+          "maxItems": 8,
+          "type": "array",
+          "x-kubernetes-list-type": "atomic"
+         },
+         "hostname": {
+          "maxLength": 253,
+          "minLength": 1,
+          "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+          "type": "string"
+         },
+         "subjectAltNames": {
+          "items": {
+           "properties": {
+            "hostname": {
+             "maxLength": 253,
+             "minLength": 1,
+             "pattern": "^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+             "type": "string"
+            },
+            "type": {
+             "enum": [
+              "Hostname",
+              "URI"
+             ],
+             "type": "string"
+            },
+            "uri": {
+             "maxLength": 253,
+             "minLength": 1,
+             "pattern": "^(([^:/?#]+):)(//([^/?#]*))([^?#]*)(\\?([^#]*))?(#(.*))?",
+             "type": "string"
+            }
+           },
+           "required": [
+            "type"
+           ],
+           "type": "object"
+          },
+          "maxItems": 5,
+          "type": "array",
+          "x-kubernetes-list-type": "atomic"
+         },
+         "wellKnownCACertificates": {
+          "maxLength": 253,
+          "minLength": 1,
+          "pattern": "^(System|([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]))$",
+          "type": "string"
+         }
+        },
+        "required": [
+         "hostname"
+        ],
+        "type": "object"
+       }
+      },
+      "required": [
+       "targetRefs",
+       "validation"
+      ],
+      "type": "object"
+     },
+     "status": {
+      "properties": {
+       "ancestors": {
+        "items": {
+         "properties": {
+          "ancestorRef": {
+           "properties": {
+            "group": {
+             "default": "gateway.networking.k8s.io",
+             "maxLength": 253,
+             "pattern": "^$|^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+             "type": "string"
+            },
+            "kind": {
+             "default": "Gateway",
+             "maxLength": 63,
+             "minLength": 1,
+             "pattern": "^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$",
+             "type": "string"
+            },
+            "name": {
+             "maxLength": 253,
+             "minLength": 1,
+             "type": "string"
+            },
+            "namespace": {
+             "maxLength": 63,
+             "minLength": 1,
+             "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+             "type": "string"
+            },
+            "port": {
+             "format": "int32",
+             "maximum": 65535,
+             "minimum": 1,
+             "type": "integer"
+            },
+            "sectionName": {
+             "maxLength": 253,
+             "minLength": 1,
+             "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$",
+             "type": "string"
+            }
+           },
+           "required": [
+            "name"
+           ],
+           "type": "object"
+          },
+          "conditions": {
+           "items": {
+            "properties": {
+             "lastTransitionTime": {
+              "format": "date-time",
+              "type": "string"
+             },
+             "message": {
+              "maxLength": 32768,
+              "type": "string"
+             },
+             "observedGeneration": {
+              "format": "int64",
+              "minimum": 0,
+              "type": "integer"
+             },
+             "reason": {
+              "maxLength": 1024,
+              "minLength": 1,
+              "pattern": "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+              "type": "string"
+             },
+             "status": {
+              "enum": [
+               "True",
+               "False",
+               "Unknown"
+              ],
+              "type": "string"
+             },
+             "type": {
+              "maxLength": 316,
+              "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+              "type": "string"
+             }
+            },
+            "required": [
+             "lastTransitionTime",
+             "message",
+             "reason",
+             "status",
+             "type"
+            ],
+            "type": "object"
+           },
+           "maxItems": 8,
+           "minItems": 1,
+           "type": "array",
+           "x-kubernetes-list-map-keys": [
+            "type"
+           ],
+           "x-kubernetes-list-type": "map"
+          },
+          "controllerName": {
+           "maxLength": 253,
+           "minLength": 1,
+           "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\\/[A-Za-z0-9\\/\\-._~%!$&'()*+,;=:]+$",
+           "type": "string"
+          }
+         },
+         "required": [
+          "ancestorRef",
+          "conditions",
+          "controllerName"
+         ],
+         "type": "object"
+        },
+        "maxItems": 16,
+        "type": "array",
+        "x-kubernetes-list-type": "atomic"
+       }
+      },
+      "required": [
+       "ancestors"
+      ],
+      "type": "object"
+     }
+    },
+    "required": [
+     "spec"
+    ],
+    "type": "object"
+   }
+  }
+ },
  "referencegrants": {
   "approved": "https://github.com/kubernetes-sigs/gateway-api/pull/4530",
   "scope": "Namespaced",

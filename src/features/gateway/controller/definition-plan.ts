@@ -40,13 +40,13 @@ const isOutdated = ({ metadata: { labels, annotations } }: CustomResourceDefinit
   labels?.[managedLabel] === manager && annotations?.[versionAnnotation] !== bundleVersion;
 
 function definitionOf(facts: DefinitionFacts): Draft<CustomResourceDefinition> {
-  const { approved, scope, names, versions, schemas } = facts;
+  const { approved, policy, scope, names, versions, schemas } = facts;
   const definition = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     metadata: {
       name: `${names.plural}.${gatewayGroup}`,
-      labels: { [managedLabel]: manager },
+      labels: { [managedLabel]: manager, ...(policy && { [`${gatewayGroup}/policy`]: policy }) },
       annotations: {
         'api-approved.kubernetes.io': approved,
         [versionAnnotation]: bundleVersion,

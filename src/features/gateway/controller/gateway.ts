@@ -6,6 +6,7 @@ import {
   type CustomResourceDefinition,
   customResourceDefinitionResource,
 } from '../../../api/apiextensions/v1/custom-resource-definition.ts';
+import { type ConfigMap, configMapResource } from '../../../api/core/v1/config-map.ts';
 import { type Namespace, namespaceResource } from '../../../api/core/v1/namespace.ts';
 import { type Node, nodeResource } from '../../../api/core/v1/node/node.ts';
 import { type Secret, secretResource } from '../../../api/core/v1/secret.ts';
@@ -24,39 +25,37 @@ import {
 } from '../../../controller-runtime/definition.ts';
 import { ifPresent } from '../../../controller-runtime/if-present.ts';
 import { tolerate } from '../../../controller-runtime/tolerate.ts';
+import { authorityBundle } from '../../../http/authority-bundle.ts';
 import { servingCertificateProblem } from '../../../http/serving-certificate.ts';
-import { notServedProblem, servedAddresses } from '../../ingress/api/ingress-served.ts';
 import { secretPair } from '../../ingress/api/secret-pair.ts';
-import { backendRefs } from '../api/backends.ts';
-import { controllerName, isOwnClass, ownClassName } from '../api/classes.ts';
-import { gatewayServedType } from '../api/gateway-served.ts';
+import { controllerName, ownClassName } from '../api/classes.ts';
 import {
+  backendTlsPolicyResource,
   gatewayClassResource,
   gatewayResource,
   grpcRouteResource,
   httpRouteResource,
-  isGrpcRoute,
-  type Route,
   referenceGrantResource,
 } from '../api/kinds.ts';
-import { namedSecrets } from '../api/listeners.ts';
-import { type Serving, servingOf } from '../api/serving.ts';
 import { isOwnDefinition, planDefinitions } from './definition-plan.ts';
-import { planClass, planGateway } from './gateway-plan.ts';
-import { planRoute } from './route-plan.ts';
+import { type NamedObjects, planStatuses, servedText } from './status-plan.ts';
 
 export const gatewayRights: AccountRights = {
   own: [
-    [read, 'gateway.networking.k8s.io', 'gatewayclasses gateways httproutes grpcroutes referencegrants'],
+    [
+      read,
+      'gateway.networking.k8s.io',
+      'gatewayclasses gateways httproutes grpcroutes backendtlspolicies referencegrants',
+    ],
     [
       'update',
       'gateway.networking.k8s.io',
-      'gatewayclasses/status gateways/status httproutes/status grpcroutes/status',
+      'gatewayclasses/status gateways/status httproutes/status grpcroutes/status backendtlspolicies/status',
     ],
     ['create', 'gateway.networking.k8s.io', 'gatewayclasses'],
     [read, 'apiextensions.k8s.io', 'customresourcedefinitions'],
     ['create update', 'apiextensions.k8s.io', 'customresourcedefinitions'],
-    [read, '', 'namespaces nodes secrets services'],
+    [read, '', 'configmaps namespaces nodes secrets services'],
   ],
 };
 
@@ -66,7 +65,6 @@ const classKey = 'class';
 const allKey = 'all';
 /** Selects all Secrets but releases of Helm, which are large and are not certificates. */
 const certificates = { fieldSelector: 'type!=helm.sh/release.v1' };
-const served = { type: gatewayServedType, objects: 'Gateways' };
 
 export function gatewayController(context: ControllerContext): ControllerDefinition {
   const controller = new GatewayController(context);
@@ -83,6 +81,7 @@ export function gatewayController(context: ControllerContext): ControllerDefinit
       ),
       watched(serviceResource, (service) => controller.keysOfService(service)),
       watched(nodeResource, () => controller.keysOfNodes()),
+      watched(configMapResource, (configMap) => controller.keysOfConfigMap(configMap)),
       watched(secretResource, (secret) => controller.keysOfSecret(secret), certificates),
     ],
     watchOf: (kind) => controller.watchOf(kind),
@@ -96,6 +95,7 @@ const kinds = [
   gatewayResource,
   httpRouteResource,
   grpcRouteResource,
+  backendTlsPolicyResource,
   referenceGrantResource,
 ] as const;
 const isSame = (a: ResourceRef, b: ResourceDefinition) =>
@@ -107,15 +107,17 @@ class GatewayController {
   readonly #namespaces: Lister<Namespace>;
   readonly #services: Lister<Service>;
   readonly #secrets: Lister<Secret>;
+  readonly #configMaps: Lister<ConfigMap>;
   readonly #nodes: Lister<Node>;
   /** Plurals of the kinds that are served. */
   readonly #kinds = new Set<string>();
   /** Reports of the nodes at the last look, as a text. */
   #served = '';
-  /** Services and Secrets that routes and Gateways name. */
-  #named: { readonly services: ReadonlySet<string>; readonly secrets: ReadonlySet<string> } = {
+  /** Objects that routes, Gateways and policies name. */
+  #named: NamedObjects = {
     services: new Set(),
     secrets: new Set(),
+    configMaps: new Set(),
   };
 
   constructor(context: ControllerContext) {
@@ -125,6 +127,7 @@ class GatewayController {
     this.#namespaces = informers.informerFor(namespaceResource).lister;
     this.#services = informers.informerFor(serviceResource).lister;
     this.#secrets = informers.informerFor(secretResource, certificates).lister;
+    this.#configMaps = informers.informerFor(configMapResource).lister;
     this.#nodes = informers.informerFor(nodeResource).lister;
   }
 
@@ -147,6 +150,10 @@ class GatewayController {
     return this.#named.secrets.has(objectKey(secret)) ? [allKey] : [];
   }
 
+  keysOfConfigMap(configMap: ConfigMap): readonly ObjectKey[] {
+    return this.#named.configMaps.has(objectKey(configMap)) ? [allKey] : [];
+  }
+
   async reconcile(key: ObjectKey): Promise<undefined> {
     if (key === definitionsKey) return this.#keepDefinitions();
     // Nothing can be decided before all kinds are served and listed; `keysOfKind` then enqueues the keys
@@ -158,10 +165,17 @@ class GatewayController {
 
   #isComplete(): boolean {
     const { informers } = this.#context;
-    return (
-      this.#kinds.size === kinds.length &&
-      kinds.every((ref) => informers.informerFor(ref as ResourceRef).hasSynced)
+    const needed = kinds.filter((ref) => ref !== backendTlsPolicyResource || this.#servesPolicies());
+    return needed.every(
+      (ref) => this.#kinds.has(ref.plural) && informers.informerFor(ref as ResourceRef).hasSynced,
     );
+  }
+
+  /** A definition that another program has created may have only earlier versions of the kind. */
+  #servesPolicies(): boolean {
+    const { group, plural, version } = backendTlsPolicyResource;
+    const definition = this.#definitions.get(`${plural}.${group}`);
+    return definition?.spec.versions.some((one) => one.name === version && one.served) ?? true;
   }
 
   async #keepDefinitions(): Promise<undefined> {
@@ -188,66 +202,42 @@ class GatewayController {
   }
 
   async #lookAtAll(): Promise<undefined> {
-    const [classes, grants] = [this.#list(gatewayClassResource), this.#list(referenceGrantResource)];
-    const routes: readonly Route[] = [...this.#list(httpRouteResource), ...this.#list(grpcRouteResource)];
-    const serving = servingOf({
-      ...{ classes, grants, routes },
+    const nodes = this.#nodes.list();
+    this.#served = servedText(nodes);
+    const { writes, named } = planStatuses({
+      nodes,
+      classes: this.#list(gatewayClassResource),
       gateways: this.#list(gatewayResource),
+      routes: [...this.#list(httpRouteResource), ...this.#list(grpcRouteResource)],
+      policies: this.#servesPolicies() ? this.#list(backendTlsPolicyResource) : [],
+      grants: this.#list(referenceGrantResource),
       labelsOf: (name) => {
         const namespace = this.#namespaces.get(name);
         return namespace && (namespace.metadata.labels ?? {});
       },
+      serviceOf: (namespace, name) => this.#services.get(`${namespace}/${name}`),
       certificateProblem: (secret) => certificateProblem(this.#secrets.get(secret)),
+      authoritiesProblem: (configMap) => authoritiesProblem(this.#configMaps.get(configMap)),
+      now: rfc3339(this.#context.clock.now()),
     });
-    this.#named = {
-      services: new Set(routes.flatMap((route) => backendRefs(route).map((ref) => serviceKey(route, ref)))),
-      secrets: namedSecrets(serving.gateways, grants),
-    };
-    const now = rfc3339(this.#context.clock.now());
-    for (const one of classes.filter(isOwnClass))
-      await this.#write(gatewayClassResource, one, planClass(one, now));
-    await this.#writeGateways(serving, now);
-    const attachmentsOf = Map.groupBy(serving.attachments, ({ route }) => route);
-    for (const route of routes) {
-      const attachments = attachmentsOf.get(route) ?? [];
-      const status = planRoute(route, {
-        ...{ attachments, grants, now },
-        refused: serving.refused.get(route),
-        serviceOf: (namespace, name) => this.#services.get(`${namespace}/${name}`),
-      });
-      if (isGrpcRoute(route)) await this.#write(grpcRouteResource, route, status);
-      else await this.#write(httpRouteResource, route, status);
+    this.#named = named;
+    for (const { ref, object, status } of writes) {
+      const changed: KubeObject & { readonly status: unknown } = { ...deepCopy(object), status };
+      await ifPresent(this.#context.client.resource(ref).updateStatus(changed));
     }
   }
-
-  async #writeGateways(serving: Serving, now: string): Promise<void> {
-    const nodes = this.#nodes.list();
-    this.#served = servedText(nodes);
-    const addresses = servedAddresses(nodes, gatewayServedType);
-    const notServed = notServedProblem(nodes, served)?.message;
-    for (const gateway of serving.gateways)
-      await this.#write(
-        gatewayResource,
-        gateway,
-        planGateway(gateway, { serving, addresses, notServed, now }),
-      );
-  }
-
-  async #write<T extends KubeObject>(ref: ResourceRef<T>, object: T, status: unknown): Promise<void> {
-    if (status === undefined) return;
-    await ifPresent(this.#context.client.resource(ref).updateStatus({ ...deepCopy(object), status }));
-  }
 }
-
-const servedText = (nodes: readonly Node[]) =>
-  [servedAddresses(nodes, gatewayServedType).join(), notServedProblem(nodes, served)?.message].join(' ');
-
-const serviceKey = (route: KubeObject, ref: { readonly namespace?: string; readonly name: string }) =>
-  `${ref.namespace ?? route.metadata.namespace}/${ref.name}`;
 
 /** Returns why the Secret is not usable as a certificate, as a sentence without its subject. */
 function certificateProblem(secret: Secret | undefined): string | undefined {
   if (!secret) return 'does not exist';
   const pair = secretPair(secret);
   return pair ? servingCertificateProblem(pair) : 'has no tls.crt or no tls.key';
+}
+
+/** Returns why the ConfigMap has no usable authorities, as a sentence without its subject. */
+function authoritiesProblem(configMap: ConfigMap | undefined): string | undefined {
+  if (!configMap) return 'does not exist';
+  const bundle = authorityBundle(configMap.data?.['ca.crt']);
+  return 'problem' in bundle ? bundle.problem : undefined;
 }

@@ -1,5 +1,6 @@
 /** Features of the Gateway API that are supported, by the names of its conformance suite; sorted. */
 export const supportedFeatures: readonly { readonly name: string }[] = [
+  'BackendTLSPolicy',
   'GRPCRoute',
   'GRPCRouteNamedRouteRule',
   'Gateway',
@@ -13,6 +14,7 @@ export const supportedFeatures: readonly { readonly name: string }[] = [
   'HTTPRouteBackendProtocolWebSocket',
   'HTTPRouteBackendRequestHeaderModification',
   'HTTPRouteBackendTimeout',
+  'HTTPRouteCORS',
   'HTTPRouteHostRewrite',
   'HTTPRouteMethodMatching',
   'HTTPRouteNamedRouteRule',

@@ -1,6 +1,6 @@
 /** Ingresses on one node: a front of the node's web server. */
 import type { Node } from '../../../api/core/v1/node/node.ts';
-import type { Secret } from '../../../api/core/v1/secret.ts';
+import { type Secret, secretResource } from '../../../api/core/v1/secret.ts';
 import type { Service } from '../../../api/core/v1/service/service.ts';
 import { type EndpointSlice, serviceNameLabel } from '../../../api/discovery/v1/endpoint-slice.ts';
 import { type Ingress, ingressResource } from '../../../api/networking/v1/ingress.ts';
@@ -24,7 +24,7 @@ import type { IngressServed } from '../api/ingress-served.ts';
 import { secretPair } from '../api/secret-pair.ts';
 import { addressesOf, type Resolve } from './external-addresses.ts';
 import { externalNames, ingressSites } from './plan/ingress-sites.ts';
-import { WatchedSecrets } from './watched-secrets.ts';
+import { WatchedObjects } from './watched-objects.ts';
 
 export interface IngressRoutingOptions {
   readonly client: Client;
@@ -73,7 +73,7 @@ class Routing {
   readonly #options: IngressRoutingOptions;
   readonly #ingresses: Informer<Ingress>;
   readonly #classes: Informer<IngressClass>;
-  readonly #secrets: WatchedSecrets;
+  readonly #secrets: WatchedObjects<Secret>;
   #resolved: ReadonlyMap<string, readonly string[]> = new Map();
   /** Services, as NAMESPACE/NAME, whose endpoints the sites have. */
   #watchedServices: ReadonlySet<string> = new Set();
@@ -84,7 +84,7 @@ class Routing {
     this.#ingresses = informers.informerFor(ingressResource);
     this.#classes = informers.informerFor(ingressClassResource);
     const onChange = () => wake.call();
-    this.#secrets = new WatchedSecrets({ ...options, onChange });
+    this.#secrets = new WatchedObjects({ ...options, resource: secretResource, onChange });
     const always = { onAdd: onChange, onUpdate: onChange, onDelete: onChange };
     this.#ingresses.addEventHandler({
       onAdd: onChange,

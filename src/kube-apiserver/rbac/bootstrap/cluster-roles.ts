@@ -111,6 +111,7 @@ export const clusterRoles: RoleRows = {
   'system:certificates.k8s.io:legacy-unknown-approver': [
     ['approve', 'certificates.k8s.io', 'signers', 'kubernetes.io/legacy-unknown'],
   ],
+  'system:cluster-trust-bundle-discovery': [[read, 'certificates.k8s.io', 'clustertrustbundles']],
   'system:discovery': [
     ['get', '/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/'],
   ],
@@ -186,6 +187,7 @@ export const clusterRoles: RoleRows = {
     [read, 'storage.k8s.io', 'csidrivers'],
     ['get create update patch delete', 'storage.k8s.io', 'csinodes'],
     [read, 'node.k8s.io', 'runtimeclasses'],
+    [read, 'certificates.k8s.io', 'clustertrustbundles'],
   ],
   'system:node-bootstrapper': [
     ['get list watch create', 'certificates.k8s.io', 'certificatesigningrequests'],

@@ -90,6 +90,7 @@ const clusterRoleHolders: Readonly<Record<string, Subject[]>> = {
   // Nodes are authorized by the pods on them (node-authorizer.ts).
   'system:node': [],
   'system:service-account-issuer-discovery': [group('system:serviceaccounts')],
+  'system:cluster-trust-bundle-discovery': [group('system:serviceaccounts')],
 };
 
 const ofController = (name: string) => `system:controller:${name}`;

@@ -3,7 +3,10 @@
  * sources.
  */
 import { chmod, mkdir } from 'node:fs/promises';
-import type { ServiceAccountTokenProjection } from '../../../api/core/v1/types.gen.ts';
+import type {
+  ClusterTrustBundleProjection,
+  ServiceAccountTokenProjection,
+} from '../../../api/core/v1/types.gen.ts';
 import { readAll } from '../../environment/container-environment.ts';
 import { isFilled, replaceFiles } from '../atomic-files.ts';
 import { isMountPoint } from '../mounts.ts';
@@ -15,6 +18,7 @@ import {
   projectionOf,
   shownOfPod,
   tokensOf,
+  trustBundlesOf,
 } from '../plan/projection.ts';
 import { memoryVolumeBytes, ownPlace } from '../plan/volumes.ts';
 import type { PodVolume, VolumeKind, VolumeTools } from './volume-kind.ts';
@@ -30,6 +34,7 @@ export const projected: VolumeKind = {
     return JSON.stringify([
       [...configMaps].map((name) => sources.version('configMap', namespace, name)),
       [...secrets].map((name) => sources.version('secret', namespace, name)),
+      trustBundlesOf(source).map((one) => sources.trustBundles.version(one)),
       shownOfPod(pod, source, allocatable),
     ]);
   },
@@ -49,6 +54,7 @@ async function setUp(tools: VolumeTools, { pod, volume, place: { path } }: PodVo
     secrets: await readAll(secrets, (name) => tools.sources.secret(namespace, name)),
     tokens: new Map([...tokens].map(([wanted, { token }]) => [wanted, token])),
     allocatable: tools.allocatable,
+    trustAnchors: await readTrust(tools, trustBundlesOf(source)),
   };
   const files = projectedFiles(pod, source, given);
   await mkdir(path, { recursive: true });
@@ -59,6 +65,16 @@ async function setUp(tools: VolumeTools, { pod, volume, place: { path } }: PodVo
   await chmod(path, 0o755);
   await replaceFiles(path, files, pod.spec.securityContext.fsGroup);
   return earliest([...tokens.values()]);
+}
+
+/** Returns the certificates of each source that selects a bundle. Rejects when bundles cannot be read now. */
+async function readTrust({ sources }: VolumeTools, wanted: readonly ClusterTrustBundleProjection[]) {
+  const found = new Map<ClusterTrustBundleProjection, string>();
+  for (const source of wanted) {
+    const anchors = await sources.trustBundles.anchors(source);
+    if (anchors !== undefined) found.set(source, anchors);
+  }
+  return found;
 }
 
 const earliest = (tokens: readonly GivenToken[]): number | undefined =>

@@ -19,7 +19,7 @@ import type { Shares } from '../shares.ts';
 export interface VolumeTools {
   readonly exec: Exec;
   readonly clock: Clock;
-  readonly sources: Pick<PodSources, 'configMap' | 'secret' | 'version'>;
+  readonly sources: Pick<PodSources, 'configMap' | 'secret' | 'trustBundles' | 'version'>;
   readonly tokens: Pick<AccountTokens, 'get'>;
   readonly claims: Pick<ClaimedVolumes, 'find' | 'isShared' | 'known' | 'of'>;
   readonly localVolumes: Pick<LocalVolumes, 'isOwn' | 'make'>;

@@ -4,6 +4,7 @@
  */
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type {
+  ClusterTrustBundleProjection,
   DownwardAPIVolumeFile,
   KeyToPath,
   ProjectedVolumeSource,
@@ -29,6 +30,8 @@ export interface ProjectionSources extends ConfigSources {
   /** The tokens of the volume's token sources. */
   readonly tokens: ReadonlyMap<ServiceAccountTokenProjection, string>;
   readonly allocatable: Readonly<Record<string, string>>;
+  /** Certificates (PEM) of the volume's sources of trust bundles; absent for a source that selects none. */
+  readonly trustAnchors: ReadonlyMap<ClusterTrustBundleProjection, string>;
 }
 
 /** Returns the sources of the volume's files; undefined for a volume of another type. */
@@ -52,6 +55,12 @@ export function projectionOf(volume: Volume): ProjectedVolumeSource | undefined 
 
 export const tokensOf = ({ sources = [] }: ProjectedVolumeSource): readonly ServiceAccountTokenProjection[] =>
   sources.flatMap(({ serviceAccountToken }) => serviceAccountToken ?? []);
+
+/** Returns the volume's sources of trust bundles. */
+export const trustBundlesOf = ({
+  sources = [],
+}: ProjectedVolumeSource): readonly ClusterTrustBundleProjection[] =>
+  sources.flatMap(({ clusterTrustBundle }) => clusterTrustBundle ?? []);
 
 /** Returns true when the files are secrets, which must not be stored on disk. */
 export const isSecret = ({ sources = [] }: ProjectedVolumeSource) =>
@@ -100,12 +109,13 @@ const inOne = (problems: readonly string[]) =>
 
 function filesOf(
   pod: Pod,
-  { configMap, secret, downwardAPI, serviceAccountToken: token }: VolumeProjection,
+  { configMap, secret, downwardAPI, serviceAccountToken: token, clusterTrustBundle }: VolumeProjection,
   contents: Contents,
   given: ProjectionSources,
   defaultMode: number,
 ): readonly VolumeFile[] {
   if (token) return [tokenFile(pod, token, given, defaultMode)];
+  if (clusterTrustBundle) return [trustFile(pod, clusterTrustBundle, given, defaultMode)];
   const found = [
     ...(configMap ? keyFiles('configmap', configMap, contents.ofConfigMap(configMap.name)) : []),
     ...(secret ? keyFiles('secret', secret, contents.ofSecret(secret.name)) : []),
@@ -249,18 +259,41 @@ function fieldText(
   return podField(pod, fieldRef?.fieldPath ?? '');
 }
 
-/** Returns the file of a token, which only its user can read where that user is known. */
-function tokenFile(
+const tokenFile = (
   pod: Pod,
   token: ServiceAccountTokenProjection,
   { tokens }: ProjectionSources,
   defaultMode: number,
+): VolumeFile => ownedFile(pod, token.path, tokens.get(token) ?? '', defaultMode);
+
+/**
+ * Returns the file of the selected trust bundles, which is empty if the source is optional and selects none.
+ * Throws VolumeError with upstream's messages.
+ */
+function trustFile(
+  pod: Pod,
+  source: ClusterTrustBundleProjection,
+  { trustAnchors }: ProjectionSources,
+  defaultMode: number,
 ): VolumeFile {
-  const content = new TextEncoder().encode(tokens.get(token) ?? '');
+  const { name, path, optional = false } = source;
+  const anchors = trustAnchors.get(source);
+  if (anchors === undefined && !optional)
+    throw new VolumeError(
+      name === undefined
+        ? 'combination of signerName and labelSelector matched zero ClusterTrustBundles'
+        : `while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io ${JSON.stringify(name)} not found`,
+    );
+  return ownedFile(pod, path, anchors ?? '', defaultMode);
+}
+
+/** Returns a file that only the user of all containers can read, where that user is known. */
+function ownedFile(pod: Pod, path: string, text: string, defaultMode: number): VolumeFile {
   const owner = onlyUser(pod);
   const isOwned = owner !== undefined || pod.spec.securityContext.fsGroup !== undefined;
   const mode = isOwned ? 0o600 : defaultMode;
-  return { path: checked(token.path), content, mode, ...(owner !== undefined && { owner }) };
+  const content = new TextEncoder().encode(text);
+  return { path: checked(path), content, mode, ...(owner !== undefined && { owner }) };
 }
 
 /** Returns the user of all containers; undefined when they differ or when it is not set. */

@@ -2,17 +2,23 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { customResourceDefinitionResource } from '../../../../src/api/apiextensions/v1/custom-resource-definition.ts';
+import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
 import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
+import { serviceResource } from '../../../../src/api/core/v1/service/service.ts';
+import { isForbidden } from '../../../../src/apimachinery/status-error.ts';
 import {
+  backendTlsPolicyResource,
   gatewayClassResource,
   gatewayResource,
   grpcRouteResource,
   httpRouteResource,
 } from '../../../../src/features/gateway/api/kinds.ts';
+import { makeAuthority } from '../../../fixtures/authorities.ts';
 import {
   listener,
   makeGateway,
   makeGrpcRoute,
+  makePolicy,
   makeRoute,
   ruleTo,
 } from '../../../unit/features/gateway/objects.ts';
@@ -84,6 +90,51 @@ it('accepts a GRPCRoute, but not on a host of an older HTTPRoute', async () => {
   await create('own', { parentRefs: [{ name: 'calls' }] });
   const expected = 'Accepted True Accepted,ResolvedRefs False BackendNotFound';
   await cluster.eventually('the route', async () => (await reasonsOf('own'))?.join() === expected);
+});
+
+it('follows the ConfigMap of a BackendTLSPolicy, which a node may read as long as the policy names it', async () => {
+  const names = ['ca', 'private'];
+  const { certificate } = await makeAuthority('ca');
+  const configMaps = cluster.client.resource(configMapResource);
+  const meta = (name: string) => ({ name, namespace: 'default' });
+  for (const name of names)
+    await configMaps.create({ ...{ apiVersion: 'v1', kind: 'ConfigMap' }, metadata: meta(name), data: {} });
+  const ports = [{ name: 'web', protocol: 'TCP' as const, port: 80 }];
+  await cluster.client
+    .resource(serviceResource)
+    .create({ ...{ apiVersion: 'v1', kind: 'Service' }, metadata: meta('web'), spec: { ports } as never });
+  const policies = cluster.client.resource(backendTlsPolicyResource);
+  await policies.create(draft(makePolicy('secure', 'web', { sectionName: 'web' })));
+  const isShown = (expected: string) =>
+    cluster.eventually(expected, async () => {
+      const { ancestors = [] } = (await cluster.get(backendTlsPolicyResource, 'secure'))?.status ?? {};
+      const front = ancestors.find(({ ancestorRef }) => ancestorRef.name === 'front');
+      return front?.conditions.map(({ reason }) => reason).join() === expected;
+    });
+  await isShown('NoValidCACertificate,InvalidCACertificateRef');
+  const setCa = (text: string) => configMaps.patch('ca', 'default', 'merge', { data: { 'ca.crt': text } });
+  await setCa(certificate);
+  await isShown('Accepted,ResolvedRefs');
+  await setCa('none');
+  await isShown('NoValidCACertificate,InvalidCACertificateRef');
+
+  const user = {
+    name: 'system:node:n1',
+    uid: '',
+    groups: ['system:nodes', 'system:authenticated'],
+    extra: {},
+  };
+  const node = cluster.clientOf(user).resource(configMapResource);
+  assert.equal((await node.get('ca', 'default')).data?.['ca.crt'], 'none');
+  await assert.rejects(node.get('private', 'default'), isForbidden);
+  await policies.delete('secure', 'default');
+  await assert.rejects(node.get('ca', 'default'), isForbidden);
+  const refused = cluster.refused as Set<string>;
+  assert.deepEqual(
+    [...refused].map((text) => text.slice(0, 21)),
+    ['User "system:node:n1"'],
+  );
+  refused.clear();
 });
 
 it('accepts routes after the schema of a definition has changed', async () => {

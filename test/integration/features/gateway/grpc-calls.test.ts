@@ -169,6 +169,8 @@ describe('GRPCRoutes under nginx', () => {
       grants: [],
       certificateOf: () => undefined,
       slicesOf: () => [],
+      isSecured: () => false,
+      tlsOf: () => undefined,
       serviceOf: (_, name) => {
         const { port } = name === 'plain' ? plain : to(name);
         if (port === 80) return undefined;

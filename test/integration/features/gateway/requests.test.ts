@@ -38,6 +38,8 @@ describe('HTTPRoutes under nginx', () => {
       grants: [],
       certificateOf: () => undefined,
       slicesOf: () => [],
+      isSecured: () => false,
+      tlsOf: () => undefined,
       serviceOf: (_, name) => {
         const [clusterIP = '', port = ''] = (backends[name] ?? '').split(':');
         if (!clusterIP) return undefined;

@@ -12,6 +12,7 @@ const item = (path: string, more: object = {}) => ({ key: 'k', path, ...more });
 const name = { path: 'name', fieldRef: { fieldPath: 'metadata.name' } };
 const cpu = { containerName: 'c', resource: 'limits.cpu' };
 const token = (more: object = {}) => ({ serviceAccountToken: { path: 'token', ...more } });
+const trust = (bundle: object) => ({ clusterTrustBundle: { path: 'ca', ...bundle } });
 const projected = (...sources: object[]) => ({ projected: { sources } });
 const s0 = 'v.projected.sources[0]';
 const modes = 'must be a number between 0 and 0777 (octal), both inclusive';
@@ -91,6 +92,43 @@ describe('a volume', () => {
         'v.downwardAPI.resourceFieldRef.resource: Required value',
         'v.downwardAPI.resourceFieldRef.resource: Unsupported value: "limits.pods"',
         'v.downwardAPI.resourceFieldRef.divisor: ',
+      ],
+    ],
+    [
+      'of trust bundles by name, and of a signer with labels',
+      projected(
+        trust({ name: 'a.b:c:one', path: 'one' }),
+        trust({ name: 'two', path: 'two' }),
+        trust({ signerName: 'a.b/c', labelSelector: { matchLabels: { a: 'b' } }, path: 'three' }),
+      ),
+      [],
+    ],
+    [
+      'of trust bundles that are not named, or named twice',
+      projected(
+        trust({}),
+        trust({ name: 'a', signerName: 'a.b/c', path: 'b' }),
+        trust({ name: '', path: 'c' }),
+      ),
+      [
+        `${s0}.clusterTrustBundle: Required value: either name or signerName must be specified`,
+        'v.projected.sources[1].clusterTrustBundle: Invalid value: ',
+        'v.projected.sources[2].clusterTrustBundle.name: Required value: must be a valid object name',
+        'v.projected.sources[2].clusterTrustBundle.name: Invalid value: "": not a valid clustertrustbundlename: ',
+      ],
+    ],
+    [
+      'of trust bundles with invalid names, signers, selectors and paths',
+      projected(
+        trust({ name: 'a.b:c:A', labelSelector: {}, path: '/a' }),
+        trust({ signerName: 'a', labelSelector: { matchLabels: { '-': 'b' } }, path: 'b' }),
+      ),
+      [
+        `${s0}.clusterTrustBundle.name: Invalid value: "a.b:c:A": not a valid clustertrustbundlename: `,
+        `${s0}.clusterTrustBundle.labelSelector: Invalid value: {}: labelSelector must be unset if name is specified`,
+        `${s0}.clusterTrustBundle.path: Invalid value: "/a": must be a relative path`,
+        'v.projected.sources[1].clusterTrustBundle.signerName: Invalid value: "a": must be a fully qualified domain',
+        'v.projected.sources[1].clusterTrustBundle.labelSelector.matchLabels: Invalid value: "-": ',
       ],
     ],
     ['of an invalid source', projected({}), [`${s0}: Required value: must specify a source`]],

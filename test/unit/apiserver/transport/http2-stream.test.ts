@@ -10,6 +10,7 @@ import {
   type OutgoingHttpHeaders,
   performServerHandshake,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2';
 import { type Duplex, duplexPair } from 'node:stream';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -27,8 +28,10 @@ let clock: FakeClock;
 const stalledMs = 60_000;
 /** One promise for each stream; resolves when the stream has been served. */
 let served: Promise<void>[];
+let serverStreams: ServerHttp2Stream[];
 beforeEach(() => {
   served = [];
+  serverStreams = [];
   clock = new FakeClock();
   const patience = { clock, stalledMs };
   answer = async () => new WholeAnswer(200, 'said', {});
@@ -36,6 +39,7 @@ beforeEach(() => {
   server = performServerHandshake(ends[1]);
   server.on('error', () => undefined);
   server.on('stream', (stream, headers, _flags, raw) => {
+    serverStreams.push(stream);
     served.push(serveHttp2Stream(stream, headers, raw, (request, way) => answer(request, way), patience));
   });
   client = connect('https://master:6443', { createConnection: () => ends[0] });
@@ -307,6 +311,17 @@ describe('an answer that writes itself', () => {
     await closeOf(stream);
     assert.equal(stream.rstCode, constants.NGHTTP2_INTERNAL_ERROR);
   });
+});
+
+test('is not sent if its handler refuses the stream', async () => {
+  answer = async () => {
+    serverStreams[0]?.close(constants.NGHTTP2_REFUSED_STREAM);
+    return new Response(null, { status: 503 });
+  };
+  const stream = open({ ':path': '/' });
+  await closeOf(stream);
+  assert.equal(stream.rstCode, constants.NGHTTP2_REFUSED_STREAM);
+  await assert.doesNotReject(Promise.all(served));
 });
 
 test('is incomplete for the client if its handler aborts it, and the connection remains usable', async () => {

@@ -1,9 +1,19 @@
 /** `ctl edit` with editors that are programs: what is sent, what is kept, and what stays on the machine. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { edit } from '../../../../src/cli/commands/edit.ts';
 import { startVerbWorld, type VerbWorld } from '../../../fixtures/verb-world.ts';
 
@@ -33,7 +43,9 @@ describe('ctl edit', () => {
 
   /** Runs the verb with an editor that runs one of these commands of sh at each call; `$1` is the file. */
   let count = 0;
-  async function run(argv: readonly string[], ...commands: readonly string[]) {
+  const run = (argv: readonly string[], ...commands: readonly string[]) =>
+    runUntil(new AbortController().signal, argv, ...commands);
+  async function runUntil(signal: AbortSignal, argv: readonly string[], ...commands: readonly string[]) {
     const own = join(directory, String(count++));
     const temporary = join(own, 'temporary');
     mkdirSync(temporary, { recursive: true });
@@ -44,7 +56,7 @@ describe('ctl edit', () => {
       `PATH=/usr/bin:/bin\nn=$(ls ${own} | grep -c seen)\ncp "$1" ${own}/seen$n\ncase $n in\n${cases}\nesac\n`,
     );
     const env = { KUBE_EDITOR: `sh ${editor}`, TMPDIR: temporary, EDITOR: 'false' };
-    const result = await world.run(edit, argv, { io: { env }, usesMachine: true });
+    const result = await world.run(edit, argv, { io: { env }, usesMachine: true, signal });
     const seen = readdirSync(own)
       .filter((name) => name.startsWith('seen'))
       .sort()
@@ -117,6 +129,44 @@ describe('ctl edit', () => {
     assert.equal(later.status, 1);
     const [, path = ''] = /A copy of your changes has been stored to "(.*)"\n$/.exec(later.err) ?? [];
     assert.match(readFileSync(path, 'utf8'), /not valid/);
+  });
+
+  it('ends the editor when it is asked to end, keeps only a file that was changed, and sends nothing', async () => {
+    for (const change of ['', `sed -i 's/v: first/v: second/' "$1"`]) {
+      const stop = new AbortController();
+      const ready = join(directory, `ready-${change.length}`);
+      const wait = `${change}\n: > ${ready}\nexec sleep 1000`;
+      const ended = runUntil(stop.signal, ['cm', 'a'], wait);
+      while (!existsSync(ready)) await setImmediate();
+      stop.abort(new DOMException('stopped', 'AbortError'));
+      const { err, left, patches } = await ended;
+      assert.deepEqual([patches, left.length], [[], change === '' ? 0 : 1]);
+      const [, path = ''] = /^A copy of your changes has been stored to "(.*)"\n/.exec(err) ?? [];
+      if (change === '') assert.equal(path, '');
+      else assert.match(readFileSync(path, 'utf8'), /v: second/);
+    }
+  });
+
+  it('says where the changes are when it is asked to end while it sends them', async () => {
+    const stop = new AbortController();
+    const editor = join(directory, 'change.sh');
+    writeFileSync(editor, `sed -i 's/v: first/v: second/' "$1"`);
+    const { err } = await world.run(edit, ['cm', 'a'], {
+      io: { env: { KUBE_EDITOR: `sh ${editor}`, TMPDIR: directory } },
+      usesMachine: true,
+      signal: stop.signal,
+      before: async ({ method }) => {
+        if (method === 'PATCH') stop.abort(new DOMException('stopped', 'AbortError'));
+      },
+    });
+    const [, path = ''] = /^A copy of your changes has been stored to "(.*)"\n/.exec(err) ?? [];
+    assert.match(readFileSync(path, 'utf8'), /v: second/);
+  });
+
+  it('ends with the status of Ctrl-C after an editor that Ctrl-C has ended, and leaves no file', async () => {
+    const { status, err, left } = await run(['cm', 'a'], 'kill -INT $$');
+    assert.match(err, /^error: there was a problem with the editor ".*": it was interrupted\n$/);
+    assert.deepEqual([status, left], [130, []]);
   });
 
   it('edits the object of the given namespace alone', async () => {

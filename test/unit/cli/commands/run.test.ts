@@ -125,6 +125,41 @@ describe('ctl run', () => {
     assert.equal(await exists(`${core}/services/${name}`), false);
   });
 
+  /** Runs `run --rm`, which is interrupted while it waits for the pod to start. */
+  const interrupted = (name: string, before: (request: ApiRequest) => Promise<void> = async () => {}) => {
+    const stop = new AbortController();
+    return world.run(verb, attached(name), {
+      signal: stop.signal,
+      before: async (request) => {
+        if (request.path.includes('watch=')) stop.abort(new DOMException('stopped', 'AbortError'));
+        await before(request);
+      },
+    });
+  };
+
+  it('removes what it made with --rm when it is interrupted, and announces it', async () => {
+    const { out, err } = await interrupted('stopped');
+    const lines = ['pod', 'service'].map(
+      (kind) => `Stopped: deleting ${kind} "stopped"; another Ctrl-C leaves it\n`,
+    );
+    assert.equal(err, `${lines.join('')}error: stopped\n`);
+    assert.match(out, /\npod "stopped" deleted\nservice "stopped" deleted\n$/);
+    // The pod has no kubelet that reports its end.
+    const { metadata } = (await world.send('GET', `${core}/pods/stopped`)) as {
+      metadata: { deletionTimestamp?: string };
+    };
+    assert.notEqual(metadata.deletionTimestamp, undefined);
+    assert.equal(await exists(`${core}/services/stopped`), false);
+  });
+
+  it('names what an interrupted command could not remove', async () => {
+    const { err } = await interrupted('stays', async ({ method, path }) => {
+      if (method === 'DELETE' && path.includes('/pods/')) throw new Error('connection lost');
+    });
+    assert.match(err, /^error: pod "stays" was not deleted/m);
+    assert.equal(await exists(`${core}/services/stays`), false, 'the Service is removed');
+  });
+
   it('stops to wait when the pod is deleted, and after the timeout', async () => {
     const remove = async ({ method, path }: ApiRequest) => {
       if (method === 'GET' && path.includes('watch='))

@@ -101,6 +101,13 @@ describe('ctl set', () => {
     const without = await run('env', 'deploy/a');
     assert.match(without.err, /^Note: no variable is given, so nothing is changed/);
     assert.deepEqual([without.status, without.patches], [0, []]);
+    for (const words of [['deploy/a', 'COLOR'], ['deploy/none']]) {
+      const wrong = await run('env', ...words);
+      assert.equal(wrong.status, 1);
+      assert.match(wrong.err, /^[^\n]*\n$/, 'the error alone');
+    }
+    const bare = await run('env', 'deploy/a', 'COLOR');
+    assert.match(bare.err, /^error: "COLOR" changes no variable: write COLOR=VALUE to set it, or COLOR- to/);
   });
 
   it('takes variables from the keys of a ConfigMap or Secret, with names that a shell knows', async () => {

@@ -79,7 +79,9 @@ describe('the timeout of a request', () => {
     assert.equal(requestTimeout(flags('--request-timeout', '1m')), 60_000);
     assert.equal(requestTimeout(flags('--request-timeout', '0')), undefined);
     assert.equal(requestTimeout(flags()), undefined);
-    assert.throws(() => requestTimeout(flags('--request-timeout', 'soon')), /--request-timeout: expected/);
+    assert.equal(requestTimeout(flags('--request-timeout=')), undefined, 'a variable that is not set');
+    for (const wrong of ['soon', '2562048h', '9999999999999'])
+      assert.throws(() => requestTimeout(flags('--request-timeout', wrong)), /--request-timeout: expected/);
   });
 
   it('ends a request that is not answered', async () => {

@@ -139,6 +139,18 @@ test('a copy is resumed as often as requested and not more, and without a limit 
   assert.deepEqual([whole, listeners], [true, 0], 'connections leave no listeners behind');
 });
 
+test('a copy that is not whole leaves no new file, and warns about a file that existed before', async () => {
+  await assert.rejects(downloading(0, 70_000), /the connection was lost/);
+  assert.equal(existsSync(join(directory, 'to')), false);
+  writeFileSync(join(directory, 'to'), 'before');
+  const { program } = losing(70_000);
+  const { transfer, said } = transferOf(program);
+  const plan = { local: join(directory, 'to'), remote: { pod: 'web', path: join(directory, 'from') } };
+  await assert.rejects(download(transfer, plan, 0), /the connection was lost/);
+  assert.equal(said.at(-1), `warning: ${plan.local} has only a part of its new content\n`);
+  assert.equal(existsSync(plan.local), true);
+});
+
 test('the failure of tar is the exit code of the copy, not an error about its archive', async () => {
   const { transfer, said } = transferOf(here);
   const missing = { local: join(directory, 'to'), remote: { pod: 'web', path: join(directory, 'none') } };

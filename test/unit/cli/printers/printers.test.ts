@@ -112,6 +112,29 @@ test('-o json is indented by four, with sorted keys', () => {
   assert.deepEqual(JSON.parse(text), object);
   assert.match(text, /^\{\n {4}"apiVersion": "apps\/v1",\n {4}"kind"[\s\S]*"a": "yes",\n {8}"b": 1/);
 });
+test('a tab in a cell ends it and a line break ends its line, as kubectl aligns them', () => {
+  // kubectl 1.32 printed these lines.
+  const writer = new TableWriter();
+  const rows = [
+    ['plain', 'one'],
+    ['tab\there', 'two'],
+    ['new\nline', 'three'],
+    ['', 'four'],
+    ['long long long', 'five'],
+  ];
+  assert.equal(
+    writer.format(rows, ['A', 'N']),
+    'A       N\n' +
+      'plain   one\n' +
+      'tab     here   two\n' +
+      'new\n' +
+      'line             three\n' +
+      '                 four\n' +
+      'long long long   five\n',
+  );
+  assert.equal(writer.format([['x', 'y']]), 'x                y\n', 'later rows keep the widths');
+});
+
 test('the headers of custom columns are printed once, and later objects below them', () => {
   const columns = objectFormat('custom-columns=NAME:.metadata.name,SPEC:.spec,X:');
   assert.equal(

@@ -8,6 +8,7 @@ import { configMapResource } from '../../../../src/api/core/v1/config-map.ts';
 import { type Namespace, namespaceResource } from '../../../../src/api/core/v1/namespace.ts';
 import { nodeResource } from '../../../../src/api/core/v1/node/node.ts';
 import { podResource } from '../../../../src/api/core/v1/pod/pod.ts';
+import { secretResource } from '../../../../src/api/core/v1/secret.ts';
 import { newInternalError } from '../../../../src/apimachinery/status-error.ts';
 import { namespaceController } from '../../../../src/controllers/namespaces/namespace.ts';
 import { at, meta, node, pod } from '../objects.ts';
@@ -25,6 +26,9 @@ const map = (name: string, namespace = 'ending', over = {}) => ({
   kind: 'ConfigMap' as const,
   metadata: meta(name, { namespace, ...over }),
 });
+const heldPod = (name: string) =>
+  pod(name, { metadata: { namespace: 'ending', finalizers: ['example.com/hold'] } });
+const secret = (name: string) => ({ ...map(name), kind: 'Secret' as const, type: 'Opaque' });
 const held = (name: string) => map(name, 'ending', { finalizers: ['example.com/hold'] });
 
 let world: ScriptedWorld;
@@ -67,17 +71,50 @@ describe('a namespace that ends', () => {
     world.put(namespaceResource, space());
     world.store(configMapResource, held('a'));
     world.store(configMapResource, held('b'));
-    world.store(podResource, pod('p', { metadata: { namespace: 'ending' } }));
     assert.deepEqual(await reconcile(), { requeueAfter: 5_000 });
     assert.deepEqual(stored()?.spec?.finalizers, ['kubernetes']);
     const said = conditions();
     assert.match(said.NamespaceContentRemaining ?? '', /^True .*configmaps\. has 2 resource instances/);
-    assert.match(said.NamespaceContentRemaining ?? '', /pods\. has 1 resource instances/);
     assert.match(
       said.NamespaceFinalizersRemaining ?? '',
       /^True .*example\.com\/hold in 2 resource instances/,
     );
     assert.ok(world.all(configMapResource).every(({ metadata }) => metadata.deletionTimestamp));
+  });
+
+  it('keeps all other objects until its last pod is deleted', async () => {
+    world.put(namespaceResource, space());
+    world.store(configMapResource, map('a'));
+    world.store(podResource, heldPod('p'));
+    world.store(podResource, pod('q', { metadata: { namespace: 'ending' } }));
+    assert.deepEqual(await reconcile(), { requeueAfter: 5_000 });
+    assert.ok(world.all(podResource).every(({ metadata }) => metadata.deletionTimestamp));
+    assert.deepEqual(
+      world.all(configMapResource).map(({ metadata }) => metadata.deletionTimestamp),
+      [undefined],
+    );
+    assert.match(
+      conditions().NamespaceContentRemaining ?? '',
+      /^True .*remaining: pods\. has 2 resource instances$/,
+    );
+    assert.equal(conditions().NamespaceDeletionContentFailure?.split(' ')[0], 'False');
+    assert.ok(!world.asked.some((request) => request.startsWith('finalize')));
+
+    for (const key of ['ending/p', 'ending/q']) world.take(podResource, key);
+    world.sync(namespaceResource);
+    assert.equal(await reconcile(), undefined);
+    assert.deepEqual(world.names(configMapResource), []);
+    assert.ok(world.asked.some((request) => request.startsWith('finalize')));
+  });
+
+  it('keeps all other objects while a pod cannot be deleted, and reports the failure', async () => {
+    world.put(namespaceResource, space());
+    world.store(configMapResource, map('a'));
+    world.store(podResource, pod('p', { metadata: { namespace: 'ending' } }));
+    world.refuse = (verb, name) => (verb === 'delete' && name === 'p' ? newInternalError('no') : undefined);
+    await assert.rejects(reconcile(), /no/);
+    assert.deepEqual(world.names(configMapResource), ['a']);
+    assert.match(conditions().NamespaceDeletionContentFailure ?? '', /^True .*no/);
   });
 
   it('requests each deletion once, and writes each condition once', async () => {
@@ -94,10 +131,10 @@ describe('a namespace that ends', () => {
   it('loses the other objects if one deletion fails, reports the failure, and stays', async () => {
     world.put(namespaceResource, space());
     world.store(configMapResource, map('a'));
-    world.store(podResource, pod('p', { metadata: { namespace: 'ending' } }));
-    world.refuse = (verb, name) => (verb === 'delete' && name === 'p' ? newInternalError('no') : undefined);
+    world.store(secretResource, secret('s'));
+    world.refuse = (verb, name) => (verb === 'delete' && name === 's' ? newInternalError('no') : undefined);
     await assert.rejects(reconcile(), /no/);
-    assert.deepEqual([world.names(configMapResource), world.names(podResource)], [[], ['p']]);
+    assert.deepEqual([world.names(configMapResource), world.names(secretResource)], [[], ['s']]);
     assert.match(conditions().NamespaceDeletionContentFailure ?? '', /^True .*no/);
     assert.deepEqual(stored()?.spec?.finalizers, ['kubernetes']);
   });

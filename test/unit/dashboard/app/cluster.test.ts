@@ -137,13 +137,27 @@ describe('owners', () => {
   });
 
   it('are deleted with the objects that no other object owns', () => {
-    const { gone, needsName } = deleteEffects(deployment, objects);
+    const { gone, needsName } = deleteEffects([deployment], objects);
     assert.equal(effectsText(gone), '1 Pod, 1 ReplicaSet');
     assert.equal(needsName, false);
   });
 
   it('replace a deleted pod, which the effects of the deletion mention', () => {
-    assert.match(deleteEffects(pod, objects).remarks.join(), /creates a new one/);
+    assert.match(deleteEffects([pod], objects).remarks.join(), /creates a new one/);
+  });
+
+  it('that are deleted together leave nothing of what they share, and are not counted themselves', () => {
+    const [one, two] = [owned('Secret', 'both', ['a', 'b']), owned('Secret', 'half', ['a', 'c'])];
+    const roots = [owned('Deployment', 'a'), owned('Deployment', 'b')];
+    const { gone } = deleteEffects(roots, [...roots, one, two]);
+    assert.deepEqual(
+      gone.map(({ metadata }) => metadata.name),
+      ['both'],
+    );
+  });
+
+  it('replace some of several deleted pods, which the effects count', () => {
+    assert.match(deleteEffects([pod, owned('Pod', 'other')], objects).remarks.join(), /place of 1 of them/);
   });
 });
 
@@ -155,13 +169,27 @@ describe('a deletion', () => {
   };
 
   it('of a namespace deletes everything in it, and requires its name', () => {
-    const { gone, needsName } = deleteEffects(namespace, [owned('Pod', 'a'), owned('Pod', 'b')]);
+    const { gone, needsName } = deleteEffects([namespace], [owned('Pod', 'a'), owned('Pod', 'b')]);
     assert.deepEqual([effectsText(gone), needsName], ['2 Pods', true]);
+    const other = { ...namespace, metadata: { ...namespace.metadata, name: 'other', uid: 'o' } };
+    const elsewhere = {
+      ...owned('Pod', 'c'),
+      metadata: { ...owned('Pod', 'c').metadata, namespace: 'other' },
+    };
+    const both = deleteEffects(
+      [namespace, other],
+      [owned('Pod', 'a'), elsewhere, owned('Node', 'n', [], false)],
+    );
+    assert.ok(both.gone.some(({ metadata }) => metadata.name === 'c'));
   });
 
   it('of a CustomResourceDefinition deletes the objects of its kind, and requires its name', () => {
     const definition = { ...namespace, key: 'customresourcedefinitions.apiextensions.k8s.io' };
-    const { gone, needsName } = deleteEffects(definition, [owned('Boat', 'a'), owned('Pod', 'b')], 'boats');
+    const { gone, needsName } = deleteEffects(
+      [definition],
+      [owned('Boat', 'a'), owned('Pod', 'b')],
+      ['boats'],
+    );
     assert.deepEqual([effectsText(gone), needsName], ['1 Boat', true]);
   });
 });

@@ -4,9 +4,11 @@ import { describe, it } from 'node:test';
 import {
   channels,
   endInWords,
+  endOfInput,
   execPath,
   message,
   partsOf,
+  programPath,
   resizeMessage,
 } from '../../../../src/dashboard/app/terminal/plan/channels.ts';
 
@@ -31,6 +33,17 @@ describe('messages of a terminal', () => {
     assert.equal(address.pathname, '/api/v1/namespaces/shop/pods/web-1/exec');
     assert.deepEqual(address.searchParams.getAll('command'), ['sh', '-c', 'a & b']);
     assert.equal(address.searchParams.get('tty'), 'true');
+  });
+
+  it('end the input of a program without a terminal', () => {
+    assert.deepEqual([...endOfInput()], [channels.close, channels.stdin]);
+    const place = { namespace: 'shop', pod: 'web-1', container: 'main' };
+    const query = (stdin: boolean) =>
+      new URL(programPath(place, ['tar', 'cf', '-', '/a\nb'], stdin), 'http://localhost').searchParams;
+    assert.equal(query(false).get('stdin'), null);
+    assert.equal(query(true).get('stdin'), 'true');
+    assert.equal(query(true).get('tty'), null);
+    assert.equal(query(true).getAll('command').at(-1), '/a\nb');
   });
 
   it('report the end of a command in words', () => {

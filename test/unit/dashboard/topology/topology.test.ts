@@ -30,7 +30,10 @@ const ingress = (name: string, ...services: string[]) =>
     },
   });
 const graph = (source: Partial<Parameters<typeof topologyOf>[0]>) =>
-  topologyOf({ ingresses: [], httpRoutes: [], gateways: [], services: [], pods: [], nodes: [], ...source });
+  topologyOf({
+    ...{ ingresses: [], httpRoutes: [], grpcRoutes: [], gateways: [], services: [], pods: [], nodes: [] },
+    ...source,
+  });
 
 describe('the topology', () => {
   const found = graph({
@@ -137,6 +140,40 @@ describe('the topology of Gateways', () => {
 
   it('shows a route as bad if it is refused or one of its Services does not exist', () => {
     assert.deepEqual([health.get('1 shop'), health.get('1 lost')], ['bad', 'bad']);
+  });
+
+  it('leads from a Gateway through a GRPCRoute as through an HTTPRoute of the same name', () => {
+    const spec = { parentRefs: [{ name: 'edge' }], rules: [{ backendRefs: [{ name: 'web', port: 80 }] }] };
+    const { nodes, edges } = graph({
+      ...{ gateways: [gateway('edge', programmed)], httpRoutes: [httpRoute('same', spec)] },
+      grpcRoutes: [object('GRPCRoute', 'same', { spec: { ...spec, hostnames: ['rpc.example'] } })],
+      ...{ services: [service('web', { app: 'web' })], pods: [web('web-abc-1', ready)] },
+    });
+    const id = 'grpcroutes.gateway.networking.k8s.io default/same';
+    const box = nodes.find((one) => one.id === id);
+    assert.deepEqual([box?.column, box?.detail, box?.health], [1, 'rpc.example', 'good']);
+    assert.deepEqual(
+      edges.filter(({ from, to }) => from === id || to === id).map(({ from, to }) => [from, to]),
+      [
+        ['gateways.gateway.networking.k8s.io default/edge', id],
+        [id, 'services default/web'],
+      ],
+    );
+  });
+
+  it('shows a GRPCRoute that its Gateway refuses as bad', () => {
+    const refused = { parents: [{ conditions: [condition('ResolvedRefs', 'False')] }] };
+    const { nodes, edges } = graph({
+      gateways: [gateway('edge', programmed)],
+      grpcRoutes: [
+        object('GRPCRoute', 'lost', { spec: { parentRefs: [{ name: 'edge' }] }, status: refused }),
+      ],
+    });
+    assert.equal(nodes.find(({ name }) => name === 'lost')?.health, 'bad');
+    assert.deepEqual(
+      edges.map(({ health: of }) => of),
+      ['bad'],
+    );
   });
 
   it('shows a Gateway as waiting until it is programmed', () => {

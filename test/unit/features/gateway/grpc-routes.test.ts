@@ -53,6 +53,8 @@ function sitesOf(routes: readonly Route[], gateways: readonly Gateway[] = [front
     grants: [],
     certificateOf: () => 'cert.pem',
     slicesOf: () => [],
+    isSecured: () => false,
+    tlsOf: () => undefined,
     serviceOf: (_, name) =>
       name === 'web' ? makeService('web', { clusterIP: '10.96.0.20', ports: [port] }) : undefined,
   });
@@ -306,6 +308,7 @@ describe('the status of a GRPCRoute', () => {
         now: '2026-01-02T00:00:00Z',
       },
       grants: [makeGrant('other', { kind, namespace: 'shop' }, { group: '', kind: 'Service' })],
+      isSecured: () => false,
       serviceOf: () =>
         makeService('web', { clusterIP: '10.96.0.20', ports: [{ protocol: 'TCP', port: 80 }] }),
     });

@@ -1,5 +1,6 @@
 /** Objects of the Gateway API for tests. */
 import type {
+  BackendTlsPolicy,
   Gateway,
   GatewayClass,
   GrpcRoute,
@@ -88,6 +89,31 @@ export const ruleTo = (service: string, path = '/'): HttpRouteRule => ({
   backendRefs: [{ name: service, port: 80 }],
 });
 
+interface PolicyOptions {
+  readonly age?: number;
+  readonly sectionName?: string;
+  readonly spec?: Partial<BackendTlsPolicy['spec']>;
+  readonly validation?: Partial<BackendTlsPolicy['spec']['validation']>;
+}
+
+/** Creates a policy of the namespace `shop` for the Service, with the authorities of the ConfigMap `ca`. */
+export const makePolicy = (
+  name: string,
+  service: string,
+  { age, sectionName, spec, validation }: PolicyOptions = {},
+): BackendTlsPolicy => ({
+  ...{ apiVersion, kind: 'BackendTLSPolicy', metadata: metadata(name, 'shop', age) },
+  spec: {
+    targetRefs: [{ group: '', kind: 'Service', name: service, ...(sectionName && { sectionName }) }],
+    validation: {
+      caCertificateRefs: [{ group: '', kind: 'ConfigMap', name: 'ca' }],
+      hostname: 'web.shop.test',
+      ...validation,
+    },
+    ...spec,
+  },
+});
+
 export const makeGrant = (
   namespace: string,
   from: { readonly kind: string; readonly namespace: string },
@@ -105,5 +131,6 @@ export const serve = (facts: Partial<ServingFacts>) =>
     ...{ classes: [makeClass()], gateways: [], routes: [], grants: [] },
     labelsOf: (name) => (['infra', 'shop', 'other'].includes(name) ? { team: name } : undefined),
     certificateProblem: () => undefined,
+    isSecuredRef: () => false,
     ...facts,
   });

@@ -116,6 +116,7 @@ describe('the status of an HTTPRoute', () => {
     const serving = serve({ gateways, routes: [route] });
     return planRoute(route, {
       ...{ attachments: serving.attachments, grants, now, refused: serving.refused.get(route) },
+      isSecured: () => false,
       serviceOf: (namespace, name) =>
         ['shop', 'other'].includes(namespace) && name === 'web' ? web : undefined,
     });

@@ -5,7 +5,7 @@ import {
   describeUpgradeStep,
   type Executable,
   executableProblem,
-  isInterrupted,
+  interruptedAt,
   isOlder,
   isVersion,
   type UpgradeRequest,
@@ -47,7 +47,7 @@ test('the installed file needs no step', () => {
 });
 
 test('an upgrade that was interrupted after the file was replaced starts the service with the file', () => {
-  const request = { ...usual, isReplaced: true };
+  const request = { ...usual, interrupted: 'before-start' } as const;
   assert.deepEqual(upgradePlan(up, request), [
     { kind: 'restart', timeoutMs: 60_000 },
     { kind: 'verify', expected: next },
@@ -55,12 +55,23 @@ test('an upgrade that was interrupted after the file was replaced starts the ser
   assert.deepEqual(kinds(afterFailure('restart', up, request)), ['put-back', 'restart', 'verify']);
 });
 
-test('an upgrade is interrupted if the service does not run the installed file', () => {
+test('a return keeps the former file under its name until the service runs it', () => {
+  const back = { ...usual, goesBack: true, allowsDowngrade: true, backsUp: false, current: next, next: old };
+  const last = ['restart', 'verify', 'rename-replaced'];
+  assert.deepEqual(kinds(upgradePlan(up, back)), ['keep-replaced', 'replace', ...last]);
+  assert.deepEqual(kinds(upgradePlan(up, { ...back, interrupted: 'before-start' })), last);
+  assert.deepEqual(kinds(upgradePlan(up, { ...back, interrupted: 'after-start' })), ['rename-replaced']);
+  assert.deepEqual(afterFailure('restart', up, back)[0], { kind: 'put-back', kept: 'replaced' });
+  assert.deepEqual(afterFailure('rename-replaced', up, back), []);
+});
+
+test('an upgrade is interrupted if the service does not run the installed file, or a file was not renamed', () => {
   const [a, b] = ['a'.repeat(64), 'b'.repeat(64)];
-  assert.ok(isInterrupted(a, a, b));
-  assert.ok(isInterrupted(a, a, undefined));
-  assert.ok(!isInterrupted(a, a, a));
-  assert.ok(!isInterrupted(a, b, a));
+  assert.equal(interruptedAt(a, a, b, false), 'before-start');
+  assert.equal(interruptedAt(a, a, undefined, true), 'before-start');
+  assert.equal(interruptedAt(a, a, a, true), 'after-start');
+  assert.equal(interruptedAt(a, a, a, false), undefined);
+  assert.equal(interruptedAt(a, b, a, true), undefined);
 });
 
 test('an older version is refused unless it is allowed', () => {
@@ -99,7 +110,7 @@ test('a failure after the stop starts the installed file again', () => {
 test('a version that does not start is replaced by the previous version, which is checked', () => {
   for (const failed of ['restart', 'verify'] as const)
     assert.deepEqual(afterFailure(failed, up, usual), [
-      { kind: 'put-back' },
+      { kind: 'put-back', kept: 'old' },
       { kind: 'restart', timeoutMs: 60_000 },
       { kind: 'verify', expected: old },
     ]);
@@ -110,7 +121,7 @@ test('the data that the new version may have changed are restored before its fil
   assert.deepEqual(afterFailure('restart', up, raised).slice(0, 3), [
     { kind: 'stop' },
     { kind: 'lower-data', format: 1 },
-    { kind: 'put-back' },
+    { kind: 'put-back', kept: 'old' },
   ]);
   assert.equal(afterFailure('restart', node, raised)[0]?.kind, 'put-back');
 });

@@ -86,6 +86,20 @@ test('blanks and line breaks around a token and a hash are ignored, and those in
     );
 });
 
+test('a container may have 16,384 processes unless the node has another limit, or none', () => {
+  const limitOf = (value?: string) =>
+    read({ environment: { ...(value !== undefined && { MINIK8S_POD_MAX_PIDS: value }) } }).settings[
+      'pod-max-pids'
+    ];
+  assert.deepEqual([undefined, '64', '0', '-1'].map(limitOf), [16_384, 64, 0, 0]);
+  for (const wrong of ['63', '4194305', '-2', '1e3', ''])
+    assert.throws(
+      () => limitOf(wrong),
+      /expected a whole number from 64 to 4194304, or 0 for no limit/,
+      wrong,
+    );
+});
+
 describe('the configuration of a node', () => {
   test('may contain every setting, with lists and maps', () => {
     const { settings, warnings } = read({

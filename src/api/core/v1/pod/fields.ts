@@ -149,8 +149,12 @@ export const podFields: Readonly<Record<string, Fields>> = {
   'core.v1.DownwardAPIVolumeSource': { honoured: 'defaultMode items', held: 'defaultUser' },
   'core.v1.ProjectedVolumeSource': { honoured: 'defaultMode sources', held: 'defaultUser' },
   'core.v1.VolumeProjection': {
-    honoured: 'configMap downwardAPI secret serviceAccountToken',
-    held: 'clusterTrustBundle podCertificate',
+    honoured: 'clusterTrustBundle configMap downwardAPI secret serviceAccountToken',
+    held: 'podCertificate',
+  },
+  'core.v1.ClusterTrustBundleProjection': {
+    honoured: 'labelSelector name optional path signerName',
+    held: 'user',
   },
   'core.v1.ConfigMapProjection': { honoured: 'items name optional' },
   'core.v1.SecretProjection': { honoured: 'items name optional' },

@@ -1,7 +1,7 @@
 /**
  * The external addresses of Services. If several Services request an address, the oldest one gets it
- * (creation time, then uid), so that no namespace can take an address from another by the name of its
- * Service. Pure.
+ * (creation time, then an address of a load balancer, then uid), so that no namespace can take an address
+ * from another by the name of its Service. Pure.
  */
 
 import { type ObjectKey, objectKey } from '../../../../apimachinery/meta.ts';
@@ -149,7 +149,17 @@ function holderAfter(
   return oldest;
 }
 
-function isOlder({ metadata: a }: Service, { metadata: b }: Service): boolean {
+/**
+ * Compares by creation time. If two Services were created in the same second, the one with an address of a
+ * load balancer counts as older, since it may have clients; otherwise the uids decide, which nobody chooses.
+ */
+function isOlder(one: Service, other: Service): boolean {
+  const { metadata: a } = one;
+  const { metadata: b } = other;
   if (a.creationTimestamp !== b.creationTimestamp) return a.creationTimestamp < b.creationTimestamp;
+  if (isBalanced(one) !== isBalanced(other)) return isBalanced(one);
   return a.uid < b.uid;
 }
+
+const isBalanced = ({ spec, status }: Service): boolean =>
+  spec.type === 'LoadBalancer' && (status?.loadBalancer.ingress?.length ?? 0) > 0;

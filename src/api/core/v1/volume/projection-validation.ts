@@ -4,8 +4,20 @@
  */
 import { forbiddenCause, invalidCause, requiredCause } from '../../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../../apimachinery/status-error.ts';
+import {
+  checkTrustBundleName,
+  signerOfBundleName,
+  validateSignerName,
+} from '../../../certificates/v1/signer-name.ts';
+import { validateLabelSelector } from '../../../meta/v1/label-selector.ts';
 import { validateResourceField } from '../container/env-validation.ts';
-import type { DownwardAPIVolumeFile, KeyToPath, Volume, VolumeProjection } from '../types.gen.ts';
+import type {
+  ClusterTrustBundleProjection,
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  Volume,
+  VolumeProjection,
+} from '../types.gen.ts';
 
 /** Returns the causes of a volume of one of these types. */
 export function validateProjections(volume: Volume, path: string): StatusCause[] {
@@ -61,8 +73,9 @@ function sourceCauses(sources: readonly VolumeProjection[], path: string): Statu
 
 /** Returns the paths of the files that a source names. */
 function pathsOf(source: VolumeProjection): string[] {
-  const { secret, configMap, downwardAPI, serviceAccountToken: token } = source;
-  const items = [secret?.items, configMap?.items, downwardAPI?.items, token ? [token] : []];
+  const { secret, configMap, downwardAPI, serviceAccountToken: token, clusterTrustBundle: bundle } = source;
+  const lists = [secret?.items, configMap?.items, downwardAPI?.items];
+  const items = [...lists, token ? [token] : [], bundle ? [bundle] : []];
   return items.flatMap((files = []) => files.map((file) => file.path));
 }
 
@@ -79,7 +92,34 @@ function contentCauses(source: VolumeProjection, at: string): StatusCause[] {
       ...pathCauses(token.path, `${tokenAt}.path`),
     );
   }
+  if (source.clusterTrustBundle)
+    causes.push(...trustCauses(source.clusterTrustBundle, `${at}.clusterTrustBundle`));
   return causes;
+}
+
+/** Validates a source that has either the name of a bundle, or a signer and labels. */
+function trustCauses(bundle: ClusterTrustBundleProjection, at: string): StatusCause[] {
+  return [...selectionCauses(bundle, at), ...pathCauses(bundle.path, `${at}.path`)];
+}
+
+function selectionCauses(bundle: ClusterTrustBundleProjection, at: string): StatusCause[] {
+  const { name, signerName, labelSelector } = bundle;
+  if (name !== undefined && signerName !== undefined)
+    return [invalidCause(at, bundle, 'only one of name and signerName may be used')];
+  if (name !== undefined) {
+    const faults = checkTrustBundleName(name, signerOfBundleName(name));
+    const fixed = 'labelSelector must be unset if name is specified';
+    return [
+      ...(name === '' ? [requiredCause(`${at}.name`, 'must be a valid object name')] : []),
+      ...faults.map((why) => invalidCause(`${at}.name`, name, `not a valid clustertrustbundlename: ${why}`)),
+      ...(labelSelector ? [invalidCause(`${at}.labelSelector`, labelSelector, fixed)] : []),
+    ];
+  }
+  if (signerName === undefined) return [requiredCause(at, 'either name or signerName must be specified')];
+  return [
+    ...validateSignerName(`${at}.signerName`, signerName),
+    ...(labelSelector ? validateLabelSelector(labelSelector, `${at}.labelSelector`) : []),
+  ];
 }
 
 const referenceCauses = ({ name, items }: FileReference, at: string): StatusCause[] => [

@@ -10,15 +10,32 @@ export interface DeleteEffects {
   readonly needsName: boolean;
 }
 
-const remarksByKey: Readonly<Record<string, string>> = {
-  nodes:
+/** Remarks on the deletion of one object of a kind, and of several. */
+const remarksByKey: Readonly<Record<string, readonly [one: string, several: string]>> = {
+  nodes: [
     'Pods on the node are deleted once it has been absent for a while; its agent registers the node again as long as it runs.',
-  persistentvolumeclaims:
+    'Pods on the nodes are deleted once these have been absent for a while; the agent of a node registers it again as long as it runs.',
+  ],
+  persistentvolumeclaims: [
     'The data of its volume is deleted too if the reclaim policy of the volume is Delete.',
-  persistentvolumes: 'The data on it stays where it is; the claim that uses it becomes Lost.',
-  secrets: 'Pods that mount it or read it keep what they have; new ones do not start.',
-  configmaps: 'Pods that mount it or read it keep what they have; new ones do not start.',
-  services: 'Its name and its address stop working at once.',
+    'The data of their volumes is deleted too if the reclaim policy of the volume is Delete.',
+  ],
+  persistentvolumes: [
+    'The data on it stays where it is; the claim that uses it becomes Lost.',
+    'The data on them stays where it is; the claims that use them become Lost.',
+  ],
+  secrets: [
+    'Pods that mount it or read it keep what they have; new ones do not start.',
+    'Pods that mount them or read them keep what they have; new ones do not start.',
+  ],
+  configmaps: [
+    'Pods that mount it or read it keep what they have; new ones do not start.',
+    'Pods that mount them or read them keep what they have; new ones do not start.',
+  ],
+  services: [
+    'Its name and its address stop working at once.',
+    'Their names and addresses stop working at once.',
+  ],
 };
 
 /** Kinds whose deletion also deletes data, or objects that others created. */
@@ -29,17 +46,25 @@ const grave = new Set([
   'persistentvolumeclaims',
 ]);
 
-/** Returns what is deleted with an object; `objects` are those of its namespace, or all if it has none. */
-export function deleteEffects(root: Owned, objects: readonly Owned[], definedKey?: string): DeleteEffects {
-  const gone = goneWith(root, objects, definedKey);
-  const remark = Object.hasOwn(remarksByKey, root.key) ? remarksByKey[root.key] : undefined;
+/**
+ * Returns what is deleted with objects of one kind; `objects` are those of their namespaces, or all if they
+ * have none. `definedKeys` are the keys of the kinds that deleted definitions define.
+ */
+export function deleteEffects(
+  roots: readonly Owned[],
+  objects: readonly Owned[],
+  definedKeys: readonly string[] = [],
+): DeleteEffects {
+  const key = roots[0]?.key ?? '';
+  const remarks = Object.hasOwn(remarksByKey, key) ? remarksByKey[key] : undefined;
+  const replaced = roots.filter(isReplaced).length;
   return {
-    gone,
+    gone: goneWith(roots, objects, definedKeys),
     remarks: [
-      ...(remark === undefined ? [] : [remark]),
-      ...(isReplaced(root) ? ['Its controller creates a new one in its place.'] : []),
+      ...(remarks === undefined ? [] : [remarks[roots.length === 1 ? 0 : 1]]),
+      ...(replaced === 0 ? [] : [replacedText(replaced, roots.length)]),
     ],
-    needsName: grave.has(root.key),
+    needsName: grave.has(key),
   };
 }
 
@@ -47,11 +72,22 @@ export function deleteEffects(root: Owned, objects: readonly Owned[], definedKey
 const isReplaced = ({ metadata }: Owned) =>
   (metadata.ownerReferences ?? []).some(({ controller }) => controller === true);
 
-function goneWith(root: Owned, objects: readonly Owned[], definedKey: string | undefined): readonly Owned[] {
-  if (root.key === 'namespaces')
-    return objects.filter(({ metadata }) => metadata.namespace === root.metadata.name);
-  if (definedKey !== undefined) return objects.filter(({ key }) => key === definedKey);
-  return deletedWith(root, objects);
+function replacedText(replaced: number, all: number): string {
+  if (all === 1) return 'Its controller creates a new one in its place.';
+  return `Controllers create new ones in the place of ${replaced === all ? 'all of them' : `${replaced} of them`}.`;
+}
+
+function goneWith(
+  roots: readonly Owned[],
+  objects: readonly Owned[],
+  definedKeys: readonly string[],
+): readonly Owned[] {
+  if (roots[0]?.key === 'namespaces') {
+    const names = new Set(roots.map(({ metadata }) => metadata.name));
+    return objects.filter(({ metadata: { namespace } }) => namespace !== undefined && names.has(namespace));
+  }
+  if (definedKeys.length > 0) return objects.filter(({ key }) => definedKeys.includes(key));
+  return deletedWith(roots, objects);
 }
 
 /** Returns `3 Pods, 1 ReplicaSet`. */

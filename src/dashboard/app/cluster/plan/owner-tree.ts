@@ -38,16 +38,16 @@ export const ownersOf = (object: Owned, objects: readonly Owned[]): readonly Own
   ownersAbove(object, objects, metadataOf);
 
 /**
- * Returns the objects that the garbage collector deletes after an object: those whose owners are all deleted.
- * An object with another owner stays.
+ * Returns the objects that the garbage collector deletes after some objects: those whose owners are all
+ * deleted. An object with another owner stays.
  */
-export function deletedWith(root: Owned, objects: readonly Owned[]): Owned[] {
+export function deletedWith(roots: readonly Owned[], objects: readonly Owned[]): Owned[] {
   const owned = byOwner(objects, metadataOf);
-  const gone = new Set([root.metadata.uid]);
+  const gone = new Set(roots.map(({ metadata }) => metadata.uid));
   const found: Owned[] = [];
   const loses = ({ metadata }: Owned) =>
     !gone.has(metadata.uid) && (metadata.ownerReferences ?? []).every(({ uid }) => gone.has(uid));
-  const queue = [root];
+  const queue = [...roots];
   for (let at = queue.shift(); at; at = queue.shift())
     for (const object of (owned.get(at.metadata.uid) ?? []).filter(loses)) {
       gone.add(object.metadata.uid);

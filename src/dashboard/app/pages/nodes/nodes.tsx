@@ -1,8 +1,8 @@
 /** The map of the nodes: how much of each is in use, and by which pods. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { bytesText, percentText, processorsText } from '../../charts/plan/amount-text.ts';
-import { nodeMetrics, podMetrics } from '../../charts/sampler.ts';
-import { seen } from '../../cluster/seen.ts';
+import { nodeMetrics, podMetrics, type Sampled } from '../../charts/sampler.ts';
+import { type Seen, seen } from '../../cluster/seen.ts';
 import { usePrepared, useSeen } from '../../shell/in-turns.ts';
 import { objectHref } from '../../shell/plan/addresses.ts';
 import { place, replaceQuery } from '../../shell/router.ts';
@@ -31,9 +31,8 @@ function Nodes() {
     document.title = 'Nodes · minik8s';
   }, []);
   const measure: Measure = place.value.query.get('by') === 'memory' ? 'memory' : 'cpu';
-  const [nodes, pods] = [seen('nodes'), seen('pods')];
+  const { nodes, pods, nodeUse, podUse } = readInSteps();
   const prepared = usePrepared(pods.items, podFacts);
-  const [nodeUse, podUse] = [nodeMetrics.value, podMetrics.value];
   const map = useMemo(
     () =>
       nodeMap(
@@ -78,6 +77,22 @@ function Nodes() {
       </div>
     </div>
   );
+}
+
+const noPods: Seen = { items: [], synced: false, refused: false };
+const noUse: Sampled = { atMs: 0, items: [], refused: false };
+
+/**
+ * Reads the nodes first, which are the first view, then the pods, and the usage of pods last: the server
+ * answers nothing else while it collects the usage of thousands of pods.
+ */
+function readInSteps() {
+  const nodes = seen('nodes');
+  const hasNodes = nodes.synced && !nodes.refused;
+  const pods = hasNodes ? seen('pods') : noPods;
+  const nodeUse = hasNodes ? nodeMetrics.value : noUse;
+  const podUse = pods.synced ? podMetrics.value : noUse;
+  return { nodes, pods, nodeUse, podUse };
 }
 
 function NodeBox({ node, measure }: { readonly node: MappedNode; readonly measure: Measure }) {

@@ -13,7 +13,7 @@ import { scrollable } from '../../shell/scrollable.ts';
 import type { Page } from '../page.ts';
 import type { TopologyNode } from './plan/graph-parts.ts';
 import { related } from './plan/related.ts';
-import { gatewaysKey, httpRoutesKey, ingressesKey } from './plan/routes.ts';
+import { gatewaysKey, grpcRoutesKey, httpRoutesKey, ingressesKey } from './plan/routes.ts';
 import { type Topology, topologyOf } from './plan/topology.ts';
 
 /** Sizes of boxes and gaps in pixels, on a wide screen and on a narrow one. */
@@ -30,9 +30,10 @@ function TopologyPage() {
     document.title = 'Topology · minik8s';
   }, []);
   const scope = { namespace: namespace.value };
-  const [ingresses, httpRoutes, gateways, services, pods, nodes] = [
+  const [ingresses, httpRoutes, grpcRoutes, gateways, services, pods, nodes] = [
     seen(ingressesKey, scope),
     seen(httpRoutesKey, scope),
+    seen(grpcRoutesKey, scope),
     // Routes of one namespace may belong to a Gateway of another.
     seen(gatewaysKey),
     seen('services', scope),
@@ -43,11 +44,12 @@ function TopologyPage() {
   const graph = useMemo(() => {
     const shown = (one: (typeof services.items)[number]) => hasSystem.value || !isOwn(one);
     return topologyOf({
-      ...{ ingresses: ingresses.items, httpRoutes: httpRoutes.items, gateways: gateways.items },
+      ...{ ingresses: ingresses.items, httpRoutes: httpRoutes.items, grpcRoutes: grpcRoutes.items },
+      ...{ gateways: gateways.items },
       ...{ services: services.items.filter(shown), pods: pods.items, nodes: nodes.items },
     });
   }, [
-    ...[ingresses.items, httpRoutes.items, gateways.items],
+    ...[ingresses.items, httpRoutes.items, grpcRoutes.items, gateways.items],
     ...[services.items, pods.items, nodes.items, hasSystem.value],
   ]);
   const isSynced = services.synced && pods.synced;

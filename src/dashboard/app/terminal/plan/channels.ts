@@ -15,6 +15,10 @@ export function message(channel: number, data: string | Uint8Array): Uint8Array<
   return whole;
 }
 
+/** Ends the input of the program. */
+export const endOfInput = (): Uint8Array<ArrayBuffer> =>
+  message(channels.close, Uint8Array.of(channels.stdin));
+
 export const resizeMessage = (columns: number, rows: number): Uint8Array<ArrayBuffer> =>
   message(channels.resize, JSON.stringify({ Width: columns, Height: rows }));
 
@@ -49,16 +53,26 @@ function parse(text: string): unknown {
 /** Runs bash where the container has it, else sh. */
 const shell = ['/bin/sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash || exec sh'];
 
+export interface ContainerPlace {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+}
+
 /** Returns the path that runs a command in a container with a terminal; a shell if no command is given. */
-export function execPath(
-  {
-    namespace,
-    pod,
-    container,
-  }: { readonly namespace: string; readonly pod: string; readonly container: string },
-  command: readonly string[] = shell,
+export const execPath = (place: ContainerPlace, command: readonly string[] = shell): string =>
+  commandPath(place, command, { stdin: 'true', stdout: 'true', tty: 'true' });
+
+/** Returns the path that runs a program whose output is bytes; its input too if `stdin` is true. */
+export const programPath = (place: ContainerPlace, command: readonly string[], stdin: boolean): string =>
+  commandPath(place, command, { stdout: 'true', stderr: 'true', ...(stdin && { stdin: 'true' }) });
+
+function commandPath(
+  { namespace, pod, container }: ContainerPlace,
+  command: readonly string[],
+  streams: Readonly<Record<string, string>>,
 ): string {
-  const query = new URLSearchParams({ container, stdin: 'true', stdout: 'true', tty: 'true' });
+  const query = new URLSearchParams({ container, ...streams });
   for (const word of command) query.append('command', word);
   return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/exec?${query}`;
 }

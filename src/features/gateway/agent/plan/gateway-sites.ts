@@ -1,27 +1,31 @@
 /** Gateways and their routes as sites of the node's web server. Pure. */
 import type { Service } from '../../../../api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../../../api/discovery/v1/endpoint-slice.ts';
+import type { BackendTls } from '../../../../web-server/rule.ts';
 import type { Listen, Site } from '../../../../web-server/site.ts';
 import { usableEndpoints, withPort } from '../../../ingress/api/endpoints.ts';
 import type { Attachment } from '../../api/attachments.ts';
 import { hostsOf } from '../../api/attachments.ts';
-import { backendOf } from '../../api/backends.ts';
+import { type BackendFacts, backendOf, serviceOfRef } from '../../api/backends.ts';
 import { bySpecificity, coveringNames } from '../../api/hostnames.ts';
-import { type Gateway, isGrpcRoute, type ReferenceGrant, type Route } from '../../api/kinds.ts';
+import { type Gateway, isGrpcRoute, type Route } from '../../api/kinds.ts';
 import { isServed, type ListenerState } from '../../api/listeners.ts';
 import type { BackendObjectReference } from '../../api/route-types.ts';
 import type { Backends } from './route-answers.ts';
 import { type HostedRoute, rulesOf } from './route-rules.ts';
 
-export interface SiteFacts {
+export interface SiteFacts extends BackendFacts {
   /** Listeners of all Gateways, the oldest Gateway first. */
   readonly listeners: readonly ListenerState[];
   /** Attachments of the accepted routes. */
   readonly attachments: readonly Attachment[];
-  readonly grants: readonly ReferenceGrant[];
   /** Name of the certificate's file of a Secret, as NAMESPACE/NAME. */
   readonly certificateOf: (secret: string) => string | undefined;
-  readonly serviceOf: (namespace: string, name: string) => Service | undefined;
+  /** Returns how to connect to a port that a BackendTLSPolicy names, or why that is impossible. */
+  readonly tlsOf: (
+    service: Service,
+    port: number | undefined,
+  ) => BackendTls | { readonly message: string } | undefined;
   /** Returns the slices of a Service, by NAMESPACE/NAME. */
   readonly slicesOf: (service: string) => readonly EndpointSlice[];
 }
@@ -121,8 +125,12 @@ function onceEach(routes: readonly HostedRoute[]): readonly HostedRoute[] {
 function backends(route: Route, ref: BackendObjectReference, facts: SiteFacts): Backends {
   const target = backendOf(route, ref, facts);
   if (!('type' in target)) return target;
-  if (target.type === 'address') return [withPort(target.address, target.port)];
+  const service = serviceOfRef(route, ref, facts);
+  const tls = service && facts.tlsOf(service, ref.port);
+  if (tls && 'message' in tls) return tls;
+  const reached = (addresses: readonly string[]) => ({ addresses, ...(tls && { tls }) });
+  if (target.type === 'address') return reached([withPort(target.address, target.port)]);
   return target.type === 'endpoints'
-    ? usableEndpoints(facts.slicesOf(target.service), target.portName)
+    ? reached(usableEndpoints(facts.slicesOf(target.service), target.portName))
     : { message: 'names of other hosts are not served' };
 }

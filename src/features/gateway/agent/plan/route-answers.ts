@@ -2,6 +2,8 @@
 import { parseDuration } from '../../../../base/time.ts';
 import type {
   Answer,
+  BackendTls,
+  CrossOrigin,
   ForwardAnswer,
   HeaderChanges,
   Mirror,
@@ -13,6 +15,7 @@ import type { Listen } from '../../../../web-server/site.ts';
 import { withoutSlash } from '../../../ingress/api/plain-path.ts';
 import type {
   BackendObjectReference,
+  CorsFilter,
   GrpcRouteRule,
   HttpRouteFilter,
   HttpRouteRule,
@@ -20,7 +23,9 @@ import type {
 } from '../../api/route-types.ts';
 
 /** Addresses of a backend, or the problem with its reference. */
-export type Backends = readonly string[] | { readonly message: string };
+export type Backends =
+  | { readonly addresses: readonly string[]; readonly tls?: BackendTls }
+  | { readonly message: string };
 
 export interface AnswerFacts {
   readonly backendsOf: (ref: BackendObjectReference) => Backends;
@@ -51,13 +56,27 @@ export function answerOf(rule: HttpRouteRule, prefix: string, facts: AnswerFacts
   const rewrite = filters.find(({ urlRewrite }) => urlRewrite)?.urlRewrite;
   const path = pathChange(rewrite?.path, prefix);
   const timeoutMs = timeoutOf(rule);
+  const cors = filters.find((filter) => filter.cors)?.cors;
   return {
     ...{ type: 'forward', shares, mirrors: mirrorsOf(filters, facts) },
     ...(rewrite?.hostname && { host: rewrite.hostname.toLowerCase() }),
     ...(path && { path }),
     ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(cors && { crossOrigin: crossOriginOf(cors) }),
   } satisfies ForwardAnswer;
 }
+
+/** Scripts may ask again after five seconds unless the filter has another time. */
+const defaultMaxAgeSeconds = 5;
+
+const crossOriginOf = (cors: CorsFilter): CrossOrigin => ({
+  origins: cors.allowOrigins ?? [],
+  methods: cors.allowMethods ?? [],
+  headers: cors.allowHeaders ?? [],
+  exposed: cors.exposeHeaders ?? [],
+  allowsCredentials: cors.allowCredentials ?? false,
+  maxAgeSeconds: cors.maxAge ?? defaultMaxAgeSeconds,
+});
 
 const wellKnown = { http: 80, https: 443 } as const;
 
@@ -108,7 +127,7 @@ function sharesOf(
     return [
       {
         weight,
-        backends: isProblem(found) ? [] : found,
+        ...(isProblem(found) ? { backends: [] } : reachedBy(found)),
         status: isProblem(found) ? 500 : 503,
         requestHeaders: headersOf(all, 'requestHeaderModifier'),
         responseHeaders: headersOf(all, 'responseHeaderModifier'),
@@ -116,6 +135,11 @@ function sharesOf(
     ];
   });
 }
+
+const reachedBy = ({ addresses, tls }: Exclude<Backends, { readonly message: string }>) => ({
+  backends: addresses,
+  ...(tls && { tls }),
+});
 
 /** Returns the changes of all filters of a kind, in their order. */
 function headersOf(
@@ -134,8 +158,8 @@ function mirrorsOf(filters: readonly HttpRouteFilter[], { backendsOf }: AnswerFa
   return filters.flatMap(({ requestMirror }): Mirror[] => {
     if (!requestMirror) return [];
     const found = backendsOf(requestMirror.backendRef);
-    if (isProblem(found) || found.length === 0) return [];
-    return [{ backends: found, fraction: fractionOf(requestMirror) }];
+    if (isProblem(found) || found.addresses.length === 0) return [];
+    return [{ ...reachedBy(found), fraction: fractionOf(requestMirror) }];
   });
 }
 

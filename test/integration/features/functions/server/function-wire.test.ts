@@ -4,129 +4,26 @@
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { connect, type TLSSocket } from 'node:tls';
-import { type Clock, systemClock } from '../../../../../src/base/clock.ts';
+import { systemClock } from '../../../../../src/base/clock.ts';
 import type { Fn } from '../../../../../src/features/functions/api/function.ts';
-import {
-  functionLabel,
-  functionVersionLabel,
-  instancePort,
-} from '../../../../../src/features/functions/api/function-instance.ts';
 import { maxKept } from '../../../../../src/features/functions/server/call-body.ts';
-import type { KeyAndCertificate } from '../../../../../src/pki/x509.ts';
 import { eventually } from '../../../../fixtures/eventually.ts';
-import { listenAsGateway } from '../../../../fixtures/gateway-port.ts';
-import { type HttpsTestServer, startHttpsTestServer } from '../../../../fixtures/https-api-server.ts';
-import { functions, merge, pods } from '../../../apiserver/gateway-world.ts';
+import { echo, program, startWireServer, type WireServer } from './wire-server.ts';
 
-const address = '127.0.0.140';
-
-/** Pending timers of one minute; they fire only when the test calls them. */
-const minutes = new Set<() => void>();
-const clock: Clock = {
-  now: () => systemClock.now(),
-  monotonic: () => systemClock.monotonic(),
-  soon: (fn) => systemClock.soon(fn),
-  after(ms, fn) {
-    if (ms !== 60_000) return systemClock.after(ms, fn);
-    minutes.add(fn);
-    return { cancel: () => void minutes.delete(fn) };
-  },
-};
-
-let server: HttpsTestServer;
-let admin: KeyAndCertificate;
-const ports = { directly: 0, 'by the app': 0 };
-const stopping = new AbortController();
-const closed: Promise<void>[] = [];
-/** Handler of the function's program. */
-let answer: RequestListener = (_, outgoing) => outgoing.end();
-let calls = 0;
-const program = createServer((incoming, outgoing) => {
-  calls += 1;
-  answer(incoming, outgoing);
-});
-
+let wire: WireServer;
 before(async () => {
-  server = await startHttpsTestServer({
-    clock,
-    functionCalls: { master: 'here', reachesPod: () => true, writeDemand: async () => undefined },
-  });
-  const listen = async (direct: typeof server.directCalls) => {
-    const listener = await listenAsGateway(server, { direct, signal: stopping.signal, patienceMs: 1500 });
-    closed.push(listener.closed);
-    return listener.port;
-  };
-  assert.ok(server.directCalls);
-  ports.directly = await listen(server.directCalls);
-  ports['by the app'] = await listen(undefined);
-  admin = await server.clientCertificate('admin', ['system:masters']);
-  await new Promise<void>((resolve) => program.listen(instancePort, address, resolve));
-  const made = await server.call('POST', functions, {
-    metadata: { name: 'wire' },
-    spec: { image: 'app:1', public: true },
-  });
-  const { metadata } = made.json<Fn>();
-  await server.call('PATCH', `${functions}/wire/status`, { status: { activeVersion: 'v1' } }, merge);
-  await server.call('POST', pods, {
-    metadata: {
-      name: 'wire',
-      labels: { [functionLabel]: 'wire', [functionVersionLabel]: 'v1' },
-      ownerReferences: [
-        {
-          apiVersion: 'minik8s.io/v1',
-          kind: 'Function',
-          name: 'wire',
-          uid: metadata.uid,
-          controller: true,
-        },
-      ],
-    },
-    spec: { nodeName: 'n1', containers: [{ name: 'function', image: 'app:1' }] },
-  });
-  const state = { name: 'function', ready: true, restartCount: 0, image: 'app:1', imageID: '' };
-  const written = await server.call(
-    'PATCH',
-    `${pods}/wire/status`,
-    {
-      status: {
-        phase: 'Running',
-        podIP: address,
-        podIPs: [{ ip: address }],
-        containerStatuses: [{ ...state, state: { running: {} } }],
-      },
-    },
-    merge,
-  );
-  assert.equal(written.status, 200, written.text);
+  wire = await startWireServer();
 });
-after(async () => {
-  stopping.abort();
-  program.closeAllConnections();
-  program.close();
-  await Promise.all(closed);
-  await server.stop();
-});
-
-const echo: RequestListener = (incoming, outgoing) => {
-  let body = '';
-  incoming.on('data', (chunk) => {
-    body += chunk;
-  });
-  incoming.on('end', () => {
-    const { method, url, rawHeaders, httpVersion } = incoming;
-    outgoing.end(JSON.stringify({ method, url, rawHeaders, httpVersion, body }));
-  });
-};
+after(() => wire.stop());
 
 for (const way of ['directly', 'by the app'] as const) {
   describe(`a call that is served ${way}`, () => {
     const dial = async (isKnown = true): Promise<TLSSocket> => {
-      const identity = isKnown ? { key: admin.key, cert: admin.certificate } : {};
-      const ca = server.authority.certificate;
-      const socket = connect({ host: '127.0.0.1', port: ports[way], ca, ...identity });
+      const identity = isKnown ? { key: wire.admin.key, cert: wire.admin.certificate } : {};
+      const ca = wire.server.authority.certificate;
+      const socket = connect({ host: '127.0.0.1', port: wire.ports[way], ca, ...identity });
       socket.on('error', () => undefined);
       await once(socket, 'secureConnect');
       return socket;
@@ -152,7 +49,7 @@ for (const way of ['directly', 'by the app'] as const) {
     const close = 'Connection: close\r\n';
 
     it('with the method HEAD gets the head of the answer and no body, and the connection stays open', async () => {
-      answer = (_, outgoing) => outgoing.setHeader('content-length', '5').end('hello');
+      program.answer = (_, outgoing) => outgoing.setHeader('content-length', '5').end('hello');
       const said = await talk(request('HEAD') + request('GET', close));
       const [head = '', second = ''] = said.split(/(?=HTTP\/1\.1 )/);
       assert.match(head, /^HTTP\/1\.1 200 OK\r\n[\s\S]*content-length: 5\r\n[\s\S]*\r\n\r\n$/i);
@@ -160,12 +57,12 @@ for (const way of ['directly', 'by the app'] as const) {
     });
     for (const status of [204, 304])
       it(`is answered with ${status} and no more bytes, and the connection stays usable`, async () => {
-        answer = (_, outgoing) => outgoing.writeHead(status).end();
+        program.answer = (_, outgoing) => outgoing.writeHead(status).end();
         const said = await talk(request('GET') + request('GET', close));
         assert.match(said, new RegExp(`^(HTTP/1\\.1 ${status} [\\s\\S]*?\\r\\n\\r\\n){2}$`));
       });
     it("returns no headers of the instance's connection, and the function's own headers unchanged", async () => {
-      answer = (_, outgoing) => {
+      program.answer = (_, outgoing) => {
         outgoing.setHeader('connection', 'x-secret, keep-alive');
         outgoing.setHeader('x-secret', 'hop');
         outgoing.setHeader('trailer', 'x-late');
@@ -181,7 +78,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.equal(said.slice(said.indexOf('\r\n\r\n')).replaceAll(/\r\n[0-9a-f]*/g, ''), 'onetwo');
     });
     it('passes on neither hop-by-hop headers nor headers that claim an identity', async () => {
-      answer = echo;
+      program.answer = echo;
       const more = [
         'Connection: close, x-hop',
         'X-Hop: 1',
@@ -208,8 +105,8 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.equal(seen.body, '{}');
     });
     it('is rejected if servers could parse it differently', async () => {
-      answer = echo;
-      const before = calls;
+      program.answer = echo;
+      const before = program.calls;
       for (const [more, body] of [
         ['Content-Length: 4\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\nGET / HTTP/1.1\r\n\r\n'],
         ['Content-Length: 4\r\nContent-Length: 5\r\n', 'abcde'],
@@ -219,13 +116,13 @@ for (const way of ['directly', 'by the app'] as const) {
         ['Host: other\r\n', ''],
       ] as const)
         assert.match(await talk(request('POST', more, body)), /^(HTTP\/1\.1 400 [\s\S]*)?$/, more);
-      assert.equal(calls, before);
+      assert.equal(program.calls, before);
     });
     it('with two Authorization headers is rejected with 401', async () => {
-      answer = echo;
+      program.answer = echo;
       const account = '/api/v1/namespaces/default/serviceaccounts';
-      await server.call('POST', account, { metadata: { name: 'default' } });
-      const made = await server.call('POST', `${account}/default/token`, { spec: {} });
+      await wire.server.call('POST', account, { metadata: { name: 'default' } });
+      const made = await wire.server.call('POST', `${account}/default/token`, { spec: {} });
       const { token } = made.json<{ status: { token: string } }>().status;
       const asked = (...tokens: string[]) =>
         talk(
@@ -234,13 +131,13 @@ for (const way of ['directly', 'by the app'] as const) {
           false,
         );
       assert.match(await asked(token), /^HTTP\/1\.1 200 /);
-      const before = calls;
+      const before = program.calls;
       assert.match(await asked(token, 'b'), /^HTTP\/1\.1 401 /);
       assert.match(await asked('a', token), /^HTTP\/1\.1 401 /);
-      assert.equal(calls, before);
+      assert.equal(program.calls, before);
     });
     it('with Expect: 100-continue gets the interim answer', async () => {
-      answer = echo;
+      program.answer = echo;
       const socket = await dial();
       let said = '';
       socket.on('data', (chunk) => {
@@ -254,7 +151,7 @@ for (const way of ['directly', 'by the app'] as const) {
       socket.destroy();
     });
     it('over HTTP/1.0 is answered without chunked encoding, and the connection closes', async () => {
-      answer = (_, outgoing) => {
+      program.answer = (_, outgoing) => {
         outgoing.write('in ');
         setImmediate(() => outgoing.end('parts'));
       };
@@ -263,7 +160,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.match(said, /\r\n\r\nin parts$/);
     });
     it('has the id that the caller sent, cut at 128 characters, or else a generated UUID', async () => {
-      answer = echo;
+      program.answer = echo;
       const idOf = async (more: string) => {
         const said = await talk(request('GET', more + close));
         return /"function-call-id","([^"]*)"/.exec(said)?.[1];
@@ -273,18 +170,18 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.match((await idOf('')) ?? '', /^[0-9a-f-]{36}$/);
     });
     it('that an instance refuses is sent again if its body was kept, otherwise it is rejected', async () => {
-      answer = (incoming, outgoing) => {
+      program.answer = (incoming, outgoing) => {
         incoming.resume();
         outgoing.writeHead(503, { 'function-not-called': 'busy' }).end('refused');
-        answer = echo;
+        program.answer = echo;
       };
       assert.match(await talk(request('POST', `${close}Content-Length: 2\r\n`, '{}')), /"body":"{}"/);
       const size = maxKept + 1;
-      answer = (incoming, outgoing) => {
+      program.answer = (incoming, outgoing) => {
         incoming.resume();
         incoming.on('end', () => outgoing.writeHead(503, { 'function-not-called': 'busy' }).end('refused'));
       };
-      const before = calls;
+      const before = program.calls;
       const said = await talk(
         request(
           'POST',
@@ -293,25 +190,29 @@ for (const way of ['directly', 'by the app'] as const) {
         ),
       );
       assert.match(said, /^HTTP\/1\.1 503 [\s\S]*refused/);
-      assert.equal(calls, before + 1);
+      assert.equal(program.calls, before + 1);
     });
     it('creates a TriggerEvent for a trigger on the results of its function', async () => {
-      answer = (_, outgoing) => outgoing.end('hello');
+      program.answer = (_, outgoing) => outgoing.end('hello');
       const path = '/apis/minik8s.io/v1/namespaces/default';
       const spec = { target: { name: 'other' }, result: { function: 'wire' } };
-      const made = await server.call('POST', `${path}/triggers`, { metadata: { name: 'results' }, spec });
+      const made = await wire.server.call('POST', `${path}/triggers`, {
+        metadata: { name: 'results' },
+        spec,
+      });
       assert.equal(made.status, 201, made.text);
       assert.match(await talk(request('GET', close)), /hello/);
       // The path is percent-encoded.
       const spelled = `GET /function/d%65fault/w%69re HTTP/1.1\r\nHost: gateway\r\n${close}\r\n`;
       assert.match(await talk(spelled), /hello/);
-      const { items } = (await server.call('GET', `${path}/triggerevents`)).json<{ items: Fn[] }>();
+      const { items } = (await wire.server.call('GET', `${path}/triggerevents`)).json<{ items: Fn[] }>();
       assert.equal(items.length, 2);
-      await server.call('DELETE', `${path}/triggers/results`);
-      for (const { metadata } of items) await server.call('DELETE', `${path}/triggerevents/${metadata.name}`);
+      await wire.server.call('DELETE', `${path}/triggers/results`);
+      for (const { metadata } of items)
+        await wire.server.call('DELETE', `${path}/triggerevents/${metadata.name}`);
     });
     it('that is pipelined is answered after the previous call', async () => {
-      answer = echo;
+      program.answer = echo;
       // All three requests are sent before the first one is authenticated.
       const said = await talk(
         [1, 2, 3]
@@ -321,7 +222,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.deepEqual(said.match(/"body":"\d"/g), ['"body":"1"', '"body":"2"', '"body":"3"']);
     });
     it('reaches the program with exactly the path that the caller wrote', async () => {
-      answer = echo;
+      program.answer = echo;
       const urlOf = async (path: string) =>
         /"url":"([^"]*)"/.exec(await talk(`GET ${path} HTTP/1.1\r\nHost: gateway\r\n${close}\r\n`))?.[1];
       assert.equal(await urlOf('/function/default/wire/a%2Fb//c?x=%20&y=?'), '/a%2Fb//c?x=%20&y=?');
@@ -335,7 +236,7 @@ for (const way of ['directly', 'by the app'] as const) {
         assert.equal(await urlOf(path), undefined, path);
     });
     it('cannot upgrade its connection to another protocol', async () => {
-      answer = echo;
+      program.answer = echo;
       const more = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n';
       const said = await talk(
         request('GET', `${more}Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n`),
@@ -344,7 +245,7 @@ for (const way of ['directly', 'by the app'] as const) {
       assert.doesNotMatch(said, /^HTTP\/1\.1 101/);
     });
     it('with a body of unknown length above the limit is rejected', async () => {
-      answer = (incoming, outgoing) => {
+      program.answer = (incoming, outgoing) => {
         incoming.resume();
         incoming.on('end', () => outgoing.end('all'));
       };
@@ -370,39 +271,39 @@ for (const way of ['directly', 'by the app'] as const) {
       await isOver;
     });
     it('does not reach the program if its caller disconnects during the body', async () => {
-      answer = echo;
-      const before = calls;
+      program.answer = echo;
+      const before = program.calls;
       const socket = await dial();
       socket.write(request('POST', 'Content-Length: 10\r\n', 'abc'));
       socket.destroy();
-      answer = echo;
+      program.answer = echo;
       await talk(request('GET', close));
-      assert.equal(calls, before + 1);
+      assert.equal(program.calls, before + 1);
     });
     if (way === 'directly')
       it('with a body that is not complete within a minute is rejected, and does not reach the program', async () => {
-        answer = echo;
-        const before = calls;
+        program.answer = echo;
+        const before = program.calls;
         const socket = await dial();
         let said = '';
         socket.on('data', (chunk) => {
           said += chunk;
         });
         socket.write(request('POST', 'Content-Length: 10\r\n', 'abc'));
-        await eventually(systemClock, 'it is waited for', () => minutes.size === 1);
-        for (const isOver of minutes) isOver();
+        await eventually(systemClock, 'it is waited for', () => wire.minutes.size === 1);
+        for (const isOver of wire.minutes) isOver();
         await eventually(systemClock, 'the refusal', () => said.includes('did not arrive within 60 s'));
         assert.match(said, /^HTTP\/1\.1 504 /);
         // The rest of the body still belongs to the rejected request; the next request follows it.
         socket.write(`defghij${request('POST', 'Content-Length: 1\r\n', 'x')}`);
         await eventually(systemClock, 'the next answer', () => said.includes('"body":"x"'));
-        assert.equal(calls, before + 1);
-        assert.equal(minutes.size, 0, 'nothing is waited for any more');
+        assert.equal(program.calls, before + 1);
+        assert.equal(wire.minutes.size, 0, 'nothing is waited for any more');
         socket.destroy();
       });
     it('gets an answer in pieces if the program answers in pieces', async () => {
       let more: (() => void) | undefined;
-      answer = (_, outgoing) => {
+      program.answer = (_, outgoing) => {
         outgoing.flushHeaders();
         more = () => {
           outgoing.write('first');

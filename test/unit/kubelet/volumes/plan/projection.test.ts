@@ -9,6 +9,7 @@ import {
   projectionOf,
   shownOfPod,
   tokensOf,
+  trustBundlesOf,
 } from '../../../../../src/kubelet/volumes/plan/projection.ts';
 import { renewalOf } from '../../../../../src/kubelet/volumes/plan/token-life.ts';
 import { makePod } from '../../builders.ts';
@@ -30,6 +31,9 @@ function filesOf(volume: object, spec: object = {}, metadata: object = {}) {
     secrets: new Map([['s', secret as unknown as Secret]]),
     tokens: new Map(tokensOf(source).map((token) => [token, `token for ${token.audience ?? 'the API'}`])),
     allocatable: { memory: '8Gi' },
+    trustAnchors: new Map(
+      trustBundlesOf(source).flatMap((one) => (one.name === 'known' ? [[one, 'anchors'] as const] : [])),
+    ),
   };
   return Object.fromEntries(
     projectedFiles(pod, source, given).map(({ path, content, mode, owner }) => [
@@ -54,6 +58,22 @@ test('a volume has all keys of a ConfigMap or Secret, or the selected ones', () 
   });
   assert.deepEqual(filesOf({ projected: {} }), {});
   assert.deepEqual(filesOf({ secret: { secretName: 's', defaultMode: 0o440 } }), { key: ['hidden', '440'] });
+});
+
+test('a file of trust bundles has their certificates, and is empty if an optional source selects none', () => {
+  const bundle = (source: object) => projected({ clusterTrustBundle: { path: 'ca', ...source } });
+  assert.deepEqual(filesOf(bundle({ name: 'known' })), { ca: ['anchors', '644'] });
+  assert.deepEqual(filesOf(bundle({ name: 'other', optional: true })), { ca: ['', '644'] });
+  assert.throws(
+    () => filesOf(bundle({ name: 'other' })),
+    /while getting ClusterTrustBundle: clustertrustbundle\.certificates\.k8s\.io "other" not found$/,
+  );
+  assert.throws(
+    () => filesOf(bundle({ signerName: 'a.b/c', optional: false })),
+    /matched zero ClusterTrustBundles/,
+  );
+  const user = { securityContext: { runAsUser: 7 } };
+  assert.deepEqual(filesOf(bundle({ name: 'known' }), user), { ca: ['anchors', '600', 7] });
 });
 
 test('a missing object or key is an error unless it is optional', () => {
@@ -191,6 +211,7 @@ test('a value that many files share is stored in memory once', () => {
     secrets: new Map([['s', { data: { k: base64('x'.repeat(large)) } } as unknown as Secret]]),
     tokens: new Map(),
     allocatable: {},
+    trustAnchors: new Map(),
   };
   const files = projectedFiles(pod, { sources }, given);
   assert.equal(files.length, 60_000);

@@ -1,4 +1,7 @@
-/** Routes as they lead to Services: Ingresses, and HTTPRoutes with the Gateways that take them. Pure. */
+/**
+ * Routes as they lead to Services: Ingresses, and HTTPRoutes and GRPCRoutes with the Gateways that take them.
+ * Pure.
+ */
 import type { JsonObject } from '../../../../../apimachinery/equality.ts';
 import { metadataOf, recordsAt, textAt, valueAt } from '../../../../../apimachinery/fields.ts';
 import { backendsOf } from '../../../../../why/ingress-facts.ts';
@@ -7,6 +10,7 @@ import type { Health, TopologyEdge, TopologyNode } from './graph-parts.ts';
 
 export const gatewaysKey = 'gateways.gateway.networking.k8s.io';
 export const httpRoutesKey = 'httproutes.gateway.networking.k8s.io';
+export const grpcRoutesKey = 'grpcroutes.gateway.networking.k8s.io';
 export const ingressesKey = 'ingresses.networking.k8s.io';
 
 export const idOf = (key: string, namespace: string, name: string) => `${key} ${namespace}/${name}`;
@@ -41,12 +45,13 @@ function ofIngress(ingress: JsonObject): Route {
   };
 }
 
-function ofHttpRoute(route: JsonObject): Route {
+/** Reads a route of a Gateway: HTTPRoutes and GRPCRoutes have the same fields for hosts and backends. */
+function ofGatewayRoute(key: string, route: JsonObject): Route {
   const { namespace } = metadataOf(route);
   const refs = recordsAt(route, 'spec', 'rules').flatMap((rule) => recordsAt(rule, 'backendRefs'));
   const hosts = texts(valueAt(route, 'spec', 'hostnames'));
   return {
-    ...{ key: httpRoutesKey, object: route, isRefused: !isAccepted(route) },
+    ...{ key, object: route, isRefused: !isAccepted(route) },
     hosts: hosts.length === 0 ? ['*'] : hosts,
     targets: refs
       .filter((ref) => (textAt(ref, 'kind') || 'Service') === 'Service' && textAt(ref, 'group') === '')
@@ -70,16 +75,21 @@ export function routeParts(
   objects: {
     readonly ingresses: readonly JsonObject[];
     readonly httpRoutes: readonly JsonObject[];
+    readonly grpcRoutes: readonly JsonObject[];
     readonly gateways: readonly JsonObject[];
   },
   services: Boxes,
 ): RouteParts {
-  const routes = [...objects.ingresses.map(ofIngress), ...objects.httpRoutes.map(ofHttpRoute)];
+  const ofGateways = [
+    ...objects.httpRoutes.map((route) => ofGatewayRoute(httpRoutesKey, route)),
+    ...objects.grpcRoutes.map((route) => ofGatewayRoute(grpcRoutesKey, route)),
+  ];
+  const routes = [...objects.ingresses.map(ofIngress), ...ofGateways];
   const gateways = new Map(objects.gateways.map(gatewayBox).map((box) => [box.id, box]));
   return {
     nodes: [...gateways.values(), ...routes.map((route) => routeBox(route, services))],
     edges: [
-      ...objects.httpRoutes.flatMap((route) => edgesOfGateways(route, gateways)),
+      ...ofGateways.flatMap((route) => edgesOfGateways(route, gateways)),
       ...routes.flatMap((route) => edgesToServices(route, services)),
     ],
   };
@@ -101,7 +111,7 @@ const edgesToServices = ({ key, object, targets }: Route, services: Boxes): Topo
     return service ? [{ from: idOfObject(key, object), to, health: service.health }] : [];
   });
 
-function edgesOfGateways(route: JsonObject, gateways: Boxes): TopologyEdge[] {
+function edgesOfGateways({ key, object: route, isRefused }: Route, gateways: Boxes): TopologyEdge[] {
   const { namespace } = metadataOf(route);
   const parents = recordsAt(route, 'spec', 'parentRefs')
     .filter((ref) => (textAt(ref, 'kind') || 'Gateway') === 'Gateway')
@@ -110,8 +120,8 @@ function edgesOfGateways(route: JsonObject, gateways: Boxes): TopologyEdge[] {
     .filter((from) => gateways.has(from))
     .map((from) => ({
       from,
-      to: idOfObject(httpRoutesKey, route),
-      health: isAccepted(route) ? 'good' : 'bad',
+      to: idOfObject(key, route),
+      health: isRefused ? 'bad' : 'good',
     }));
 }
 

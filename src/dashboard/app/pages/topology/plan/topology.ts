@@ -17,6 +17,7 @@ export interface Topology {
 export interface TopologySource {
   readonly ingresses: readonly JsonObject[];
   readonly httpRoutes: readonly JsonObject[];
+  readonly grpcRoutes: readonly JsonObject[];
   readonly gateways: readonly JsonObject[];
   readonly services: readonly JsonObject[];
   readonly pods: readonly JsonObject[];
