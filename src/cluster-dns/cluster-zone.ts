@@ -10,9 +10,10 @@ import {
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
-import { hasAddress, requireRange } from '../base/addresses.ts';
+import { insideBlock } from '../base/address-ranges.ts';
+import { canonicalAddress } from '../base/addresses.ts';
 import type { InformerFactory } from '../client/informer.ts';
-import { type ServiceNames, serviceNames } from './zone/service-names.ts';
+import { clusterIPsOf, type ServiceNames, serviceNames } from './zone/service-names.ts';
 import type { Zone } from './zone/zone.ts';
 
 export interface ClusterZoneOptions {
@@ -39,17 +40,17 @@ const sliceOwners = (slice: EndpointSlice) => {
   const name = slice.metadata.labels?.[serviceNameLabel];
   return name ? [`${slice.metadata.namespace}/${name}`] : [];
 };
-const sliceAddresses = ({ endpoints }: EndpointSlice) => endpoints.flatMap(({ addresses }) => addresses);
-const serviceAddresses = ({ spec }: Service) => (spec.clusterIP ? [spec.clusterIP] : []);
+const sliceAddresses = ({ endpoints }: EndpointSlice) =>
+  endpoints.flatMap(({ addresses }) => addresses.flatMap((address) => canonicalAddress(address) ?? []));
 
 export function createClusterZone(options: ClusterZoneOptions): ClusterZone {
   const { informers, nameServer, hostAddresses } = options;
   const domain = options.domain.toLowerCase();
-  const networks = options.networks.map(requireRange);
+  const networks = options.networks.map((cidr) => insideBlock({ cidr, except: [] }));
   const services = informers.informerFor(serviceResource);
   const slices = informers.informerFor(endpointSliceResource);
   const namespaces = informers.informerFor(namespaceResource);
-  services.addIndex(servicesOfAddress, serviceAddresses);
+  services.addIndex(servicesOfAddress, clusterIPsOf);
   slices.addIndex(slicesOfService, sliceOwners);
   slices.addIndex(slicesOfAddress, sliceAddresses);
 
@@ -109,6 +110,6 @@ export function createClusterZone(options: ClusterZoneOptions): ClusterZone {
       const owners = services.lister.byIndex(servicesOfAddress, ip).map(nameOf);
       return owners.length > 0 ? owners : endpointNames(ip);
     },
-    ownsAddress: (ip) => networks.some((network) => hasAddress(network, ip)),
+    ownsAddress: (ip) => networks.some((includes) => includes(ip)),
   };
 }

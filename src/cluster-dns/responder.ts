@@ -97,4 +97,4 @@ function own(verdict: Verdict, random: () => number): Reply {
   return { ...verdict, answers: turned, authoritative: true };
 }
 
-const isAddress = ({ type }: DnsRecord) => type === 'A';
+const isAddress = ({ type }: DnsRecord) => type === 'A' || type === 'AAAA';

@@ -76,9 +76,9 @@ import { replicationController, replicationRights } from './workloads/replicas/r
 import { statefulSetController, statefulSetRights } from './workloads/stateful/stateful-set.ts';
 
 export interface ControllersOptions {
-  /** IP range of all pods, such as 10.244.0.0/16. */
+  /** IP ranges of all pods, such as 10.244.0.0/16; one, or one of each family (`familyRanges`). */
   readonly clusterCidr: string;
-  /** IP range of all Services, such as 10.96.0.0/16. */
+  /** IP ranges of all Services, such as 10.96.0.0/16; one, or one of each family. */
   readonly serviceCidr: string;
   /** First and last port of the range of node ports; default 30000 to 32767. */
   readonly nodePorts?: readonly [number, number];

@@ -17,6 +17,7 @@ import type { Draft, KubeObject } from '../apimachinery/meta.ts';
 import { apiVersionOf, type ResourceRef } from '../apimachinery/resource-definition.ts';
 import { StatusError } from '../apimachinery/status-error.ts';
 import { systemUser, type UserInfo } from '../apiserver/request/user.ts';
+import { familyRanges } from '../base/address-families.ts';
 import { addressAt, parseRange } from './claims/address-range.ts';
 
 /** The part of the API server that bootstrapping uses. */
@@ -29,11 +30,14 @@ const component = 'kube-apiserver';
 
 type Handle = (request: Request) => Promise<Response>;
 
+/** Parses the range of the first family of the cluster's Services. */
+const firstRange = (serviceCIDR: string) => parseRange(familyRanges(serviceCIDR).IPv4);
+
 /** Returns the first address of the range, which is the API's, as certificates and clients in pods expect. */
-export const apiServiceIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 0);
+export const apiServiceIP = (serviceCIDR: string) => addressAt(firstRange(serviceCIDR), 0);
 
 /** Returns the tenth address of the range, which is cluster DNS's unless it is set otherwise. */
-export const clusterDnsIP = (serviceCIDR: string) => addressAt(parseRange(serviceCIDR), 9);
+export const clusterDnsIP = (serviceCIDR: string) => addressAt(firstRange(serviceCIDR), 9);
 
 /** Returns the default addresses of the API and of cluster DNS. */
 export const defaultPlaces = (serviceCIDR: string, apiPort: number): SystemPlaces => ({

@@ -15,7 +15,9 @@ import type { AccountKeys } from './service-accounts/keys.ts';
 export type PodRangeProblem = (node: Node, others: readonly Node[]) => string | undefined;
 
 export interface KubeContext extends EngineContext {
+  /** The ranges of Services, one or one of each family (`familyRanges`). */
   readonly serviceCIDR: string;
+  /** The ranges of all pods, one or one of each family. */
   readonly clusterCIDR: string;
   /** Ranges of allowed external IPs of Services. */
   readonly externalIPRanges: readonly string[];

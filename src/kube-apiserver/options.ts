@@ -59,9 +59,9 @@ export interface KubeApiServerOptions
   readonly mayRegister?: (node: string) => boolean;
   /** Checks the pod range that a node sets for itself; if absent, nodes may not set one. */
   readonly podRangeProblem?: PodRangeProblem;
-  /** Default 10.96.0.0/16. */
+  /** The ranges of Services, one or one of each family (`familyRanges`); default 10.96.0.0/16. */
   readonly serviceCIDR?: string;
-  /** The range of all pods; default 10.244.0.0/16. */
+  /** The ranges of all pods, one or one of each family; default 10.244.0.0/16. */
   readonly clusterCIDR?: string;
   /** Ranges of allowed external IPs of Services; default none. */
   readonly externalIPRanges?: readonly string[];

@@ -27,8 +27,12 @@ export function staleHostPortFlows(
 const keyOf = ({ protocol, hostIP, hostPort, podIP, containerPort }: HostPort) =>
   `${protocol} ${hostIP} ${hostPort} ${podIP} ${containerPort}`;
 
-function deletionOf({ protocol, hostIP, hostPort }: HostPort, ...target: readonly string[]): string[][] {
+function deletionOf(
+  { protocol, hostIP, hostPort, podIP }: HostPort,
+  ...target: readonly string[]
+): string[][] {
   if (protocol !== 'UDP') return [];
   const called = hostIP === '' ? [] : ['--orig-dst', hostIP];
-  return [['-D', '-p', 'udp', ...called, '--orig-port-dst', String(hostPort), ...target]];
+  const family = podIP.includes(':') ? ['-f', 'ipv6'] : [];
+  return [['-D', '-p', 'udp', ...called, '--orig-port-dst', String(hostPort), ...target, ...family]];
 }

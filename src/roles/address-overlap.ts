@@ -2,10 +2,10 @@
  * Detects overlaps between the addresses of this machine and the cluster's ranges for pods and Services.
  * Pure.
  */
-import { contains } from '../network/overlay/ranges.ts';
+import { liesIn } from '../base/address-families.ts';
 import { defaultNames } from '../network/rules.ts';
 
-/** A route in the form of `ip -json -4 route show`, with the fields that are used here. */
+/** A route in the form of `ip -json route show`, with the fields that are used here. */
 export interface KernelRoute {
   /** `default`, an address or a range. */
   readonly dst: string;
@@ -14,7 +14,7 @@ export interface KernelRoute {
   readonly protocol?: string;
 }
 
-/** A link in the form of `ip -json -4 address show`. */
+/** A link in the form of `ip -json address show`. */
 export interface KernelLink {
   readonly ifname: string;
   readonly addr_info: readonly { readonly local?: string; readonly prefixlen?: number }[];
@@ -36,9 +36,12 @@ export function overlap(
   { routes, links }: MachineAddresses,
   ranges: readonly ClusterRange[],
 ): string | undefined {
-  const [first, second] = ranges;
-  if (first && second && (contains(first[1], second[1]) || contains(second[1], first[1]))) {
-    return `${first[0]} ${first[1]} and ${second[0]} ${second[1]} overlap; give one of them another range`;
+  for (const [index, first] of ranges.entries()) {
+    const second = ranges
+      .slice(index + 1)
+      .find(([, cidr]) => liesIn(cidr, first[1]) || liesIn(first[1], cidr));
+    if (second)
+      return `${first[0]} ${first[1]} and ${second[0]} ${second[1]} overlap; give one of them another range`;
   }
   for (const [name, cidr] of ranges) {
     const used = addressIn(cidr, links) ?? routeIn(cidr, routes);
@@ -49,7 +52,7 @@ export function overlap(
 
 function addressIn(cidr: string, links: readonly KernelLink[]): string | undefined {
   for (const { ifname, addr_info } of links.filter(({ ifname }) => !isOurs(ifname))) {
-    const found = addr_info.find(({ local }) => local !== undefined && contains(cidr, `${local}/32`));
+    const found = addr_info.find(({ local }) => local !== undefined && liesIn(cidr, asRange(local)));
     if (found) return `address ${found.local} of this machine's ${ifname}`;
   }
   return undefined;
@@ -61,9 +64,12 @@ function routeIn(cidr: string, routes: readonly KernelRoute[]): string | undefin
       dst !== 'default' &&
       !isOurs(dev) &&
       protocol !== String(defaultNames.routeProtocol) &&
-      contains(cidr, dst.includes('/') ? dst : `${dst}/32`),
+      liesIn(cidr, dst.includes('/') ? dst : asRange(dst)),
   );
   return found && `this machine's route to ${found.dst}${found.dev ? ` through ${found.dev}` : ''}`;
 }
+
+/** Returns the range of a single address. */
+const asRange = (address: string) => `${address}/${address.includes(':') ? 128 : 32}`;
 
 const isOurs = (link: string) => link.startsWith(defaultNames.linkPrefix) || link.startsWith('minik8s.');

@@ -3,6 +3,9 @@ import { createSocket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
 import { addressKind } from '../base/addresses.ts';
 
+/** Returns true for an address to listen at that stands for all addresses of the machine. */
+export const isEveryAddress = (address: string): boolean => address === '0.0.0.0' || address === '::';
+
 /**
  * Returns the source address of packets to the outside; on a machine without a default route, its first
  * address that is not loopback, or loopback. Nothing is sent: connecting a datagram socket only looks up the

@@ -4,7 +4,7 @@ import { isAbort, stopSignal } from '../base/abort.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { requireOwnData } from './data-owner.ts';
-import { hostAddress } from './host-address.ts';
+import { hostAddress, isEveryAddress } from './host-address.ts';
 import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import { clusterRanges, requireDisjointRanges, requireFreePort } from './preflight.ts';
 import { processContext } from './process-context.ts';
@@ -51,7 +51,7 @@ async function master(settings: MasterSettings, file: string, signal: AbortSigna
     base.loopMeter.watch(signal);
     const manager = serviceManagerOf(base.log, signal);
     const context = { ...base, ...(await openTracing(settings, base, tracing)) };
-    const any = settings['bind-address'] === '0.0.0.0';
+    const any = isEveryAddress(settings['bind-address']);
     const advertiseAddress = any ? (settings['node-ip'] ?? (await hostAddress())) : settings['bind-address'];
     const server = `https://${advertiseAddress}:${settings.port}`;
     const plane = await startControlPlane(

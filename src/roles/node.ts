@@ -3,13 +3,14 @@ import { hostname } from 'node:os';
 import { defineCommand } from 'citty';
 import { checkDns1123Subdomain } from '../apimachinery/names.ts';
 import { isAbort, stopSignal } from '../base/abort.ts';
+import { liesIn } from '../base/address-families.ts';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
-import { contains } from '../network/overlay/ranges.ts';
 import { systemExec } from '../os/exec.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { requireOwnData } from './data-owner.ts';
 import { addressTowards } from './host-address.ts';
+import { nodeIPv6Of } from './ipv6-address.ts';
 import {
   clusterRanges,
   requireDocker,
@@ -95,6 +96,7 @@ async function node(
       servers: settings.server,
       nodeName,
       nodeIP,
+      nodeIPv6: await nodeIPv6Of(settings, { ...context, nodeIP }),
       warn,
       serviceManager,
     };
@@ -119,7 +121,9 @@ function nodeNameOf(settings: NodeSettings): string {
 /** Throws UsageError if the node's range of pod addresses is not within the cluster's. */
 function requireRangeInCluster(settings: NodeSettings): void {
   const podCIDR = settings['pod-cidr'];
-  if (podCIDR !== undefined && !contains(settings['cluster-cidr'], podCIDR)) {
+  const cluster = settings['cluster-cidr'].split(',');
+  const isInside = (range: string) => cluster.some((around) => liesIn(around, range));
+  if (podCIDR !== undefined && !podCIDR.split(',').every(isInside)) {
     throw new UsageError(`pod-cidr ${podCIDR} does not lie in cluster-cidr ${settings['cluster-cidr']}`);
   }
 }

@@ -2,9 +2,11 @@
  * Conditions that must hold before anything is started. Each fails with one line that includes the remedy.
  */
 
+import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
+import { sameAddress } from '../base/addresses.ts';
 import { errorMessage } from '../base/log.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { tryFeature } from '../installation/kernel-trial.ts';
@@ -152,12 +154,22 @@ function lacking({ cause, reason }: Lack, { what, packageName, module }: Lacking
 }
 
 /** Rejects if the address is not this machine's, because other machines could not reach the node there. */
-export function requireOwnAddress(address: string): void {
+export function requireOwnAddress(address: string, name: 'node-ip' | 'node-ipv6' = 'node-ip'): void {
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
-  if (own.some((each) => each.address === address)) return;
-  const usable = own.filter(({ family, internal }) => family === 'IPv4' && !internal);
+  if (own.some((each) => sameAddress(each.address, address))) return;
+  const wanted = name === 'node-ip' ? 'IPv4' : 'IPv6';
+  const usable = own.filter(({ family, internal }) => family === wanted && !internal);
   const known = usable.map((each) => each.address).join(', ') || 'none';
-  throw new Error(`node-ip ${address} is not an address of this machine, which has ${known}`);
+  throw new Error(`${name} ${address} is not an address of this machine, which has ${known}`);
+}
+
+/** Throws if only one of the two ranges has an IPv6 range. */
+function requireSameFamilies(settings: Settings<ClusterRange[0]>): void {
+  const [pods, services] = [settings['cluster-cidr'], settings['service-cidr']];
+  if (pods.includes(',') === services.includes(',')) return;
+  throw new UsageError(
+    `cluster-cidr ${pods} and service-cidr ${services}: only one of the two has a range of IPv6; give it to both, or to none`,
+  );
 }
 
 /** Throws if the ranges of pods and Services overlap. */
@@ -166,22 +178,35 @@ export function requireDisjointRanges(ranges: readonly ClusterRange[]): void {
   if (why) throw new UsageError(why);
 }
 
-/** Returns the ranges of a cluster from its settings. */
-export const clusterRanges = (settings: Settings<ClusterRange[0]>): readonly ClusterRange[] => [
-  ['cluster-cidr', settings['cluster-cidr']],
-  ['service-cidr', settings['service-cidr']],
-];
+/** Returns the ranges of a cluster from its settings. Throws if only one of the two has a range of IPv6. */
+export function clusterRanges(settings: Settings<ClusterRange[0]>): readonly ClusterRange[] {
+  requireSameFamilies(settings);
+  return (['cluster-cidr', 'service-cidr'] as const).flatMap((name) =>
+    settings[name].split(',').map((cidr) => [name, cidr] as const),
+  );
+}
+
+/** Rejects if the kernel has no IPv6 at all. */
+function requireIPv6(): void {
+  if (existsSync('/proc/sys/net/ipv6/conf/all/forwarding')) return;
+  throw new Error(
+    'the kernel of this machine has no IPv6: start it without ipv6.disable=1, or give cluster-cidr and service-cidr only ranges of IPv4',
+  );
+}
 
 /** Rejects if the machine already uses addresses of the ranges for pods or Services. */
 export async function requireFreeRanges(exec: Exec, ranges: readonly ClusterRange[]): Promise<void> {
-  const [routes, links] = await Promise.all([
-    exec('ip', ['-json', '-4', 'route', 'show', 'table', 'main']),
-    exec('ip', ['-json', '-4', 'address', 'show']),
-  ]);
-  const machine: MachineAddresses = {
-    routes: JSON.parse(routes.stdout || '[]'),
-    links: JSON.parse(links.stdout || '[]'),
-  };
-  const why = overlap(machine, ranges);
-  if (why) throw new Error(why);
+  if (ranges.some(([, cidr]) => cidr.includes(':'))) requireIPv6();
+  for (const family of new Set(ranges.map(([, cidr]) => (cidr.includes(':') ? '-6' : '-4')))) {
+    const [routes, links] = await Promise.all([
+      exec('ip', ['-json', family, 'route', 'show', 'table', 'main']),
+      exec('ip', ['-json', family, 'address', 'show']),
+    ]);
+    const machine: MachineAddresses = {
+      routes: JSON.parse(routes.stdout || '[]'),
+      links: JSON.parse(links.stdout || '[]'),
+    };
+    const why = overlap(machine, ranges);
+    if (why) throw new Error(why);
+  }
 }

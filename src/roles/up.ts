@@ -8,7 +8,8 @@ import type { LeafRequest } from '../pki/credentials.ts';
 import { beginWork, terminalLines } from '../terminal/live-lines.ts';
 import { openDataDirectory } from './data-directory.ts';
 import { requireOwnData } from './data-owner.ts';
-import { hostAddress } from './host-address.ts';
+import { hostAddress, isEveryAddress } from './host-address.ts';
+import { nodeIPv6Of } from './ipv6-address.ts';
 import { laterComponents, startControlPlane } from './master/control-plane.ts';
 import {
   clusterRanges,
@@ -93,7 +94,7 @@ const agentAddresses = (nodeIP: string): string[] => [...new Set([loopback, node
 
 /** Returns the address that the API server advertises, and the URL under which this machine reaches it. */
 function serverAddress(settings: UpSettings, nodeIP: string) {
-  const any = settings['bind-address'] === '0.0.0.0';
+  const any = isEveryAddress(settings['bind-address']);
   const advertiseAddress = any ? nodeIP : settings['bind-address'];
   return { advertiseAddress, server: `https://${any ? loopback : advertiseAddress}:${settings.port}` };
 }
@@ -152,6 +153,7 @@ async function runAll(
   const transport = nodeTransport({ ...context, servers: [server], authority, identity });
   const listenAddresses = agentAddresses(nodeIP);
   const credentials = { authority, identity, serving: identity };
+  const nodeIPv6 = await nodeIPv6Of(settings, { ...context, nodeIP });
   const worker = runWorker(
     {
       ...context,
@@ -159,7 +161,7 @@ async function runAll(
       transport,
       ...credentials,
       nodeName,
-      nodeIP,
+      ...{ nodeIP, nodeIPv6 },
       listenAddresses,
       onReady: ready.resolve,
     },

@@ -1,4 +1,5 @@
 /** The elements of the kernel's maps and sets that implement service rules. Pure. */
+import type { AddressFamily } from '../base/address-families.ts';
 import { blockRanges } from '../base/address-ranges.ts';
 import { endpointIdLimit, endpointIds } from './endpoint-ids.ts';
 import type { EndpointAddress, NodePortRules, ServicePortRules } from './service-map.ts';
@@ -59,32 +60,38 @@ export const noElements = (): MutableElements =>
   Object.fromEntries(elementNames.map((name) => [name, new Map()])) as unknown as MutableElements;
 
 /**
- * Returns the elements of the table for these rules. The first of two rules for one address and port wins.
+ * Returns the elements of a family's table for these rules, whose addresses are of that family. The first of
+ * two rules for one address and port wins.
  */
-export function elementsOf(rules: Iterable<ServicePortRules>): Elements {
+export function elementsOf(rules: Iterable<ServicePortRules>, family: AddressFamily = 'IPv4'): Elements {
   const elements = noElements();
-  for (const rule of rules) addRule(elements, rule);
+  for (const rule of rules) addRule(elements, rule, family);
   return elements;
 }
 
-function addRule(elements: MutableElements, rule: ServicePortRules): void {
-  for (const address of rule.addresses) addClusterPort(elements, rule, address);
+function addRule(elements: MutableElements, rule: ServicePortRules, family: AddressFamily): void {
+  for (const address of rule.addresses) addClusterPort(elements, rule, address, family);
   const { nodePort, balancerPort } = rule;
-  if (nodePort) addPort(elements, 'node-ports', rule, nodePort);
-  if (balancerPort) addPort(elements, 'balancer-ports', rule, balancerPort);
+  if (nodePort) addPort(elements, 'node-ports', rule, nodePort, family);
+  if (balancerPort) addPort(elements, 'balancer-ports', rule, balancerPort, family);
   const outside = [...(nodePort?.endpoints ?? []), ...(balancerPort?.endpoints ?? [])];
   for (const { ip, local } of [...rule.endpoints, ...outside]) {
     if (local) elements.hairpin.set(`${ip} . ${ip}`, '');
   }
 }
 
-function addClusterPort(elements: MutableElements, rule: ServicePortRules, address: string): void {
+function addClusterPort(
+  elements: MutableElements,
+  rule: ServicePortRules,
+  address: string,
+  family: AddressFamily,
+): void {
   const key = `${address} . ${rule.protocol} . ${rule.port}`;
   const count = rule.endpoints.length;
   if (count === 0 || elements.services.has(key)) return;
   elements.services.set(key, `goto ${drawOf(rule)}-${count}`);
   addEndpoints(elements, ['endpoints', 'endpoint-ids'], { key, mark: slotMark }, rule.endpoints, rule);
-  limit(elements, ['limited-addresses', 'address-clients'], key, rule.clients);
+  limit(elements, ['limited-addresses', 'address-clients'], key, acceptedRanges(rule.clients, family));
 }
 
 /** Returns the part of a chain's name that determines how it chooses an endpoint. */
@@ -119,19 +126,27 @@ function limit(
   elements: MutableElements,
   [limited, accepted]: LimitNames,
   key: string,
-  clients: readonly string[] | undefined,
+  ranges: readonly string[] | undefined,
 ): void {
-  if (!clients) return;
+  if (!ranges) return;
   elements[limited].set(key, '');
-  const blocks = clients.map((cidr) => ({ cidr, except: [] }));
-  for (const range of blockRanges(blocks, 4)) elements[accepted].set(`${key} . ${range}`, '');
+  for (const range of ranges) elements[accepted].set(`${key} . ${range}`, '');
 }
+
+/** Returns the ranges of a family's clients that are accepted, as nft writes them; undefined for all. */
+const acceptedRanges = (clients: readonly string[] | undefined, family: AddressFamily) =>
+  clients &&
+  blockRanges(
+    clients.map((cidr) => ({ cidr, except: [] })),
+    family === 'IPv4' ? 4 : 6,
+  );
 
 function addPort(
   elements: MutableElements,
   name: 'node-ports' | 'balancer-ports',
   rule: ServicePortRules,
   nodePort: NodePortRules,
+  family: AddressFamily,
 ): void {
   if (nodePort.endpoints.length === 0) return;
   const key = `${rule.protocol} . ${nodePort.port}`;
@@ -141,5 +156,5 @@ function addPort(
   const mark = nodePort.masquerade ? masqueradeSlotMark : slotMark;
   const names = ['node-port-endpoints', 'node-port-endpoint-ids'] as const;
   addEndpoints(elements, names, { key, mark }, nodePort.endpoints, rule);
-  limit(elements, ['limited-ports', 'port-clients'], key, nodePort.clients);
+  limit(elements, ['limited-ports', 'port-clients'], key, acceptedRanges(nodePort.clients, family));
 }

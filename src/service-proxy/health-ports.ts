@@ -30,15 +30,23 @@ interface Answer {
 const requestMs = 5000;
 const maxConnections = 100;
 
-/** Returns the number of ready endpoints of the slices on a node. */
+/**
+ * Returns the number of ready endpoints of the slices on a node. A pod with addresses of two families counts
+ * once.
+ */
 export function localEndpoints(slices: readonly EndpointSlice[], nodeName: string): number {
-  const ready = slices.flatMap(({ endpoints }) =>
-    endpoints.flatMap(({ addresses, nodeName: on, conditions }) =>
-      on === nodeName && conditions?.ready !== false ? addresses.slice(0, 1) : [],
+  const families = Map.groupBy(slices, ({ addressType }) => addressType);
+  return Math.max(0, ...[...families.values()].map((some) => readyAddresses(some, nodeName).size));
+}
+
+const readyAddresses = (slices: readonly EndpointSlice[], nodeName: string): ReadonlySet<string> =>
+  new Set(
+    slices.flatMap(({ endpoints }) =>
+      endpoints.flatMap(({ addresses, nodeName: on, conditions }) =>
+        on === nodeName && conditions?.ready !== false ? addresses.slice(0, 1) : [],
+      ),
     ),
   );
-  return new Set(ready).size;
-}
 
 /** Returns the health check port of a Service; undefined if it has none. */
 export const healthPortOf = ({ spec }: Service): number | undefined =>

@@ -1,8 +1,7 @@
 /**
  * Keeps the kernel's service rules in sync with Services and EndpointSlices. Informer events only mark
- * services as changed; a round reads the current objects and applies all differences in one transaction,
- * while new marks are collected for the next round. The kernel is never listed: after a failed transaction
- * the whole table is written again.
+ * services as changed; a round reads the current objects and applies all differences in one transaction for
+ * each family (family-rules.ts), while new marks are collected for the next round.
  */
 
 import { zoneLabel } from '../api/core/v1/node/labels.ts';
@@ -19,6 +18,7 @@ import {
 } from '../api/discovery/v1/endpoint-slice.ts';
 import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { unlessAborted } from '../base/abort.ts';
+import { addressFamilies, familiesOf, familyRanges } from '../base/address-families.ts';
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Failure, keepDoing, Wake } from '../base/keep-doing.ts';
@@ -26,20 +26,17 @@ import { errorMessage, type Logger } from '../base/log.ts';
 import type { Family } from '../base/metrics/exposition.ts';
 import type { Informer, InformerFactory, Lister } from '../client/informer.ts';
 import type { EventRecorder } from '../controller-runtime/events.ts';
-import { deleteFlows } from '../os/conntrack.ts';
 import type { Exec } from '../os/exec.ts';
+import { deleteTable } from '../os/nft-table.ts';
 import type { RuleKeeper } from '../os/rule-watch.ts';
-import { ElementTable } from './element-table.ts';
-import { elementsOf, noElements } from './elements.ts';
+import { type ElementName, elementsOf, noElements } from './elements.ts';
+import { FamilyRules } from './family-rules.ts';
 import { HealthPorts, localEndpoints } from './health-ports.ts';
 import { heldPorts, lookAgainMs, ownPortsOwner } from './own-ports.ts';
 import { ProxyCounts } from './proxy-counts.ts';
-import { chainsOf, fixedChains, renderDifference, renderTable, table } from './render.ts';
+import { tableOf } from './render.ts';
 import { serviceRules } from './service-map.ts';
-import { staleFlows } from './stale-flows.ts';
-import { readStickyClients, type StickyClients } from './sticky-clients.ts';
 
-/** Traffic to an address of `serviceCIDR` that belongs to no service is rejected at once. */
 export interface ProxierOptions extends Required<ClusterPlaces> {
   /** Informers that are not started yet: the proxier registers the informers it reads. */
   readonly informers: InformerFactory;
@@ -79,8 +76,6 @@ export interface HeldBalancerPort {
 export const bySlice = 'service';
 /** The key of the Service whose endpoints are the masters. */
 const mastersKey = `${apiService.namespace}/${apiService.name}`;
-/** Number of chains that may be added before the whole table is written again without unused ones. */
-const maxUnusedChains = 500;
 const retry = { initialMs: 100, maxMs: 30_000 };
 
 /** Returns the key of a slice's service; empty if the slice has no such label. */
@@ -121,7 +116,8 @@ class ServiceProxier implements Proxier {
   readonly #slices: Informer<EndpointSlice>;
   readonly #nodes: Informer<KubeObject>;
   readonly #external: ExternalPorts;
-  readonly #elements = new ElementTable();
+  /** One for each family of the cluster's Services. */
+  readonly #families: readonly FamilyRules[];
   readonly #health: HealthPorts;
   readonly #changed = new Set<ObjectKey>();
   readonly #wake = new Wake();
@@ -129,14 +125,14 @@ class ServiceProxier implements Proxier {
   #isStarted = false;
   /** Zone of this node. */
   #zone: string | undefined;
-  /** Number of chains above which the whole table is written again. */
-  #chainLimit = maxUnusedChains;
-  /** The chains in the kernel; undefined if the whole table must be written. */
-  #chains: ReadonlySet<string> | undefined;
 
   constructor(options: ProxierOptions) {
-    const { informers, nodeInformers, clock } = options;
+    const { informers, nodeInformers, clock, exec, log } = options;
     this.#options = options;
+    const ranges = familyRanges(options.serviceCIDR);
+    this.#families = familiesOf(ranges).map(
+      (family) => new FamilyRules({ family, serviceCIDR: ranges[family] ?? '', exec, log }),
+    );
     this.#counts = new ProxyCounts(clock);
     this.#external = new ExternalPorts(options);
     this.#health = new HealthPorts({
@@ -151,18 +147,7 @@ class ServiceProxier implements Proxier {
     this.#slices.addIndex(bySlice, serviceKeysOf);
     this.#nodes = nodeInformers.informerFor<KubeObject>({ ...nodeResource, part: 'metadata' });
     this.#listen();
-    options.rules?.keep({
-      what: 'Services',
-      owns: (chain) => this.#chains !== undefined && fixedChains.has(chain),
-      restore: () => this.#restore(),
-    });
-  }
-
-  /** Lets a round write the whole table, unless that is due anyway. */
-  #restore(): void {
-    if (this.#chains === undefined) return;
-    this.#chains = undefined;
-    this.#wake.call();
+    for (const rules of this.#families) rules.watch(options.rules, () => this.#wake.call());
   }
 
   families(): readonly Family[] {
@@ -177,7 +162,6 @@ class ServiceProxier implements Proxier {
       return;
     }
     const onError = (error: unknown, { retryMs }: Failure) => {
-      this.#chains = undefined;
       this.#options.log.error('the nft rules of Services were not applied; writing all of them again', {
         error: errorMessage(error),
         inMs: retryMs,
@@ -256,13 +240,20 @@ class ServiceProxier implements Proxier {
     const isServed = (address: string, port: string) => this.#external.isServed(key, address, port);
     const { nodeName, nodeIP } = this.#options;
     const here = { nodeName, ...(nodeIP !== undefined && { nodeIP }), zone: this.#zone };
-    const rules = service ? serviceRules(service, slices, here, isServed) : [];
-    this.#elements.replace(key, elementsOf(rules));
+    for (const { family, elements } of this.#families) {
+      const rules = service ? serviceRules(service, slices, here, isServed, family) : [];
+      elements.replace(key, elementsOf(rules, family));
+    }
+  }
+
+  /** Returns the keys of the elements of one name, in the tables of all families. */
+  #keysOf(name: ElementName): ReadonlySet<string> {
+    return new Set(this.#families.flatMap(({ elements }) => [...elements.keysOf(name)]));
   }
 
   /** Resolves to true if this node serves any port as a load balancer. */
   async #readOwnPorts(): Promise<boolean> {
-    const wanted = this.#elements.keysOf('balancer-ports');
+    const wanted = this.#keysOf('balancer-ports');
     if (wanted.size > 0) {
       const { exec, log } = this.#options;
       try {
@@ -276,14 +267,17 @@ class ServiceProxier implements Proxier {
   }
 
   #setOwnPorts(held: ReadonlySet<string>): void {
-    const before = this.#elements.keysOf('own-ports');
+    const before = this.#keysOf('own-ports');
     for (const port of held) if (!before.has(port)) this.#reportOwnPort(port);
-    const elements = { ...noElements(), 'own-ports': new Map([...held].map((port) => [port, ''])) };
-    this.#elements.replace(ownPortsOwner, elements);
+    for (const { elements } of this.#families) {
+      const served = elements.keysOf('balancer-ports');
+      const own = [...held].filter((port) => served.has(port)).map((port) => [port, ''] as const);
+      elements.replace(ownPortsOwner, { ...noElements(), 'own-ports': new Map(own) });
+    }
   }
 
   heldPorts(): readonly HeldBalancerPort[] {
-    return [...this.#elements.keysOf('own-ports')].map((key) => {
+    return [...this.#keysOf('own-ports')].map((key) => {
       const [protocol = '', port] = key.split(' . ');
       const services = this.#balancersOf(key).map(({ service }) => objectKey(service));
       return { protocol, port: Number(port), services };
@@ -306,42 +300,15 @@ class ServiceProxier implements Proxier {
     }
   }
 
-  /**
-   * Lets the next round write the whole table when the kernel holds many chains that nothing jumps to any
-   * more: each timeout of session affinity has chains of its own.
-   */
-  #limitChains(isWhole: boolean): void {
-    const chains = this.#chains?.size ?? 0;
-    if (isWhole) this.#chainLimit = chains + maxUnusedChains;
-    else if (chains > this.#chainLimit) this.#chains = undefined;
-  }
-
-  #stickyClients(): Promise<StickyClients> {
-    const { exec, log } = this.#options;
-    return readStickyClients(exec, table, (error) =>
-      log.warn('the clients of Services with session affinity were not read; they may get other endpoints', {
-        error: errorMessage(error),
-      }),
-    );
-  }
-
+  /** Applies the rules of all families; a family that fails keeps no other one from being applied. */
   async #apply(): Promise<void> {
-    const { exec, log, serviceCIDR } = this.#options;
-    const chains = this.#chains;
-    const difference = this.#elements.difference();
-    const added = chains ? difference.added : this.#elements.all();
-    const script = chains
-      ? renderDifference(chains, difference)
-      : renderTable(serviceCIDR, added, await this.#stickyClients());
-    if (script) await exec('nft', ['-f', '-'], { input: script });
-    this.#chains = new Set([...(chains ?? []), ...chainsOf(added)]);
-    this.#elements.commit();
-    this.#limitChains(chains === undefined);
-    await deleteFlows(exec, log, 'a removed endpoint', staleFlows(difference));
+    const failures: unknown[] = [];
+    for (const rules of this.#families) await rules.apply().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
   }
 }
 
 /** Removes everything that the proxy created in the kernel; does nothing if there is nothing. */
 export async function removeServiceRules(exec: Exec): Promise<void> {
-  await exec('nft', ['-f', '-'], { input: `add table ${table}\ndelete table ${table}\n` });
+  for (const family of addressFamilies) await deleteTable(exec, tableOf(family));
 }

@@ -4,10 +4,13 @@
  * affinity. A lookup therefore costs the same for any number of services, and a changed service needs a few
  * changed map elements in one transaction.
  */
+import type { AddressFamily } from '../base/address-families.ts';
 import type { Difference } from './element-table.ts';
 import { type ElementName, type Elements, elementNames, masqueradeSlotMark, slotMark } from './elements.ts';
 import {
-  clientKeys,
+  clientKey,
+  clientKeyType,
+  clientLookup,
   maxStickyClients,
   noClients,
   type StickyClients,
@@ -15,18 +18,26 @@ import {
   stickyMaps,
 } from './sticky-clients.ts';
 
-/**
- * The proxy's table; nothing else writes to it, and its removal removes everything that the proxy created.
- */
-export const table = 'ip minik8s-proxy';
+/** Words of nft for a family: of its headers, and of the type of its addresses. */
+const words = {
+  IPv4: { ip: 'ip', address: 'ipv4_addr' },
+  IPv6: { ip: 'ip6', address: 'ipv6_addr' },
+} as const satisfies Record<AddressFamily, object>;
 
-/** Chains that every version of the table has, all of them with rules. */
-export const fixedChains: ReadonlySet<string> = new Set(
-  [
-    ...['dispatch', 'prerouting', 'output', 'balance', 'balance-prerouting', 'balance-output'],
-    ...['postrouting', 'refuse', 'forward', 'local'],
-  ].map((chain) => `${table} ${chain}`),
-);
+/**
+ * Returns the proxy's table of a family; nothing else writes to it, and its removal removes everything that
+ * the proxy created for the family.
+ */
+export const tableOf = (family: AddressFamily): string => `${words[family].ip} minik8s-proxy`;
+
+/** Returns the chains that every version of a family's table has, all of them with rules. */
+export const fixedChainsOf = (family: AddressFamily): ReadonlySet<string> =>
+  new Set(
+    [
+      ...['dispatch', 'prerouting', 'output', 'balance', 'balance-prerouting', 'balance-output'],
+      ...['postrouting', 'refuse', 'forward', 'local'],
+    ].map((chain) => `${tableOf(family)} ${chain}`),
+  );
 
 /** The bits of a mark that identify its owner. */
 const markMask = 0xff000000;
@@ -43,32 +54,32 @@ export function chainsOf(elements: Elements): ReadonlySet<string> {
 const chainName = /^(node-port-)?(local-)?(?:random|sticky-(\d+))-(\d+)$/;
 
 /** Returns the rules of a chain; its name has the endpoints and the way of choosing one (elements.ts). */
-function chainBody(chain: string): string {
+function chainBody(chain: string, family: AddressFamily): string {
   const [, nodePort, local, seconds, count] = chainName.exec(chain) ?? [];
   if (count === undefined) throw new Error(`the proxy has no chain of the name ${chain}`);
+  const { ip } = words[family];
   const mark = nodePort && !local ? masqueradeSlotMark : slotMark;
-  const key = `${nodePort ? '' : 'ip daddr . '}meta l4proto . th dport . meta mark`;
+  const key = `${nodePort ? '' : `${ip} daddr . `}meta l4proto . th dport . meta mark`;
   const map = nodePort ? 'node-port-endpoints' : 'endpoints';
   const draw = `meta mark set numgen random mod ${count} offset ${mark}`;
-  const reach = `dnat ip addr . port to ${key} map @${map}`;
+  const reach = `dnat ${ip} addr . port to ${key} map @${map}`;
   if (seconds === undefined) return `${draw}; ${reach}`;
   const identities = nodePort ? 'node-port-endpoint-ids' : 'endpoint-ids';
   const clients: StickyMap = nodePort ? 'sticky-port-clients' : 'sticky-clients';
+  const client = clientKey(clients, ip);
+  const remember = `update @${clients} { ${client} timeout ${seconds}s : meta mark }`;
   return [
-    `meta mark set ${clientKeys[clients]} map @${clients}`,
-    remember(clients, seconds),
+    ...clientLookup(clients, ip),
+    remember,
     reach,
     // The client has no endpoint, or a removed one, which is deleted first: an update does not overwrite it.
-    `delete @${clients} { ${clientKeys[clients]} : meta mark }`,
+    `delete @${clients} { ${client} : meta mark }`,
     draw,
     `meta mark set ${key} map @${identities}`,
-    remember(clients, seconds),
+    remember,
     reach,
   ].join('; ');
 }
-
-const remember = (clients: StickyMap, seconds: string) =>
-  `update @${clients} { ${clientKeys[clients]} timeout ${seconds}s : meta mark }`;
 
 const byCodeUnit = (a: string, b: string) => (a < b ? -1 : 1);
 
@@ -76,44 +87,51 @@ function elementCommand(
   verb: 'add' | 'delete',
   name: ElementName,
   entries: ReadonlyMap<string, string>,
+  family: AddressFamily,
 ): string {
   const text = [...entries]
     .sort(([a], [b]) => byCodeUnit(a, b))
     .map(([key, value]) => (verb === 'add' && value ? `${key} : ${value}` : key));
-  return `${verb} element ${table} ${name} { ${text.join(', ')} }\n`;
+  return `${verb} element ${tableOf(family)} ${name} { ${text.join(', ')} }\n`;
 }
 
 /**
- * Renders the whole table, which replaces an existing one in one transaction. `clients` are the clients with
- * session affinity, which keep their endpoints.
+ * Renders the whole table of a family, which replaces an existing one in one transaction. `serviceCIDR` is
+ * the range of that family; `clients` are the clients with session affinity, which keep their endpoints.
  */
-export function renderTable(serviceCIDR: string, elements: Elements, clients = noClients): string {
+export function renderTable(
+  serviceCIDR: string,
+  elements: Elements,
+  clients = noClients,
+  family: AddressFamily = 'IPv4',
+): string {
+  const { ip, address } = words[family];
+  const name = tableOf(family);
   const chains = [...chainsOf(elements)].sort(byCodeUnit);
   const called = 'meta l4proto . th dport';
   const ofClients = `flags dynamic,timeout; size ${maxStickyClients};`;
   const lines = [
-    `add table ${table}`,
-    `delete table ${table}`,
-    `table ${table} {`,
-    '  map services { type ipv4_addr . inet_proto . inet_service : verdict; }',
-    '  map endpoints { type ipv4_addr . inet_proto . inet_service . mark : ipv4_addr . inet_service; }',
-    '  map endpoint-ids { type ipv4_addr . inet_proto . inet_service . mark : mark; }',
+    `add table ${name}`,
+    `delete table ${name}`,
+    `table ${name} {`,
+    `  map services { type ${address} . inet_proto . inet_service : verdict; }`,
+    `  map endpoints { type ${address} . inet_proto . inet_service . mark : ${address} . inet_service; }`,
+    `  map endpoint-ids { type ${address} . inet_proto . inet_service . mark : mark; }`,
     '  map node-ports { type inet_proto . inet_service : verdict; }',
-    '  map node-port-endpoints { type inet_proto . inet_service . mark : ipv4_addr . inet_service; }',
+    `  map node-port-endpoints { type inet_proto . inet_service . mark : ${address} . inet_service; }`,
     '  map node-port-endpoint-ids { type inet_proto . inet_service . mark : mark; }',
-    `  map sticky-clients { type ipv4_addr . ipv4_addr . inet_proto . inet_service : mark; ${ofClients} }`,
-    `  map sticky-port-clients { type ipv4_addr . inet_proto . inet_service : mark; ${ofClients} }`,
+    ...stickyMaps.map((map) => `  map ${map} { type ${clientKeyType(map, ip)} : mark; ${ofClients} }`),
     '  map balancer-ports { type inet_proto . inet_service : verdict; }',
-    '  set hairpin { type ipv4_addr . ipv4_addr; }',
+    `  set hairpin { type ${address} . ${address}; }`,
     '  set own-ports { type inet_proto . inet_service; }',
-    '  set limited-addresses { type ipv4_addr . inet_proto . inet_service; }',
-    '  set address-clients { type ipv4_addr . inet_proto . inet_service . ipv4_addr; flags interval; }',
+    `  set limited-addresses { type ${address} . inet_proto . inet_service; }`,
+    `  set address-clients { type ${address} . inet_proto . inet_service . ${address}; flags interval; }`,
     '  set limited-ports { type inet_proto . inet_service; }',
-    '  set port-clients { type inet_proto . inet_service . ipv4_addr; flags interval; }',
-    ...chains.map((chain) => `  chain ${chain} { ${chainBody(chain)}; }`),
+    `  set port-clients { type inet_proto . inet_service . ${address}; flags interval; }`,
+    ...chains.map((chain) => `  chain ${chain} { ${chainBody(chain, family)}; }`),
     '  chain dispatch {',
-    `    ip daddr . ${called} @limited-addresses ip daddr . ${called} . ip saddr != @address-clients drop`,
-    '    ip daddr . meta l4proto . th dport vmap @services',
+    `    ${ip} daddr . ${called} @limited-addresses ${ip} daddr . ${called} . ${ip} saddr != @address-clients drop`,
+    `    ${ip} daddr . ${called} vmap @services`,
     '    fib daddr type local meta l4proto . th dport vmap @node-ports',
     '  }',
     '  chain prerouting { type nat hook prerouting priority dstnat; goto dispatch; }',
@@ -122,7 +140,7 @@ export function renderTable(serviceCIDR: string, elements: Elements, clients = n
     '  chain balance {',
     '    fib daddr type != local return',
     `    ${called} @own-ports return`,
-    `    ${called} @limited-ports ${called} . ip saddr != @port-clients drop`,
+    `    ${called} @limited-ports ${called} . ${ip} saddr != @port-clients drop`,
     `    ${called} vmap @balancer-ports`,
     '  }',
     '  chain balance-prerouting { type nat hook prerouting priority dstnat + 5; goto balance; }',
@@ -131,38 +149,43 @@ export function renderTable(serviceCIDR: string, elements: Elements, clients = n
     '    type nat hook postrouting priority srcnat;',
     `    meta mark and ${markMask} == ${masqueradeSlotMark} meta mark set 0 masquerade fully-random`,
     `    meta mark and ${markMask} == ${slotMark} meta mark set 0`,
-    '    ct status dnat ip saddr . ip daddr @hairpin masquerade fully-random',
+    `    ct status dnat ${ip} saddr . ${ip} daddr @hairpin masquerade fully-random`,
     '  }',
     '  chain refuse {',
-    `    ip daddr ${serviceCIDR} meta l4proto tcp reject with tcp reset`,
-    `    ip daddr ${serviceCIDR} reject`,
+    `    ${ip} daddr ${serviceCIDR} meta l4proto tcp reject with tcp reset`,
+    `    ${ip} daddr ${serviceCIDR} reject`,
     '  }',
     '  chain forward { type filter hook forward priority filter - 10; ct state new goto refuse; }',
     '  chain local { type filter hook output priority filter - 10; ct state new goto refuse; }',
     '}',
   ];
   const added = elementNames.filter((name) => elements[name].size > 0);
-  const commands = added.map((name) => elementCommand('add', name, elements[name]));
-  return `${lines.join('\n')}\n${commands.join('')}${clientCommands(clients)}`;
+  const commands = added.map((each) => elementCommand('add', each, elements[each], family));
+  return `${lines.join('\n')}\n${commands.join('')}${clientCommands(clients, family)}`;
 }
 
-const clientCommands = (clients: StickyClients): string =>
+const clientCommands = (clients: StickyClients, family: AddressFamily): string =>
   stickyMaps
     .filter((name) => clients[name].length > 0)
-    .map((name) => `add element ${table} ${name} { ${clients[name].join(', ')} }\n`)
+    .map((name) => `add element ${tableOf(family)} ${name} { ${clients[name].join(', ')} }\n`)
     .join('');
 
 /**
- * Renders one transaction that applies a difference to a table with the chains `known`; empty if nothing
- * changes.
+ * Renders one transaction that applies a difference to a family's table with the chains `known`; empty if
+ * nothing changes.
  */
-export function renderDifference(known: ReadonlySet<string>, { removed, added }: Difference): string {
+export function renderDifference(
+  known: ReadonlySet<string>,
+  { removed, added }: Difference,
+  family: AddressFamily = 'IPv4',
+): string {
   const newChains = [...chainsOf(added)].filter((chain) => !known.has(chain)).sort(byCodeUnit);
   let text = '';
-  for (const chain of newChains) text += `add chain ${table} ${chain} { ${chainBody(chain)}; }\n`;
+  for (const chain of newChains)
+    text += `add chain ${tableOf(family)} ${chain} { ${chainBody(chain, family)}; }\n`;
   for (const name of elementNames) {
-    if (removed[name].size > 0) text += elementCommand('delete', name, removed[name]);
-    if (added[name].size > 0) text += elementCommand('add', name, added[name]);
+    if (removed[name].size > 0) text += elementCommand('delete', name, removed[name], family);
+    if (added[name].size > 0) text += elementCommand('add', name, added[name], family);
   }
   return text;
 }

@@ -4,10 +4,17 @@
  */
 
 import { clientIPTimeoutSeconds } from '../api/core/v1/service/defaults.ts';
-import { externalAddresses, externalPort, isDelivered } from '../api/core/v1/service/external-addresses.ts';
+import {
+  clusterIPOf,
+  externalAddresses,
+  externalPort,
+  isDelivered,
+} from '../api/core/v1/service/external-addresses.ts';
 import { acceptedClients, isServedAt } from '../api/core/v1/service/node-load-balancer.ts';
 import type { Service, ServicePort } from '../api/core/v1/service/service.ts';
 import type { Endpoint, EndpointSlice } from '../api/discovery/v1/endpoint-slice.ts';
+import { type AddressFamily, familyOf } from '../base/address-families.ts';
+import { canonicalAddress } from '../base/addresses.ts';
 
 export interface EndpointAddress {
   readonly ip: string;
@@ -49,8 +56,8 @@ export interface ThisNode {
 }
 
 /**
- * Returns the port rules of a service on a node; none for headless services, for ExternalName
- * and for a service whose cluster IP is not allocated yet.
+ * Returns the port rules of a service on a node, in one family; none for headless services, for ExternalName
+ * and for a service that has no cluster IP of the family (yet).
  */
 export function serviceRules(
   service: Service,
@@ -61,16 +68,18 @@ export function serviceRules(
    * `externalPort`.
    */
   isServed: (address: string, port: string) => boolean = () => true,
+  family: AddressFamily = 'IPv4',
 ): readonly ServicePortRules[] {
   const { spec } = service;
-  const { clusterIP } = spec;
-  if (!clusterIP || !isDelivered(service)) return [];
-  const all = externalAddresses(service);
+  const clusterIP = clusterIPOf(spec, family);
+  if (clusterIP === undefined || !isDelivered(service)) return [];
+  const all = externalAddresses(service).filter((address) => familyOf(address) === family);
   const clients = acceptedClients(service);
   const isBalanced = isServedAt(service, nodeIP);
+  const ofFamily = slices.filter(({ addressType }) => addressType === family);
   return (spec.ports ?? []).flatMap((port) => {
     const external = all.filter((address) => isServed(address, externalPort(address, port)));
-    const targets = endpointsOf(port, slices, { nodeName, zone });
+    const targets = endpointsOf(port, ofFamily, { nodeName, zone });
     const every = {
       protocol: protocolOf(port),
       port: port.port,
@@ -130,9 +139,7 @@ function endpointsOf(
   const ready = new Map<string, EndpointAddress>();
   const zones = new Map<string, readonly string[]>();
   const terminating = new Map<string, EndpointAddress>();
-  for (const { endpoint, port: number } of candidates(port, slices)) {
-    const ip = endpoint.addresses[0];
-    if (ip === undefined) continue;
+  for (const { endpoint, ip, port: number } of candidates(port, slices)) {
     const address = { ip, port: number, local: endpoint.nodeName === nodeName };
     if (endpoint.conditions.ready !== false) {
       ready.set(`${ip}:${number}`, address);
@@ -169,13 +176,15 @@ function nearOf(
 function* candidates(
   port: ServicePort,
   slices: readonly EndpointSlice[],
-): Generator<{ endpoint: Endpoint; port: number }> {
+): Generator<{ endpoint: Endpoint; ip: string; port: number }> {
   for (const slice of slices) {
-    if (slice.addressType !== 'IPv4') continue;
     const target = slice.ports.find(
       (candidate) => candidate.name === (port.name ?? '') && candidate.protocol === port.protocol,
     );
     if (target?.port === undefined) continue;
-    for (const endpoint of slice.endpoints) yield { endpoint, port: target.port };
+    for (const endpoint of slice.endpoints) {
+      const ip = canonicalAddress(endpoint.addresses[0] ?? '');
+      if (ip !== undefined) yield { endpoint, ip, port: target.port };
+    }
   }
 }

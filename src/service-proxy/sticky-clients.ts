@@ -21,11 +21,29 @@ export const noClients: StickyClients = { 'sticky-clients': [], 'sticky-port-cli
  */
 export const maxStickyClients = 65_536;
 
-/** Key that identifies a client in each map, as an expression of nft. */
-export const clientKeys: Readonly<Record<StickyMap, string>> = {
-  'sticky-clients': 'ip saddr . ip daddr . meta l4proto . th dport',
-  'sticky-port-clients': 'ip saddr . meta l4proto . th dport',
-};
+const partsOfKey = (map: StickyMap, ip: 'ip' | 'ip6') =>
+  `${ip} saddr . ${map === 'sticky-clients' ? `${ip} daddr . ` : ''}meta l4proto . th dport`;
+
+/**
+ * Returns the key that identifies a client in a map of the family `ip` or `ip6`, as an expression of nft.
+ * With a key of more than 16 bytes, nft 1.0.6 aborts at a rule that writes a map, so a client of IPv6 is
+ * identified by a hash. Two clients with one hash share an endpoint; if they call different Services, each
+ * connection of one lets the other choose again. The seed must not change: the maps outlast the agent.
+ */
+export const clientKey = (map: StickyMap, ip: 'ip' | 'ip6'): string =>
+  ip === 'ip' ? partsOfKey(map, ip) : `jhash ${partsOfKey(map, ip)} mod 4294967295 seed 0x6d6b3873`;
+
+/** Returns the rules that set the mark to the endpoint of a client; to another value if it has none. */
+export const clientLookup = (map: StickyMap, ip: 'ip' | 'ip6'): readonly string[] =>
+  ip === 'ip'
+    ? [`meta mark set ${clientKey(map, ip)} map @${map}`]
+    : [`meta mark set ${clientKey(map, ip)}`, `meta mark set meta mark map @${map}`];
+
+/** Returns the type of the keys of a map. */
+export function clientKeyType(map: StickyMap, ip: 'ip' | 'ip6'): string {
+  if (ip === 'ip6') return 'mark';
+  return `ipv4_addr . ${map === 'sticky-clients' ? 'ipv4_addr . ' : ''}inet_proto . inet_service`;
+}
 
 /**
  * Resolves to the clients that the kernel remembers; to none if the table or a map does not exist. A map that
@@ -52,7 +70,7 @@ export async function readStickyClients(
 const isMissing = (error: unknown): boolean =>
   error instanceof ExecError && error.failure.stderr.includes('No such file or directory');
 
-const element = /[\d.]+(?: \. [\w.]+)+ timeout \w+ expires \w+ : 0x[0-9a-f]+/g;
+const element = /[\w.]+(?: \. [\w.]+)* timeout \w+ expires \w+ : 0x[0-9a-f]+/g;
 
 /** Returns the elements in the output of `nft list map`. An element without time left has no `expires`. */
 export const elementsIn = (text: string): readonly string[] => text.match(element) ?? [];

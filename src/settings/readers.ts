@@ -2,7 +2,8 @@
  * Readers of values that several settings share. Each throws an Error whose message says what is expected.
  */
 import { normalize } from 'node:path';
-import { isIPv4, parseRange, rangeAround } from '../base/addresses.ts';
+import { rangeText, readRange } from '../base/address-families.ts';
+import { addressKind, canonicalAddress, isIPv4, parseRange, rangeAround } from '../base/addresses.ts';
 
 export const text = (value: string) => value;
 
@@ -30,6 +31,9 @@ export function address(value: string): string {
   return value;
 }
 
+/** Reads an IPv4 address to listen at, or `::` for all addresses of both families. */
+export const listenAddress = (value: string): string => (value === '::' ? value : address(value));
+
 /** Reads an IPv4 range, which must be written with its first address. */
 export function cidr(value: string): string {
   const range = rangeAround(value);
@@ -39,6 +43,31 @@ export function cidr(value: string): string {
   if (!parseRange(value))
     throw new Error(`${value.split('/')[0]} is not the first address of a /${range.prefix} range`);
   return value;
+}
+
+/**
+ * Returns a reader of an IPv4 range, or of an IPv4 range and one of IPv6 after a comma. The IPv6 range must
+ * have a prefix length from `least` to `most`; `example` is one.
+ */
+export function familyCidrs(least: number, most: number, example: string) {
+  return (value: string): string => {
+    const [first = '', ...others] = value.split(',');
+    if (others.length === 0) return cidr(value);
+    const range = others.length === 1 ? readRange(others[0] ?? '') : undefined;
+    if (range?.family !== 6 || range.prefix < least || range.prefix > most)
+      throw new Error(
+        `expected after the comma one IPv6 range by its first address, with ${least} to ${most} bits, such as ${example}`,
+      );
+    return `${cidr(first)},${rangeText(range)}`;
+  };
+}
+
+/** Reads an IPv6 address that other machines can reach, and returns its canonical text. */
+export function ipv6Address(value: string): string {
+  const canonical = canonicalAddress(value);
+  if (!canonical?.includes(':') || addressKind(canonical) !== 'unicast')
+    throw new Error('expected an IPv6 address of this machine such as 2001:db8::10');
+  return canonical;
 }
 
 /** Returns a reader that accepts the choices, and has them as a property for the completion of shells. */

@@ -14,6 +14,10 @@ const named: readonly (readonly [tests: RegExp, cause: string])[] = [
     'five and seven pods that request half a CPU each need more than one node of two CPUs',
   ],
   [
+    /^\[sig-network\] .* should function for service endpoints using hostNetwork$/,
+    'pods in the network of their node answer with the name of this machine, which all hosts of the cluster have',
+  ],
+  [
     /^\[sig-api-machinery\] Servers with support for API chunking /,
     'the history that the test waits for was not yet compacted after ten minutes',
   ],

@@ -31,7 +31,8 @@ const say = (line: string) => process.stdout.write(`conformance: ${line}\n`);
 
 async function main(options: Options): Promise<number> {
   const set: TestSet = options.others ? 'others' : 'conformance';
-  const cluster = options.kubeconfig === undefined ? `nodes-${options.nodes}` : 'given';
+  const made = `nodes-${options.nodes}${options.dualStack ? '-dual-stack' : ''}`;
+  const cluster = options.kubeconfig === undefined ? made : 'given';
   const place = options.others ? `${cluster}-others` : cluster;
   const ofVersion = join(all, resultsFolder(options.version));
   const directory = join(ofVersion, place);
@@ -103,7 +104,7 @@ async function runOnCluster(
   names: readonly string[],
   directory: string,
   file: string,
-  { nodes, procs, kubeconfig }: Options,
+  { nodes, procs, kubeconfig, dualStack }: Options,
 ): Promise<void> {
   const build = kubeconfig === undefined ? await versionOf(executable) : 'not known here';
   const closers: (() => Promise<void>)[] = [];
@@ -113,7 +114,7 @@ async function runOnCluster(
   let cluster: SuiteCluster | undefined;
   try {
     cluster = made
-      ? await startCluster({ after: (close) => closers.push(close) }, nodes, images)
+      ? await startCluster({ after: (close) => closers.push(close) }, { nodes, images, dualStack })
       : givenCluster(kubeconfig);
     const logFile = join(directory, `${new Date().toISOString().replaceAll(':', '-')}.log`);
     const place = relative(process.cwd(), logFile);

@@ -11,6 +11,7 @@ export interface Options {
   readonly again: boolean;
   readonly failed: boolean;
   readonly others: boolean;
+  readonly dualStack: boolean;
   readonly writeDoc: boolean;
   readonly help: boolean;
   readonly kubeconfig?: string | undefined;
@@ -28,6 +29,8 @@ result is not run again: after Ctrl-C, or when it was killed, the same command g
       --others           not the conformance tests: those among all others that REGEX picks, such as '\\[NodeConformance\\]'
       --version X.Y.Z    the suite of this version of Kubernetes (default ${suiteVersion}); each version has its own results
       --nodes COUNT      nodes of the cluster it makes, 1 or 2 (default 1); each count has its own results
+      --dual-stack       a cluster with ranges and addresses of IPv4 and IPv6, with results of its own, such as for --others
+                         IPv6DualStack
       --procs COUNT      tests at a time (default 6)
       --kubeconfig FILE  use the cluster of that file, and this machine's network; --nodes says how many it has. Its
                          nodes need the images under the suite's names
@@ -48,6 +51,7 @@ export function optionsOf(args: readonly string[]): Options {
       again: { type: 'boolean' },
       failed: { type: 'boolean' },
       others: { type: 'boolean' },
+      'dual-stack': { type: 'boolean' },
       version: { type: 'string' },
       nodes: { type: 'string' },
       procs: { type: 'string' },
@@ -63,7 +67,17 @@ export function optionsOf(args: readonly string[]): Options {
     throw new Error('--others and --write-doc exclude each other: the page has the results of both');
   if (others && positionals[0] === undefined && !asked)
     throw new Error('--others takes a REGEX: the others are thousands');
+  const dualStack = values['dual-stack'] ?? false;
+  if (dualStack && values['write-doc'])
+    throw new Error(
+      '--dual-stack and --write-doc exclude each other: the page is about clusters of one family',
+    );
+  if (dualStack && values.kubeconfig !== undefined)
+    throw new Error(
+      '--dual-stack and --kubeconfig exclude each other: the cluster of a file has the ranges it has',
+    );
   return {
+    dualStack,
     version: release(values.version),
     pattern: positionals[0] === undefined ? undefined : expression(positionals[0]),
     nodes: count('--nodes', values.nodes, 1, 2),

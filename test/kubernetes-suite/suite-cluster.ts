@@ -18,14 +18,36 @@ export interface SuiteCluster {
   readonly running: boolean;
 }
 
-/** `minik8s up` for one node, a master with nodes that join it for more; every node has the images. */
+export interface SuiteClusterOptions {
+  readonly nodes: number;
+  /** Images that every node has. */
+  readonly images: readonly string[];
+  /** True for ranges of IPv4 and IPv6, and addresses of both families. */
+  readonly dualStack: boolean;
+}
+
+const ranges = {
+  'cluster-cidr': '10.244.0.0/16,fd00:10:244::/56',
+  'service-cidr': '10.96.0.0/16,fd00:10:96::/112',
+};
+const rangeFlags = Object.entries(ranges).map(([name, value]) => `--${name}=${value}`);
+
+const addIPv6 = (host: Host, number: number) =>
+  host.run('ip', 'address', 'add', `2001:db8:1::${number + 1}/64`, 'dev', 'eth0', 'nodad');
+
+/** Starts `minik8s up` for one node, or a master with nodes that join it. */
 export async function startCluster(
   cleanup: Cleanup,
-  nodes: number,
-  images: readonly string[],
+  { nodes, images, dualStack }: SuiteClusterOptions,
 ): Promise<SuiteCluster> {
   if (nodes > 1) {
-    const cluster = await MultiCluster.start(cleanup, { hosts: nodes, images });
+    const dual = { nodes: [], masterFlags: rangeFlags, nodeConfig: ranges };
+    const cluster = await MultiCluster.start(cleanup, { hosts: nodes, images, ...(dualStack && dual) });
+    if (dualStack)
+      for (const [number, host] of cluster.hosts.all.entries()) {
+        await addIPv6(host, number);
+        await cluster.join(number);
+      }
     return {
       kubeconfig: cluster.kubeconfig,
       command: (program, args) => cluster.hosts.at(0).command(program, args),
@@ -36,7 +58,8 @@ export async function startCluster(
     };
   }
   const host = await Host.start(cleanup, { images });
-  const cluster = await Cluster.start(cleanup, { host });
+  if (dualStack) await addIPv6(host, 0);
+  const cluster = await Cluster.start(cleanup, { host, ...(dualStack && { flags: rangeFlags }) });
   return {
     kubeconfig: cluster.kubeconfig,
     command: (program, args) => host.command(program, args),

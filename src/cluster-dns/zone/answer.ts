@@ -2,7 +2,8 @@
  * Answers for the cluster's own names. Names and their meaning are those of kubernetes/dns
  * docs/specification.md 1.1.0, with the names of pods that kube-dns and CoreDNS add.
  */
-import { isIPv4 } from '../../base/addresses.ts';
+import { familyOf } from '../../base/address-families.ts';
+import { canonicalAddress, isIPv4, isIPv6 } from '../../base/addresses.ts';
 import type { DnsRecord, Rcode } from '../packet.ts';
 import type { NamedPort, ServiceNames } from './service-names.ts';
 import type { Zone } from './zone.ts';
@@ -42,8 +43,8 @@ function answer(zone: Zone, asked: string, type: string, chain: number): Verdict
     const labels = name.slice(0, -zone.domain.length - 1).split('.');
     return inDomain({ zone, asked, type, chain }, labels);
   }
-  if (name.endsWith(reverseDomain)) return reverse(zone, asked, type, name);
-  return undefined;
+  const ip = reversedAddress(name);
+  return ip === undefined ? undefined : reverse(zone, asked, type, ip);
 }
 
 interface Asked {
@@ -147,24 +148,43 @@ const isWritable = (name: string) =>
   name.length <= 253 && name.split('.').every((label) => label.length > 0 && label.length <= 63);
 
 /**
- * Answers for `10-244-0-5.shop.pod`: derived from the name, whether or not such a pod exists, as CoreDNS does
- * by default.
+ * Answers for `10-244-0-5.shop.pod`, or `fd00-10-244--5.shop.pod` with an IPv6 address: derived from the
+ * name, whether or not such a pod exists, as CoreDNS does by default.
  */
 function underPods({ zone, asked, type }: Asked, labels: readonly string[]): Verdict {
   const [namespace, dashed, ...more] = labels.toReversed();
   if (namespace === undefined) return noData(zone);
   if (!zone.hasNamespace(namespace)) return noName(zone);
   if (dashed === undefined) return noData(zone);
-  const ip = /^\d+-\d+-\d+-\d+$/.test(dashed) ? dashed.replaceAll('-', '.') : '';
-  if (more.length > 0 || !isIPv4(ip)) return noName(zone);
+  const ip = dashedAddress(dashed);
+  if (more.length > 0 || ip === undefined) return noName(zone);
   return found(zone, type, addressRecords(asked, [ip]));
 }
 
-const reverseDomain = '.in-addr.arpa';
+function dashedAddress(label: string): string | undefined {
+  const isDotted = /^\d+-\d+-\d+-\d+$/.test(label);
+  const ip = label.replaceAll('-', isDotted ? '.' : ':');
+  return familyOf(ip) === undefined ? undefined : canonicalAddress(ip);
+}
 
-function reverse(zone: Zone, asked: string, type: string, name: string): Verdict | undefined {
+const reverseDomain = '.in-addr.arpa';
+/** Domain of 32 hexadecimal digits, from last to first (RFC 3596 §2.5). */
+const reverseDomain6 = /^((?:[0-9a-f]\.){32})ip6\.arpa$/;
+
+/** Returns the canonical address that a name of the reverse domains stands for; undefined for other names. */
+function reversedAddress(name: string): string | undefined {
+  const [, digits] = reverseDomain6.exec(name) ?? [];
+  if (digits !== undefined) {
+    const groups = digits.replaceAll('.', '').split('').reverse().join('').match(/.{4}/g) ?? [];
+    const ip = groups.join(':');
+    return isIPv6(ip) ? canonicalAddress(ip) : undefined;
+  }
+  if (!name.endsWith(reverseDomain)) return undefined;
   const ip = name.slice(0, -reverseDomain.length).split('.').reverse().join('.');
-  if (!isIPv4(ip)) return undefined;
+  return isIPv4(ip) ? ip : undefined;
+}
+
+function reverse(zone: Zone, asked: string, type: string, ip: string): Verdict | undefined {
   const names = zone.namesOf(ip);
   if (names.length === 0) return zone.ownsAddress(ip) ? noName(zone) : undefined;
   return found(
@@ -175,7 +195,7 @@ function reverse(zone: Zone, asked: string, type: string, name: string): Verdict
 }
 
 const addressRecords = (name: string, addresses: readonly string[]): DnsRecord[] =>
-  addresses.map((data) => ({ type: 'A', name, ttl, data }));
+  addresses.map((data) => ({ type: isIPv4(data) ? 'A' : 'AAAA', name, ttl, data }));
 
 function apex(zone: Zone, name: string): DnsRecord[] {
   return [soa(zone, name), { type: 'NS', name, ttl, data: `ns.dns.${zone.domain}` }];

@@ -5,10 +5,11 @@
 
 import type { Service } from '../../api/core/v1/service/service.ts';
 import type { EndpointSlice } from '../../api/discovery/v1/endpoint-slice.ts';
+import { canonicalAddress } from '../../base/addresses.ts';
 import { packKey } from '../../base/packed-key.ts';
 
 export interface ServiceNames {
-  /** Addresses of the Service's own name: its cluster IP, or the endpoints of a headless Service. */
+  /** Addresses of the Service's own name: its cluster IPs, or the endpoints of a headless Service. */
   readonly addresses: readonly string[];
   /** Target of an ExternalName Service. */
   readonly externalName: string | undefined;
@@ -47,7 +48,7 @@ export function serviceNames(service: Service, slices: readonly EndpointSlice[])
     else if (!addresses.includes(ip)) addresses.push(ip);
   }
   const headless = spec.clusterIP === 'None';
-  const own = spec.clusterIP && !headless ? [spec.clusterIP] : [];
+  const own = headless ? [] : clusterIPsOf(service);
   return {
     addresses: headless ? [...new Set(published.map(({ ip }) => ip))] : own,
     externalName: undefined,
@@ -55,6 +56,10 @@ export function serviceNames(service: Service, slices: readonly EndpointSlice[])
     ports: headless ? endpointPorts(published) : servicePorts(service),
   };
 }
+
+/** Returns the cluster IPs of a Service in canonical form. */
+export const clusterIPsOf = ({ spec: { clusterIP = '', clusterIPs } }: Service): readonly string[] =>
+  (clusterIPs?.length ? clusterIPs : [clusterIP]).flatMap((ip) => canonicalAddress(ip) ?? []);
 
 interface PublishedEndpoint {
   readonly host: string;
@@ -72,11 +77,11 @@ function publishedEndpoints(
 ): readonly PublishedEndpoint[] {
   const all = service.spec.publishNotReadyAddresses === true;
   const found: PublishedEndpoint[] = [];
-  for (const { endpoints, ports } of slices.filter(({ addressType }) => addressType === 'IPv4')) {
+  for (const { endpoints, ports } of slices.filter(({ addressType }) => addressType !== 'FQDN')) {
     for (const { addresses, conditions, hostname } of endpoints) {
-      const [ip] = addresses;
+      const ip = canonicalAddress(addresses[0] ?? '');
       if (ip === undefined || (conditions.ready === false && !all)) continue;
-      found.push({ ip, host: hostname?.toLowerCase() || ip.replaceAll('.', '-'), ports });
+      found.push({ ip, host: hostname?.toLowerCase() || ip.replaceAll(/[.:]/g, '-'), ports });
     }
   }
   return found.sort(byAddress);

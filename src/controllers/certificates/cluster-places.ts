@@ -2,12 +2,14 @@
 import type { Lease } from '../../api/coordination/v1/lease.ts';
 import { type MasterPlace, placesOf } from '../../api/coordination/v1/master-lease.ts';
 import type { Service } from '../../api/core/v1/service/service.ts';
-import { requireRange } from '../../base/addresses.ts';
 import { packKey } from '../../base/packed-key.ts';
 import type { Lister } from '../../client/informer.ts';
 import type { ClusterPlaces } from './csr-serving-plan.ts';
 
-/** Reserved ranges, such as 10.96.0.0/16, and domain: no node may serve under these addresses and names. */
+/**
+ * Reserved ranges, one or one of each family as in `familyRanges`, and domain: no node may serve under these
+ * addresses and names.
+ */
 export interface ReservedPlaces {
   readonly serviceCidr: string;
   readonly clusterCidr: string;
@@ -19,17 +21,13 @@ export interface ReservedPlaces {
  * disappear when a user deletes them.
  */
 export class KnownPlaces {
-  readonly #reserved: Pick<ClusterPlaces, 'clusterDomain' | 'serviceRange' | 'podRange'>;
+  readonly #reserved: Pick<ClusterPlaces, 'clusterDomain' | 'ranges'>;
   readonly #services: Lister<Service>;
   /** Known masters, including stopped ones, because a certificate outlasts their restart. */
   readonly #masters = new Map<string, MasterPlace>();
 
   constructor({ clusterDomain, serviceCidr, clusterCidr }: ReservedPlaces, services: Lister<Service>) {
-    this.#reserved = {
-      clusterDomain,
-      serviceRange: requireRange(serviceCidr),
-      podRange: requireRange(clusterCidr),
-    };
+    this.#reserved = { clusterDomain, ranges: [...serviceCidr.split(','), ...clusterCidr.split(',')] };
     this.#services = services;
   }
 
@@ -42,7 +40,7 @@ export class KnownPlaces {
 
   places(): ClusterPlaces {
     const serviceAddresses = ['default/kubernetes', 'kube-system/kube-dns'].flatMap(
-      (key) => this.#services.get(key)?.spec.clusterIP ?? [],
+      (key) => this.#services.get(key)?.spec.clusterIPs ?? this.#services.get(key)?.spec.clusterIP ?? [],
     );
     return { ...this.#reserved, serviceAddresses, masters: [...this.#masters.values()] };
   }

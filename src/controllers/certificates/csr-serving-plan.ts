@@ -7,23 +7,16 @@
 
 import type { MasterPlace } from '../../api/coordination/v1/master-lease.ts';
 import type { Node } from '../../api/core/v1/node/node.ts';
-import {
-  addressKind,
-  canonicalAddress,
-  formatRange,
-  hasAddress,
-  type IPv4Range,
-  sameAddress,
-} from '../../base/addresses.ts';
+import { insideBlock } from '../../base/address-ranges.ts';
+import { addressKind, canonicalAddress, sameAddress } from '../../base/addresses.ts';
 import type { CertificateRequestContent } from '../../formats/certificate-request.ts';
 
 /** Ranges and names that are reserved for the cluster. */
 export interface ClusterPlaces {
   /** Domain of the cluster, such as `cluster.local`. */
   readonly clusterDomain: string;
-  /** Ranges of Services and of pods. */
-  readonly serviceRange: IPv4Range;
-  readonly podRange: IPv4Range;
+  /** Ranges of Services and of pods, such as `10.96.0.0/16`. */
+  readonly ranges: readonly string[];
   /** Addresses of the Services of the API and of cluster DNS, in whatever range they are. */
   readonly serviceAddresses: readonly string[];
   /**
@@ -124,8 +117,8 @@ function addressProblem(ip: string, situation: ServingSituation): string | undef
   const kind = addressKind(ip);
   if (kind !== 'unicast')
     return `address ${ip} is ${kind ?? 'not an IP address'}: other machines cannot reach a node at it`;
-  const kept = [places.serviceRange, places.podRange].find((range) => hasAddress(range, ip));
-  if (kept) return `address ${ip} is in ${formatRange(kept)}, which is reserved for Services or pods`;
+  const kept = places.ranges.find((cidr) => insideBlock({ cidr, except: [] })(canonicalAddress(ip) ?? ''));
+  if (kept) return `address ${ip} is in ${kept}, which is reserved for Services or pods`;
   if (places.serviceAddresses.some((address) => sameAddress(address, ip)))
     return `address ${ip} belongs to a Service of the control plane`;
   const own = addressesOf(node);

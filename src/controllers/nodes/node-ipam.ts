@@ -1,7 +1,8 @@
 /**
- * Assigns each node a range of pod addresses of its own once its machine has registered, and keeps pods away
- * from nodes that came with an unusable range. Invariant: no two nodes ever get overlapping ranges. Assigned
- * ranges that the cache does not show yet count as taken. A range is free again when its node is deleted.
+ * Assigns each node a range of pod addresses of its own, one of each family of the cluster, once its machine
+ * has registered, and keeps pods away from nodes that came with an unusable range. Invariant: no two nodes
+ * ever get overlapping ranges. Assigned ranges that the cache does not show yet count as taken. A range is
+ * free again when its node is deleted.
  */
 
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
@@ -9,7 +10,7 @@ import { type AccountRights, writeEvents } from '../../api/rbac/v1/rule-rows.ts'
 import { deepCopy } from '../../apimachinery/equality.ts';
 import type { ObjectKey } from '../../apimachinery/meta.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
-import { formatRange, type IPv4Range, overlaps, parseRange } from '../../base/addresses.ts';
+import { type PrefixRange, rangesMeet, rangeText, readRange } from '../../base/address-families.ts';
 import { rfc3339 } from '../../base/time.ts';
 import type { Lister } from '../../client/informer.ts';
 import {
@@ -23,6 +24,7 @@ import {
   claimProblem,
   hasReported,
   nodePrefix,
+  nodePrefix6,
   rangeConditions,
   rangeProblem,
   rangesOf,
@@ -37,9 +39,9 @@ export const nodeIpamRights: AccountRights = {
 };
 
 export interface NodeIpamOptions {
-  /** Range of all pods; default 10.244.0.0/16. */
+  /** Ranges of all pods, one or one of each family (`familyRanges`); default 10.244.0.0/16. */
   readonly clusterCidr?: string;
-  /** Prefix length of a node's range; default 24. */
+  /** Prefix length of a node's range of IPv4; default 24. */
   readonly nodeMaskSize?: number;
 }
 
@@ -47,10 +49,9 @@ export interface NodeIpamOptions {
 export function nodeIpam(options: NodeIpamOptions = {}): ControllerFactory {
   const { clusterCidr = '10.244.0.0/16', nodeMaskSize = nodePrefix } = options;
   const cluster = readCluster(clusterCidr);
-  if (!Number.isInteger(nodeMaskSize) || nodeMaskSize < cluster.prefix || nodeMaskSize > 30)
-    throw new Error(
-      `nodeMaskSize ${nodeMaskSize} does not fit into ${clusterCidr}; use ${cluster.prefix} to 30`,
-    );
+  const least = cluster[0]?.prefix ?? 0;
+  if (!Number.isInteger(nodeMaskSize) || nodeMaskSize < least || nodeMaskSize > 30)
+    throw new Error(`nodeMaskSize ${nodeMaskSize} does not fit into ${clusterCidr}; use ${least} to 30`);
   return (context) => nodeIpamController(context, cluster, nodeMaskSize);
 }
 
@@ -65,31 +66,37 @@ export function podRangeClaims(
   return (node, others) => claimProblem(node, others, cluster);
 }
 
-function readCluster(clusterCidr: string): IPv4Range {
-  const cluster = parseRange(clusterCidr);
-  if (cluster) return cluster;
+/** Returns the range of IPv4 and, if there is one, that of IPv6. */
+function readCluster(clusterCidr: string): readonly PrefixRange[] {
+  const [first, second, ...more] = clusterCidr.split(',').map(readRange);
+  if (first?.family !== 4)
+    throw new Error(
+      `clusterCidr ${JSON.stringify(clusterCidr)} is not an IPv4 range; use one such as 10.244.0.0/16`,
+    );
+  if (!clusterCidr.includes(',')) return [first];
+  if (second?.family === 6 && second.prefix <= nodePrefix6 && more.length === 0) return [first, second];
   throw new Error(
-    `clusterCidr ${JSON.stringify(clusterCidr)} is not an IPv4 range; use one such as 10.244.0.0/16`,
+    `clusterCidr ${JSON.stringify(clusterCidr)} has no second range of IPv6 with at most ${nodePrefix6} bits; use one such as fd00:10:244::/56`,
   );
 }
 
 const nodeIpamController = (
   context: ControllerContext,
-  cluster: IPv4Range,
+  cluster: readonly PrefixRange[],
   prefix: number,
 ): ControllerDefinition => new NodeIpamController(context, cluster, prefix).definition();
 
 class NodeIpamController {
   readonly #context: ControllerContext;
-  readonly #cluster: IPv4Range;
+  readonly #cluster: readonly PrefixRange[];
   readonly #prefix: number;
   readonly #nodes: Lister<Node>;
   /** Ranges assigned by this process, by node uid, until the cache shows them. */
-  readonly #given = new Map<string, IPv4Range>();
+  readonly #given = new Map<string, readonly PrefixRange[]>();
   /** Nodes without a free range; they are checked again when a node is deleted. */
   readonly #waiting = new Set<ObjectKey>();
 
-  constructor(context: ControllerContext, cluster: IPv4Range, prefix: number) {
+  constructor(context: ControllerContext, cluster: readonly PrefixRange[], prefix: number) {
     const { informers } = context;
     this.#context = context;
     this.#cluster = cluster;
@@ -119,15 +126,21 @@ class NodeIpamController {
       return;
     }
     if (this.#given.has(node.metadata.uid) || !hasReported(node)) return;
-    const range = nextFreeRange(this.#cluster, this.#prefix, this.#taken());
-    if (!range) {
-      this.#waiting.add(key);
-      const message = `no free /${this.#prefix} is left in ${formatRange(this.#cluster)} for node ${key}; delete unused nodes or enlarge the cluster's pod range`;
-      events.event(node, 'Warning', 'CIDRNotAvailable', message);
-      return;
+    const taken = this.#taken();
+    const ranges: PrefixRange[] = [];
+    for (const cluster of this.#cluster) {
+      const prefix = cluster.family === 4 ? this.#prefix : nodePrefix6;
+      const range = nextFreeRange(cluster, prefix, taken);
+      if (!range) {
+        this.#waiting.add(key);
+        const message = `no free /${prefix} is left in ${rangeText(cluster)} for node ${key}; delete unused nodes or enlarge the cluster's pod range`;
+        events.event(node, 'Warning', 'CIDRNotAvailable', message);
+        return;
+      }
+      ranges.push(range);
     }
     this.#waiting.delete(key);
-    await this.#give(node, range);
+    await this.#give(node, ranges);
   }
 
   async #check(node: Node): Promise<void> {
@@ -154,21 +167,21 @@ class NodeIpamController {
     return [name, ...touched.map(({ metadata }) => metadata.name), ...(gone ? this.#waiting : [])];
   }
 
-  #taken(): IPv4Range[] {
+  #taken(): PrefixRange[] {
     const known = this.#nodes.list();
     const uids = new Set(known.map((node) => node.metadata.uid));
     for (const node of known) if (node.spec.podCIDR) this.#given.delete(node.metadata.uid);
     for (const uid of this.#given.keys()) if (!uids.has(uid)) this.#given.delete(uid);
-    return [...known.flatMap(rangesOf), ...this.#given.values()];
+    return [...known.flatMap(rangesOf), ...[...this.#given.values()].flat()];
   }
 
-  async #give(node: Node, range: IPv4Range): Promise<void> {
+  async #give(node: Node, ranges: readonly PrefixRange[]): Promise<void> {
     const { client } = this.#context;
-    this.#given.set(node.metadata.uid, range);
+    this.#given.set(node.metadata.uid, ranges);
     try {
       const next = deepCopy(node);
-      next.spec.podCIDR = formatRange(range);
-      next.spec.podCIDRs = [next.spec.podCIDR];
+      next.spec.podCIDRs = ranges.map(rangeText);
+      next.spec.podCIDR = next.spec.podCIDRs[0];
       await client.resource(nodeResource).update(next);
     } catch (error) {
       this.#given.delete(node.metadata.uid);
@@ -177,4 +190,5 @@ class NodeIpamController {
   }
 }
 
-const meet = (ranges: readonly IPv4Range[], range: IPv4Range) => ranges.some((one) => overlaps(one, range));
+const meet = (ranges: readonly PrefixRange[], range: PrefixRange) =>
+  ranges.some((one) => rangesMeet(one, range));

@@ -42,7 +42,9 @@ export function planEndpoints(
   slices: readonly EndpointSlice[],
   existing: Endpoints | undefined,
 ): EndpointsPlan {
-  const all = subsetsOf(slices);
+  // Endpoints have the addresses of one family.
+  const first = service.spec.ipFamilies?.[0] ?? 'IPv4';
+  const all = subsetsOf(slices.filter(({ addressType }) => addressType === first));
   const subsets = atMost(all, maxAddresses);
   const labels = { ...inheritedLabels(service), [managedByLabel]: manager };
   const { [overCapacityAnnotation]: _was, ...others } = existing?.metadata.annotations ?? {};

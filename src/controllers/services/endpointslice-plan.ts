@@ -18,7 +18,7 @@ import {
 import { deepCopy, deepEqual } from '../../apimachinery/equality.ts';
 import type { Draft, OwnerReference } from '../../apimachinery/meta.ts';
 import { isTerminating } from '../../apimachinery/meta.ts';
-import { isIPv4 } from '../../base/addresses.ts';
+import { type AddressFamily, addressFamilies, familyOf } from '../../base/address-families.ts';
 import { portsKey, type SlicePlan, slicesManagedBy } from './managed-slices.ts';
 
 /** Slices that are made from pods. */
@@ -47,16 +47,43 @@ export function planSlices(
     [managedByLabel]: podSlices.manager,
   };
   const trigger = lastChange(service, pods, existing);
-  const desired = desiredGroups(service, pods, zoneOf);
-  const slices = existing.filter((slice) => slice.addressType === 'IPv4' && !isTerminating(slice));
-  const wrongType = existing.filter((slice) => slice.addressType !== 'IPv4');
-  const plan = {
-    create: [] as Draft<EndpointSlice>[],
-    update: [] as EndpointSlice[],
-    remove: [...wrongType],
-  };
+  const families = serviceFamilies(service);
+  const wrongType = existing.filter(({ addressType }) => !families.some((family) => family === addressType));
+  const plan: Plan = { create: [], update: [], remove: [...wrongType] };
+  for (const family of families) {
+    const slices = existing.filter((slice) => slice.addressType === family && !isTerminating(slice));
+    const desired = desiredGroups(service, pods, { family, zoneOf });
+    planFamily(plan, { service, owner, labels, trigger, family, slices, desired });
+  }
+  return plan;
+}
+
+/** Returns the families of a Service's addresses, which are those of its slices. */
+const serviceFamilies = ({ spec }: Service): readonly AddressFamily[] =>
+  spec.ipFamilies?.length ? addressFamilies.filter((family) => spec.ipFamilies?.includes(family)) : ['IPv4'];
+
+interface Plan {
+  readonly create: Draft<EndpointSlice>[];
+  readonly update: EndpointSlice[];
+  readonly remove: EndpointSlice[];
+}
+
+interface FamilyWork {
+  readonly service: Service;
+  readonly owner: OwnerReference;
+  readonly labels: Record<string, string>;
+  readonly trigger: string | undefined;
+  readonly family: AddressFamily;
+  /** Slices of the family. */
+  readonly slices: readonly EndpointSlice[];
+  readonly desired: Map<string, Group>;
+}
+
+/** Adds the changes of one family's slices to `plan`. */
+function planFamily(plan: Plan, work: FamilyWork): void {
+  const { service, owner, labels, trigger, family, slices, desired } = work;
   const byPorts = Map.groupBy(slices, (slice) => portsKey(slice.ports));
-  // A Service without endpoints keeps one empty slice, which shows that there are none.
+  // A Service without endpoints keeps one empty slice of each family, which shows that there are none.
   if (desired.size === 0) {
     const ports = slices[0]?.ports ?? [];
     desired.set(portsKey(ports), { ports, endpoints: [] });
@@ -70,11 +97,12 @@ export function planSlices(
     const packed = pack(group.endpoints, byPorts.get(key) ?? []);
     plan.update.push(...packed.kept.flatMap(changed));
     plan.remove.push(...packed.emptied);
-    for (const endpoints of packed.fresh)
-      plan.create.push(annotated(newSlice(service, owner, labels, group.ports, endpoints), trigger));
+    for (const endpoints of packed.fresh) {
+      const slice = newSlice(service, owner, labels, { family, ports: group.ports, endpoints });
+      plan.create.push(annotated(slice, trigger));
+    }
   }
   for (const [key, unwanted] of byPorts) if (!desired.has(key)) plan.remove.push(...unwanted);
-  return plan;
 }
 
 /**
@@ -96,7 +124,9 @@ function lastChange(
   );
   const { creationTimestamp } = service.metadata;
   const changed = pods.filter(
-    (pod) => endpointOf(service, pod) && served.get(pod.metadata.uid) !== podReady(pod),
+    (pod) =>
+      serviceFamilies(service).some((family) => endpointOf(service, pod, { family })) &&
+      served.get(pod.metadata.uid) !== podReady(pod),
   );
   const times = changed.flatMap(({ status }) => {
     const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
@@ -157,10 +187,10 @@ interface Group {
 }
 
 /** Groups the endpoints by their ports, because a named targetPort may resolve to different numbers. */
-function desiredGroups(service: Service, pods: readonly Pod[], zoneOf: ZoneOf): Map<string, Group> {
+function desiredGroups(service: Service, pods: readonly Pod[], of: EndpointChoice): Map<string, Group> {
   const groups = new Map<string, Group>();
   for (const pod of [...pods].sort(byName)) {
-    const endpoint = endpointOf(service, pod, zoneOf);
+    const endpoint = endpointOf(service, pod, of);
     if (!endpoint) continue;
     const ports = portsOf(service, pod);
     const key = portsKey(ports);
@@ -177,10 +207,20 @@ function desiredGroups(service: Service, pods: readonly Pod[], zoneOf: ZoneOf): 
  */
 const prefersZone = ({ spec }: Service): boolean => spec.trafficDistribution === 'PreferClose';
 
-/** Returns the endpoint for a pod, or undefined if the pod has no address or has ended. */
-export function endpointOf(service: Service, pod: Pod, zoneOf: ZoneOf = noZones): Endpoint | undefined {
+export interface EndpointChoice {
+  readonly family: AddressFamily;
+  /** Default: no node has a zone. */
+  readonly zoneOf?: ZoneOf;
+}
+
+/** Returns the endpoint for a pod, or undefined if the pod has no address of the family or has ended. */
+export function endpointOf(
+  service: Service,
+  pod: Pod,
+  { family, zoneOf = noZones }: EndpointChoice = { family: 'IPv4' },
+): Endpoint | undefined {
   const addresses = [...(pod.status?.podIPs ?? []).map(({ ip }) => ip), pod.status?.podIP];
-  const address = addresses.find((ip) => ip !== undefined && isIPv4(ip));
+  const address = addresses.find((ip) => ip !== undefined && familyOf(ip) === family);
   if (isPodTerminal(pod) || address === undefined) return undefined;
   const terminating = isTerminating(pod);
   const serving = podReady(pod);
@@ -236,8 +276,7 @@ function newSlice(
   service: Service,
   owner: OwnerReference,
   labels: Record<string, string>,
-  ports: EndpointPort[],
-  endpoints: Endpoint[],
+  { family, ports, endpoints }: { family: AddressFamily; ports: EndpointPort[]; endpoints: Endpoint[] },
 ): Draft<EndpointSlice> {
   return {
     apiVersion: 'discovery.k8s.io/v1',
@@ -248,7 +287,7 @@ function newSlice(
       labels,
       ownerReferences: [owner],
     },
-    addressType: 'IPv4',
+    addressType: family,
     endpoints,
     ports,
   };

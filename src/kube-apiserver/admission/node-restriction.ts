@@ -8,7 +8,7 @@ import type { TokenRequest } from '../../api/authentication/v1/token-request.ts'
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { eventResource } from '../../api/core/v1/event/event.ts';
 import { nodeHostnames } from '../../api/core/v1/node/addresses.ts';
-import { podCIDRAnnotation } from '../../api/core/v1/node/annotations.ts';
+import { podCIDR6Annotation, podCIDRAnnotation } from '../../api/core/v1/node/annotations.ts';
 import { hostnameLabel, mayLabelItself } from '../../api/core/v1/node/labels.ts';
 import { type Node, nodeResource, type Taint } from '../../api/core/v1/node/node.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
@@ -212,16 +212,21 @@ function changedByItself(next: Node, before: Node | undefined): string | undefin
     hostname !== before?.metadata.labels?.[hostnameLabel]
   )
     return `the label ${hostnameLabel} to anything but its name`;
-  const range = next.metadata.annotations?.[podCIDRAnnotation];
-  const previous = before?.metadata.annotations?.[podCIDRAnnotation];
-  if (range !== undefined && range !== next.spec.podCIDR && range !== previous) {
-    return `the annotation ${podCIDRAnnotation} to anything but its podCIDR`;
-  }
+  const range = [podCIDRAnnotation, podCIDR6Annotation].find((name) => isForeignRange(name, next, before));
+  if (range !== undefined) return `the annotation ${range} to anything but its podCIDR`;
   if (!before) return undefined;
   // A Node with nodeInfo counts as registered, so nodeInfo must not be removed.
   if (before.status?.nodeInfo && !next.status?.nodeInfo) return 'status.nodeInfo to nothing';
   if (!mayTaint(next, before)) return 'taints';
   return same(unclaimed(next), unclaimed(before)) ? undefined : 'its specification';
+}
+
+/** Returns true for a changed annotation with a range that is not the node's own. */
+function isForeignRange(name: string, next: Node, before: Node | undefined): boolean {
+  const range = next.metadata.annotations?.[name];
+  const own =
+    name === podCIDRAnnotation ? next.spec.podCIDR : rangesOf(next).find((one) => one.includes(':'));
+  return range !== undefined && range !== own && range !== before?.metadata.annotations?.[name];
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   externalPortsOf,
   maxExternalPorts,
 } from '../../api/core/v1/service/external-addresses.ts';
-import { reservedReader } from '../../api/core/v1/service/reserved-addresses.ts';
+import { clusterRanges, reservedReader } from '../../api/core/v1/service/reserved-addresses.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
@@ -70,11 +70,7 @@ async function check(server: Parts, byPort: CacheIndex, admission: Admission): P
 /** Returns a cause for each address of the cluster or its machines. */
 function reservedCauses(server: Parts, addresses: ReturnType<typeof newOnes>): StatusCause[] {
   const problemOf = reservedReader({
-    ranges: [
-      { range: server.serviceCIDR, what: 'the range of Services' },
-      { range: server.clusterCIDR, what: 'the range of pods' },
-      ...podRanges(server),
-    ],
+    ranges: [...clusterRanges(server), ...podRanges(server)],
     machines: machines(server),
   });
   return addresses.flatMap(({ path, address }): StatusCause[] => {

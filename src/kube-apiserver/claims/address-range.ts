@@ -1,25 +1,52 @@
-/** The addresses of an IPv4 network that Services may have: all except the first and the last. */
-import { formatIPv4, parseIPv4, rangeAround, sizeOf } from '../../base/addresses.ts';
+/**
+ * The addresses of a network that Services may have: all except the first, and in IPv4 except the last, which
+ * is the network's broadcast address.
+ */
+import { type AddressFamily, familyOf, readRange } from '../../base/address-families.ts';
+import { formatAddress, limitsOfCIDR, rangeAround, sizeOf } from '../../base/addresses.ts';
 
 export interface AddressRange {
+  readonly family: AddressFamily;
   /** The first usable address as a number. */
-  readonly first: number;
+  readonly first: bigint;
   readonly size: number;
 }
 
-/** Parses `10.96.0.0/16`; throws for a text that is no IPv4 network with usable addresses. */
+/** Maximum number of bits after the prefix of an IPv6 network (as upstream): about a million addresses. */
+const maxHostBits = 20;
+
+/**
+ * Parses `10.96.0.0/16` or `fd00:10:96::/112`; throws for a text that is no network with usable addresses, or
+ * that is an IPv6 network of more than 2²⁰ addresses.
+ */
 export function parseRange(cidr: string): AddressRange {
+  return cidr.includes(':') ? parseIPv6(cidr) : parseIPv4(cidr);
+}
+
+function parseIPv4(cidr: string): AddressRange {
   const range = rangeAround(cidr);
   if (!range || range.prefix > 30) {
     throw new Error(`${JSON.stringify(cidr)} is not an IPv4 network: write one such as 10.96.0.0/16`);
   }
-  return { first: range.first + 1, size: sizeOf(range) - 2 };
+  return { family: 'IPv4', first: BigInt(range.first + 1), size: sizeOf(range) - 2 };
 }
 
-export const addressAt = (range: AddressRange, position: number) => formatIPv4(range.first + position);
+function parseIPv6(cidr: string): AddressRange {
+  const range = readRange(cidr);
+  if (range?.family !== 6 || range.prefix > 126 || range.prefix < 128 - maxHostBits)
+    throw new Error(
+      `${JSON.stringify(cidr)} is not an IPv6 network of 108 to 126 bits: write one such as fd00:10:96::/112`,
+    );
+  return { family: 'IPv6', first: range.first + 1n, size: 2 ** (128 - range.prefix) - 1 };
+}
+
+export const addressAt = (range: AddressRange, position: number) =>
+  formatAddress(range.family === 'IPv4' ? 4 : 6, range.first + BigInt(position));
 
 /** Returns the position of an address in the range; undefined outside it. */
 export function positionIn(range: AddressRange, ip: string): number | undefined {
-  const position = (parseIPv4(ip) ?? -1) - range.first;
-  return position >= 0 && position < range.size ? position : undefined;
+  if (familyOf(ip) !== range.family) return undefined;
+  const limits = limitsOfCIDR(`${ip}/${range.family === 'IPv4' ? 32 : 128}`);
+  const position = limits ? limits.first - range.first : -1n;
+  return position >= 0n && position < BigInt(range.size) ? Number(position) : undefined;
 }

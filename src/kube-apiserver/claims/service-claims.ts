@@ -3,12 +3,22 @@
  * so that two servers can never allocate the same one. Candidates are tried in order from a random start.
  */
 
+import { validateClusterIPs } from '../../api/core/v1/service/cluster-ips.ts';
 import { getsNodePorts } from '../../api/core/v1/service/defaults.ts';
+import { chooseFamilies } from '../../api/core/v1/service/families.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newInternalError, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import type { ClaimPlanner } from '../../apiserver/registry/claim-planner.ts';
+import {
+  type AddressFamily,
+  type FamilyRanges,
+  familiesOf,
+  familyOf,
+  familyRanges,
+} from '../../base/address-families.ts';
+import { canonicalAddress } from '../../base/addresses.ts';
 import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import type { Claims } from '../../storage/store.ts';
 import type { KubeContext } from '../context.ts';
@@ -16,10 +26,16 @@ import { type AddressRange, addressAt, parseRange, positionIn } from './address-
 
 type ServiceSpec = Service['spec'];
 
-const ipClaim = (ip: string) => `/claims/cluster-ips/${ip}`;
+const ipClaim = (ip: string) => `/claims/cluster-ips/${canonicalAddress(ip) ?? ip}`;
 const portClaim = (port: number) => `/claims/node-ports/${port}`;
 
 const needsIP = (spec: ServiceSpec) => spec.type !== 'ExternalName' && spec.clusterIP !== 'None';
+
+/** Returns the cluster IPs that a Service has or requests. */
+const clusterIPsOf = (spec: ServiceSpec): readonly string[] => {
+  if (!needsIP(spec)) return [];
+  return spec.clusterIPs?.length ? spec.clusterIPs : [spec.clusterIP ?? ''].filter((ip) => ip !== '');
+};
 
 const invalid = (service: Service, causes: StatusCause[]) =>
   newInvalid(serviceResource, service.metadata.name, causes);
@@ -28,7 +44,7 @@ const invalid = (service: Service, causes: StatusCause[]) =>
 function claimsOf(spec: ServiceSpec | undefined): Set<string> {
   const held = new Set<string>();
   if (!spec) return held;
-  if (spec.clusterIP && needsIP(spec)) held.add(ipClaim(spec.clusterIP));
+  for (const ip of clusterIPsOf(spec)) held.add(ipClaim(ip));
   for (const { nodePort } of spec.ports ?? []) if (nodePort) held.add(portClaim(nodePort));
   return held;
 }
@@ -55,17 +71,24 @@ const claimPlanner = (server: Parts): ClaimPlanner => ({
     const service = object as Service;
     const previous = (old as Service | undefined)?.spec;
     const { spec } = service;
+    setFamilies(server, service, previous);
     refuseTaken(service, taken, claimsOf(previous));
-    if (needsIP(spec) && !spec.clusterIP) {
-      spec.clusterIP = allocateIP(server, service, taken);
-      spec.clusterIPs = [spec.clusterIP];
-    }
+    if (needsIP(spec)) allocateIPs(server, service, taken);
     if (getsNodePorts(spec)) allocateNodePorts(server, service, taken);
     checkRanges(server, service, previous);
     return difference(claimsOf(spec), claimsOf(previous), service.metadata.uid);
   },
   held: (object) => ({ release: [...claimsOf((object as Service).spec)] }),
 });
+
+/** Sets policy and families. Throws Invalid if the cluster cannot serve them, or a cluster IP is invalid. */
+function setFamilies({ serviceCIDR }: Parts, service: Service, previous: ServiceSpec | undefined): void {
+  const { spec } = service;
+  const wrong = spec.type === 'ExternalName' ? [] : validateClusterIPs(spec);
+  const causes =
+    wrong.length > 0 ? wrong : chooseFamilies(spec, previous, familiesOf(familyRanges(serviceCIDR)));
+  if (causes.length > 0) throw invalid(service, causes);
+}
 
 function difference(now: ReadonlySet<string>, before: ReadonlySet<string>, owner: string): Claims {
   return {
@@ -76,18 +99,12 @@ function difference(now: ReadonlySet<string>, before: ReadonlySet<string>, owner
 
 /** Throws Invalid if the user requested an address or port that another Service has. */
 function refuseTaken(service: Service, taken: ReadonlySet<string>, own: ReadonlySet<string>): void {
-  const { clusterIP, ports = [] } = service.spec;
+  const { ports = [] } = service.spec;
   const isTaken = (claim: string) => taken.has(claim) && !own.has(claim);
-  const causes: StatusCause[] = [];
-  if (clusterIP && isTaken(ipClaim(clusterIP))) {
-    causes.push(
-      invalidCause(
-        'spec.clusterIPs',
-        [clusterIP],
-        `failed to allocate IP ${clusterIP}: provided IP is already allocated`,
-      ),
-    );
-  }
+  const requested = clusterIPsOf(service.spec);
+  const causes = requested
+    .filter((ip) => isTaken(ipClaim(ip)))
+    .map((ip) => notAllocated(requested, ip, 'provided IP is already allocated'));
   for (const [index, { nodePort }] of ports.entries()) {
     if (nodePort && isTaken(portClaim(nodePort))) {
       causes.push(
@@ -100,18 +117,29 @@ function refuseTaken(service: Service, taken: ReadonlySet<string>, own: Readonly
 
 function checkRanges(server: Parts, service: Service, previous: ServiceSpec | undefined): void {
   const causes = [
-    ...clusterIPCauses(server.serviceCIDR, service.spec, previous),
+    ...clusterIPCauses(familyRanges(server.serviceCIDR), service.spec, previous),
     ...nodePortCauses(server.nodePorts, service.spec, previous),
   ];
   if (causes.length > 0) throw invalid(service, causes);
 }
 
-function clusterIPCauses(range: string, spec: ServiceSpec, previous: ServiceSpec | undefined): StatusCause[] {
-  const { clusterIP } = spec;
-  if (!needsIP(spec) || !clusterIP || clusterIP === previous?.clusterIP) return [];
-  if (positionIn(parseRange(range), clusterIP) !== undefined) return [];
-  const why = `the provided IP is not in the valid range. The range of valid IPs is ${range}`;
-  return [invalidCause('spec.clusterIPs', [clusterIP], `failed to allocate IP ${clusterIP}: ${why}`)];
+const notAllocated = (requested: readonly string[], ip: string, why: string): StatusCause =>
+  invalidCause('spec.clusterIPs', requested, `failed to allocate IP ${ip}: ${why}`);
+
+function clusterIPCauses(
+  ranges: FamilyRanges,
+  spec: ServiceSpec,
+  previous: ServiceSpec | undefined,
+): StatusCause[] {
+  const own = claimsOf(previous);
+  const all = clusterIPsOf(spec);
+  return all.flatMap((ip) => {
+    const range = ranges[familyOf(ip) ?? 'IPv4'];
+    if (range === undefined || own.has(ipClaim(ip))) return [];
+    if (positionIn(parseRange(range), ip) !== undefined) return [];
+    const why = `the provided IP is not in the valid range. The range of valid IPs is ${range}`;
+    return [notAllocated(all, ip, why)];
+  });
 }
 
 function nodePortCauses(
@@ -158,8 +186,22 @@ function firstFree(
   return undefined;
 }
 
-function allocateIP(server: Parts, service: Service, taken: ReadonlySet<string>): string {
-  const range = parseRange(server.serviceCIDR);
+/** Allocates the cluster IPs that the Service's families lack. */
+function allocateIPs(server: Parts, service: Service, taken: ReadonlySet<string>): void {
+  const { spec } = service;
+  const addresses = [...clusterIPsOf(spec)];
+  for (const family of spec.ipFamilies?.slice(addresses.length) ?? []) {
+    const range = familyRanges(server.serviceCIDR)[family as AddressFamily];
+    // A stored Service may have a family that the cluster does not have any more.
+    if (range !== undefined) addresses.push(allocateIP(server, range, service, taken));
+  }
+  if (addresses.length === 0) return;
+  spec.clusterIPs = addresses;
+  spec.clusterIP = addresses[0];
+}
+
+function allocateIP(server: Parts, cidr: string, service: Service, taken: ReadonlySet<string>): string {
+  const range = parseRange(cidr);
   // Low addresses are reserved for Services with a chosen address, such as the cluster DNS (KEP-3070).
   const reserved = Math.min(256, Math.max(16, Math.floor(range.size / 16)));
   const isBusy = busyOf(server, taken);

@@ -2,6 +2,7 @@
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import { containerReferences } from '../../api/core/v1/pod/references.ts';
 import type { Container } from '../../api/core/v1/types.gen.ts';
+import { nodeAddresses, podAddresses, type SecondAddresses } from '../runtime/pod-network.ts';
 import type { KnownServices } from './known-services.ts';
 import { type ConfigSources, resolveEnv } from './plan/env.ts';
 import { serviceVariables } from './plan/service-variables.ts';
@@ -10,6 +11,8 @@ import type { PodSources } from './pod-sources.ts';
 export interface EnvironmentContext {
   readonly sources: Pick<PodSources, 'configMap' | 'secret'>;
   readonly nodeIP: string;
+  /** Absent where nodes and pods have no addresses of IPv6. */
+  readonly second?: SecondAddresses | undefined;
   /** Allocatable resources of this node. */
   readonly allocatable: Readonly<Record<string, string>>;
   readonly services: KnownServices;
@@ -20,7 +23,7 @@ export interface EnvironmentContext {
  * Services are still unknown.
  */
 export async function containerEnvironment(
-  { sources: known, nodeIP, allocatable, services }: EnvironmentContext,
+  { sources: known, nodeIP, second, allocatable, services }: EnvironmentContext,
   pod: Pod,
   container: Container,
   podIP: string | undefined,
@@ -29,9 +32,10 @@ export async function containerEnvironment(
   const [sources, listed] = await Promise.all([readSources(known, pod, container), services.list(signal)]);
   const { namespace = '' } = pod.metadata;
   const { enableServiceLinks = true } = pod.spec;
+  const hostIPs = nodeAddresses(nodeIP, second);
   const facts = {
-    podIP: podIP ?? nodeIP,
-    hostIP: nodeIP,
+    podIPs: podIP === undefined ? hostIPs : podAddresses(podIP, second),
+    hostIPs,
     allocatable,
     serviceVariables: serviceVariables(listed, namespace, enableServiceLinks),
   };

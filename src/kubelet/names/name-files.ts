@@ -31,14 +31,14 @@ export class NameFiles {
 
   /**
    * Writes the files for every container of the pod into the pod's directory, which must exist; resolves with
-   * warnings for the pod's owner. A pod in the host's network has no `podIP`.
+   * warnings for the pod's owner. A pod in the host's network has no `podIPs`.
    */
-  async write(pod: Pod, podIP: string | undefined, directory: string): Promise<readonly string[]> {
+  async write(pod: Pod, podIPs: readonly string[], directory: string): Promise<readonly string[]> {
     const { clusterDNS, clusterDomain, resolvConf, hosts } = this.#options;
     const [hostResolvConf, hostHosts] = await Promise.all([textOf(resolvConf), textOf(hosts)]);
     const { text, warnings } = renderResolvConf(pod, { clusterDNS, clusterDomain, hostResolvConf });
     await Promise.all([
-      writeFile(join(directory, 'hosts'), renderHosts(pod, { podIP, clusterDomain, hostHosts })),
+      writeFile(join(directory, 'hosts'), renderHosts(pod, { podIPs, clusterDomain, hostHosts })),
       writeFile(join(directory, 'hostname'), `${this.hostname(pod)}\n`),
       writeFile(join(directory, 'resolv.conf'), text),
     ]);

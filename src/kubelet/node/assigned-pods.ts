@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { podRangesOf } from '../../api/core/v1/node/pod-ranges.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { aborted } from '../../base/abort.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -44,7 +45,7 @@ export class AssignedPods {
     this.#checkpointPath = join(options.dataDir, 'checkpoint.json');
   }
 
-  /** The range from the checkpoint, or else the Node's spec.podCIDR once it has been set. */
+  /** The ranges from the checkpoint, or else those of the Node once they have been set (`podRangesOf`). */
   get podCIDR(): string | undefined {
     return this.#podCIDR;
   }
@@ -85,7 +86,7 @@ export class AssignedPods {
     });
     const nodes = informers.informerFor(nodeResource, { fieldSelector: `metadata.name=${nodeName}` });
     const observe = (node: Node) => {
-      this.#setPodCIDR(node.spec?.podCIDR);
+      this.#setPodCIDR(podRangesOf(node));
       agent.observe(node);
       mirrors.observeNode(node);
     };

@@ -2,6 +2,7 @@
 
 import { type Lease, leaseResource, nodeLeaseNamespace } from '../../api/coordination/v1/lease.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { podRangesOf } from '../../api/core/v1/node/pod-ranges.ts';
 import { localVolumesAnnotation } from '../../api/core/v1/volume/local-volumes.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { isConflict, isNotFound, StatusError } from '../../apimachinery/status-error.ts';
@@ -42,6 +43,7 @@ export interface NodeAgentOptions {
   readonly engine: Pick<EngineState, 'runtimeVersion' | 'handlers'>;
   readonly nodeName: string;
   readonly nodeIP: string;
+  readonly nodeIPv6?: string | undefined;
   /** Directory of the volumes that are folders of this machine. */
   readonly localVolumes: string;
   readonly facts: NodeFacts;
@@ -50,6 +52,7 @@ export interface NodeAgentOptions {
   readonly systemReserved?: ReservedResources;
   /** Interval of the lease's renewal and of the node's checks. */
   readonly heartbeatMs: number;
+  /** The range with which the Node is registered, or one of each family with a comma between them. */
   readonly podCIDR?: string;
   /** Conditions that other parts of this node report; a change is reported at once. */
   readonly conditions?: Current<ReportedConditions>;
@@ -180,7 +183,7 @@ export class NodeReporter {
     const existing = await nodes.get(nodeName).catch(unlessNotFound);
     if (existing) {
       // The Node exists from an earlier run, or another client created it: fields of other writers stay.
-      const range = existing.spec?.podCIDR;
+      const range = podRangesOf(existing);
       if (podCIDR && range && range !== podCIDR) log.warn(`${otherRange(range, podCIDR)} (node ${nodeName})`);
       const own = { labels, annotations, taints: taints ?? [], podCIDR };
       this.#state.node = await nodes.patch(nodeName, '', 'merge', adoption(existing, own));
@@ -189,7 +192,7 @@ export class NodeReporter {
         apiVersion: 'v1',
         kind: 'Node',
         metadata: { name: nodeName, labels, annotations },
-        spec: { ...(podCIDR && { podCIDR, podCIDRs: [podCIDR] }), ...(taints && { taints: [...taints] }) },
+        spec: { ...(podCIDR && rangeFields(podCIDR)), ...(taints && { taints: [...taints] }) },
       });
       log.info('registered this node', { node: nodeName });
     }
@@ -301,6 +304,12 @@ function unlessNotFound(error: unknown): undefined {
   if (!isNotFound(error)) throw error;
 }
 
+/** Returns the fields of a Node with a range, or with those of a text of two. */
+function rangeFields(text: string) {
+  const podCIDRs = text.split(',');
+  return { podCIDR: podCIDRs[0] ?? '', podCIDRs };
+}
+
 type Taints = NonNullable<NonNullable<Node['spec']>['taints']>;
 
 const otherRange = (has: string, wanted: string) =>
@@ -326,7 +335,7 @@ function adoption(existing: Node, { labels, annotations, taints, podCIDR }: OwnF
   const isNew = existing.status?.nodeInfo === undefined;
   const spec = {
     ...(isNew && missing.length > 0 && { taints: [...present, ...missing] }),
-    ...(podCIDR && !existing.spec?.podCIDR && { podCIDR, podCIDRs: [podCIDR] }),
+    ...(podCIDR && !existing.spec?.podCIDR && rangeFields(podCIDR)),
   };
   return { metadata: { labels, annotations }, ...(Object.keys(spec).length > 0 && { spec }) };
 }

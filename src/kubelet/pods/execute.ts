@@ -11,6 +11,7 @@ import { specHash } from '../containers/plan/spec-hash.ts';
 import { type StartContext, startContainer } from '../containers/start-container.ts';
 import { StartError } from '../containers/start-error.ts';
 import type { ObservedPod } from '../runtime/observed-pod.ts';
+import { podAddresses } from '../runtime/pod-network.ts';
 import type { RuntimeCache } from '../runtime/runtime-cache.ts';
 import type { Sandboxes } from '../runtime/sandboxes.ts';
 import type { GroupReader } from '../usage/group-reader.ts';
@@ -33,7 +34,7 @@ export interface ExecuteContext extends StartContext {
   readonly requireHostPorts: (pod: Pod) => Promise<void>;
   /** Resolves when the pod's host ports are forwarded to it. */
   readonly leadHostPorts: (pod: Pod) => Promise<void>;
-  /** Resolves when the network policies that select the pod are in force for its address. */
+  /** Resolves when the network policies that select the pod are in force for one of its addresses. */
   readonly protect: (pod: Pod, ip: string) => Promise<void>;
 }
 
@@ -252,10 +253,10 @@ function effect<T extends PodAction['type']>(
 async function prepareNetwork(context: ExecuteContext, pod: Pod, ip: string | undefined): Promise<void> {
   const failed = (message: string, error: Error) =>
     new StartError('RunContainerError', `${message}: ${error.message}`, { cause: error });
-  if (ip !== undefined)
-    await context.protect(pod, ip).catch((error) => {
-      throw failed('cannot start before its network policies', error);
-    });
+  const addresses = ip === undefined ? [] : podAddresses(ip, context.second);
+  await Promise.all(addresses.map((address) => context.protect(pod, address))).catch((error) => {
+    throw failed('cannot start before its network policies', error);
+  });
   await context.leadHostPorts(pod).catch((error) => {
     throw failed('cannot set host ports', error);
   });
@@ -283,13 +284,14 @@ function forgetStop({ stopBegan, stopping }: MutableMemory, id: string): void {
 }
 
 async function writeNames(
-  { files, names, events }: ExecuteContext,
+  { files, names, events, second }: ExecuteContext,
   pod: Pod,
   ip: string | undefined,
 ): Promise<void> {
   const { uid } = pod.metadata;
   await files.make(uid);
-  for (const warning of await names.write(pod, ip, files.directory(uid)))
+  const addresses = ip === undefined ? [] : podAddresses(ip, second);
+  for (const warning of await names.write(pod, addresses, files.directory(uid)))
     events.event(pod, 'Warning', 'DNSConfigForming', warning);
 }
 

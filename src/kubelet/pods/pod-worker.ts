@@ -321,7 +321,7 @@ export class PodWorker {
   }
 
   #planFor(pod: Pod, observed: ObservedPod): PodPlan {
-    const { clock, events, nodeIP, statuses, loopMeter } = this.#context;
+    const { clock, events, nodeIP, second, statuses, loopMeter } = this.#context;
     const { namespace, name } = pod.metadata;
     loopMeter?.mark({ kind: 'pod', describe: () => ({ pod: `${namespace}/${name}` }) });
     const now = clock.now();
@@ -331,7 +331,8 @@ export class PodWorker {
       this.#emitHold(pod);
       this.#probes.observe(pod, observed);
       const canMountRecursiveReadOnly = this.#context.canMountRecursiveReadOnly();
-      const status = computePodStatus({ pod, observed, memory, nodeIP, canMountRecursiveReadOnly, now });
+      const node = { nodeIP, second, canMountRecursiveReadOnly };
+      const status = computePodStatus({ pod, observed, memory, ...node, now });
       for (const { type, reason, message } of statusEvents(pod, this.#status, status, memory))
         events.event(pod, type, reason, message);
       this.#status = status;

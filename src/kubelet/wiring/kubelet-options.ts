@@ -42,7 +42,7 @@ export interface KubeletOptions {
   /** Network policies; undefined where there are none. */
   readonly policies:
     | {
-        /** Resolves when the policies that select the pod are in force for its address. */
+        /** Resolves when the policies that select the pod are in force for one of its addresses. */
         protect(pod: Pod, ip: string): Promise<void>;
       }
     | undefined;
@@ -56,6 +56,8 @@ export interface KubeletOptions {
   readonly loopMeter?: LoopMeter;
   readonly nodeName: string;
   readonly nodeIP: string;
+  /** The node's address of IPv6; undefined if it has none. */
+  readonly nodeIPv6?: string | undefined;
   readonly dataDir: string;
   /** Hardware and software of this machine. */
   readonly facts: NodeFacts;
@@ -63,7 +65,10 @@ export interface KubeletOptions {
   readonly pauseImage?: string;
   /** Reads the archive from which the pause image is loaded. */
   readonly readPauseArchive: () => Promise<Uint8Array>;
-  /** The podCIDR with which a Node that has none is registered; undefined: a controller assigns one. */
+  /**
+   * The podCIDR with which a Node that has none is registered, or one of each family with a comma between
+   * them; undefined: a controller assigns it.
+   */
   readonly podCIDR?: string;
   readonly clusterDNS?: string;
   /** Default `cluster.local`. */

@@ -47,13 +47,27 @@ export function wirePods(before: Before) {
 
 /** Returns the options of the workers that earlier rooms have made. */
 function given(before: Before) {
-  const { runtime, client, events, clock, random, log, nodeIP, allocatable, facts, dataDir } = before;
+  const {
+    runtime,
+    client,
+    events,
+    clock,
+    random,
+    log,
+    nodeIP,
+    nodeIPv6,
+    network,
+    allocatable,
+    facts,
+    dataDir,
+  } = before;
   const { files, names, volumes, sources, images, cache, sandboxes, mirrors, localPods } = before;
   const { knownServices, imageProviders, podObserver, nodeDevices, usage, engine, tracer, loopMeter } =
     before;
   const turns = new StartTurns(sandboxes);
   return {
     ...{ runtime, client, events, clock, random, log, nodeIP, allocatable },
+    second: { ofNode: nodeIPv6, ofPod: (ip: string) => network.addressesOf(ip)[1] },
     ...{ files, names, volumes, sources, images, cache, sandboxes, localPods },
     ...(tracer && { tracer }),
     ...(loopMeter && { loopMeter }),

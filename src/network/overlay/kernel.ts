@@ -1,6 +1,7 @@
 /** The overlay in this machine's kernel: read as a whole, changed by differences. */
 import { type Exec, ExecError } from '../../os/exec.ts';
 import type { NetworkNames } from '../rules.ts';
+import { networkOf6 } from './ipv6-plan.ts';
 import { networkOf, type Underlay } from './plan.ts';
 import { renderChange, vni, vxlanPort } from './render.ts';
 import { change, type OverlayState, type VxlanLink } from './state.ts';
@@ -41,13 +42,20 @@ interface ForwardingJson {
 
 /** Returns the link that has the address; undefined if there is none. */
 export async function readUnderlay(exec: Exec, nodeIP: string): Promise<Underlay | undefined> {
-  const links = await json<LinkJson>(exec, 'ip', ['-family', 'inet', 'address', 'show', 'to', nodeIP]);
+  const family = nodeIP.includes(':') ? 'inet6' : 'inet';
+  const links = await json<LinkJson>(exec, 'ip', ['-family', family, 'address', 'show', 'to', nodeIP]);
   for (const { ifname, mtu, addr_info = [] } of links) {
     const found = addr_info.find(({ local }) => local === nodeIP);
     if (ifname === undefined || mtu === undefined || found === undefined) continue;
-    return { dev: ifname, mtu, network: networkOf(`${nodeIP}/${found.prefixlen ?? 32}`) };
+    return { dev: ifname, mtu, network: networkAround(nodeIP, found.prefixlen) };
   }
   return undefined;
+}
+
+function networkAround(address: string, prefix: number | undefined): string {
+  return address.includes(':')
+    ? networkOf6(`${address}/${prefix ?? 128}`)
+    : networkOf(`${address}/${prefix ?? 32}`);
 }
 
 export interface KernelOverlay {
@@ -59,9 +67,10 @@ export interface KernelOverlay {
 /** Reads all parts of the overlay in the kernel, whichever run created them. */
 export async function readOverlay(exec: Exec, names: NetworkNames): Promise<KernelOverlay> {
   const { vxlanLink, routeProtocol } = names;
-  const [links, routes] = await Promise.all([
+  const [links, routes, routes6] = await Promise.all([
     json<LinkJson>(exec, 'ip', ['-details', 'address', 'show', 'type', 'vxlan']),
     json<RouteJson>(exec, 'ip', ['route', 'show', 'proto', String(routeProtocol)]),
+    json<RouteJson>(exec, 'ip', ['-6', 'route', 'show', 'proto', String(routeProtocol)]),
   ]);
   const link = links.find(({ ifname }) => ifname === vxlanLink);
   const [neighbours, forwarding] = link
@@ -72,7 +81,7 @@ export async function readOverlay(exec: Exec, names: NetworkNames): Promise<Kern
     : [[], []];
   const state = {
     vxlan: link && linkOf(link),
-    routes: new Map(routes.map((route) => [route.dst ?? '', wayOf(route, vxlanLink)])),
+    routes: new Map([...routes, ...routes6].map((route) => [route.dst ?? '', wayOf(route, vxlanLink)])),
     neighbours: new Map(neighbours.map(({ dst = '', lladdr = '' }) => [dst, lladdr])),
     forwarding: new Map(forwarding.map(({ mac = '', dst = '' }) => [mac, dst])),
     // The senders are not read: they are always written again.
@@ -122,9 +131,12 @@ const isPortTaken = (error: unknown) =>
  */
 function linkOf({ linkinfo, address, mtu, flags, addr_info = [] }: LinkJson): VxlanLink {
   const { local = '', link: dev = '' } = linkinfo?.info_data ?? {};
-  const addresses = addr_info.filter(({ prefixlen }) => prefixlen === 32).map(({ local: ip }) => ip);
+  const withPrefix = (length: number) =>
+    addr_info.filter(({ prefixlen }) => prefixlen === length).map(({ local: ip }) => ip);
   const up = flags?.includes('UP') ?? false;
-  return { local, dev, mac: address ?? '', mtu: mtu ?? 0, address: up ? addresses.join() : '' };
+  const found = { local, dev, mac: address ?? '', mtu: mtu ?? 0, address: up ? withPrefix(32).join() : '' };
+  const address6 = withPrefix(128).join();
+  return address6 === '' ? found : { ...found, address6 };
 }
 
 function wayOf({ type, gateway, dev, prefsrc }: RouteJson, vxlanLink: string): string {

@@ -5,6 +5,7 @@
  * kept when the agent ends, so pods can reach one another meanwhile.
  */
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
+import { podRangesOf } from '../../api/core/v1/node/pod-ranges.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { aborted, isAbort, onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -41,6 +42,9 @@ export interface OverlayOptions {
   readonly log: Logger;
   readonly nodeName: string;
   readonly nodeIP: string;
+  /** The node's address of IPv6; undefined if it has none. */
+  readonly nodeIPv6?: string | undefined;
+  /** Ranges of all pods and of Services, each one or one of each family (`familyRanges`). */
   readonly clusterCIDR: string;
   readonly serviceCIDR: string;
   readonly mode: OverlayMode;
@@ -117,6 +121,7 @@ class Overlay {
   #kernel: OverlayState | undefined;
   #rival: string | undefined;
   #underlay: Underlay | undefined;
+  #underlay6: Underlay | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
   #problems: ReadonlySet<string> = new Set();
   /** This node's Node as it was last read. */
@@ -140,10 +145,11 @@ class Overlay {
   }
 
   async sync(): Promise<void> {
-    const { exec, clock, log, nodeIP } = this.#options;
+    const { exec, clock, log, nodeIP, nodeIPv6 } = this.#options;
     const now = clock.now();
     if (!this.#kernel || now - this.#readAt >= rereadMs) {
       this.#underlay = await readUnderlay(exec, nodeIP);
+      this.#underlay6 = nodeIPv6 === undefined ? undefined : await readUnderlay(exec, nodeIPv6);
       const { state, rival } = await readOverlay(exec, this.#names);
       this.#kernel = state;
       this.#rival = rival;
@@ -151,7 +157,8 @@ class Overlay {
     }
     const nodes = this.#nodes();
     const podCIDR = await this.#ownRange(nodes);
-    const plan = planOverlay({ ...this.#options, podCIDR, underlay: this.#underlay }, nodes, this.#names);
+    const links = { underlay: this.#underlay, underlay6: this.#underlay6 };
+    const plan = planOverlay({ ...this.#options, podCIDR, ...links }, nodes, this.#names);
     this.#report(plan.problems);
     const from = this.#kernel;
     // The state is unknown until the change has succeeded.
@@ -204,4 +211,4 @@ class Overlay {
 }
 
 const rangeIn = (node: Node | undefined, uid: string): string | undefined =>
-  node?.metadata.uid === uid ? node.spec.podCIDR : undefined;
+  node?.metadata.uid === uid ? podRangesOf(node) : undefined;

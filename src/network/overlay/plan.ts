@@ -8,9 +8,12 @@ import {
   macAnnotation,
   modeAnnotation,
   nodeIPAnnotation,
+  nodeIPv6Annotation,
+  podCIDR6Annotation,
   podCIDRAnnotation,
 } from '../../api/core/v1/node/annotations.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
+import { canonicalRange, familyRanges } from '../../base/address-families.ts';
 import {
   addressAt,
   formatRange,
@@ -20,6 +23,15 @@ import {
   requireRange,
 } from '../../base/addresses.ts';
 import type { NetworkNames } from '../rules.ts';
+import {
+  addIPv6,
+  announcedAddress6,
+  announcedRange6,
+  firstOf6,
+  type IPv6Facts,
+  ownRoutes6,
+  type PeerIPv6,
+} from './ipv6-plan.ts';
 import { contains, Ranges } from './ranges.ts';
 import type { OverlayState, VxlanLink } from './state.ts';
 
@@ -45,13 +57,20 @@ export interface Underlay {
 export interface OverlayFacts {
   readonly nodeName: string;
   readonly nodeIP: string;
-  /** This node's `spec.podCIDR`; undefined while it has no range. */
+  /** The node's address of IPv6; undefined if it has none. */
+  readonly nodeIPv6?: string | undefined;
+  /**
+   * Ranges of this node's pods, one or one of each family (`familyRanges`), as the two others; undefined
+   * while it has none.
+   */
   readonly podCIDR: string | undefined;
   readonly clusterCIDR: string;
   readonly serviceCIDR: string;
   readonly mode: OverlayMode;
   /** Undefined while no link has the node's address. */
   readonly underlay: Underlay | undefined;
+  /** The link that has `nodeIPv6`; undefined without one. */
+  readonly underlay6?: Underlay | undefined;
 }
 
 export interface OverlayPlan {
@@ -65,7 +84,10 @@ export interface OverlayPlan {
   readonly problems: readonly string[];
 }
 
-const planAnnotations = [modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation] as const;
+const planAnnotations = [
+  ...[modeAnnotation, macAnnotation, podCIDRAnnotation, nodeIPAnnotation],
+  ...[podCIDR6Annotation, nodeIPv6Annotation],
+] as const;
 
 /** Returns the parts of a Node on which the plan depends as a text; equal texts give equal plans. */
 export function planKey({ metadata }: KubeObject): string {
@@ -94,18 +116,20 @@ export function macOf(podCIDR: string): string {
  * not exist, or has no range yet, the state is empty.
  */
 export function planOverlay(
-  facts: OverlayFacts,
+  given: OverlayFacts,
   nodes: readonly KubeObject[],
   { vxlanLink: linkName }: NetworkNames,
 ): OverlayPlan {
+  const facts = ofIPv4(given);
   const own = nodes.find(({ metadata }) => metadata.name === facts.nodeName);
   const podCIDR = own && rangeOf(facts.podCIDR);
   if (!podCIDR) return { state: noOverlay, annotations: undefined, problems: [] };
-  const routes = ownRoutes(facts);
-  const others = nodes.filter((node) => node !== own);
   const { underlay } = facts;
+  const six = ofIPv6(given);
+  const routes = new Map([...ownRoutes(facts), ...ownRoutes6(six, underlay?.dev)]);
+  const others = nodes.filter((node) => node !== own);
   if (others.length === 0 || !underlay) return planAlone(facts, routes);
-  const link = facts.mode === 'vxlan' ? vxlanLink(facts.nodeIP, underlay, podCIDR) : undefined;
+  const link = facts.mode === 'vxlan' ? vxlanLink(facts.nodeIP, underlay, podCIDR, six) : undefined;
   const { peers, problems } = peersOf(facts, podCIDR, others);
   const tables = {
     routes,
@@ -117,7 +141,25 @@ export function planOverlay(
     const problem = addPeer(tables, peer, underlay, link && linkName);
     if (problem !== undefined) problems.push(problem);
   }
-  return { state: { vxlan: link, ...tables }, annotations: annotationsOf(facts, link?.mac), problems };
+  problems.push(...addIPv6(tables, six, peers, link && linkName));
+  return { state: { vxlan: link, ...tables }, annotations: annotationsOf(facts, link?.mac, six), problems };
+}
+
+/** Returns the facts with the ranges of IPv4 alone. */
+const ofIPv4 = (facts: OverlayFacts): OverlayFacts => ({
+  ...facts,
+  podCIDR: facts.podCIDR === undefined ? undefined : familyRanges(facts.podCIDR).IPv4,
+  clusterCIDR: familyRanges(facts.clusterCIDR).IPv4,
+  serviceCIDR: familyRanges(facts.serviceCIDR).IPv4,
+});
+
+/** Returns the facts about IPv6; undefined unless the cluster and this node have ranges of it. */
+function ofIPv6(facts: OverlayFacts): IPv6Facts | undefined {
+  const { podCIDR = '', clusterCIDR, serviceCIDR, nodeIPv6, underlay6 } = facts;
+  const [own, cluster, services] = [podCIDR, clusterCIDR, serviceCIDR].map((text) => familyRanges(text).IPv6);
+  const range = own === undefined ? undefined : canonicalRange(own);
+  if (range === undefined || cluster === undefined || services === undefined) return undefined;
+  return { podCIDR: range, clusterCIDR: cluster, serviceCIDR: services, nodeIPv6, underlay: underlay6 };
 }
 
 /**
@@ -132,11 +174,16 @@ function ownRoutes({ clusterCIDR, serviceCIDR, nodeIP, underlay }: OverlayFacts)
 }
 
 /** Returns the annotations by which other nodes reach this one. */
-const annotationsOf = ({ mode, podCIDR, nodeIP }: OverlayFacts, mac: string | undefined) => ({
+const annotationsOf = (
+  { mode, podCIDR, nodeIP }: OverlayFacts,
+  mac: string | undefined,
+  six: IPv6Facts | undefined,
+) => ({
   [modeAnnotation]: mode,
   [macAnnotation]: mac ?? null,
   [podCIDRAnnotation]: podCIDR ?? null,
   [nodeIPAnnotation]: nodeIP,
+  ...(six && { [podCIDR6Annotation]: six.podCIDR, [nodeIPv6Annotation]: six.nodeIPv6 ?? null }),
 });
 
 const unreachedPeer = ({ name, ip }: Peer, { network, dev }: Underlay) =>
@@ -196,16 +243,19 @@ const bare = (routes: ReadonlyMap<string, string>): OverlayState => ({
 /** The state of a machine that is not a node. */
 export const noOverlay = bare(new Map());
 
-function vxlanLink(local: string, { dev, mtu }: Underlay, podCIDR: string): VxlanLink {
-  return { local, dev, mac: macOf(podCIDR), mtu: mtu - vxlanOverhead, address: firstOf(podCIDR) };
+function vxlanLink(
+  local: string,
+  { dev, mtu }: Underlay,
+  podCIDR: string,
+  six: IPv6Facts | undefined,
+): VxlanLink {
+  const link = { local, dev, mac: macOf(podCIDR), mtu: mtu - vxlanOverhead, address: firstOf(podCIDR) };
+  return six ? { ...link, address6: firstOf6(six.podCIDR) } : link;
 }
 
-interface Peer {
-  readonly name: string;
+interface Peer extends PeerIPv6 {
   readonly podCIDR: string;
   readonly ip: string;
-  /** Undefined for a node that receives packets without VXLAN. */
-  readonly mac: string | undefined;
 }
 
 /**
@@ -254,8 +304,9 @@ function claim(
  * Returns undefined for a node that is not ready for packets, and a text with the reason for a ready node
  * that cannot be used.
  */
-function readPeer({ metadata }: KubeObject): Peer | string | undefined {
-  const { name, annotations = {} } = metadata;
+function readPeer(node: KubeObject): Peer | string | undefined {
+  const { name, annotations = {} } = node.metadata;
+  const six = { range6: announcedRange6(node), address6: announcedAddress6(node) };
   const mode = annotations[modeAnnotation];
   const range = annotations[podCIDRAnnotation];
   const address = annotations[nodeIPAnnotation];
@@ -265,7 +316,7 @@ function readPeer({ metadata }: KubeObject): Peer | string | undefined {
     return `its pods' range ${JSON.stringify(range)} is no IPv4 network of at least eight addresses; make the node again with one`;
   const ip = unicast(address);
   if (ip === undefined) return `its address ${JSON.stringify(address)} is not a unicast IPv4 address`;
-  if (mode === 'host-routes') return { name, podCIDR, ip, mac: undefined };
+  if (mode === 'host-routes') return { name, podCIDR, ip, mac: undefined, ...six };
   if (mode !== 'vxlan')
     return `its ${modeAnnotation} is ${JSON.stringify(mode)}; expected vxlan or host-routes`;
   const mac = annotations[macAnnotation];
@@ -274,7 +325,7 @@ function readPeer({ metadata }: KubeObject): Peer | string | undefined {
   if (!/^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$/.test(mac)) {
     return `its ${macAnnotation} is ${JSON.stringify(mac)}, expected a unicast MAC address such as 0a:58:0a:f4:01:00`;
   }
-  return { name, podCIDR, ip, mac };
+  return { name, podCIDR, ip, mac, ...six };
 }
 
 function olderFirst(a: KubeObject, b: KubeObject): number {

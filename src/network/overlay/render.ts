@@ -8,7 +8,7 @@ export const vxlanPort = 8472;
 
 /** One program to run, and its standard input. */
 export interface Step {
-  readonly program: 'nft' | 'ip' | 'bridge';
+  readonly program: 'nft' | 'ip' | 'bridge' | 'sh';
   readonly args: readonly string[];
   readonly input: string;
 }
@@ -32,6 +32,7 @@ export function renderChange(change: OverlayChange, names: NetworkNames): readon
       ...(addedLink ? renderLink(link, addedLink) : []),
       ...(mtu === undefined ? [] : [`link set dev ${link} mtu ${mtu}`]),
     ]),
+    ...(addedLink?.address6 === undefined ? [] : renderIPv6(link, addedLink.address6)),
     batch('bridge', [
       ...forwarding.removed.map((mac) => `fdb delete ${mac} dev ${link} self`),
       ...[...forwarding.set].map(([mac, ip]) => `fdb replace ${mac} dev ${link} dst ${ip} self permanent`),
@@ -49,6 +50,12 @@ export function renderChange(change: OverlayChange, names: NetworkNames): readon
   ];
   return steps.filter(({ input }) => input !== '');
 }
+
+/** Steps that give a new link an address of IPv6, also where the machine's default is off for new links. */
+const renderIPv6 = (name: string, address6: string): readonly Step[] => [
+  { program: 'sh', args: ['-s'], input: `echo 0 > /proc/sys/net/ipv6/conf/${name}/disable_ipv6\n` },
+  batch('ip', [`address add ${address6}/128 dev ${name} nodad`]),
+];
 
 const batch = (program: 'ip' | 'bridge', all: readonly string[]): Step => ({
   program,

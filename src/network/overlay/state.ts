@@ -9,6 +9,8 @@ export interface VxlanLink {
   readonly mtu: number;
   /** Source address of this node for pods of other nodes: the first address of its pods' range. */
   readonly address: string;
+  /** As `address`, in the range of IPv6; absent without one. */
+  readonly address6?: string;
 }
 
 /** The maps' keys are those by which the kernel identifies entries; the values are the entries' actions. */
@@ -74,7 +76,13 @@ export function change(
 
 /** Compares the properties that cannot be changed on an existing link. */
 function sameLink(a: VxlanLink, b: VxlanLink): boolean {
-  return a.local === b.local && a.dev === b.dev && a.mac === b.mac && a.address === b.address;
+  return (
+    a.local === b.local &&
+    a.dev === b.dev &&
+    a.mac === b.mac &&
+    a.address === b.address &&
+    a.address6 === b.address6
+  );
 }
 
 function without(

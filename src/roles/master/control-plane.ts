@@ -38,6 +38,7 @@ import type { Cache } from '../../storage/cache.ts';
 import { raiseData } from '../../storage/data-format.ts';
 import { tracedStore } from '../../storage/traced-store.ts';
 import { CertificateManager } from '../certificate-manager.ts';
+import { readIPv6Addresses } from '../ipv6-address.ts';
 import type { ProcessContext } from '../process-context.ts';
 import { processMetrics } from '../process-metrics.ts';
 import type { PartSettings, Settings } from '../settings/setting-table.ts';
@@ -114,7 +115,8 @@ export async function startControlPlane(
   const { credentials, rotation, authority } = await openClusterCredentials({ ...options, store, isShared });
   reportAuthority(credentials.authority, options);
   const certificateManager = new CertificateManager(credentials);
-  const certificates = await servingCertificates({ ...options, certificateManager });
+  const addresses6 = await listenAddresses6(options);
+  const certificates = await servingCertificates({ ...options, certificateManager, addresses6 });
   const admin = await writeAdminKubeconfig({ ...options, certificateManager, authority });
   void inBackground(started, (until) => certificateManager.run({ clock, log }, until));
   followAuthorities({ credentials, rotation, authority, certificateManager, log });
@@ -212,6 +214,10 @@ interface OwnServer {
   /** Returns whether connections may wait for the next start of this master. */
   readonly mayHold: () => boolean;
 }
+
+/** Resolves to the IPv6 addresses at which the API server listens. */
+const listenAddresses6 = async ({ settings, advertiseAddress }: ControlPlaneOptions) =>
+  settings['bind-address'] === '::' ? readIPv6Addresses(systemExec, advertiseAddress) : [];
 
 /** Opens the API server's port and, with the feature functions, the port of the gateway. */
 async function listenForClients(

@@ -2,25 +2,25 @@
 import { parseRange } from '../../base/addresses.ts';
 import { define } from '../../settings/definition.ts';
 import { domain } from '../../settings/domains.ts';
-import { address, cidr, oneOf } from '../../settings/readers.ts';
+import { address, familyCidrs, oneOf } from '../../settings/readers.ts';
 import { nameServers } from './name-servers.ts';
 import { podRange } from './node-values.ts';
 
 export const addressSettings = define({
   'service-cidr': {
-    about: 'address range of Services',
-    hint: 'RANGE',
+    about: 'address range of Services; a second one, after a comma, is of IPv6',
+    hint: 'RANGE,…',
     default: '10.96.0.0/16',
-    read: cidr,
+    read: familyCidrs(108, 124, 'fd00:10:96::/112'),
     subject: 'Addresses and names of the cluster',
     parts: ['control plane', 'node'],
     shared: true,
   },
   'cluster-cidr': {
-    about: 'address range of pods; each node gets a /24 of it',
-    hint: 'RANGE',
+    about: 'address range of pods; each node gets a /24, and a /64 of IPv6',
+    hint: 'RANGE,…',
     default: '10.244.0.0/16',
-    read: cidr,
+    read: familyCidrs(48, 64, 'fd00:10:244::/56'),
     subject: 'Addresses and names of the cluster',
     parts: ['control plane', 'node'],
     shared: true,

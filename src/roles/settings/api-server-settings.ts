@@ -5,14 +5,14 @@ import { http2Clients } from '../../apiserver/transport/http2-clients.ts';
 import { featureNames, readFeatures } from '../../features/names.ts';
 import { define } from '../../settings/definition.ts';
 import { duration } from '../../settings/duration.ts';
-import { address, oneOf, text, wholeNumber } from '../../settings/readers.ts';
+import { listenAddress, oneOf, text, wholeNumber } from '../../settings/readers.ts';
 
 export const apiServerSettings = define({
   'bind-address': {
-    about: 'address that the API server listens on',
+    about: 'address that the API server listens on; :: is all addresses, also of IPv6',
     hint: 'ADDRESS',
     default: '0.0.0.0',
-    read: address,
+    read: listenAddress,
     subject: 'API server',
     parts: ['control plane'],
   },

@@ -5,7 +5,7 @@ import { share } from '../../base/tracing/share.ts';
 import { isMasterName } from '../../masters/member-names.ts';
 import { define } from '../../settings/definition.ts';
 import { duration } from '../../settings/duration.ts';
-import { address, directory, oneOf, text, wholeNumber } from '../../settings/readers.ts';
+import { address, directory, ipv6Address, oneOf, text, wholeNumber } from '../../settings/readers.ts';
 import { parseLogLevels } from '../../terminal/log-levels.ts';
 import { logFormats } from '../../terminal/log-line.ts';
 import { authorityHash, servers, token } from './node-values.ts';
@@ -81,6 +81,14 @@ export const machineSettings = define({
     read: address,
     subject: 'This machine',
     parts: ['control plane', 'node'],
+  },
+  'node-ipv6': {
+    about: 'IPv6 address of this node, in a cluster with ranges of IPv6',
+    hint: 'ADDRESS',
+    usual: 'the first lasting one of its link',
+    read: ipv6Address,
+    subject: 'This machine',
+    parts: ['node'],
   },
   'log-level': {
     about: 'minimum level to log: debug, info, warn or error; COMPONENT=LEVEL sets it for a component',

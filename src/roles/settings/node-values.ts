@@ -2,6 +2,7 @@
 import { mayLabelItself } from '../../api/core/v1/node/labels.ts';
 import { checkLabelValue, checkQualifiedName } from '../../apimachinery/names.ts';
 import { byteQuantity, parseQuantity, quantityValue, tryParseQuantity } from '../../apimachinery/quantity.ts';
+import { rangeText, readRange } from '../../base/address-families.ts';
 import { hasPlainHost, parseRange } from '../../base/addresses.ts';
 import { type ReservedResources, reservable } from '../../kubelet/node/plan/node-status.ts';
 
@@ -130,13 +131,20 @@ function isAmount(text: string): boolean {
   }
 }
 
-/** Reads the range of one node's pods. */
+/** Reads the range of one node's pods, and one of IPv6 after a comma. */
 export function podRange(value: string): string {
-  const range = parseRange(value);
+  const [first = '', ...others] = value.split(',');
+  const range = parseRange(first);
   if (!range || range.prefix < 24 || range.prefix > 28) {
     throw new Error('expected an IPv4 range with 24 to 28 bits, such as 10.244.7.0/24');
   }
-  return value;
+  if (others.length === 0) return value;
+  const second = others.length === 1 ? readRange(others[0] ?? '') : undefined;
+  if (second?.family !== 6 || second.prefix < 64 || second.prefix > 120)
+    throw new Error(
+      'expected after the comma one IPv6 range with 64 to 120 bits, such as fd00:10:244:7::/64',
+    );
+  return `${first},${rangeText(second)}`;
 }
 
 /** Returns the maximum number of processes and threads; 0, and the kubelet's -1, mean no limit. */

@@ -42,7 +42,7 @@ export function createNodeDns(
     messageId: () => randomInt(2 ** 16),
     domain: clusterDomain,
     address: clusterDNS,
-    networks: [settings['service-cidr'], settings['cluster-cidr']],
+    networks: [...settings['service-cidr'].split(','), ...settings['cluster-cidr'].split(',')],
     podLinks: `${defaultNames.linkPrefix}*`,
     resolvConf,
     upstream: settings['dns-upstream'] ?? [],

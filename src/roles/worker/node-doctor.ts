@@ -2,7 +2,9 @@
  * The answer of a node to `minik8s doctor`: its own findings, and which other nodes it reaches. The request
  * has no parameter: the agent connects only to the addresses of Nodes, so no client can use it to scan ports.
  */
+
 import { nodeResource } from '../../api/core/v1/node/node.ts';
+import { familyRanges } from '../../base/address-families.ts';
 import type { Client } from '../../client/client.ts';
 import { readFacts } from '../../doctor/facts/read-facts.ts';
 import type { Sources } from '../../doctor/facts/sources.ts';
@@ -63,7 +65,7 @@ async function situationOf({ settings, clock, exec, nodeIP }: WorkerOptions): Pr
     // The ports of a master are examined on the master.
     ...{ port: 0, bindAddress: '0.0.0.0' },
     kubeletPort: settings['kubelet-port'],
-    clusterCIDR: settings['cluster-cidr'],
+    clusterCIDR: familyRanges(settings['cluster-cidr']).IPv4,
     clusterDNS: podDns(settings).clusterDNS,
     clusterDomain: settings['cluster-domain'],
     overlay: settings.overlay,

@@ -38,6 +38,7 @@ export interface MemberOptions extends NodeContext {
   readonly servers: readonly string[];
   readonly nodeName: string;
   readonly nodeIP: string;
+  readonly nodeIPv6?: string | undefined;
   readonly warn: (message: string) => void;
   /** Receives a notice once the node is ready, or waits for approval. */
   readonly serviceManager: ServiceManager;

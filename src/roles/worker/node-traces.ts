@@ -1,6 +1,7 @@
 /** Everything that a node creates on its machine outside its data directory, and its removal. */
 import { join } from 'node:path';
 import { nodeResource } from '../../api/core/v1/node/node.ts';
+import { podRangesOf } from '../../api/core/v1/node/pod-ranges.ts';
 import { isNotFound } from '../../apimachinery/status-error.ts';
 import { answerWithin } from '../../base/answer-within.ts';
 import { Backoff } from '../../base/backoff.ts';
@@ -85,7 +86,8 @@ export async function areOutdated(former: {
     .resource(nodeResource)
     .get(nodeName)
     .then(
-      ({ spec }) => spec?.podCIDR === checkpoint.podCIDR,
+      // An earlier version has kept only the first range.
+      (node) => [podRangesOf(node), node.spec?.podCIDR].includes(checkpoint.podCIDR),
       (error) => !isNotFound(error),
     );
   return (await answerWithin(clock, patienceMs, known)) === false;

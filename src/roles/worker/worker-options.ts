@@ -22,6 +22,8 @@ export interface WorkerOptions extends NodeContext {
   readonly serving: Current<KeyAndCertificate | undefined>;
   readonly nodeName: string;
   readonly nodeIP: string;
+  /** The node's address of IPv6; undefined in a cluster without IPv6, and if the machine has none. */
+  readonly nodeIPv6?: string | undefined;
   /** Addresses of this machine at which the agent's own server listens. */
   readonly listenAddresses: readonly string[];
   /** Called when the Node's status is ready for pods; may be called more than once. */

@@ -156,9 +156,9 @@ function wirePolicies(
 }
 
 function overlayOptions(options: WorkerOptions, { client, nodeInformers }: Connection) {
-  const { settings, clock, log, exec, nodeName, nodeIP } = options;
+  const { settings, clock, log, exec, nodeName, nodeIP, nodeIPv6 } = options;
   return {
-    ...{ client, exec, clock, nodeName, nodeIP },
+    ...{ client, exec, clock, nodeName, nodeIP, nodeIPv6 },
     informers: nodeInformers,
     log: log.named('overlay'),
     clusterCIDR: settings['cluster-cidr'],
@@ -180,10 +180,10 @@ function wireKubelet(
     readonly rules: RuleWatch;
   },
 ): Kubelet {
-  const { settings, clock, random, log, loopMeter, exec, nodeName, nodeIP } = options;
+  const { settings, clock, random, log, loopMeter, exec, nodeName, nodeIP, nodeIPv6 } = options;
   return createKubelet({
     ...own,
-    ...{ client, events, conditions, exec, clock, random, loopMeter, nodeName, nodeIP, policies },
+    ...{ client, events, conditions, exec, clock, random, loopMeter, nodeName, nodeIP, nodeIPv6, policies },
     informers: agentInformers,
     services: proxyInformers.informerFor(serviceResource),
     runtime: workerRuntime(settings, options, {
@@ -215,7 +215,7 @@ function wireKubelet(
 }
 
 const podNetwork = (
-  { settings, exec, log, nodeIP }: WorkerOptions,
+  { settings, exec, log, nodeIP, nodeIPv6 }: WorkerOptions,
   policies: PolicyEnforcer,
   rules: RuleWatch,
 ) =>
@@ -225,6 +225,7 @@ const podNetwork = (
     exec,
     log: log.named('network'),
     nodeIP: undefined,
+    nodeIPv6,
     clusterCIDR: settings['cluster-cidr'],
     overlay: { mode: settings.overlay, nodeIP },
   });

@@ -50,6 +50,7 @@ export function paperNetwork(): PodNetwork {
   return {
     setUp: done,
     allocate: () => pool.allocate(),
+    addressesOf: (ip) => [ip],
     adopt: (ip) => pool.adopt(ip),
     release: (ip) => pool.release(ip),
     attach: done,

@@ -10,11 +10,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Exec, systemExec } from '../../../src/os/exec.ts';
 import { ElementTable } from '../../../src/service-proxy/element-table.ts';
 import { elementsOf } from '../../../src/service-proxy/elements.ts';
-import { chainsOf, renderDifference, renderTable, table } from '../../../src/service-proxy/render.ts';
+import { chainsOf, renderDifference, renderTable, tableOf } from '../../../src/service-proxy/render.ts';
 import type { ServicePortRules } from '../../../src/service-proxy/service-map.ts';
 import { readStickyClients } from '../../../src/service-proxy/sticky-clients.ts';
 import { letGo } from '../../e2e/harness/belongings.ts';
 import { claimNamespace } from '../../e2e/harness/namespace.ts';
+
+const table = tableOf('IPv4');
 
 const { name: namespace } = claimNamespace('minik8s-affinity-', 1_000_000);
 const exec: Exec = (program, args, options) =>

@@ -17,17 +17,7 @@ export const apiserver: readonly Equivalent[] = [
     because:
       'a request for a path has no group and no resource, so that it fits no rule; the types want the check',
   })),
-  ...['parseIPv4(ip) ?? -1 → (parseIPv4(ip))', '1 → 2'].map((change) => ({
-    file: 'src/kube-apiserver/claims/address-range.ts',
-    line: 'const position = (parseIPv4(ip) ?? -1) - range.first;',
-    change,
-    because: 'what is no address has the position NaN, or one below zero: neither is in the range',
-  })),
   ...[
-    [
-      'if (clusterIP && isTaken(ipClaim(clusterIP))) {',
-      'clusterIP && isTaken(ipClaim(clusterIP)) → (isTaken(ipClaim(clusterIP)))',
-    ],
     [
       'if (nodePort && isTaken(portClaim(nodePort))) {',
       'nodePort && isTaken(portClaim(nodePort)) → (isTaken(portClaim(nodePort)))',
@@ -36,14 +26,8 @@ export const apiserver: readonly Equivalent[] = [
     file: 'src/kube-apiserver/claims/service-claims.ts',
     line,
     change,
-    because: 'there is no claim of an address or a port that is not there, so nobody can have it',
+    because: 'there is no claim of a port that is not there, so nobody can have it',
   })),
-  {
-    file: 'src/kube-apiserver/claims/service-claims.ts',
-    line: 'if (!needsIP(spec) || !clusterIP || clusterIP === previous?.clusterIP) return [];',
-    change: '!needsIP(spec) || !clusterIP → (!needsIP(spec))',
-    because: 'a Service that needs an address has been given one; the types do not know',
-  },
   {
     file: 'src/kube-apiserver/claims/service-claims.ts',
     line: 'for (let step = 0; step < size; step++) {',

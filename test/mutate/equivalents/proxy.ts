@@ -23,8 +23,8 @@ export const proxy: readonly Equivalent[] = [
     because: 'the owner keeps an element that it has: the comparison only saves time',
   },
   {
-    file: 'src/service-proxy/proxier.ts',
-    line: 'const added = chains ? difference.added : this.#elements.all();',
+    file: 'src/service-proxy/family-rules.ts',
+    line: 'const added = chains ? difference.added : this.elements.all();',
     change: 'chains → false',
     because: 'the chains of all that was there are known: it only saves time',
   },

@@ -14,7 +14,7 @@ import { SeededRandom } from '../../fixtures/seeded-random.ts';
 describe('address ranges', () => {
   it('leave out the network and the broadcast address', () => {
     const range = parseRange('10.96.0.0/29');
-    assert.deepEqual(range, { first: 10 * 2 ** 24 + 96 * 2 ** 16 + 1, size: 6 });
+    assert.deepEqual(range, { family: 'IPv4', first: 10n * 2n ** 24n + 96n * 2n ** 16n + 1n, size: 6 });
     assert.equal(addressAt(range, 0), '10.96.0.1');
     assert.equal(addressAt(range, 5), '10.96.0.6');
     for (const outside of ['10.96.0.0', '10.96.0.7', '10.95.255.255', '192.168.0.1']) {
@@ -32,9 +32,33 @@ describe('address ranges', () => {
     for (const text of ['', 'None', '::1']) assert.equal(positionIn(range, text), undefined);
   });
 
-  for (const text of ['', '10.96.0.0', '10.96.0.0/31', 'x/16', '::/64']) {
+  for (const text of ['', '10.96.0.0', '10.96.0.0/31', 'x/16']) {
     it(`are not ${JSON.stringify(text)}`, () =>
       assert.throws(() => parseRange(text), /is not an IPv4 network/));
+  }
+
+  it('of IPv6 leave out the first address alone', () => {
+    const range = parseRange('FD00:10:96::/112');
+    assert.deepEqual([range.family, range.size], ['IPv6', 65_535]);
+    assert.deepEqual([addressAt(range, 0), addressAt(range, 65_534)], ['fd00:10:96::1', 'fd00:10:96::ffff']);
+    for (const position of [0, 255, 65_534])
+      assert.equal(positionIn(range, addressAt(range, position)), position);
+    assert.equal(positionIn(range, 'fd00:0010:0096:0:0:0:0:000a'), 9);
+    for (const outside of ['fd00:10:96::', 'fd00:10:97::1', '10.96.0.1', '::ffff:10.96.0.1', ''])
+      assert.equal(positionIn(range, outside), undefined, outside);
+    assert.equal(positionIn(parseRange('10.96.0.0/16'), '::ffff:10.96.0.1'), undefined);
+  });
+
+  for (const text of [
+    '::/64',
+    'fd00::/107',
+    'fd00::/127',
+    'fd00::1/112',
+    '::ffff:10.0.0.0/112',
+    'fd00::/x',
+  ]) {
+    it(`of IPv6 are not ${text}`, () =>
+      assert.throws(() => parseRange(text), /is not an IPv6 network of 108/));
   }
 });
 

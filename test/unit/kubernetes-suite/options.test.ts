@@ -24,7 +24,7 @@ test('each flag of the help page is accepted', () => {
     kubeconfig: ['/x'],
   };
   const flags = [...help.matchAll(/^ {2,6}(?:-h, )?--([a-z-]+)/gm)].map(([, flag]) => flag ?? '');
-  assert.equal(flags.length, 9);
+  assert.equal(flags.length, 10);
   for (const flag of flags)
     assert.doesNotThrow(() => optionsOf([`--${flag}`, ...(values[flag] ?? []), 'a']), flag);
 });
@@ -39,6 +39,8 @@ const wrong: [args: string[], message: RegExp][] = [
   [['--again', '--failed'], /exclude each other/],
   [['--others'], /--others takes a REGEX/],
   [['--others', 'a', '--write-doc'], /exclude each other/],
+  [['--dual-stack', '--kubeconfig', '/x'], /exclude each other/],
+  [['--dual-stack', '--write-doc'], /exclude each other/],
   [['--agian'], /--agian/],
 ];
 for (const [args, message] of wrong) {

@@ -73,6 +73,40 @@ describe('addresses of the cluster on this machine', () => {
     test(`${what} is an overlap`, () => assert.equal(overlap(machine(more), ranges), message));
   }
 
+  const dual: readonly ClusterRange[] = [
+    ...ranges,
+    ['cluster-cidr', 'fd00:10:244::/56'],
+    ['service-cidr', 'fd00:10:96::/112'],
+  ];
+
+  test('addresses and routes of IPv6 are compared with the ranges of IPv6', () => {
+    const routes = [
+      { dst: 'fe80::/64', dev: 'eth0' },
+      { dst: 'fd00:10:244::5', dev: 'mk8s0af40005' },
+      { dst: 'fd00:10:244::/56', dev: 'lo', protocol: '107' },
+      { dst: 'fd00:10:245::/64', dev: 'eth0' },
+    ];
+    assert.equal(overlap(machine({ routes }), dual), undefined);
+    const links = [{ ifname: 'eth1', addr_info: [{ local: 'FD00:10:96:0::7', prefixlen: 64 }] }];
+    assert.match(
+      overlap(machine({ links }), dual) ?? '',
+      /^address FD00:10:96:0::7 of this machine's eth1 lies in service-cidr fd00:10:96::\/112;/,
+    );
+    const taken = machine({ routes: [{ dst: 'fd00:10:244:7::/64', dev: 'eth1' }] });
+    assert.match(
+      overlap(taken, dual) ?? '',
+      /route to fd00:10:244:7::\/64 through eth1 lies in cluster-cidr/,
+    );
+  });
+
+  test('the ranges of IPv6 must not overlap', () => {
+    const shared: readonly ClusterRange[] = [...dual.slice(0, 3), ['service-cidr', 'fd00:10:244::/112']];
+    assert.match(
+      overlap(machine({}), shared) ?? '',
+      /^cluster-cidr fd00:10:244::\/56 and service-cidr fd00:10:244::\/112 overlap/,
+    );
+  });
+
   test('the ranges of pods and of Services must not overlap', () => {
     const shared: readonly ClusterRange[] = [
       ['cluster-cidr', '10.0.0.0/8'],

@@ -34,6 +34,7 @@ export class ModelKernel {
     await this.before(file);
     if (file === 'conntrack') this.deletions.push(args.join(' '));
     else if (file === 'ss') return { stdout: this.listening, stderr: '' };
+    else if (args[0] === 'delete') this.#delete(args.join(' '));
     else if (args[0] === 'list') return { stdout: this.#listed(args.join(' ')), stderr: '' };
     else {
       assert.deepEqual([file, ...args], ['nft', '-f', '-']);
@@ -42,6 +43,11 @@ export class ModelKernel {
     }
     return { stdout: '', stderr: '' };
   };
+
+  #delete(args: string): void {
+    if (args !== `delete table ${name}` || !this.table) throw failure('nft', 1, 'No such file or directory');
+    this.table = undefined;
+  }
 
   /** Elements of the maps that the kernel writes itself, by the name of the map. */
   readonly clients = new Map<string, readonly string[]>();

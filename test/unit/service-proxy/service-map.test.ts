@@ -298,3 +298,61 @@ test('an external address that is not served has no rule; the other addresses of
   const addresses = serviceRules(service, [two], here, isServed).map((rule) => rule.addresses);
   assert.deepEqual(addresses, [['10.96.0.7'], ['203.0.113.8']]);
 });
+
+describe('the rules of a Service with two families', () => {
+  const six = (addresses: readonly string[]): EndpointSlice => ({
+    ...makeSlice(addresses.map((ip) => endpoint(ip, 'a'))),
+    addressType: 'IPv6',
+  });
+  const slices = [two, six(['FD00:10:244:0::2'])];
+  const dual = makeService({
+    clusterIPs: ['10.96.0.7', 'FD00:10:96:0::7'],
+    ipFamilies: ['IPv4', 'IPv6'],
+    externalIPs: ['203.0.113.7', '2001:DB8::7'],
+  });
+  const of = (family: 'IPv4' | 'IPv6', service = dual) =>
+    serviceRules(service, slices, here, () => true, family).map(({ addresses, endpoints }) => [
+      addresses,
+      ips(endpoints),
+    ]);
+
+  test('have the addresses of one family each, in canonical form', () => {
+    assert.deepEqual(of('IPv4'), [
+      [['10.96.0.7'], ['10.244.0.2', '10.244.0.3']],
+      [['203.0.113.7'], ['10.244.0.2', '10.244.0.3']],
+    ]);
+    assert.deepEqual(of('IPv6'), [
+      [['fd00:10:96::7'], ['fd00:10:244::2']],
+      [['2001:db8::7'], ['fd00:10:244::2']],
+    ]);
+  });
+
+  test('are those of the only family of a Service, also with slices of the other family', () => {
+    assert.deepEqual(of('IPv6', makeService({})), []);
+    const sixOnly = makeService({
+      clusterIP: 'fd00:10:96::8',
+      clusterIPs: ['fd00:10:96::8'],
+      ipFamilies: ['IPv6'],
+      externalIPs: ['203.0.113.7'],
+    });
+    assert.deepEqual(of('IPv4', sixOnly), []);
+    assert.deepEqual(of('IPv6', sixOnly), [[['fd00:10:96::8'], ['fd00:10:244::2']]]);
+  });
+
+  test('have the node port in each family', () => {
+    const service = makeService({ ...dual.spec, type: 'NodePort' });
+    const ports = [{ port: 80, protocol: 'TCP' as const, nodePort: 30080, name: 'http', targetPort: 8080 }];
+    const [rule] = serviceRules(
+      { ...service, spec: { ...service.spec, ports } },
+      slices,
+      here,
+      () => true,
+      'IPv6',
+    );
+    assert.deepEqual(rule?.nodePort, {
+      port: 30080,
+      endpoints: [{ ip: 'fd00:10:244::2', port: 8080, local: true }],
+      masquerade: true,
+    });
+  });
+});

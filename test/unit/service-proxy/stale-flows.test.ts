@@ -61,4 +61,16 @@ describe('UDP flows', () => {
       assert.deepEqual([...forgotten(here, gone), ...forgotten(gone, here)], []);
     });
   }
+
+  it('of IPv6 are deleted as flows of that family', () => {
+    const table = new ElementTable();
+    const of = (ips: readonly string[]) => elementsOf([rule(ips, { addresses: ['fd00:10:96::35'] })], 'IPv6');
+    table.replace('dns', of(['fd00:10:244::2']));
+    table.commit();
+    table.replace('dns', of([]));
+    assert.deepEqual(
+      staleFlows(table.difference(), 'IPv6').map((args) => args.join(' ')),
+      ['-D -p udp --orig-dst fd00:10:96::35 --orig-port-dst 53 --dst-nat fd00:10:244::2 -f ipv6'],
+    );
+  });
 });

@@ -14,8 +14,10 @@ export interface ConfigSources {
 }
 
 export interface PodFacts {
-  readonly podIP: string;
-  readonly hostIP: string;
+  /** Addresses of the pod, the primary one first. */
+  readonly podIPs: readonly string[];
+  /** Addresses of the node, the primary one first. */
+  readonly hostIPs: readonly string[];
   /** Allocatable resources of this node: the limit of a container without one. */
   readonly allocatable: Readonly<Record<string, string>>;
   /** Variables of the Services; the container's own variables take precedence. */
@@ -126,17 +128,17 @@ function keyOf(
   );
 }
 
-function fieldValue(pod: Pod, path: string, { podIP, hostIP }: PodFacts): string {
+function fieldValue(pod: Pod, path: string, { podIPs, hostIPs }: PodFacts): string {
   const { spec } = pod;
   const ofMetadata = metadataField(pod, path);
   if (ofMetadata !== undefined) return ofMetadata;
   const fields = new Map([
     ['spec.nodeName', spec.nodeName],
     ['spec.serviceAccountName', spec.serviceAccountName ?? 'default'],
-    ['status.podIP', podIP],
-    ['status.podIPs', podIP],
-    ['status.hostIP', hostIP],
-    ['status.hostIPs', hostIP],
+    ['status.podIP', podIPs[0]],
+    ['status.podIPs', podIPs.join(',')],
+    ['status.hostIP', hostIPs[0]],
+    ['status.hostIPs', hostIPs.join(',')],
   ]);
   const value = fields.get(path);
   if (value === undefined) throw new ContainerConfigError(`unsupported fieldPath: ${path}`);

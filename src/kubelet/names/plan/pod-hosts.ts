@@ -31,15 +31,15 @@ export function kernelHostname(pod: Pod, clusterDomain: string): string {
 }
 
 export interface HostsFacts {
-  /** Undefined for a pod in the host's network. */
-  readonly podIP: string | undefined;
+  /** Addresses of the pod; empty for a pod in the host's network. */
+  readonly podIPs: readonly string[];
   readonly clusterDomain: string;
   /** The machine's own /etc/hosts, which a pod in the host's network gets too. */
   readonly hostHosts: string;
 }
 
-export function renderHosts(pod: Pod, { podIP, clusterDomain, hostHosts }: HostsFacts): string {
-  const own = podIP === undefined ? `${hostHeader}${hostHosts}` : ownHosts(pod, podIP, clusterDomain);
+export function renderHosts(pod: Pod, { podIPs, clusterDomain, hostHosts }: HostsFacts): string {
+  const own = podIPs.length === 0 ? `${hostHeader}${hostHosts}` : ownHosts(pod, podIPs, clusterDomain);
   const aliases = (pod.spec.hostAliases ?? []).map(
     ({ ip, hostnames = [] }) => `${[ip, ...hostnames].join('\t')}\n`,
   );
@@ -49,7 +49,7 @@ export function renderHosts(pod: Pod, { podIP, clusterDomain, hostHosts }: Hosts
 const hostHeader = '# Kubernetes-managed hosts file (host network).\n';
 
 /** Returns the hosts file, with the fully qualified name when the pod has a subdomain. */
-function ownHosts(pod: Pod, podIP: string, clusterDomain: string): string {
+function ownHosts(pod: Pod, podIPs: readonly string[], clusterDomain: string): string {
   const hostname = podHostname(pod);
   const domain = podDomain(pod, clusterDomain);
   const names = domain === undefined ? [hostname] : [`${hostname}.${domain}`, hostname];
@@ -61,7 +61,7 @@ function ownHosts(pod: Pod, podIP: string, clusterDomain: string): string {
     'fe00::0\tip6-mcastprefix',
     'fe00::1\tip6-allnodes',
     'fe00::2\tip6-allrouters',
-    [podIP, ...names].join('\t'),
+    ...podIPs.map((ip) => [ip, ...names].join('\t')),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -50,6 +50,7 @@ export type ReservedResources = Readonly<Partial<Record<(typeof reservable)[numb
 export interface NodeInput extends NodeHealth {
   readonly nodeName: string;
   readonly nodeIP: string;
+  readonly nodeIPv6?: string | undefined;
   readonly facts: NodeFacts;
   readonly maxPods: number;
   readonly kubeletPort: number | undefined;
@@ -122,7 +123,7 @@ function advertised(capacity: NodeStatus['capacity'] = {}, devices: DeviceCounts
 }
 
 export function computeNodeStatus(input: NodeInput, previous: Node['status']): NodeStatus {
-  const { facts, nodeIP, nodeName, kubeletPort, runtimeVersion, devices = noDevices } = input;
+  const { facts, nodeIP, nodeIPv6, nodeName, kubeletPort, runtimeVersion, devices = noDevices } = input;
   const capacity = capacityOf(input);
   const others = advertised(previous?.capacity, devices);
   return {
@@ -135,6 +136,7 @@ export function computeNodeStatus(input: NodeInput, previous: Node['status']): N
     },
     addresses: [
       { type: 'InternalIP', address: nodeIP },
+      ...(nodeIPv6 === undefined ? [] : [{ type: 'InternalIP', address: nodeIPv6 }]),
       { type: 'Hostname', address: nodeName },
     ],
     ...(kubeletPort !== undefined && { daemonEndpoints: { kubeletEndpoint: { Port: kubeletPort } } }),

@@ -12,6 +12,7 @@ import type { Condition } from '../../../apimachinery/schema.ts';
 import { rfc3339 } from '../../../base/time.ts';
 import { specHash } from '../../containers/plan/spec-hash.ts';
 import type { ObservedPod } from '../../runtime/observed-pod.ts';
+import { nodeAddresses, podAddresses, type SecondAddresses } from '../../runtime/pod-network.ts';
 import type { PodEnd, PodMemory } from './actions.ts';
 import { isDone, latestContainers } from './compute-pod-actions.ts';
 import {
@@ -32,6 +33,8 @@ export interface PodStatusInput {
   readonly observed: ObservedPod;
   readonly memory: PodMemory;
   readonly nodeIP: string;
+  /** Absent where nodes and pods have no addresses of IPv6. */
+  readonly second?: SecondAddresses | undefined;
   readonly canMountRecursiveReadOnly?: boolean | undefined;
   readonly now: number;
 }
@@ -48,7 +51,7 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
   const isOver = isTerminating(pod) && nothingRuns;
   const phase = endNow ? 'Failed' : phaseNow(input, found, isOver);
   const { containerStatuses, initStatuses } = isOver ? finalStatuses(pod.spec, found) : found;
-  const podIP = addressOf(input, phase);
+  const podIPs = addressesOf(input, phase);
   const { podIP: _address, podIPs: _addresses, resize: _resize, ...others } = previous ?? {};
   const { reason: _reason, message: _message, ...kept } = others;
   const { resize, conditions: resizing } = isTerminalPhase(phase)
@@ -65,10 +68,10 @@ export function computePodStatus(input: PodStatusInput): PodStatus {
     ...seen(pod),
     phase,
     ...whyInPhase(phase, previous, endNow),
-    ...withAddress(podIP),
+    ...withAddresses(podIPs),
     ...(resize && { resize }),
     hostIP: nodeIP,
-    hostIPs: [{ ip: nodeIP }],
+    hostIPs: nodeAddresses(nodeIP, input.second).map((ip) => ({ ip })),
     ...fixedFields(pod, now),
     conditions: mergeConditions(
       previous?.conditions ?? [],
@@ -159,19 +162,22 @@ const isWithoutContainers = ({ pod: { metadata, status }, observed }: PodStatusI
   observed.containers.length === 0 &&
   !status?.containerStatuses?.some(({ containerID }) => containerID !== undefined);
 
-const withAddress = (podIP: string | undefined) =>
-  podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] };
+const withAddresses = (podIPs: readonly string[]) =>
+  podIPs[0] === undefined ? {} : { podIP: podIPs[0], podIPs: podIPs.map((ip) => ({ ip })) };
 
 /**
- * Returns the pod's address. A pod that continues without its sandbox has none: the lost address may soon be
- * assigned to another pod.
+ * Returns the pod's addresses. A pod that continues without its sandbox has none: the lost addresses may soon
+ * be assigned to another pod.
  */
-function addressOf({ pod, observed, nodeIP }: PodStatusInput, phase: Phase): string | undefined {
-  if (pod.spec.hostNetwork) return nodeIP;
+function addressesOf(input: PodStatusInput, phase: Phase): readonly string[] {
+  const { pod, observed, nodeIP, second } = input;
+  if (pod.spec.hostNetwork) return nodeAddresses(nodeIP, second);
   const running = observed.sandboxes.find(({ state }) => state === 'running');
-  if (running) return running.ip;
+  if (running) return running.ip === undefined ? [] : podAddresses(running.ip, second);
   const ending = pod.metadata.deletionTimestamp !== undefined || isTerminalPhase(phase);
-  return ending ? pod.status?.podIP : undefined;
+  const { podIP, podIPs } = pod.status ?? {};
+  if (!ending || podIP === undefined) return [];
+  return podIPs?.length ? podIPs.map(({ ip }) => ip) : [podIP];
 }
 
 /**

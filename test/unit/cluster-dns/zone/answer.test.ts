@@ -14,7 +14,7 @@ const zoneOf = (informers: ScriptedInformers): ClusterZone =>
     informers,
     domain: 'Cluster.Local',
     nameServer: '10.96.0.10',
-    networks: ['10.96.0.0/16', '10.244.0.0/16'],
+    networks: ['10.96.0.0/16', '10.244.0.0/16', 'fd00:10:96::/112', 'fd00:10:244::/56'],
     hostAddresses: (name) => (name === 'app.example.org' ? ['192.0.2.1'] : undefined),
   });
 
@@ -30,6 +30,7 @@ function show(record: DnsRecord): string {
     case 'TXT':
       return `TXT ${record.data}`;
     case 'A':
+    case 'AAAA':
     case 'CNAME':
     case 'PTR':
     case 'NS':
@@ -138,6 +139,70 @@ describe('the cluster zone', () => {
       `db-0.db.shop.svc.${d} A 10.244.0.5`,
       `db-1.db.shop.svc.${d} A 10.244.0.6`,
       `10-244-0-7.db.shop.svc.${d} A 10.244.0.7`,
+    ]);
+  });
+});
+
+describe('names of two families', () => {
+  const informers = makeShop();
+  const families = { ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'RequireDualStack' as const };
+  const both = { clusterIP: '10.96.0.30', clusterIPs: ['10.96.0.30', 'FD00:10:96::30'], ...families };
+  informers.put(serviceResource, makeService('both', both));
+  const ports = [{ name: 'sql', protocol: 'TCP' as const, port: 5432 }];
+  informers.put(
+    serviceResource,
+    makeService('dual', { clusterIP: 'None', clusterIPs: ['None'], ...families }),
+  );
+  const four = makeSlice(
+    'dual',
+    [makeEndpoint('10.244.0.20', { hostname: 'd-0' }), makeEndpoint('10.244.0.21')],
+    ports,
+  );
+  const six = makeSlice(
+    'dual',
+    [makeEndpoint('fd00:10:244::14', { hostname: 'd-0' }), makeEndpoint('fd00:10:244:0::15')],
+    ports,
+  );
+  informers.put(endpointSliceResource, four);
+  informers.put(endpointSliceResource, {
+    ...six,
+    metadata: { ...six.metadata, name: 'dual-2', uid: 'dual-2' },
+    addressType: 'IPv6',
+  });
+  const zone = zoneOf(informers);
+  const d = 'cluster.local';
+  const reversed = (last: string, range: string) =>
+    `${last.split('').reverse().join('.')}.${'0.'.repeat(32 - last.length - range.length)}${range.split('').reverse().join('.')}.ip6.arpa PTR`;
+  for (const [question, answer] of [
+    [`both.shop.svc.${d}`, 'A 10.96.0.30'],
+    [`both.shop.svc.${d} AAAA`, 'AAAA fd00:10:96::30'],
+    [`both.shop.svc.${d} ANY`, 'A 10.96.0.30, AAAA fd00:10:96::30'],
+    [`dual.shop.svc.${d}`, 'A 10.244.0.20, A 10.244.0.21'],
+    [`dual.shop.svc.${d} AAAA`, 'AAAA fd00:10:244::14, AAAA fd00:10:244::15'],
+    [`d-0.dual.shop.svc.${d}`, 'A 10.244.0.20'],
+    [`d-0.dual.shop.svc.${d} AAAA`, 'AAAA fd00:10:244::14'],
+    [`fd00-10-244--15.dual.shop.svc.${d} AAAA`, 'AAAA fd00:10:244::15'],
+    [`fd00-10-244--15.dual.shop.svc.${d}`, 'no data'],
+    [`fd00-10-244--7.shop.pod.${d} AAAA`, 'AAAA fd00:10:244::7'],
+    [`fd00-10-244--7.shop.pod.${d}`, 'no data'],
+    [`fd00--1--2.shop.pod.${d} AAAA`, 'NXDOMAIN'],
+    [`--ffff-a00-1.shop.pod.${d} AAAA`, 'NXDOMAIN'],
+    [reversed('0030', 'fd0000100096'), `PTR both.shop.svc.${d}`],
+    [reversed('0014', 'fd0000100244'), `PTR d-0.dual.shop.svc.${d}`],
+    [reversed('0099', 'fd0000100244'), 'NXDOMAIN'],
+    [reversed('0001', '20010db8'), 'not ours'],
+    ['1.0.0.ip6.arpa PTR', 'not ours'],
+    ['30.0.96.10.in-addr.arpa PTR', `PTR both.shop.svc.${d}`],
+  ] as const)
+    it(`are answered: ${question} with: ${answer}`, () => assert.equal(ask(zone, question), answer));
+
+  it('have records of both families beside SRV', () => {
+    const verdict = answerFrom(zone, { name: `_sql._tcp.dual.shop.svc.${d}`, type: 'SRV' });
+    assert.deepEqual(verdict?.additionals.map(show), [
+      'A 10.244.0.20',
+      'AAAA fd00:10:244::14',
+      'A 10.244.0.21',
+      'AAAA fd00:10:244::15',
     ]);
   });
 });

@@ -4,7 +4,6 @@ import { test } from 'node:test';
 import type { CertificateSigningRequest } from '../../../../src/api/certificates/v1/certificate-signing-request.ts';
 import type { Lease } from '../../../../src/api/coordination/v1/lease.ts';
 import type { Node } from '../../../../src/api/core/v1/node/node.ts';
-import { requireRange } from '../../../../src/base/addresses.ts';
 import {
   decideRequest,
   type Situation,
@@ -77,8 +76,7 @@ export const lease = (renewed: number): Lease => ({
 
 export const places: ClusterPlaces = {
   clusterDomain: 'cluster.local',
-  serviceRange: requireRange('10.96.0.0/16'),
-  podRange: requireRange('10.244.0.0/16'),
+  ranges: ['10.96.0.0/16', '10.244.0.0/16', 'fd00:10:96::/112'],
   serviceAddresses: [],
   masters: [
     { address: '192.0.2.10', hostname: 'Master-1.' },

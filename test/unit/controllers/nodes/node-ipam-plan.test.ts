@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node } from '../../../../src/api/core/v1/node/node.ts';
-import { formatRange, type IPv4Range, parseRange } from '../../../../src/base/addresses.ts';
+import { type PrefixRange, rangeText, readRange } from '../../../../src/base/address-families.ts';
 import {
   claimProblem,
   hasReported,
@@ -11,7 +11,10 @@ import {
 } from '../../../../src/controllers/nodes/node-ipam-plan.ts';
 import { at, node } from '../objects.ts';
 
-const cluster = parseRange('10.244.0.0/16') as IPv4Range;
+const ranges = (...texts: readonly string[]): PrefixRange[] =>
+  texts.map((text) => readRange(text) ?? assert.fail(text));
+const cluster = ranges('10.244.0.0/16');
+const dual = ranges('10.244.0.0/16', 'fd00:10:244::/56');
 
 function withRange(name: string, podCIDR: string | undefined, second = 0): Node {
   const base = node(name);
@@ -77,7 +80,7 @@ describe('a range that a node already has', () => {
 });
 
 describe('the ranges of a node', () => {
-  const specs = (spec: Node['spec']) => rangesOf({ ...node('n'), spec }).map(formatRange);
+  const specs = (spec: Node['spec']) => rangesOf({ ...node('n'), spec }).map(rangeText);
   it('are the ranges of the list, or the single range without a list', () => {
     assert.deepEqual(specs({ podCIDR: '10.244.1.0/24' }), ['10.244.1.0/24']);
     assert.deepEqual(specs({ podCIDR: '10.244.1.0/24', podCIDRs: ['10.244.2.0/24', '10.244.3.0/24'] }), [
@@ -86,8 +89,11 @@ describe('the ranges of a node', () => {
     ]);
     assert.deepEqual(specs({}), []);
   });
-  it('are IPv4 ranges; invalid ranges are ignored', () => {
-    assert.deepEqual(specs({ podCIDRs: ['fd00::/64', '10.244.1.0/24', 'nonsense', ''] }), ['10.244.1.0/24']);
+  it('may be of both families; invalid ranges are ignored', () => {
+    assert.deepEqual(specs({ podCIDRs: ['fd00::/64', '10.244.1.0/24', 'nonsense', ''] }), [
+      'fd00::/64',
+      '10.244.1.0/24',
+    ]);
   });
   it('are each compared with every range of another node', () => {
     const two = { ...withRange('b', undefined, 5), spec: { podCIDRs: ['10.244.7.0/24', '10.244.1.0/24'] } };
@@ -195,8 +201,57 @@ describe('a range that a node names itself', () => {
   });
 
   it('is no wider than a small cluster’s', () => {
-    const small = parseRange('10.9.0.0/25') as IPv4Range;
+    const small = ranges('10.9.0.0/25');
     assert.match(claimProblem(withRange('n', '10.9.0.0/24'), [], small) ?? '', /wider/);
     assert.equal(claimProblem(withRange('n', '10.9.0.0/25'), [], small), undefined);
+  });
+});
+
+describe('ranges of both families', () => {
+  const pair = (name: string, podCIDRs: string[], second = 0): Node => ({
+    ...withRange(name, undefined, second),
+    spec: { podCIDR: podCIDRs[0] ?? '', podCIDRs },
+  });
+  const other = pair('b', ['10.244.2.0/24', 'fd00:10:244:2::/64']);
+
+  for (const [podCIDRs, expected] of [
+    [['10.244.1.0/24', 'fd00:10:244:1::/64'], undefined],
+    [['10.244.1.0/24'], undefined],
+    [['10.244.1.0/24', 'fd00:10:244:1::/80'], undefined],
+    [['10.244.1.0/24', 'fd00:10:244::/60'], /is wider than the \/64 that a node may request/],
+    [
+      ['10.244.1.0/24', 'fd00:10:245::/64'],
+      /is not inside the cluster-cidr 10\.244\.0\.0\/16,fd00:10:244::\/56$/,
+    ],
+    [['10.244.1.0/24', 'FD00:10:244:2:0::/64'], /overlaps that of node b/],
+    [
+      ['fd00:10:244:1::/64', '10.244.1.0/24'],
+      /is not one IPv4 range such as 10\.244\.7\.0\/24, or one and a range of IPv6$/,
+    ],
+    [['10.244.1.0/24', 'fd00:10:244:1::/64', 'fd00:10:244:3::/64'], /is not one IPv4 range/],
+    [['10.244.1.0/24', 'fd00:10:244:1::1/64'], /is not one IPv4 range/],
+  ] as const)
+    it(`that a node chooses are checked: ${podCIDRs.join()}`, () => {
+      const problem = claimProblem(pair('n', [...podCIDRs]), [other], dual);
+      if (expected) assert.match(problem ?? '', expected);
+      else assert.equal(problem, undefined);
+    });
+
+  it('are refused where the cluster has no range of IPv6', () => {
+    const two = pair('n', ['10.244.1.0/24', 'fd00:10:244:1::/64'], 10);
+    assert.match(claimProblem(two, [], cluster) ?? '', /is not inside the cluster-cidr 10\.244\.0\.0\/16$/);
+  });
+
+  it('are no fault of a node once the cluster has lost its range of IPv6', () => {
+    assert.equal(rangeProblem(pair('n', ['10.244.1.0/24', 'fd00:10:244:1::/64']), [], cluster), undefined);
+  });
+
+  it('that a node already has must not overlap those of an older node', () => {
+    const two = pair('n', ['10.244.1.0/24', 'fd00:10:244:2::/64'], 10);
+    assert.match(
+      rangeProblem(two, [other], dual) ?? '',
+      /fd00:10:244:2::\/64 of node n overlaps that of node b;/,
+    );
+    assert.equal(rangeProblem(other, [two], dual), undefined);
   });
 });

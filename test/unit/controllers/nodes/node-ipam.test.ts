@@ -42,6 +42,19 @@ describe('a node without a range', () => {
     assert.deepEqual(world.told, []);
   });
 
+  it('gets a range of each family of the cluster, and waits if one of them has none left', async () => {
+    begin({ clusterCidr: '10.244.0.0/16,fd00:10:244::/63' });
+    for (const name of ['a', 'b', 'c']) {
+      put(name);
+      await world.reconcile(name);
+    }
+    const rangesOf = (name: string) => world.stored(nodeResource, name)?.spec.podCIDRs;
+    assert.deepEqual(rangesOf('a'), ['10.244.0.0/24', 'fd00:10:244::/64']);
+    assert.deepEqual(rangesOf('b'), ['10.244.1.0/24', 'fd00:10:244:1::/64']);
+    assert.deepEqual([rangeOf('b'), rangesOf('c')], ['10.244.1.0/24', undefined]);
+    assert.match(JSON.stringify(world.told), /no free \/64 is left in fd00:10:244::\/63 for node c/);
+  });
+
   it('gets a range of the default size of the default cluster range, or of the given one', async () => {
     for (const [options, first, second] of [
       [undefined, '10.244.0.0/24', '10.244.1.0/24'],

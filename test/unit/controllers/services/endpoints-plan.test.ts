@@ -112,6 +112,17 @@ describe('the addresses', () => {
 });
 
 describe('the Endpoints of a Service', () => {
+  it('have the addresses of its first family', () => {
+    const one = ready(0);
+    const pods = [
+      { ...one, status: { ...one.status, podIPs: [{ ip: '10.244.0.1' }, { ip: 'fd00::1' }] } } as Pod,
+    ];
+    const families = (ipFamilies: string[]) =>
+      briefly(service({ ipFamilies } as Partial<Service['spec']>), pods);
+    assert.deepEqual(families(['IPv4', 'IPv6']), ['10.244.0.1 |  | :8080']);
+    assert.deepEqual(families(['IPv6', 'IPv4']), ['fd00::1 |  | :8080']);
+  });
+
   it('has the name and the labels of the Service', () => {
     const target = service({ clusterIP: 'None' });
     target.metadata.labels = { app: 'web' };

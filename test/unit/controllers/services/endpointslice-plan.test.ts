@@ -42,7 +42,7 @@ describe('zones of endpoints', () => {
   };
   const close = service({ trafficDistribution: 'PreferClose' });
   const zoned = (target: Service, one: Pod) => {
-    const endpoint = endpointOf(target, one, zoneOf);
+    const endpoint = endpointOf(target, one, { family: 'IPv4', zoneOf });
     return [endpoint?.zone, endpoint?.hints];
   };
   const hints = { forZones: [{ name: 'x' }] };
@@ -274,5 +274,48 @@ describe('planSlices', () => {
       assert.ok(slices.every((slice) => slice.endpoints.length <= 100));
       assert.equal(apply(service(), pods, slices).writes, 0);
     }
+  });
+});
+
+describe('slices of a Service with two families', () => {
+  const dual = service({ ipFamilies: ['IPv6', 'IPv4'], ipFamilyPolicy: 'RequireDualStack' });
+  const both = (index: number) => {
+    const one = ready(index);
+    const podIPs = [...(one.status?.podIPs ?? []), { ip: `fd00::${index + 1}` }];
+    return { ...one, status: { ...one.status, podIPs } } as Pod;
+  };
+  const addresses = (slices: readonly EndpointSlice[], family: string) =>
+    slices
+      .filter(({ addressType }) => addressType === family)
+      .map(({ endpoints }) => endpoints.flatMap((endpoint) => endpoint.addresses).join());
+
+  it('have the addresses of one family each', () => {
+    const { slices } = apply(dual, [both(0), both(1), ready(2)], []);
+    assert.deepEqual(addresses(slices, 'IPv4'), ['10.244.0.1,10.244.0.2,10.244.0.3']);
+    assert.deepEqual(addresses(slices, 'IPv6'), ['fd00::1,fd00::2']);
+    assert.equal(apply(dual, [both(0), both(1), ready(2)], slices).writes, 0);
+    const fewer = apply(dual, [both(1)], slices);
+    assert.deepEqual(
+      ['IPv4', 'IPv6'].map((family) => addresses(fewer.slices, family)),
+      [['10.244.0.2'], ['fd00::2']],
+    );
+  });
+
+  it('are one empty slice of each family if there is no endpoint', () => {
+    const { slices } = apply(dual, [], []);
+    assert.deepEqual(slices.map(({ addressType, endpoints }) => [addressType, endpoints]).sort(), [
+      ['IPv4', []],
+      ['IPv6', []],
+    ]);
+  });
+
+  it('are removed with the second family, while those of the first family remain unchanged', () => {
+    const { slices } = apply(dual, [both(0)], []);
+    const plan = planSlices(service({ ipFamilies: ['IPv6'] }), owner, [both(0)], slices);
+    assert.deepEqual([plan.create, plan.update], [[], []]);
+    assert.deepEqual(
+      plan.remove.map(({ addressType }) => addressType),
+      ['IPv4'],
+    );
   });
 });

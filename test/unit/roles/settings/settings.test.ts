@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { UsageError } from '../../../../src/base/usage-error.ts';
+import { clusterRanges } from '../../../../src/roles/preflight.ts';
 import { settingRows } from '../../../../src/roles/settings/setting-table.ts';
 import { readSettings } from '../../../../src/roles/settings/settings.ts';
 
@@ -29,6 +30,7 @@ describe('settings', () => {
     assert.equal(settings.port, 6443);
     assert.deepEqual(settings['node-ports'], [30000, 32767]);
     assert.equal(settings['node-ip'], undefined);
+    assert.equal(read({ flags: { 'bind-address': '::' } })['bind-address'], '::');
   });
 
   test('are taken from the flag, then from the variable, then from the file', () => {
@@ -52,6 +54,27 @@ describe('settings', () => {
     const year = 365 * 24 * 3_600_000;
     assert.equal(read({})['service-account-key-age'], year);
     assert.equal(read({})['service-account-extend-token-expiration'], 'true');
+  });
+
+  test('may name a range of IPv6 after that of IPv4, which is kept in its canonical form', () => {
+    const settings = read({
+      flags: {
+        'service-cidr': '10.96.0.0/16,FD00:10:96:0::/112',
+        'cluster-cidr': '10.244.0.0/16,fd00:0010:0244::/56',
+      },
+    });
+    assert.equal(settings['service-cidr'], '10.96.0.0/16,fd00:10:96::/112');
+    assert.equal(settings['cluster-cidr'], '10.244.0.0/16,fd00:10:244::/56');
+    assert.throws(() => clusterRanges({ ...settings, 'service-cidr': '10.96.0.0/16' }), {
+      name: 'UsageError',
+      message: /only one of the two has a range of IPv6; give it to both, or to none$/,
+    });
+    assert.deepEqual(clusterRanges(settings), [
+      ['cluster-cidr', '10.244.0.0/16'],
+      ['cluster-cidr', 'fd00:10:244::/56'],
+      ['service-cidr', '10.96.0.0/16'],
+      ['service-cidr', 'fd00:10:96::/112'],
+    ]);
   });
 
   const refused: readonly [string, Parameters<typeof read>[0], RegExp][] = [
@@ -83,6 +106,26 @@ describe('settings', () => {
       { flags: { 'service-cidr': '10.96.0.1/16' } },
       /first address/,
     ],
+    ...[
+      ['service-cidr', '10.96.0.0/16,fd00::/107'],
+      ['service-cidr', '10.96.0.0/16,fd00::1/112'],
+      ['service-cidr', '10.96.0.0/16,10.97.0.0/16'],
+      ['service-cidr', '10.96.0.0/16,'],
+      ['service-cidr', '10.96.0.0/16,::ffff:10.97.0.0/112'],
+      ['service-cidr', '10.96.0.0/16,fd00:1::/112,fd00:2::/112'],
+      ['cluster-cidr', '10.244.0.0/16,fd00::/47'],
+      ['cluster-cidr', '10.244.0.0/16,fd00::/65'],
+    ].map(([name = '', value]): [string, Parameters<typeof read>[0], RegExp] => [
+      `a second range ${value} of ${name}`,
+      { flags: { [name]: value } },
+      /expected after the comma one IPv6 range by its first address, with (48 to 64|108 to 124) bits/,
+    ]),
+    [
+      'a single IPv6 address to listen on',
+      { flags: { 'bind-address': '2001:db8::1' } },
+      /expected an IPv4 address/,
+    ],
+    ['a range of IPv6 alone', { flags: { 'cluster-cidr': 'fd00::/56' } }, /expected an IPv4 range/],
     ['a descending range of ports', { flags: { 'node-ports': '32767-30000' } }, /expected ports such as/],
     ['an unknown policy', { flags: { 'scheduling-policy': 'best' } }, /expected one of Default, RoundRobin/],
     [

@@ -10,8 +10,12 @@ export const modeAnnotation = 'minik8s.io/overlay';
 export const macAnnotation = 'minik8s.io/vxlan-mac';
 /** The node's `spec.podCIDR`; no other value is allowed. */
 export const podCIDRAnnotation = 'minik8s.io/pod-cidr';
+/** The node's range of IPv6 in `spec.podCIDRs`; no other value is allowed. */
+export const podCIDR6Annotation = 'minik8s.io/pod-cidr-ipv6';
 /** The node's InternalIP. */
 export const nodeIPAnnotation = 'minik8s.io/node-ip';
+/** The node's InternalIP of IPv6. */
+export const nodeIPv6Annotation = 'minik8s.io/node-ipv6';
 
 /**
  * SHA-256 fingerprint of the client certificate that the node uses. With this certificate, and no other, the

@@ -1,6 +1,6 @@
 /**
  * Defaults of services, and the fields that a service keeps in an update (upstream: core/v1/defaults.go and
- * registry/core/service). The API server's allocators assign cluster IPs and node ports.
+ * registry/core/service). The API server's allocators assign cluster IPs, their families and node ports.
  */
 
 import { deepEqual } from '../../../../apimachinery/equality.ts';
@@ -47,13 +47,10 @@ export function setServiceDefaults({ spec }: { spec: Spec }): void {
   if (spec.type === 'LoadBalancer') spec.allocateLoadBalancerNodePorts ??= true;
   if (isExternalName(spec)) return;
   spec.internalTrafficPolicy ??= 'Cluster';
-  spec.ipFamilies ??= ['IPv4'];
-  spec.ipFamilyPolicy ??= 'SingleStack';
-  setBothClusterIPs(spec);
 }
 
 /** Sets `clusterIP` from `clusterIPs`, or the other way round, where only one of them is set. */
-function setBothClusterIPs(spec: Spec): void {
+export function setBothClusterIPs({ spec }: { spec: Spec }): void {
   if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
   if (!spec.clusterIP && spec.clusterIPs?.[0]) spec.clusterIP = spec.clusterIPs[0];
 }
@@ -66,6 +63,7 @@ function setBothClusterIPs(spec: Spec): void {
 export function keepAllocations(service: Service, { spec: old }: Service): void {
   const { spec } = service;
   keepClusterIP(spec, old);
+  if (!isExternalName(spec)) setBothClusterIPs(service);
   keepNodePorts(spec, old);
   keepHealthCheckPort(spec, old);
   if (isExternalName(old) && !isExternalName(spec) && spec.externalName === old.externalName)
@@ -94,7 +92,7 @@ function keepClusterIP(spec: Spec, old: Spec): void {
     removeClusterFields(spec, old);
     return;
   }
-  spec.clusterIP ||= old.clusterIP;
+  spec.clusterIP ||= spec.clusterIPs?.[0] || old.clusterIP;
   const changed = spec.clusterIP !== old.clusterIP;
   if (!changed && !spec.clusterIPs?.length) spec.clusterIPs = old.clusterIPs;
   // A change of one of the two fields also changes the other.

@@ -5,22 +5,36 @@
  */
 
 import { type ObjectKey, objectKey } from '../../../../apimachinery/meta.ts';
-import { canonicalAddress, isIPv4 } from '../../../../base/addresses.ts';
+import { type AddressFamily, familyOf } from '../../../../base/address-families.ts';
+import { canonicalAddress } from '../../../../base/addresses.ts';
 import type { Service, ServicePort } from '../types.gen.ts';
 
 /**
- * Returns the IPv4 addresses, in canonical form, that nodes deliver to a Service in addition to its cluster
- * IP: its external IPs, and those that a load balancer has assigned and forwards unchanged to nodes
- * (KEP-1860).
+ * Returns the addresses of the Service's families, in canonical form, that nodes deliver to it in addition to
+ * its cluster IPs: its external IPs, and those that a load balancer has assigned and forwards unchanged to
+ * nodes (KEP-1860).
  */
 export function externalAddresses({ spec, status }: Service): readonly string[] {
   const taken = spec.type === 'LoadBalancer' ? (status?.loadBalancer.ingress ?? []) : [];
   const delivered = taken.flatMap(({ ip, ipMode }) => (ip && ipMode !== 'Proxy' ? [ip] : []));
   const all = [...(spec.externalIPs ?? []), ...delivered].flatMap((ip) => canonicalAddress(ip) ?? []);
-  // The proxy's table is for IPv4: with a single other element, the kernel would reject the whole
-  // transaction.
-  return [...new Set(all.filter(isIPv4))];
+  // With a single element of another family, the kernel would reject the whole transaction of a table.
+  const families = servedFamilies(spec);
+  return [...new Set(all)].filter((address) => families.some((family) => family === familyOf(address)));
 }
+
+/** Returns the families of the Service's addresses; IPv4 for a Service that has been given none yet. */
+const servedFamilies = ({ ipFamilies }: Service['spec']): readonly AddressFamily[] =>
+  ipFamilies?.length ? (ipFamilies as readonly AddressFamily[]) : ['IPv4'];
+
+/** Returns the cluster IP of a family, in canonical form; undefined without one. */
+export const clusterIPOf = (
+  { clusterIP = '', clusterIPs }: Service['spec'],
+  family: AddressFamily,
+): string | undefined =>
+  (clusterIPs?.length ? clusterIPs : [clusterIP])
+    .flatMap((ip) => canonicalAddress(ip) ?? [])
+    .find((ip) => familyOf(ip) === family);
 
 /** Returns the text of an address with a protocol and port, such as `203.0.113.8 TCP 80`. */
 export const externalPort = (address: string, { protocol, port }: Pick<ServicePort, 'protocol' | 'port'>) =>

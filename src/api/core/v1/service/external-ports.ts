@@ -6,14 +6,20 @@
  */
 
 import type { KubeObject, ObjectKey } from '../../../../apimachinery/meta.ts';
-import { nodeIPAnnotation, podCIDRAnnotation } from '../node/annotations.ts';
+import {
+  nodeIPAnnotation,
+  nodeIPv6Annotation,
+  podCIDR6Annotation,
+  podCIDRAnnotation,
+} from '../node/annotations.ts';
 import type { Service } from '../types.gen.ts';
 import { ExternalHolders } from './external-addresses.ts';
-import { reservedReader } from './reserved-addresses.ts';
+import { clusterRanges, reservedReader } from './reserved-addresses.ts';
 
 export interface ClusterPlaces {
+  /** Ranges of Services, one or one of each family (`familyRanges`). */
   readonly serviceCIDR: string;
-  /** Range of all pods. */
+  /** Ranges of all pods, one or one of each family. */
   readonly clusterCIDR: string;
   /** Address of the node that serves; absent if there is no single node. */
   readonly nodeIP?: string;
@@ -22,8 +28,8 @@ export interface ClusterPlaces {
 export class ExternalPorts {
   readonly #places: ClusterPlaces;
   readonly #holders = new ExternalHolders();
-  /** Address and pod range that each node has announced, by node name. */
-  readonly #nodes = new Map<string, { readonly address: string; readonly range: string }>();
+  /** Addresses and pod ranges that each node has announced, with commas between them, by node name. */
+  readonly #nodes = new Map<string, { readonly address: string; readonly ranges: string }>();
   #masters: readonly string[] = [];
   #reserved: ReturnType<typeof reservedReader> | undefined;
 
@@ -44,12 +50,13 @@ export class ExternalPorts {
    * changed.
    */
   setNode(name: string, node: KubeObject | undefined): Iterable<ObjectKey> {
-    const { [nodeIPAnnotation]: address = '', [podCIDRAnnotation]: range = '' } =
-      node?.metadata.annotations ?? {};
+    const { annotations = {} } = node?.metadata ?? {};
+    const address = [annotations[nodeIPAnnotation], annotations[nodeIPv6Annotation]].filter(Boolean).join();
+    const ranges = [annotations[podCIDRAnnotation], annotations[podCIDR6Annotation]].filter(Boolean).join();
     const before = this.#nodes.get(name);
-    if ((before?.address ?? '') === address && (before?.range ?? '') === range) return [];
-    if (address === '' && range === '') this.#nodes.delete(name);
-    else this.#nodes.set(name, { address, range });
+    if ((before?.address ?? '') === address && (before?.ranges ?? '') === ranges) return [];
+    if (address === '' && ranges === '') this.#nodes.delete(name);
+    else this.#nodes.set(name, { address, ranges });
     return this.#machinesChanged();
   }
 
@@ -89,13 +96,16 @@ export class ExternalPorts {
     const nodes = [...this.#nodes];
     return reservedReader({
       ranges: [
-        { range: serviceCIDR, what: 'the range of Services' },
-        { range: clusterCIDR, what: 'the range of pods' },
-        ...nodes.map(([name, { range }]) => ({ range, what: `the range of the pods of node ${name}` })),
+        ...clusterRanges({ serviceCIDR, clusterCIDR }),
+        ...nodes.flatMap(([name, { ranges }]) =>
+          ranges.split(',').map((range) => ({ range, what: `the range of the pods of node ${name}` })),
+        ),
       ],
       machines: [
         ...(nodeIP === undefined ? [] : [{ address: nodeIP, what: 'this node' }]),
-        ...nodes.map(([name, { address }]) => ({ address, what: `node ${name}` })),
+        ...nodes.flatMap(([name, { address: all }]) =>
+          all.split(',').map((address) => ({ address, what: `node ${name}` })),
+        ),
         ...this.#masters.map((address) => ({ address, what: 'a master' })),
       ],
     });

@@ -1,13 +1,8 @@
 /**
  * Addresses that no Service may use as an external address: those of the cluster and of its machines. Pure.
  */
-import {
-  addressKind,
-  canonicalAddress,
-  hasAddress,
-  type IPv4Range,
-  rangeAround,
-} from '../../../../base/addresses.ts';
+import { insideBlock } from '../../../../base/address-ranges.ts';
+import { addressKind, canonicalAddress, isCIDR } from '../../../../base/addresses.ts';
 
 export interface ReservedAddresses {
   /** Ranges with their description, such as `the range of Services`. */
@@ -15,6 +10,12 @@ export interface ReservedAddresses {
   /** Addresses, in any spelling, with their owner, such as `node a`. */
   readonly machines: Iterable<{ readonly address: string; readonly what: string }>;
 }
+
+/** Returns the ranges of the cluster, whose texts are those of one range or of one of each family. */
+export const clusterRanges = (cluster: { readonly serviceCIDR: string; readonly clusterCIDR: string }) => [
+  ...cluster.serviceCIDR.split(',').map((range) => ({ range, what: 'the range of Services' })),
+  ...cluster.clusterCIDR.split(',').map((range) => ({ range, what: 'the range of pods' })),
+];
 
 /**
  * Returns a function that gives the owner of an address, such as `the address of node a`. It gives undefined
@@ -26,8 +27,8 @@ export function reservedReader({
   machines,
 }: ReservedAddresses): (text: string) => string | undefined {
   const read = ranges.flatMap(({ range: written, what }) => {
-    const range: IPv4Range | undefined = rangeAround(written);
-    return range ? [{ range, what: `in ${what}, ${written}` }] : [];
+    if (!isCIDR(written)) return [];
+    return [{ includes: insideBlock({ cidr: written, except: [] }), what: `in ${what}, ${written}` }];
   });
   const owners = new Map<string, string>();
   for (const { address, what } of machines) {
@@ -39,6 +40,6 @@ export function reservedReader({
     if (address === undefined) return undefined;
     const kind = addressKind(address);
     if (kind !== 'unicast') return `a ${kind} address`;
-    return owners.get(address) ?? read.find(({ range }) => hasAddress(range, address))?.what;
+    return owners.get(address) ?? read.find(({ includes }) => includes(address))?.what;
   };
 }

@@ -2,7 +2,7 @@ import { checkDns1035Label } from '../../../../apimachinery/names.ts';
 import type { ResourceDefinition } from '../../../../apimachinery/resource-definition.ts';
 import type { Service } from '../types.gen.ts';
 import { serviceColumns } from './columns.ts';
-import { keepAllocations, setServiceDefaults } from './defaults.ts';
+import { keepAllocations, setBothClusterIPs, setServiceDefaults } from './defaults.ts';
 import { validateServiceIngress } from './ingress.ts';
 import { validateService, validateServiceUpdate } from './validation.ts';
 import { serviceWarnings } from './warnings.ts';
@@ -36,6 +36,7 @@ export const serviceResource: ResourceDefinition<Service> = {
   strategy: {
     setDefaults: setServiceDefaults,
     prepareForCreate: (service) => {
+      if (service.spec.type !== 'ExternalName') setBothClusterIPs(service);
       service.status = { loadBalancer: {} };
     },
     prepareForUpdate: keepAllocations,

@@ -1,6 +1,5 @@
 /** Rules of services (upstream: ValidateService, ValidateServiceUpdate). */
 
-import { deepEqual } from '../../../../apimachinery/equality.ts';
 import {
   duplicateCause,
   forbiddenCause,
@@ -17,17 +16,16 @@ import {
 } from '../../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../../apimachinery/status-error.ts';
 import { validateLabels } from '../../../../apimachinery/validate-meta.ts';
-import { isIPv4, isIPv6 } from '../../../../base/addresses.ts';
-import { checkIPAddress, checkNonSpecialIP } from '../../../ip.ts';
+import { checkNonSpecialIP } from '../../../ip.ts';
 import type { Service, ServicePort } from '../types.gen.ts';
-import { hasNodePorts, isExternallyAccessible, isHeadless } from './defaults.ts';
+import { validateClusterIPs, validateClusterIPsUpdate, validateFamiliesUpdate } from './cluster-ips.ts';
+import { isExternallyAccessible, isHeadless } from './defaults.ts';
 import { appProtocolCauses } from './endpoints-validation.ts';
 import { validateLoadBalancerFields, validateLoadBalancerUpdate } from './load-balancer-validation.ts';
 
 type Spec = Service['spec'];
 
 const maxAffinitySeconds = 86400;
-const ipFamilies = ['IPv4', 'IPv6'];
 const notForExternalName = 'may not be set for ExternalName services';
 const trafficDistributions = ['PreferClose'];
 const topologyMode = 'service.kubernetes.io/topology-mode';
@@ -52,8 +50,8 @@ export function validateService(service: Service): StatusCause[] {
 }
 
 export const validateServiceUpdate = (service: Service, old: Service): StatusCause[] => [
-  ...validateClusterIPsUpdate(service, old),
-  ...validateFamiliesUpdate(service, old),
+  ...validateClusterIPsUpdate(service.spec, old.spec),
+  ...validateFamiliesUpdate(service.spec, old.spec),
   ...validateLoadBalancerUpdate(service, old),
 ];
 
@@ -63,27 +61,6 @@ function validateTopologyAnnotations({ metadata: { annotations = {} } }: Service
   if (mode === undefined || hints === undefined || mode === hints) return [];
   const why = `must match annotations[${topologyHints}] when both are specified`;
   return [invalidCause(`metadata.annotations[${topologyMode}]`, mode, why)];
-}
-
-/** Rejects a change of the cluster IP, which other machines may have cached. */
-function validateClusterIPsUpdate({ spec }: Service, { spec: old }: Service): StatusCause[] {
-  if (old.type === 'ExternalName' || spec.type === 'ExternalName') return [];
-  const before = old.clusterIPs ?? [];
-  if (before.length === 0 || deepEqual(spec.clusterIPs, before)) return [];
-  return [invalidCause('spec.clusterIPs[0]', spec.clusterIPs ?? [], 'may not change once set')];
-}
-
-/**
- * Rejects a change of the first family, which is the family of the cluster IP. A second family may be added
- * and removed; a Service without a cluster IP, before or after, may have other families.
- */
-function validateFamiliesUpdate({ spec }: Service, { spec: old }: Service): StatusCause[] {
-  const withoutIP = (one: Spec) => one.type === 'ExternalName' || isHeadless(one);
-  if (withoutIP(old) || withoutIP(spec)) return [];
-  const [now, before] = [spec.ipFamilies ?? [], old.ipFamilies ?? []];
-  const compared = now.length === before.length ? now.length : Math.min(1, now.length, before.length);
-  if (deepEqual(now.slice(0, compared), before.slice(0, compared))) return [];
-  return [invalidCause('spec.ipFamilies[0]', now, 'may not change once set')];
 }
 
 /** Requires ports. A headless service may have only names, and an ExternalName always has only a name. */
@@ -153,39 +130,6 @@ function validateExternalName(spec: Spec): StatusCause[] {
   if (!name) causes.push(requiredCause('spec.externalName'));
   else causes.push(...nameCauses('spec.externalName', name, checkDns1123Subdomain));
   return causes;
-}
-
-function validateClusterIPs(spec: Spec): StatusCause[] {
-  const path = 'spec.clusterIPs';
-  const addresses = spec.clusterIPs ?? [];
-  const causes: StatusCause[] = [];
-  if (spec.clusterIP !== addresses[0] && (spec.clusterIP || addresses[0]))
-    causes.push(invalidCause(path, addresses, 'first value must match `clusterIP`'));
-  if (isHeadless(spec)) {
-    if (hasNodePorts(spec))
-      causes.push(invalidCause(`${path}[0]`, 'None', `may not be set to 'None' for ${spec.type} services`));
-    if (addresses.length > 1)
-      causes.push(invalidCause(path, addresses, "'None' must be the first and only value"));
-  } else causes.push(...validateAddresses(addresses, path));
-  return [...causes, ...validateFamilies(spec)];
-}
-
-/** Allows one address of each family. */
-function validateAddresses(addresses: readonly string[], path: string): StatusCause[] {
-  const causes = addresses.flatMap((ip, index) => nameCauses(`${path}[${index}]`, ip, checkIPAddress));
-  if (addresses.length > 2) causes.push(invalidCause(path, addresses, 'may only hold up to 2 values'));
-  const bothFamilies = addresses.some(isIPv4) && addresses.some(isIPv6);
-  if (causes.length > 0 || addresses.length < 2 || bothFamilies) return causes;
-  return [invalidCause(path, addresses, 'may specify no more than one IP for each IP family')];
-}
-
-function validateFamilies(spec: Spec): StatusCause[] {
-  const seen = new Set<string>();
-  return (spec.ipFamilies ?? []).flatMap((family, index) => {
-    const at = `spec.ipFamilies[${index}]`;
-    if (!ipFamilies.includes(family)) return [notSupportedCause(at, family, ipFamilies)];
-    return unique(seen, family, duplicateCause(at, family));
-  });
 }
 
 function validateAffinity({ sessionAffinity, sessionAffinityConfig }: Spec): StatusCause[] {

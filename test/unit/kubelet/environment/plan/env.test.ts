@@ -7,8 +7,8 @@ import { type ConfigSources, resolveEnv } from '../../../../../src/kubelet/envir
 import { makePod } from '../../builders.ts';
 
 const facts = {
-  podIP: '10.244.0.2',
-  hostIP: '192.0.2.1',
+  podIPs: ['10.244.0.2', 'fd00:10:244::2'],
+  hostIPs: ['192.0.2.1', '2001:db8::1'],
   allocatable: { cpu: '4', memory: '8Gi' },
   serviceVariables: new Map([['WEB_SERVICE_HOST', '10.96.0.9']]),
 };
@@ -61,9 +61,9 @@ describe('resolveEnv', () => {
       'spec.nodeName': 'node-1',
       'spec.serviceAccountName': 'robot',
       'status.podIP': '10.244.0.2',
-      'status.podIPs': '10.244.0.2',
+      'status.podIPs': '10.244.0.2,fd00:10:244::2',
       'status.hostIP': '192.0.2.1',
-      'status.hostIPs': '192.0.2.1',
+      'status.hostIPs': '192.0.2.1,2001:db8::1',
     };
     const env = Object.keys(paths).map((fieldPath) => ({
       name: fieldPath,

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { kernelHostname, podHostname, renderHosts } from '../../../../../src/kubelet/names/plan/pod-hosts.ts';
 import { makePod } from '../../builders.ts';
 
-const facts = { podIP: '10.244.0.2', clusterDomain: 'cluster.local', hostHosts: '192.0.2.1 router\n' };
+const facts = { podIPs: ['10.244.0.2'], clusterDomain: 'cluster.local', hostHosts: '192.0.2.1 router\n' };
 const below = { hostname: 'own', subdomain: 'db' };
 
 describe('the name of a pod', () => {
@@ -56,6 +56,14 @@ describe('/etc/hosts of a pod', () => {
     assert.equal(renderHosts(makePod(), facts), [...standard, '10.244.0.2\tweb', ''].join('\n'));
   });
 
+  it('contains a line for each address of the pod', () => {
+    const two = { ...facts, podIPs: ['10.244.0.2', 'fd00:10:244::2'] };
+    assert.equal(
+      renderHosts(makePod(), two),
+      [...standard, '10.244.0.2\tweb', 'fd00:10:244::2\tweb', ''].join('\n'),
+    );
+  });
+
   it('contains the full name of a pod with a subdomain', () => {
     assert.equal(
       renderHosts(makePod(below), facts),
@@ -74,7 +82,7 @@ describe('/etc/hosts of a pod', () => {
   });
 
   it('is the machine’s file for a pod in the host network, with the pod’s additions', () => {
-    const inHost = { ...facts, podIP: undefined };
+    const inHost = { ...facts, podIPs: [] };
     const managed = '# Kubernetes-managed hosts file (host network).\n192.0.2.1 router\n';
     assert.equal(renderHosts(makePod({ hostNetwork: true }), inHost), managed);
     assert.equal(

@@ -98,6 +98,14 @@ describe('the status of a node', () => {
     assert.ok(!('features' in statusOf()));
   });
 
+  it('has an address of IPv6 after that of IPv4', () => {
+    assert.deepEqual(statusOf({ nodeIPv6: '2001:db8::1' }).addresses, [
+      { type: 'InternalIP', address: '192.0.2.1' },
+      { type: 'InternalIP', address: '2001:db8::1' },
+      { type: 'Hostname', address: 'node-1' },
+    ]);
+  });
+
   it('has the properties, the capacity and the addresses of the machine', () => {
     const { conditions, ...rest } = statusOf({ systemReserved: { memory: '1Gi' } });
     assert.deepEqual(rest, {

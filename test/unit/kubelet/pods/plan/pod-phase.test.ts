@@ -155,6 +155,26 @@ describe('the address of a pod', () => {
     assert.deepEqual([podIP, podIPs, hostIPs], ['10.244.0.2', [{ ip: '10.244.0.2' }], [{ ip: '192.0.2.1' }]]);
   });
 
+  it('is followed by one of IPv6 where pods have one, as is that of the node', () => {
+    const second = { ofNode: '2001:db8::1', ofPod: (ip: string) => ip.replace('10.244.0.', 'fd00::') };
+    const of = (pod: Pod, seen: ObservedPod) => {
+      const memory = makeMemory();
+      const node = { nodeIP: '192.0.2.1', second };
+      const { podIP, podIPs, hostIPs } = computePodStatus({ pod, observed: seen, memory, ...node, now });
+      return [podIP, podIPs?.map(({ ip }) => ip), hostIPs?.map(({ ip }) => ip)];
+    };
+    const node = ['192.0.2.1', '2001:db8::1'];
+    assert.deepEqual(of(makePod(), observed(makeSandbox())), ['10.244.0.2', ['10.244.0.2', 'fd00::2'], node]);
+    assert.deepEqual(of(makePod({ hostNetwork: true }), observed()), ['192.0.2.1', node, node]);
+    const both = { ...before, podIPs: [{ ip: '10.244.0.9' }, { ip: 'fd00::9' }] };
+    assert.deepEqual(of(makePod({}, leaving, both), observed(dead)), [
+      '10.244.0.9',
+      ['10.244.0.9', 'fd00::9'],
+      node,
+    ]);
+    assert.deepEqual(of(makePod({}, {}, both), observed(dead)), [undefined, undefined, node]);
+  });
+
   it('is unchanged for a terminating pod', () => {
     assert.equal(addressOf(makePod({}, leaving, before), observed(dead)), '10.244.0.9');
     const done = makePod({ restartPolicy: 'Never' }, {}, before);

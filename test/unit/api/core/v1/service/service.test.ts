@@ -172,7 +172,8 @@ testCreate(serviceResource, service, [
   ],
 ]);
 
-const allocated = merge(service, spec({ clusterIP: '10.96.0.9' })) as typeof service;
+const single = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' };
+const allocated = merge(service, spec({ clusterIP: '10.96.0.9', ...single })) as typeof service;
 
 testUpdate(serviceResource, allocated, [
   ['ports', spec({ ports: [{ port: 81 }] })],
@@ -191,14 +192,57 @@ testUpdate(serviceResource, allocated, [
   [
     'another family',
     spec({ ipFamilies: ['IPv6'] }),
+    'spec.clusterIPs[0]: Invalid value: "10.96.0.9": expected an IPv6 value as indicated by `ipFamilies[0]`',
     'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
   ],
   [
     'another first family',
     spec({ ipFamilies: ['IPv6', 'IPv4'], ipFamilyPolicy: 'PreferDualStack' }),
+    'spec.clusterIPs[0]: Invalid value: "10.96.0.9": expected an IPv6 value',
     'spec.ipFamilies[0]: Invalid value: ["IPv6","IPv4"]: may not change once set',
   ],
   ['a second family', spec({ ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' })],
+]);
+
+const bothIPs = ['10.96.0.9', 'fd00:10:96::9'];
+const both = spec({
+  clusterIPs: bothIPs,
+  ipFamilies: ['IPv4', 'IPv6'],
+  ipFamilyPolicy: 'RequireDualStack',
+});
+testUpdate(serviceResource, merge(allocated, both) as typeof service, [
+  ['omitted addresses', spec({ clusterIP: null, clusterIPs: null })],
+  ['omitted second address', spec({ clusterIPs: null })],
+  [
+    'a second address that is released with its policy',
+    spec({ clusterIPs: ['10.96.0.9'], ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }),
+  ],
+  [
+    'a second address that is released without its policy',
+    spec({ clusterIPs: ['10.96.0.9'], ipFamilies: ['IPv4'] }),
+    'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be set to \'SingleStack\' when releasing the secondary clusterIP',
+    'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be set to \'SingleStack\' when releasing the secondary ipFamily',
+  ],
+  [
+    'another second address',
+    spec({ clusterIPs: ['10.96.0.9', 'fd00:10:96::8'] }),
+    'spec.clusterIPs[1]: Invalid value: ["10.96.0.9","fd00:10:96::8"]: may not change once set',
+  ],
+  [
+    'addresses in another order',
+    spec({ clusterIP: bothIPs[1], clusterIPs: bothIPs.toReversed(), ipFamilies: ['IPv6', 'IPv4'] }),
+    'spec.clusterIPs[0]: Invalid value: ["fd00:10:96::9","10.96.0.9"]: may not change once set',
+    'spec.clusterIPs[1]: Invalid value: ["fd00:10:96::9","10.96.0.9"]: may not change once set',
+    'spec.ipFamilies[0]: Invalid value: ["IPv6","IPv4"]: may not change once set',
+  ],
+]);
+testUpdate(serviceResource, allocated, [
+  ['an added second address', both],
+  [
+    'addresses that are not of their families',
+    spec({ clusterIPs: bothIPs, ipFamilies: ['IPv4', 'IPv4'] }),
+    'spec.ipFamilies[1]: Duplicate value: "IPv4"',
+  ],
 ]);
 
 const dual = spec({ ipFamilies: ['IPv4', 'IPv6'], ipFamilyPolicy: 'PreferDualStack' });
@@ -207,6 +251,7 @@ testUpdate(serviceResource, merge(allocated, dual) as typeof service, [
   [
     'families in another order',
     spec({ ipFamilies: ['IPv6', 'IPv4'] }),
+    'spec.clusterIPs[0]: Invalid value: "10.96.0.9": expected an IPv6 value',
     'spec.ipFamilies[0]: Invalid value: ["IPv6","IPv4"]: may not change once set',
   ],
 ]);
@@ -274,7 +319,7 @@ keeps(
 );
 keeps(
   'loses its address when it becomes an external name',
-  { clusterIP: '10.96.0.9' },
+  { clusterIP: '10.96.0.9', ...single },
   {
     ...external,
     clusterIP: '10.96.0.9',
@@ -295,7 +340,7 @@ keeps(
   'loses its external name when it gets an address',
   external,
   { type: 'ClusterIP', externalName: 'db.example.com' },
-  { externalName: undefined, ipFamilies: ['IPv4'] },
+  { externalName: undefined, ipFamilies: undefined },
 );
 
 test('a Service gets the defaults of Kubernetes', () => {
@@ -306,8 +351,6 @@ test('a Service gets the defaults of Kubernetes', () => {
     ports: [{ port: 80, protocol: 'TCP', targetPort: 80 }],
     sessionAffinity: 'None',
     internalTrafficPolicy: 'Cluster',
-    ipFamilies: ['IPv4'],
-    ipFamilyPolicy: 'SingleStack',
   });
   const sticky = created(
     serviceResource,
