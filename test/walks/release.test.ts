@@ -25,9 +25,10 @@ interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Builds a release from a clone, and returns its directory. */
+/** Builds a release of the commit from a clone, and returns its directory. */
 async function releaseIn({ folder, umask, env }: Place): Promise<string> {
-  await run('git', ['clone', '--quiet', '--no-hardlinks', root, folder]);
+  await run('git', ['clone', '--quiet', '--no-hardlinks', '--no-checkout', root, folder]);
+  await run('git', ['-C', folder, 'checkout', '--quiet', '--detach', commit]);
   // Links to the same files: a copy of the packages would take longer than the build.
   await run('cp', ['--archive', '--link', join(root, 'node_modules'), folder]);
   const script = `umask ${umask}; exec "$0" config/release/main.ts`;
@@ -38,6 +39,8 @@ async function releaseIn({ folder, umask, env }: Place): Promise<string> {
   return join(folder, 'dist/release');
 }
 
+// Another commit may be made while the first release is built.
+const commit = (await run('git', ['-C', root, 'rev-parse', 'HEAD'])).stdout.trim();
 // The environment may set the registry of packages, but the builds do not get the environment.
 await fetchNode(root, 'arm64');
 const base = await mkdtemp(join(tmpdir(), 'minik8s-release-'));
