@@ -236,6 +236,20 @@ test('a kernel parameter is raised, never lowered', () => {
   assert.deepEqual(installed.sysctls, {});
 });
 
+test('a kernel parameter that was lowered since an installation is raised, and its value before that one kept', () => {
+  const first = planOf();
+  const sysctls = new Map([
+    ['net.ipv4.ip_forward', '1'],
+    ['fs.inotify.max_user_instances', '256'],
+  ]);
+  const { steps, installed } = planOf({ ...after(bare, first.steps, first.installed), sysctls });
+  assert.deepEqual(
+    steps.filter(({ kind }) => kind === 'set-sysctl'),
+    [{ kind: 'set-sysctl', name: 'fs.inotify.max_user_instances', value: '1024' }],
+  );
+  assert.deepEqual(installed.sysctls, { 'fs.inotify.max_user_instances': '128' });
+});
+
 test('the record is read back as written, and is readable for root alone', () => {
   const { installed } = planOf();
   const { content, mode } = recordStep({ ...installed, started: 'x' });
