@@ -50,6 +50,8 @@ const packages = [
     'curl',
     'iputils-ping',
   ],
+  // Debian 13 has Docker's command line in a package of its own, which docker.io only recommends.
+  ...(suite === 'trixie' ? ['docker-cli'] : []),
   // The parser of AppArmor's profiles, without which the engine starts no container while AppArmor is on.
   'apparmor',
   // An NFS server, which starts only where a test starts it, and the program that mounts its directories.
