@@ -71,7 +71,7 @@ const masked = [
   ...['systemd-logind.service', 'systemd-user-sessions.service', 'systemd-pstore.service'],
   ...['systemd-update-utmp.service', 'systemd-update-utmp-runlevel.service', 'systemd-random-seed.service'],
   ...['systemd-ask-password-console.path', 'systemd-ask-password-wall.path', 'systemd-sysusers.service'],
-  // It would load all profiles of the distribution, which are many in Debian 13.
+  // A unit that loads all profiles of the distribution, which are many in Debian 13.
   'apparmor.service',
   ...['modprobe@drm.service', 'modprobe@efi_pstore.service', 'modprobe@dm_mod.service'],
   ...[
