@@ -5,6 +5,8 @@ import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { configFileOf } from '../installation/plan/role.ts';
+import { serviceCommand } from '../installation/plan/service-manager.ts';
+import { serviceHere } from '../installation/services.ts';
 import { flagHeadings } from '../settings/subjects.ts';
 import { findCertificates } from './certs/certificate-files.ts';
 import { formatCertificates } from './certs/certificate-list.ts';
@@ -44,7 +46,8 @@ const check = defineCommand({
     const found = await findCertificates({ dataDir, configDirectory: '/etc/minik8s' });
     if (found.length === 0)
       throw new Error(`no certificates in ${dataDir}: name the data directory of minik8s with --data-dir`);
-    const certificates = checkCertificates(found, { now: systemClock.now(), withinDays });
+    const restart = serviceCommand(serviceHere(), 'restart');
+    const certificates = checkCertificates(found, { now: systemClock.now(), withinDays, restart });
     const bad = certificates.filter(({ problem }) => problem !== undefined).length;
     process.stdout.write(
       args.json === true

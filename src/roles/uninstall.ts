@@ -3,10 +3,11 @@ import { existsSync } from 'node:fs';
 import { defineCommand } from 'citty';
 import { carryOut } from '../installation/carry-out.ts';
 import { lookAtAll, readInstalled, readSysctls } from '../installation/machine-facts.ts';
+import { configDirectory } from '../installation/plan/install-plan.ts';
 import { recordFile } from '../installation/plan/installed.ts';
 import { describeStep } from '../installation/plan/step.ts';
 import { dropInDirectory } from '../installation/plan/systemd-unit.ts';
-import { uninstallPlan } from '../installation/plan/uninstall-plan.ts';
+import { leftoverPlan, uninstallPlan } from '../installation/plan/uninstall-plan.ts';
 import { serviceManagerHere } from '../installation/services.ts';
 import { requireWritablePlaces } from '../installation/writable-places.ts';
 import { systemExec } from '../os/exec.ts';
@@ -58,10 +59,10 @@ interface Flags {
 
 async function uninstall({ yes, keepsData }: Flags): Promise<void> {
   const installed = await readInstalled();
-  if (installed === undefined)
-    throw new Error(
-      `minik8s is not installed here: there is no ${recordFile}; to remove a cluster that was started without an installation, run minik8s reset`,
-    );
+  if (installed === undefined) {
+    await removeLeftover();
+    return;
+  }
   const found = await lookAtAll(installed.role, [...installed.created, installed.dataDir]);
   const machine = { found, sysctls: await readSysctls(), serviceManager: serviceManagerHere() };
   const steps = uninstallPlan(machine, installed, keepsData);
@@ -75,6 +76,18 @@ async function uninstall({ yes, keepsData }: Flags): Promise<void> {
     process.stdout.write(`left, since other programs may use them: the packages ${packages.join(', ')}\n`);
   if (existsSync(dropInDirectory))
     process.stdout.write(`left, since minik8s did not write it: ${dropInDirectory}\n`);
+}
+
+/** Removes the empty directory of a command that was killed; rejects if there is none. */
+async function removeLeftover(): Promise<void> {
+  const steps = leftoverPlan(await lookAtAll('up'));
+  if (steps.length === 0)
+    throw new Error(
+      `minik8s is not installed here: there is no ${recordFile}; to remove a cluster that was started without an installation, run minik8s reset`,
+    );
+  await requireWritablePlaces(steps);
+  for (const step of steps) await carryOut(systemExec, step, warn);
+  process.stdout.write(`minik8s uninstall:\n  removed ${configDirectory}, which was empty\n`);
 }
 
 const warn = (message: string) => process.stderr.write(`warning: ${message}\n`);

@@ -5,11 +5,13 @@ import { stopSignal } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { executablePath } from '../installation/plan/install-plan.ts';
-import { hasControlPlane } from '../installation/plan/upgrade-plan.ts';
+import type { Installed } from '../installation/plan/installed.ts';
+import { type Executable, hasControlPlane } from '../installation/plan/upgrade-plan.ts';
 import { examine, keptPath } from '../installation/upgrade.ts';
 import { systemExec } from '../os/exec.ts';
 import { duration } from '../settings/duration.ts';
 import { flagHeadings } from '../settings/subjects.ts';
+import { claimInstallation } from './install/one-installation.ts';
 import { addSystemPrograms } from './install/system-programs.ts';
 import { requireRoot } from './preflight.ts';
 import { confirm, type HereOptions, requireInstalled, upgradeHere } from './upgrade/here.ts';
@@ -122,13 +124,21 @@ interface Nodes {
 async function upgrade(options: Options, wanted: Nodes, signal: AbortSignal): Promise<void> {
   const { path } = options;
   requireValidFlags(path, wanted);
-  const installed = await requireInstalled();
-  if (wanted.nodes && !hasControlPlane(installed.role))
-    throw new UsageError('--nodes: this machine is a node; run it on a master');
-  const executable =
-    path === undefined
-      ? await examine(systemExec, executablePath)
-      : await upgradeHere(installed, { ...options, path });
+  // Only until this machine is upgraded: other machines have locks of their own.
+  const release = path === undefined ? undefined : await claimInstallation();
+  let installed: Installed;
+  let executable: Executable;
+  try {
+    installed = await requireInstalled();
+    if (wanted.nodes && !hasControlPlane(installed.role))
+      throw new UsageError('--nodes: this machine is a node; run it on a master');
+    executable =
+      path === undefined
+        ? await examine(systemExec, executablePath)
+        : await upgradeHere(installed, { ...options, path });
+  } finally {
+    await release?.();
+  }
   if (!wanted.nodes) return;
   const { timeoutMs } = options;
   const kubeconfig = `${installed.dataDir}/admin.conf`;

@@ -156,7 +156,14 @@ test('a cluster is installed on a machine with OpenRC, and removed without a tra
       'an upgrade replaces the file, and a version that does not start is replaced by the previous one',
       async () => {
         const next = await writeOtherVersion(join(machine.shared, 'next'), 'x');
-        await run('minik8s upgrade --yes --no-backup --file /mnt/next', patient);
+        const upgrade = 'minik8s upgrade --yes --no-backup --file /mnt/next';
+        // A second upgrade would keep the file of the first one as the former version.
+        assert.match(
+          await run(`flock /run/minik8s-install.lock ${upgrade} 2>&1 || true`, patient),
+          /^error: another process installs, upgrades or removes minik8s on this machine/m,
+        );
+        await run('test ! -e /usr/local/bin/minik8s.old');
+        await run(upgrade, patient);
         assert.equal((await run('minik8s version')).trim(), next);
         await writeOtherVersion(join(machine.shared, 'bad'), 'y', { 'restart-hold': 'restart-hald' });
         const failed = await run('minik8s upgrade --yes --no-backup --file /mnt/bad 2>&1 || true', patient);

@@ -20,6 +20,8 @@ export interface FreshOptions {
   readonly cpus?: number;
   /** False leaves the machines without a default route; default: true. */
   readonly gateway?: boolean;
+  /** True leaves AppArmor on; default: false. */
+  readonly appArmor?: boolean;
   /** True adds `minik8s-new`, a file of another version. */
   readonly newVersion?: boolean;
 }
@@ -49,14 +51,14 @@ async function makeArchive(newVersion: boolean): Promise<string> {
 /** Starts `vm1`, `vm2`, … at 10.77.0.1, 10.77.0.2, … on one network; each knows the names of all. */
 export async function startFreshMachines(
   count: number,
-  { cpus = 1, gateway = true, newVersion = false }: FreshOptions = {},
+  { cpus = 1, gateway = true, appArmor = false, newVersion = false }: FreshOptions = {},
 ): Promise<readonly Machine[]> {
   const disk = await makeArchive(newVersion);
   const network = new Network();
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   const start = async (number: number): Promise<Machine> => {
     const lan = { network, address: `${addressOf(number)}/24`, ...(gateway && { gateway: addressOf(254) }) };
-    const machine = await Machine.start({ name: `vm${number}`, lan, cpus, disk });
+    const machine = await Machine.start({ name: `vm${number}`, lan, cpus, disk, appArmor });
     const others = numbers.filter((other) => other !== number);
     const hosts = others.map((other) => `${addressOf(other)} vm${other}\\n`).join('');
     await machine.output(

@@ -59,6 +59,16 @@ const createRun = `set -e
   minik8s ctl workflow create greet --definition greet.json
   minik8s ctl workflow run greet --run-name over-the-cut --input '{}' --wait=false`;
 
+/** A pod of vm1 with a claim, whose data are on the disk before the power is cut. */
+const createClaim = `set -eo pipefail
+  sed 's|^  containers:|  nodeSelector: { kubernetes.io/hostname: vm1 }\\n  containers:|' \\
+    samples/volume-dynamic/claim.yaml | minik8s ctl apply -f -
+  minik8s ctl wait pod/notebook --for=condition=Ready --timeout=300s
+  minik8s ctl exec notebook -- sh -c 'echo kept >/data/note && sync'`;
+/** The container may not have been started again yet. */
+const readClaim = 'until minik8s ctl exec notebook -- cat /data/note; do sleep 1; done';
+const volume = 'minik8s ctl get persistentvolumeclaim notebook -o jsonpath={.spec.volumeName}';
+
 const machines = new Map<string, Machine>();
 const files = new Map<string, string>();
 const at = (name: string): Machine => {
@@ -128,12 +138,19 @@ test('docs/install.md: install, join, pods, reboot, power cut, upgrade, uninstal
   done('reboot, until all units have started');
   await assertBack(before, clusterIP, 1);
   done('pods back after the reboot');
+  await at('vm1').output(createClaim, { timeoutMs: 10 * minutes });
+  const claimed = await at('vm1').output(volume);
   await at('vm1').output(createRun, { timeoutMs: 10 * minutes });
   await at('vm1').powerOff();
   await at('vm1').powerOn();
   done('power cut, until all units have started');
   await assertBack(before, clusterIP, 2);
-  done('pods back after the power cut');
+  assert.equal(await at('vm1').output(readClaim, { timeoutMs: 10 * minutes }), 'kept\n');
+  assert.equal(await at('vm1').output(volume), claimed);
+  await at('vm1').output('minik8s ctl delete pod notebook && minik8s ctl delete pvc notebook', {
+    timeoutMs: 10 * minutes,
+  });
+  done('pods and a claim back after the power cut');
   const output = await at('vm1').output('minik8s ctl workflow wait over-the-cut', {
     timeoutMs: 10 * minutes,
   });

@@ -27,6 +27,8 @@ export interface MachineOptions {
   readonly lan?: { readonly network: Network; readonly address: string; readonly gateway?: string };
   /** File that the machine has as its disk /dev/vdb, read-only; it must be there as long as the machine. */
   readonly disk?: string;
+  /** True to leave AppArmor on: loading a profile takes long on an emulated processor; default: false. */
+  readonly appArmor?: boolean;
   /** TCP ports of the machine that loopback reaches by `port()`; nothing else of it is reachable. */
   readonly forward?: readonly number[];
 }
@@ -58,7 +60,7 @@ export class Machine implements AsyncDisposable {
 
   /** Makes a machine with a new disk and boots it. Rejects if a unit of it fails. */
   static async start(options: MachineOptions = {}): Promise<Machine> {
-    const { name = 'vm', cpus = 2, memoryMb = 2048, lan, forward = [], disk } = options;
+    const { name = 'vm', cpus = 2, memoryMb = 2048, lan, forward = [], disk, appArmor = false } = options;
     const root = await machineRoot();
     const forwards = new Map<number, number>();
     for (const port of forward) forwards.set(await freePort(), port);
@@ -71,7 +73,7 @@ export class Machine implements AsyncDisposable {
     if (forwards.size > 0) kernelWords.push(`vm.eth${lan ? 1 : 0}=10.0.2.15/24`);
     if (forwards.size > 0 && !lan) kernelWords.push('vm.gateway=10.0.2.2');
     const lanCard = lan && hardwareAddress(lan.address);
-    const hardware = { cpus, memoryMb, kernelWords, lanCard, forwards, extraDisk: disk };
+    const hardware = { cpus, memoryMb, kernelWords, lanCard, forwards, extraDisk: disk, appArmor };
     const machine = new Machine(name, root, hardware, await newDisk(root.image), lan?.network);
     try {
       await machine.powerOn();

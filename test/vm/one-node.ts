@@ -1,13 +1,13 @@
 /** A virtual machine with a cluster of its own, installed by `minik8s install up`, for tests of pods. */
 import { Readable } from 'node:stream';
-import { minutes, startFreshMachines } from './fresh-machines.ts';
+import { type FreshOptions, minutes, startFreshMachines } from './fresh-machines.ts';
 import type { Machine } from './machine.ts';
 
 /** Options of commands that wait for something on an emulated processor. */
 export const patient = { timeoutMs: 10 * minutes };
 
-export async function startOneNode(): Promise<Machine> {
-  const [machine] = await startFreshMachines(1, { cpus: 2 });
+export async function startOneNode(options: FreshOptions = {}): Promise<Machine> {
+  const [machine] = await startFreshMachines(1, { cpus: 2, ...options });
   if (!machine) throw new Error('no machine was started');
   try {
     await machine.output('./minik8s install up', patient);

@@ -13,6 +13,8 @@ export interface Hardware {
   readonly lanCard: string | undefined;
   /** File of a second disk, which the machine only reads; undefined without one. */
   readonly extraDisk: string | undefined;
+  /** True to leave AppArmor on, which Docker then uses for each container. */
+  readonly appArmor: boolean;
   /** Ports of the machine by those of loopback that are forwarded to them. */
   readonly forwards: ReadonlyMap<number, number>;
 }
@@ -25,14 +27,14 @@ const fd = { disk: 3, agent: 4, lan: 5 } as const;
  * QEMU, so that a machine that boots again is a new process with a new connection to the agent.
  */
 export function qemuArguments(root: MachineRoot, hardware: Hardware): string[] {
-  const { cpus, memoryMb, kernelWords, lanCard, forwards, extraDisk } = hardware;
+  const { cpus, memoryMb, kernelWords, lanCard, forwards, extraDisk, appArmor } = hardware;
   const ports = [...forwards].map(([host, guest]) => `,hostfwd=tcp:127.0.0.1:${host}-:${guest}`).join('');
   const words = [
     'root=/dev/vda',
     'console=ttyS0',
     'net.ifnames=0',
     'mitigations=off',
-    'apparmor=0',
+    ...(appArmor ? [] : ['apparmor=0']),
     'quiet',
     ...kernelWords,
   ];

@@ -50,6 +50,10 @@ const packages = [
     'curl',
     'iputils-ping',
   ],
+  // Debian 13 has Docker's command line in a package of its own, which docker.io only recommends.
+  ...(suite === 'trixie' ? ['docker-cli'] : []),
+  // The parser of AppArmor's profiles, without which the engine starts no container while AppArmor is on.
+  'apparmor',
   // An NFS server, which starts only where a test starts it, and the program that mounts its directories.
   'nfs-kernel-server',
 ];
@@ -67,6 +71,8 @@ const masked = [
   ...['systemd-logind.service', 'systemd-user-sessions.service', 'systemd-pstore.service'],
   ...['systemd-update-utmp.service', 'systemd-update-utmp-runlevel.service', 'systemd-random-seed.service'],
   ...['systemd-ask-password-console.path', 'systemd-ask-password-wall.path', 'systemd-sysusers.service'],
+  // A unit that loads all profiles of the distribution, which are many in Debian 13.
+  'apparmor.service',
   ...['modprobe@drm.service', 'modprobe@efi_pstore.service', 'modprobe@dm_mod.service'],
   ...[
     'sys-kernel-debug.mount',

@@ -25,9 +25,10 @@ interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Builds a release from a clone, and returns its directory. */
+/** Builds a release of the commit from a clone, and returns its directory. */
 async function releaseIn({ folder, umask, env }: Place): Promise<string> {
-  await run('git', ['clone', '--quiet', '--no-hardlinks', root, folder]);
+  await run('git', ['clone', '--quiet', '--no-hardlinks', '--no-checkout', root, folder]);
+  await run('git', ['-C', folder, 'checkout', '--quiet', '--detach', commit]);
   // Links to the same files: a copy of the packages would take longer than the build.
   await run('cp', ['--archive', '--link', join(root, 'node_modules'), folder]);
   const script = `umask ${umask}; exec "$0" config/release/main.ts`;
@@ -38,6 +39,8 @@ async function releaseIn({ folder, umask, env }: Place): Promise<string> {
   return join(folder, 'dist/release');
 }
 
+// Another commit may be made while the first release is built.
+const commit = (await run('git', ['-C', root, 'rev-parse', 'HEAD'])).stdout.trim();
 // The environment may set the registry of packages, but the builds do not get the environment.
 await fetchNode(root, 'arm64');
 const base = await mkdtemp(join(tmpdir(), 'minik8s-release-'));
@@ -59,15 +62,29 @@ for (const place of places)
     releases.push(await releaseIn(place));
   });
 
+/** Describes where two files differ, by which the part of an executable is found. */
+function differenceOf(one: Buffer, other: Buffer): string {
+  const length = Math.min(one.length, other.length);
+  let [count, first, last] = [0, -1, -1];
+  for (let index = 0; index < length; index++) {
+    if (one[index] === other[index]) continue;
+    if (count++ === 0) first = index;
+    last = index;
+  }
+  return `${one.length} and ${other.length} bytes, of which ${count} differ, from offset ${first} to ${last}`;
+}
+
 test('two releases of a commit are the same byte for byte', async () => {
   const [first = '', second = ''] = releases;
   const names = (await readdir(first)).sort();
   assert.ok(names.includes('minik8s-linux-x64') && names.includes('minik8s-linux-arm64'), names.join(' '));
   assert.deepEqual((await readdir(second)).sort(), names);
+  const differing: string[] = [];
   for (const name of names) {
     const [one, other] = [await readFile(join(first, name)), await readFile(join(second, name))];
-    assert.ok(one.equals(other), `${name} differs`);
+    if (!one.equals(other)) differing.push(`${name}: ${differenceOf(one, other)}`);
   }
+  assert.deepEqual(differing, []);
   await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: second });
 });
 

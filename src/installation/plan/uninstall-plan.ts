@@ -45,6 +45,19 @@ export function uninstallPlan(
 }
 
 /**
+ * Returns the steps for a machine without a record, whose last command was killed right after the record was
+ * removed, or right before it was written; empty if its directory does not exist, or holds anything else.
+ */
+export const leftoverPlan = (found: Machine['found']): readonly Step[] =>
+  found.get(configDirectory)?.kind === 'empty-directory'
+    ? [
+        // Also removes a draft of the record.
+        { kind: 'remove-path', path: recordFile },
+        { kind: 'remove-empty-directory', path: configDirectory },
+      ]
+    : [];
+
+/**
  * Returns the record of what stays with the data, so that the removal after the next installation, or one
  * without `--keep-data`, removes it.
  */

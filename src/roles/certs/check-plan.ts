@@ -54,6 +54,8 @@ export interface CheckTerms {
   readonly now: number;
   /** Certificates that end within this number of days need attention. */
   readonly withinDays: number;
+  /** Command that restarts minik8s on this machine. */
+  readonly restart: string;
 }
 
 const day = 24 * 3600 * 1000;
@@ -90,7 +92,7 @@ function checked(certificate: FoundCertificate, terms: CheckTerms): CheckedCerti
       daysLeft: Math.floor((content.notAfter - terms.now) / day),
     }),
     renewedBy: renewedBy[holder],
-    ...(fault && { problem: problemOf(fault, terms), remedy: remedyOf(certificate, fault) }),
+    ...(fault && { problem: problemOf(fault, terms), remedy: remedyOf(certificate, fault, terms) }),
   };
 }
 
@@ -118,35 +120,37 @@ function problemOf(fault: Fault, { withinDays, now }: CheckTerms): string {
   return problems[fault];
 }
 
-function remedyOf(certificate: FoundCertificate, fault: Fault): string {
-  if (fault === 'early') return 'set the clock (timedatectl set-ntp true), and run systemctl restart minik8s';
-  return remedies[certificate.holder](certificate, fault);
+function remedyOf(certificate: FoundCertificate, fault: Fault, { restart }: CheckTerms): string {
+  if (fault === 'early') return `set the clock (timedatectl set-ntp true), and run ${restart}`;
+  return remedies[certificate.holder](certificate, fault, restart);
 }
 
-const restart = 'systemctl restart minik8s';
 const joinAgain = 'put the lines of minik8s token create into the configuration file of the node';
 
-const restored = (path: string) =>
+const restored = (path: string, restart: string) =>
   `restore ${path} and its key from a backup (minik8s backup list), and run ${restart}`;
 
-const authorityRemedies: Partial<Record<Fault, (path: string) => string>> = {
+const authorityRemedies: Partial<Record<Fault, (path: string, restart: string) => string>> = {
   'no-key': restored,
   damaged: restored,
   soon: () => 'minik8s certs rotate-ca',
 };
 
-const remedies: Readonly<Record<Holder, (certificate: FoundCertificate, fault: Fault) => string>> = {
-  authority: ({ path }, fault) =>
-    authorityRemedies[fault]?.(path) ??
+type Remedy = (certificate: FoundCertificate, fault: Fault, restart: string) => string;
+
+const remedies: Readonly<Record<Holder, Remedy>> = {
+  authority: ({ path }, fault, restart) =>
+    authorityRemedies[fault]?.(path, restart) ??
     `stop minik8s, rm ${path} ${path.replace(/crt$/, 'key')}, and start it; then every node and user needs a new certificate`,
   // All masters have this authority in etcd.
-  'front-proxy': ({ path }, fault) =>
+  'front-proxy': ({ path }, fault, restart) =>
     fault === 'soon' || fault === 'over'
       ? 'minik8s certs rotate-ca'
       : `rm -r ${path.replace(/\/[^/]*$/, '')}, and run ${restart}`,
-  master: () => restart,
-  'node-trust': ({ path }) => `rm -r ${path.replace(/\/[^/]*$/, '')}, ${joinAgain}, and run ${restart}`,
-  node: (_certificate, fault) =>
+  master: (_certificate, _fault, restart) => restart,
+  'node-trust': ({ path }, _fault, restart) =>
+    `rm -r ${path.replace(/\/[^/]*$/, '')}, ${joinAgain}, and run ${restart}`,
+  node: (_certificate, fault, restart) =>
     fault === 'soon' || fault === 'over' ? restart : `${joinAgain}, and run ${restart}`,
   user: ({ path, content }) =>
     `mv ${path} ${path}.old, and on a master minik8s user create ${userOf(content)} --file ${path}`,

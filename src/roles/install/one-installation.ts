@@ -1,4 +1,4 @@
-/** A lock, so that an installation and a removal on the same machine do not run at the same time. */
+/** A lock, so that only one command at a time installs, upgrades or removes minik8s on a machine. */
 import { troubleAt } from '../../os/file-trouble.ts';
 import { holderOnceWritten, lockFile } from '../data-directory.ts';
 
@@ -13,5 +13,7 @@ export async function claimInstallation(file = usualFile): Promise<() => Promise
   if (handle !== undefined) return () => handle.close();
   const holder = await holderOnceWritten(file);
   const which = holder === undefined ? 'another process' : `process ${holder}`;
-  throw new Error(`${which} installs or removes minik8s on this machine: run this again when it has ended`);
+  throw new Error(
+    `${which} installs, upgrades or removes minik8s on this machine: run this again when it has ended`,
+  );
 }

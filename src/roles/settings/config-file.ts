@@ -25,7 +25,11 @@ export function readConfigFile(
   mustExist: boolean,
 ): { readonly content: ConfigFile; readonly lines: KeyLines } {
   const lineCounter = new LineCounter();
-  const document = parseDocument(readConfigText(path, mustExist), { lineCounter });
+  const document = parseDocument(readConfigText(path, mustExist), {
+    lineCounter,
+    // Without it, the library prints a warning for a key that is a list.
+    logLevel: 'error',
+  });
   const content = parsed(document, path) ?? {};
   if (typeof content !== 'object' || Array.isArray(content)) {
     throw new UsageError(`${path}: expected lines such as "port: 6443"`);

@@ -1,5 +1,5 @@
 /** Changes settings in the text of a configuration file. */
-import { isMap, parseDocument } from 'yaml';
+import { isMap, isScalar, parseDocument, YAMLMap } from 'yaml';
 import { UsageError } from '../../base/usage-error.ts';
 
 /**
@@ -10,6 +10,12 @@ export function withSettings(text: string, settings: Readonly<Record<string, str
   const document = parseDocument(text);
   const [error] = document.errors;
   if (error) throw new UsageError(`${path}: not YAML: ${error.message.split(/:?\n/)[0]}`);
+  // A file with nothing but `---` and comments has the value null.
+  if (isScalar(document.contents) && document.contents.value === null) {
+    const { commentBefore, comment } = document.contents;
+    const comments = [commentBefore, comment].filter((each) => each).join('\n');
+    document.contents = Object.assign(new YAMLMap(), comments !== '' && { commentBefore: comments }) as never;
+  }
   if (document.contents !== null && !isMap(document.contents))
     throw new UsageError(`${path}: expected lines such as "port: 6443"`);
   const changed = Object.entries(settings).filter(([name, value]) => String(document.get(name)) !== value);

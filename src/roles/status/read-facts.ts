@@ -8,6 +8,8 @@ import { version } from '../../base/version.ts';
 import type { CtlIo } from '../../cli/verb.ts';
 import { dockerClient } from '../../docker/client.ts';
 import { runsPods } from '../../installation/plan/role.ts';
+import { serviceCommand } from '../../installation/plan/service-manager.ts';
+import { serviceHere } from '../../installation/services.ts';
 import { systemExec } from '../../os/exec.ts';
 import { ifThere } from '../../os/if-there.ts';
 import { findCertificates } from '../certs/certificate-files.ts';
@@ -126,7 +128,8 @@ const databaseSize = async (dataDir: string): Promise<number | undefined> =>
 
 async function nextEnd(io: CtlIo, dataDir: string): Promise<CertificateEnd | undefined> {
   const found = await findCertificates({ dataDir, configDirectory: '/etc/minik8s' }).catch(() => []);
-  const ends = checkCertificates(found, { now: io.clock.now(), withinDays: 0 }).flatMap(
+  const restart = serviceCommand(serviceHere(), 'restart');
+  const ends = checkCertificates(found, { now: io.clock.now(), withinDays: 0, restart }).flatMap(
     ({ path, notAfter, daysLeft }) =>
       notAfter === undefined || daysLeft === undefined ? [] : [{ path, notAfter, daysLeft }],
   );

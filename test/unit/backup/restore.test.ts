@@ -12,7 +12,7 @@ import {
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { leastRevision } from '../../../src/backup/extract.ts';
-import { restoringMark, writeMark } from '../../../src/backup/restoring-mark.ts';
+import { readMark, restoringMark, writeMark } from '../../../src/backup/restoring-mark.ts';
 import { type BackupWorld, backupWorld, database, modeOf, namesIn, now } from './backup-world.ts';
 
 let world: BackupWorld;
@@ -167,6 +167,16 @@ for (const [what, hasCluster] of [
       assert.equal(secondOnes.length, first.movedTo.length, `after ${done} moves the former data are named`);
     }
   });
+
+test('a repeated restoration that fails leaves the mark of the first one, so that no master starts', async () => {
+  world.makeData('b', 'second');
+  await writeMark(target, { folders: ['pki', 'etcd'], at: now });
+  renameSync(join(target, 'pki'), join(target, aside('pki')));
+  mkdirSync(join(target, `etcd.before-restore-${now + 1}`, 'in-the-way'), { recursive: true });
+  await assert.rejects(world.restore(backup, target, { now: now + 1 }), /ENOTEMPTY|EEXIST/);
+  // Its time names the folders that the first one has moved aside.
+  assert.deepEqual(await readMark(target), { folders: ['pki', 'etcd'], at: now });
+});
 
 test('the authority alone does not complete the restoration of a whole backup', async () => {
   world.makeData('b', 'half');

@@ -96,7 +96,7 @@ describe('the steps of an installation', () => {
     await assert.rejects(does({ kind: 'remove-path', path: place('etc') }), /EISDIR|directory/);
     await assert.rejects(does({ kind: 'remove-empty-directory', path: place('etc/of-the-user') }), /ENOTDIR/);
     rmSync(place('etc/of-the-user'));
-    await does({ kind: 'remove-empty-directory', path: place('etc') });
+    for (let time = 0; time < 2; time++) await does({ kind: 'remove-empty-directory', path: place('etc') });
     mkdirSync(place('log/old'), { recursive: true });
     await does({ kind: 'remove-directory', path: place('log') });
     assert.deepEqual(readdirSync(directory), []);

@@ -192,6 +192,40 @@ test('a configuration file that existed before is recorded with its text, also b
   assert.deepEqual(second.installed.before, { [configFileOf.up]: { text: 'port: 6443\n', mode: 0o644 } });
 });
 
+test('a file that an installation has created is not recorded as an earlier one when its text changes', () => {
+  const first = planOf();
+  const machine = after(bare, first.steps, first.installed);
+  const { steps, installed } = planOf(machine, { config: 'port: 8443\n', stopSeconds: 120 });
+  assert.deepEqual(kinds(steps).slice(0, 2), [
+    'write-file /etc/minik8s/master.yaml',
+    `write-file ${unitPath}`,
+  ]);
+  assert.deepEqual(installed.before, {});
+  const removed = uninstallPlan(after(machine, steps, installed), installed, false);
+  assert.deepEqual(
+    removed.filter(({ kind }) => kind === 'write-file'),
+    [],
+  );
+});
+
+test('the mode of a file with settings is corrected, and so is a link in the place of the executable', () => {
+  const first = planOf();
+  const installed = { ...first.installed, started: first.digest };
+  const machine = after(bare, first.steps, installed);
+  const withEntry = (path: string, entry: Found) => ({
+    ...machine,
+    found: new Map([...machine.found, [path, entry] as const]),
+  });
+  const readable: Found = { kind: 'file', text: 'port: 7443\n', mode: 0o644 };
+  assert.equal(
+    kinds(planOf(withEntry('/etc/minik8s/master.yaml', readable)).steps)[0],
+    'write-file /etc/minik8s/master.yaml',
+  );
+  // The content is the same, but the link would be broken once the build is removed.
+  const link: Found = { kind: 'link', target: '/root/minik8s' };
+  assert.equal(kinds(planOf(withEntry(executablePath, link)).steps)[0], `copy-file ${executablePath}`);
+});
+
 test('a kernel parameter is raised, never lowered', () => {
   const sysctls = new Map([
     ['net.ipv4.ip_forward', '1'],
@@ -200,6 +234,20 @@ test('a kernel parameter is raised, never lowered', () => {
   const { steps, installed } = planOf({ sysctls });
   assert.ok(!kinds(steps).includes('set-sysctl'));
   assert.deepEqual(installed.sysctls, {});
+});
+
+test('a kernel parameter that was lowered since an installation is raised, and its value before that one kept', () => {
+  const first = planOf();
+  const sysctls = new Map([
+    ['net.ipv4.ip_forward', '1'],
+    ['fs.inotify.max_user_instances', '256'],
+  ]);
+  const { steps, installed } = planOf({ ...after(bare, first.steps, first.installed), sysctls });
+  assert.deepEqual(
+    steps.filter(({ kind }) => kind === 'set-sysctl'),
+    [{ kind: 'set-sysctl', name: 'fs.inotify.max_user_instances', value: '1024' }],
+  );
+  assert.deepEqual(installed.sysctls, { 'fs.inotify.max_user_instances': '128' });
 });
 
 test('the record is read back as written, and is readable for root alone', () => {

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/installation/plan/install-plan.ts';
 import { type Installed, parseInstalled } from '../../../../src/installation/plan/installed.ts';
 import type { Found } from '../../../../src/installation/plan/machine.ts';
-import { uninstallPlan } from '../../../../src/installation/plan/uninstall-plan.ts';
+import { leftoverPlan, uninstallPlan } from '../../../../src/installation/plan/uninstall-plan.ts';
 
 const installed: Installed = {
   role: 'node',
@@ -143,4 +143,16 @@ test('kubectl is removed only while it is still the link of the installation', (
   assert.ok(removes({ kind: 'link', target: executablePath }));
   assert.ok(!removes({ kind: 'link', target: '/opt/kubectl' }));
   assert.ok(!removes(there));
+});
+
+test('without a record, only an empty directory of minik8s is removed, with a draft of the record', () => {
+  const steps = (kind: Found['kind']) =>
+    leftoverPlan(new Map<string, Found>([[configDirectory, { kind } as Found]]));
+  assert.deepEqual(steps('empty-directory'), [
+    { kind: 'remove-path', path: '/etc/minik8s/installed.json' },
+    { kind: 'remove-empty-directory', path: configDirectory },
+  ]);
+  // A link, or a directory with the settings of a user.
+  for (const kind of ['link', 'other', 'file'] as const) assert.deepEqual(steps(kind), []);
+  assert.deepEqual(leftoverPlan(new Map()), []);
 });

@@ -11,7 +11,7 @@ test('a second installation is refused until the first has ended, and the error 
   try {
     const release = await claimInstallation(file);
     await assert.rejects(claimInstallation(file), {
-      message: `process ${process.pid} installs or removes minik8s on this machine: run this again when it has ended`,
+      message: `process ${process.pid} installs, upgrades or removes minik8s on this machine: run this again when it has ended`,
     });
     await release();
     await (await claimInstallation(file))();

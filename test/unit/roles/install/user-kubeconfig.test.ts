@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -18,11 +28,14 @@ async function given(name: string, environment: Record<string, string> = ann, fa
   mkdirSync(home, { recursive: true });
   const calls: (readonly string[])[] = [];
   const warnings: string[] = [];
-  const exec: Exec = async (file, args) => {
+  const exec: Exec = async (file, args, options) => {
     calls.push([file, ...args]);
     if (file === failing) throw new Error(`${file} failed`);
     const path = args[args.indexOf('--file') + 1];
     if (args[1] === 'create' && path !== undefined) writeFileSync(path, 'kubeconfig');
+    // The same script, by this user, who lets others read new files.
+    const asUser = ['-c', 'umask 022; exec "$@"', 'sh', ...args.slice(3)];
+    if (file === 'runuser') execFileSync('sh', asUser, { input: options?.input as Uint8Array });
     return { stdout: file === 'getent' ? `ann:x:1000:1000::${home}:/bin/sh\n` : '', stderr: '' };
   };
   const result = await giveCallerKubeconfig({
@@ -49,6 +62,26 @@ test('the user of sudo becomes a cluster user whose name is unique, because it h
   );
   assert.ok(!existsSync(draft), 'the draft with the key is removed');
   assert.deepEqual(warnings, []);
+});
+
+test('the kubeconfig is readable for the user alone, and so is a new directory for it', async () => {
+  const { home } = await given('modes');
+  const path = join(home, '.kube/config');
+  assert.equal(readFileSync(path, 'utf8'), 'kubeconfig');
+  assert.deepEqual(
+    [path, dirname(path)].map((each) => statSync(each).mode & 0o777),
+    [0o600, 0o700],
+  );
+});
+
+test('an existing kubeconfig stays, and so does a link in its place', async () => {
+  const home = join(parent, 'existing');
+  mkdirSync(join(home, '.kube'), { recursive: true });
+  symlinkSync('/nowhere', join(home, '.kube/config'));
+  const first = await given('existing');
+  assert.equal(first.result?.path, join(home, '.kube/minik8s.conf'));
+  const second = await given('existing');
+  assert.deepEqual([second.result, second.warnings, second.calls.length], [undefined, [], 1]);
 });
 
 test('without sudo, no user and no kubeconfig is created', async () => {

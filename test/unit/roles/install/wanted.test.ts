@@ -56,6 +56,8 @@ test('relative paths of files are resolved, since the service runs in another di
     wanted({ text: 'docker-socket: d.sock\n' }),
     new UsageError(`${config}: docker-socket: expected a path from the root`),
   );
+  const { config: empty } = await wanted({ environment: { MINIK8S_ETCD_CA: '' } });
+  assert.equal(empty, 'etcd-ca: ""\n', 'an empty value is not the directory');
 });
 
 test('a master that joins gets the URL and the hash from its flags, and the token from the environment', async () => {

@@ -11,6 +11,14 @@ test('settings are added and replaced; comments, order and all other keys stay',
   assert.equal(changed, '# of this machine\nport: 7443 # the API server\nlabels:\n  - a=b\nnode-name: vm1\n');
 });
 
+test('settings are added to a file that has only comments, and the mark of a document', () => {
+  for (const text of ['# mine\n', '---\n', '---\n# mine\n', '# mine\n---\n']) {
+    const changed = withSettings(text, { port: '7443' }, path);
+    assert.deepEqual(parse(changed), { port: 7443 }, text);
+    assert.equal(changed.includes('# mine'), text.includes('# mine'), changed);
+  }
+});
+
 test('a configuration that already has the settings stays unchanged', () => {
   const text = 'port:   6443\nfeatures: "none"\n';
   assert.equal(withSettings(text, { port: '6443', features: 'none' }, path), text);

@@ -8,6 +8,7 @@ const order: UpgradeOrder = { id: '7', version: '1.1.0', sha256: 'a'.repeat(64),
 test('the attempt of an upgrade is read as it was written', () => {
   const attempt = { id: '6', sha256: 'b', isOver: true };
   assert.deepEqual(attemptIn(`${JSON.stringify(attempt)}\n`, order), attempt);
+  assert.deepEqual(attemptIn('{"id":"6","sha256":"b"}', order), { ...attempt, isOver: false });
 });
 
 test('a file of an earlier version, which has only the id of the order, is read', () => {
