@@ -22,20 +22,35 @@ import type { KubeContext } from '../context.ts';
 
 /** Number of terms up to which a selector does not count, so that ordinary objects have no limit. */
 const fewTerms = 10;
-/** Maximum number of terms of the longer selectors of one kind in a namespace. */
+/**
+ * Maximum number of terms of the longer selectors of one kind in a namespace, including the values of sets:
+ * the first comparison reads all of them.
+ */
 export const maxNamespaceTerms = 50_000;
 
 type Selecting = KubeObject & { readonly spec?: { readonly selector?: unknown } };
 
-const mapTerms = (selector: unknown) => Object.keys(selector ?? {}).length;
-
-function selectorTerms(selector: unknown): number {
-  const { matchLabels, matchExpressions } = (selector ?? {}) as LabelSelector;
-  return Object.keys(matchLabels ?? {}).length + (matchExpressions?.length ?? 0);
+interface Size {
+  /** Number of requirements, in which a set is one. */
+  readonly requirements: number;
+  /** Number of requirements, in which a set is as many as it has values. */
+  readonly terms: number;
 }
 
-const counters = new Map<string, (selector: unknown) => number>([
-  ...[serviceResource, replicationControllerResource].map(({ plural }) => [plural, mapTerms] as const),
+function mapSize(selector: unknown): Size {
+  const { length } = Object.keys(selector ?? {});
+  return { requirements: length, terms: length };
+}
+
+function selectorSize(selector: unknown): Size {
+  const { matchLabels, matchExpressions = [] } = (selector ?? {}) as LabelSelector;
+  const { length } = Object.keys(matchLabels ?? {});
+  const values = matchExpressions.reduce((sum, { values }) => sum + Math.max(1, values?.length ?? 0), 0);
+  return { requirements: length + matchExpressions.length, terms: length + values };
+}
+
+const sizes = new Map<string, (selector: unknown) => Size>([
+  ...[serviceResource, replicationControllerResource].map(({ plural }) => [plural, mapSize] as const),
   ...[
     daemonSetResource,
     deploymentResource,
@@ -43,35 +58,35 @@ const counters = new Map<string, (selector: unknown) => number>([
     statefulSetResource,
     jobResource,
     podDisruptionBudgetResource,
-  ].map(({ plural, group }) => [`${plural}.${group}`, selectorTerms] as const),
+  ].map(({ plural, group }) => [`${plural}.${group}`, selectorSize] as const),
 ]);
 
 export const selectorTermLimit = ({ cache }: Pick<KubeContext, 'cache'>): AdmissionPlugin => ({
   name: 'SelectorTermLimit',
   validate(admission) {
     const { plural, group } = admission.definition;
-    const count = counters.get(group === '' ? plural : `${plural}.${group}`);
-    if (count) check(cache, admission, (object) => count((object as Selecting).spec?.selector));
+    const size = sizes.get(group === '' ? plural : `${plural}.${group}`);
+    if (size) check(cache, admission, (object) => size((object as Selecting).spec?.selector));
   },
 });
 
 function check(
   cache: KubeContext['cache'],
   { definition, namespace, name, object, old }: Admission,
-  termsOf: (object: KubeObject) => number,
+  sizeOf: (object: KubeObject) => Size,
 ): void {
   if (!object) return;
-  const terms = termsOf(object);
+  const { requirements, terms } = sizeOf(object);
   // Other changes of an object whose selector is too long are allowed.
-  if (terms <= fewTerms || (old && terms <= termsOf(old))) return;
+  if (terms <= fewTerms || (old && terms <= sizeOf(old).terms)) return;
   const refuse = (sum: number, limit: number) =>
     newInvalid(definition, name, [tooManyCause('spec.selector', sum, limit)]);
-  if (terms > maxSelectorTerms) throw refuse(terms, maxSelectorTerms);
+  if (requirements > maxSelectorTerms) throw refuse(requirements, maxSelectorTerms);
   const sum = cache
     .list(storagePrefix(definition, namespace))
     .map(({ object: stored }) => stored)
     .filter(({ metadata }) => metadata.uid !== old?.metadata.uid)
-    .map(termsOf)
+    .map((stored) => sizeOf(stored).terms)
     .filter((each) => each > fewTerms)
     .reduce((all, each) => all + each, terms);
   if (sum > maxNamespaceTerms) throw refuse(sum, maxNamespaceTerms);
