@@ -47,8 +47,8 @@ export const defaultLimits: MainLimits = { requests: 400, watches: 1000 };
 export const nodeWatches = 2000;
 
 /**
- * Returns the limit of each sort. A node makes a handful of requests at a time. A user may take a third of all
- * requests, so that a user and the ServiceAccounts of a namespace together leave room for others.
+ * Returns the limit of each sort. A node makes a handful of requests at a time. One user may take a third of
+ * all requests, so that a user and the ServiceAccounts of a namespace together leave room for others.
  */
 export const inFlightLimits = ({ requests, watches }: MainLimits): InFlightLimits => ({
   heartbeat: { all: Number.POSITIVE_INFINITY, user: 4 },

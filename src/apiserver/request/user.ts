@@ -65,8 +65,8 @@ export function isPartOfCluster({ name, groups }: UserInfo): boolean {
 const systemNamespace = 'kube-system';
 
 /**
- * Returns the name under which limits count a user. The ServiceAccounts of a namespace count as one user:
- * whoever may write in the namespace creates any number of them, and acts as each. The accounts of
+ * Returns the name under which limits count a user. The ServiceAccounts of a namespace count as one user,
+ * because an editor of the namespace creates any number of them, and acts as each. The accounts of
  * kube-system, which administrators create, count separately.
  */
 export function countedName(user: string): string {
