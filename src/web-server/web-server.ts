@@ -6,12 +6,19 @@
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { keepDoing, type Wake } from '../base/keep-doing.ts';
+import { type Holder, type Placed, yieldedSites } from './host-holders.ts';
 import type { Nginx, Served } from './nginx.ts';
 import type { Site } from './site.ts';
 
-export interface FrontPlan extends Served {
+export interface FrontPlan extends HeldSites {
   /** False if no object of this front exists. */
   readonly isNeeded: boolean;
+}
+
+/** Content of a front, with the owners of its hosts. */
+export interface HeldSites extends Served {
+  /** Returns the oldest object that has the host of a site; undefined without one. */
+  readonly holderOf?: (site: Site) => Holder | undefined;
 }
 
 export interface Front {
@@ -44,7 +51,7 @@ export interface WebServerOptions {
   readonly ports: Ports;
   /** Called by the fronts after a change. */
   readonly wake: Wake;
-  /** In the order of their precedence: a host belongs to the first front that has it. */
+  /** In the order of their precedence (host-holders.ts). */
   readonly fronts: readonly Front[];
 }
 
@@ -72,19 +79,26 @@ export async function runWebServer(options: WebServerOptions, signal: AbortSigna
   });
 }
 
-/** Returns what all fronts serve together, and for each front the hosts that an earlier front serves. */
+/** Returns what all fronts serve together, and for each front the hosts that another front serves. */
 export function together(
-  plans: readonly Served[],
+  plans: readonly HeldSites[],
   ports: Ports,
 ): { readonly served: Served; readonly taken: readonly (readonly string[])[] } {
+  const fronts = plans.map(({ sites: all, holderOf }) =>
+    all.map((site): Placed<Site> => ({ site, places: placesOf(site, ports), holder: holderOf?.(site) })),
+  );
+  const yielded = yieldedSites(fronts);
   const owners = new Set<string>();
   const sites: Site[] = [];
-  const taken = plans.map((plan) => {
-    const free = plan.sites.filter((site) => !placesOf(site, ports).some((place) => owners.has(place)));
-    sites.push(...free);
+  const taken = fronts.map((front) => {
+    const isFree = ({ site, places }: Placed<Site>) =>
+      !yielded.has(site) && !places.some((place) => owners.has(place));
+    const free = front.filter(isFree);
+    const others = front.filter((placed) => !free.includes(placed));
+    sites.push(...free.map(({ site }) => site));
     // Sites of one front never share a place.
-    for (const site of free) for (const place of placesOf(site, ports)) owners.add(place);
-    return plan.sites.filter((site) => !free.includes(site)).map(({ host }) => host);
+    for (const { places } of free) for (const place of places) owners.add(place);
+    return others.map(({ site }) => site.host);
   });
   return {
     served: {

@@ -3,7 +3,7 @@ import { newUnauthorized } from '../../apimachinery/status-error.ts';
 import type { Authorize } from '../authorization/authorizer.ts';
 import { newTooManyRequests } from '../load/shed.ts';
 import type { ApiServerOptions, RequestEnv } from '../options.ts';
-import { anonymousUser, type UserInfo, unauthenticatedGroup } from '../request/user.ts';
+import { anonymousUser, countedName, type UserInfo, unauthenticatedGroup } from '../request/user.ts';
 import type { AskedRequest } from '../transport/asked-request.ts';
 import { isForged, namesSession, sessionOf } from './browser-session.ts';
 import { type Field, impersonated, impersonationFields } from './impersonation.ts';
@@ -64,7 +64,7 @@ export async function identify(
 ): Promise<UserInfo> {
   const sender = (await whoAsks(request, env, options)) ?? anonymousSender(request, env);
   if (!sender) throw newUnauthorized();
-  if (env.belongsTo?.(sender.name) === false)
+  if (env.belongsTo?.(countedName(sender.name)) === false)
     throw newTooManyRequests(`user "${sender.name}" has too many connections`, tooManyConnectionsSeconds);
   const fields = fieldsOf(request, env);
   const user = fields.length > 0 ? await impersonated(sender, fields, authorize) : sender;

@@ -8,6 +8,7 @@ import type { Status } from '../../apimachinery/status-error.ts';
 import type { ObjectPart } from '../kind-behavior.ts';
 import { negotiateForm, type Offer } from '../negotiation/accept.ts';
 import type { Handler, RequestScope } from '../request/request-scope.ts';
+import { countedName } from '../request/user.ts';
 import { type Headers, respond, respondStatus, retryHeader } from '../respond.ts';
 import type { AskedRequest } from '../transport/asked-request.ts';
 import type { Encoder, Kept } from './encoder.ts';
@@ -57,7 +58,7 @@ export const negotiated =
   async (scope) => {
     const { encoder, server, user } = scope;
     const answer = await handler(scope);
-    return encoder.inYaml ? inYaml(answer, (json) => server.writeYaml(json, user.name)) : answer;
+    return encoder.inYaml ? inYaml(answer, (json) => server.writeYaml(json, countedName(user.name))) : answer;
   };
 
 type Answering = Pick<RequestScope, 'encoder' | 'headers'>;

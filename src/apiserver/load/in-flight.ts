@@ -47,16 +47,16 @@ export const defaultLimits: MainLimits = { requests: 400, watches: 1000 };
 export const nodeWatches = 2000;
 
 /**
- * Returns the limit of each sort. A node makes a handful of requests at a time; one user may take half of all
- * requests.
+ * Returns the limit of each sort. A node makes a handful of requests at a time. One user may take a third of
+ * all requests, so that a user and the ServiceAccounts of a namespace together leave room for others.
  */
 export const inFlightLimits = ({ requests, watches }: MainLimits): InFlightLimits => ({
   heartbeat: { all: Number.POSITIVE_INFINITY, user: 4 },
   'node request': { all: requests, user: 20 },
-  request: { all: requests, user: Math.ceil(requests / 2) },
+  request: { all: requests, user: Math.ceil(requests / 3) },
   'node watch': { all: Number.POSITIVE_INFINITY, user: nodeWatches },
   watch: { all: watches * 4, user: watches },
-  stream: { all: 1000, user: 500 },
+  stream: { all: 1000, user: 400 },
   call: { all: 4000, user: 2000 },
   aside: { all: requests * 2, user: requests },
 });

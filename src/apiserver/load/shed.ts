@@ -1,6 +1,6 @@
 /** Rejects requests while too many are being answered (in-flight.ts). */
 import { newStatusError, type StatusError } from '../../apimachinery/status-error.ts';
-import type { UserInfo } from '../request/user.ts';
+import { countedName, type UserInfo } from '../request/user.ts';
 import type { InFlight, Refusal, Sort } from './in-flight.ts';
 
 /** Retry time in seconds; longer for watches and streams, which may stay open for long. */
@@ -52,8 +52,9 @@ export async function withInFlightLimit<T>(
   { sort, user, onClosed }: CountedRequest,
   work: (aside: Aside) => T | Promise<T>,
 ): Promise<T> {
-  const entered = inFlight.enter(sort, user.name);
-  if (typeof entered !== 'function') throw tooMany(sort, entered);
+  const name = countedName(user.name);
+  const entered = inFlight.enter(sort, name);
+  if (typeof entered !== 'function') throw tooMany(sort, entered, name === user.name);
   let counted: (() => void) | undefined = entered;
   let open = onClosed ? 2 : 1;
   const stop = () => {
@@ -64,14 +65,14 @@ export async function withInFlightLimit<T>(
     if (--open === 0) stop();
   };
   const aside: Aside = async (wait) => {
-    const waits = counted && inFlight.enter('aside', user.name);
+    const waits = counted && inFlight.enter('aside', name);
     if (typeof waits !== 'function') return wait();
     stop();
     try {
       return await wait();
     } finally {
       waits();
-      if (open > 0) counted = inFlight.enterAgain(sort, user.name);
+      if (open > 0) counted = inFlight.enterAgain(sort, name);
     }
   };
   onClosed?.(leave);
@@ -82,8 +83,9 @@ export async function withInFlightLimit<T>(
   }
 }
 
-function tooMany(sort: Sort, { whose, limit }: Refusal): StatusError {
-  const of = whose === 'user' ? 'one user' : 'all users';
+function tooMany(sort: Sort, { whose, limit }: Refusal, isAlone: boolean): StatusError {
+  const one = isAlone ? 'one user' : 'the ServiceAccounts of one namespace';
+  const of = whose === 'user' ? one : 'all users';
   return newTooManyRequests(
     `too many ${plural[sort]} at once: ${of} may have at most ${limit}`,
     retryAfter[sort],

@@ -64,6 +64,17 @@ export function isPartOfCluster({ name, groups }: UserInfo): boolean {
 
 const systemNamespace = 'kube-system';
 
+/**
+ * Returns the name under which limits count a user. The ServiceAccounts of a namespace count as one user,
+ * because an editor of the namespace creates any number of them, and acts as each. The accounts of
+ * kube-system, which administrators create, count separately.
+ */
+export function countedName(user: string): string {
+  const account = serviceAccountOf(user);
+  if (!account || account.namespace === systemNamespace) return user;
+  return `system:serviceaccounts:${account.namespace}`;
+}
+
 export const serviceAccountUser = (namespace: string, name: string): UserInfo => ({
   name: serviceAccountUserName(namespace, name),
   groups: [...serviceAccountGroups(namespace), authenticatedGroup],

@@ -6,7 +6,7 @@ import { holderOf } from '../../formats/certificate-names.ts';
 import type { PeerCertificate } from '../authentication/authenticator.ts';
 import type { Connections } from '../load/connections.ts';
 import type { RequestEnv } from '../options.ts';
-import { nodesGroup } from '../request/user.ts';
+import { countedName, nodesGroup } from '../request/user.ts';
 import { expiredCertificateOf } from './expired-certificate.ts';
 
 /** Identity of the client of a connection. */
@@ -59,7 +59,7 @@ export class ConnectedClients {
   readonly isKnown = (socket: TLSSocket, status: number): boolean => {
     if (!this.#connections.isStranger(socket)) return true;
     const name = this.peerOf(socket)?.commonName;
-    return Boolean(name) && status !== 401 && this.#connections.belongsTo(socket, name ?? '');
+    return Boolean(name) && status !== 401 && this.#connections.belongsTo(socket, countedName(name ?? ''));
   };
 
   /**

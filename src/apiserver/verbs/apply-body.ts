@@ -18,6 +18,7 @@ import {
 } from '../../apimachinery/value-limit.ts';
 import { readBody } from '../body/body.ts';
 import type { RequestScope } from '../request/request-scope.ts';
+import { countedName } from '../request/user.ts';
 import { applyRefusal, type Described, notTyped } from './apply-refusal.ts';
 import { takesYaml } from './read-body.ts';
 
@@ -79,7 +80,7 @@ async function parseText(scope: RequestScope, text: string): Promise<ParsedText>
       if (machine || !(error instanceof TextError)) throw error;
     }
   }
-  return scope.server.readYaml(text, scope.user.name);
+  return scope.server.readYaml(text, countedName(scope.user.name));
 }
 
 /** Formats a group, version and kind as Go does. */

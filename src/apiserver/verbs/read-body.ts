@@ -18,7 +18,7 @@ import {
 } from '../../apimachinery/value-limit.ts';
 import { readBody } from '../body/body.ts';
 import type { RequestScope } from '../request/request-scope.ts';
-import { isBootstrapper, nodeNameOf, type UserInfo } from '../request/user.ts';
+import { countedName, isBootstrapper, nodeNameOf, type UserInfo } from '../request/user.ts';
 import type { WriteOptions } from '../write-options.ts';
 
 /**
@@ -84,7 +84,7 @@ async function parse(
     if (type === protobufType && expected) return { value: decodeProtobuf(body, expected), duplicates: [] };
     const text = body.toString();
     return type === yamlType
-      ? await scope.server.readYaml(text, scope.user.name)
+      ? await scope.server.readYaml(text, countedName(scope.user.name))
       : await parseObject(scope, text);
   } catch (error) {
     const unreadable = (why: string) => newBadRequest(`the body of the request cannot be read: ${why}`);

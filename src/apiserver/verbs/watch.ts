@@ -7,7 +7,7 @@ import { newTooManyRequests } from '../load/shed.ts';
 import { waitForNow, waitForRevision } from '../reads/freshness.ts';
 import { type Selection, selectionOf } from '../reads/selection.ts';
 import type { RequestScope } from '../request/request-scope.ts';
-import { nodeNameOf } from '../request/user.ts';
+import { countedName, nodeNameOf } from '../request/user.ts';
 import { respond } from '../respond.ts';
 import { streamOf } from '../transport/pushed-body.ts';
 import { inVersion, type Matching, matchingObjects } from './page.ts';
@@ -27,7 +27,8 @@ const nodeTimeoutMs = 10 * 60_000;
 export async function watchCollection(scope: RequestScope, query: ListQuery): Promise<Response> {
   const { server, definition, served, info, shutdown, push, user } = scope;
   const selection = selectionOf(served, info.namespace, query);
-  server.watchSelections.check(user.name, selection);
+  const counted = countedName(user.name);
+  server.watchSelections.check(counted, selection);
   const framing = scope.encoder.framing();
   const start = await prepareStart(scope, query);
   const { items: initial, revision: after } =
@@ -43,7 +44,7 @@ export async function watchCollection(scope: RequestScope, query: ListQuery): Pr
     turns: server.turns,
     writeTurns: server.writeTurns,
     selection,
-    enter: () => server.watchSelections.enter(user.name, served, selection),
+    enter: () => server.watchSelections.enter(counted, served, selection),
     framing,
     after,
     marksInitialEnd: query.sendInitialEvents === true && query.allowWatchBookmarks,

@@ -11,7 +11,7 @@ import {
 import { fieldsOf, hostOf } from '../../apiserver/authentication/identify.ts';
 import { newTooManyRequests } from '../../apiserver/load/shed.ts';
 import type { RequestEnv } from '../../apiserver/options.ts';
-import type { UserInfo } from '../../apiserver/request/user.ts';
+import { countedName, type UserInfo } from '../../apiserver/request/user.ts';
 import type { SessionParts } from '../../kube-apiserver/options.ts';
 import { type Credential, endOfToken, type Lasting } from './credential.ts';
 import { type MadeCode, OneTimeCodes } from './one-time-codes.ts';
@@ -152,7 +152,8 @@ export class SignIn {
 
 /** Assigns the connection to the user. Throws 429 for a user with too many connections. */
 function requireConnection({ name }: UserInfo, { belongsTo }: RequestEnv): void {
-  if (belongsTo?.(name) === false) throw newTooManyRequests(`user "${name}" has too many connections`, 5);
+  if (belongsTo?.(countedName(name)) === false)
+    throw newTooManyRequests(`user "${name}" has too many connections`, 5);
 }
 
 type Way = 'token' | 'code' | 'certificate';

@@ -2,17 +2,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent } from 'node:https';
-import {
-  type AddressInfo,
-  connect as connectTcp,
-  createServer as createTcpServer,
-  type Socket,
-} from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { sleep, systemClock } from '../../../src/base/clock.ts';
 import { agentProtocol } from '../../../src/http/agent-protocol.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { freePort } from '../../fixtures/free-port.ts';
 import { as, callWith, maps, masters, type Reply, start, until } from './load-clients.ts';
 
 /**
@@ -123,10 +119,7 @@ describe('too many connections', () => {
     };
     for (let pair = 0; pair < 10; pair++) {
       // The test binds both: no other socket can be bound to a port that the system chose for one.
-      const holder = createTcpServer().listen(0, '127.0.0.1');
-      await once(holder, 'listening');
-      const { port } = holder.address() as AddressInfo;
-      await once(holder.close(), 'close');
+      const port = await freePort();
       const first = await open('127.0.0.1', port);
       const second = await open('127.0.0.2', port);
       await Promise.all([first, second].map((socket) => once(socket.destroy(), 'close')));
@@ -156,7 +149,8 @@ describe('too many connections', () => {
   });
 
   it('with a certificate may wait for their first request; connections without a certificate are closed', async (t) => {
-    const server = await start(t, { listen: { patienceMs: 300, stalledMs: 500 } });
+    // A connection that is stalled, too, would be closed without an answer.
+    const server = await start(t, { listen: { patienceMs: 300, stalledMs: 3000 } });
     const { key, certificate } = await server.clientCertificate('user', masters);
     const tls = { host: '127.0.0.1', port: server.port, ca: server.authority.certificate };
     const certified = await established({ ...tls, key, cert: certificate });
@@ -166,7 +160,7 @@ describe('too many connections', () => {
     await new Promise((resolve) => stranger.once('close', resolve));
     assert.match(answers.join(''), /^HTTP\/1\.1 408 /);
     // Longer than each limit, and than the interval at which the server checks.
-    await sleep(systemClock, 1500);
+    await sleep(systemClock, 4000);
     const body = JSON.stringify({ metadata: { name: 'late' } });
     const head = `POST ${maps} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`;
     certified.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`);

@@ -144,7 +144,7 @@ describe('a connection of HTTP/2', () => {
 
   it('closes the stream of a list that is not read, and keeps the other streams', async (t) => {
     const limits = { requests: 2, watches: 2 };
-    const server = await start(t, { listen: { stalledMs: 200 }, limits });
+    const server = await start(t, { listen: { stalledMs: 1000 }, limits });
     for (let number = 0; number < 5; number++) {
       const data = { text: 'x'.repeat(200_000) };
       await server.call('POST', maps, { metadata: { name: `large-${number}` }, data });

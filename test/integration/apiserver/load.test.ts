@@ -170,7 +170,7 @@ describe('a client that does not read', () => {
   });
 
   it('of a list has its connection ended', async (t) => {
-    const server = await start(t, { listen: { stalledMs: 200 }, limits: { requests: 2, watches: 2 } });
+    const server = await start(t, { listen: { stalledMs: 1000 }, limits: { requests: 2, watches: 2 } });
     await fill(server);
     const user = await as(server, 'deaf', masters);
     const { response } = await user.open(maps);

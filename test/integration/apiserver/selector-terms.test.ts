@@ -53,6 +53,34 @@ test('the long selectors of one kind in a namespace have at most 50,000 terms; s
   assert.equal((await server.call('POST', budgets, budget('last', 11))).status, 201);
 });
 
+test('the values of sets count as terms of the selectors of a namespace', async () => {
+  const values = Array.from({ length: 26_000 }, (_, index) => `a${index}`);
+  const selector = { matchExpressions: [{ key: 'x', operator: 'In', values }] };
+  const path = budgets.replace('default', 'kube-public');
+  const create = (name: string) =>
+    server.call('POST', path, { metadata: { name }, spec: { minAvailable: 1, selector } });
+  assert.equal((await create('first')).status, 201);
+  const answer = await create('second');
+  assert.equal(answer.status, 422, answer.text.slice(0, 500));
+  assert.match(answer.text, /spec\.selector: Too many: 52000: must have at most 50000 items/);
+});
+
+const expressions = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ key: `x${index}`, operator: 'DoesNotExist' }));
+
+test('the selectors of the network policies of a namespace have at most 50,000 terms', async () => {
+  const path = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies';
+  const peer = { podSelector: { matchExpressions: expressions(1000) } };
+  const create = (name: string, peers: number) => {
+    const from = Array.from({ length: peers }, () => peer);
+    return server.call('POST', path, { metadata: { name }, spec: { podSelector: {}, ingress: [{ from }] } });
+  };
+  for (let index = 0; index < 10; index++) assert.equal((await create(`p${index}`, 5)).status, 201);
+  const answer = await create('last', 1);
+  assert.equal(answer.status, 422, answer.text.slice(0, 500));
+  assert.match(answer.text, /spec: Too many: 51000: must have at most 50000 items/);
+});
+
 // The count includes the two tolerations that every pod gets.
 test('a pod that compares every node with thousands of expressions is refused', async () => {
   const matchExpressions = Array.from({ length: 9000 }, (_, i) => ({

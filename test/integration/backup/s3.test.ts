@@ -205,7 +205,8 @@ describe('a bucket', { skip: unlessS3Server }, () => {
       return kind && { kind, after: 500_000 };
     });
     assert.ok(content.equals(await read(proxy.url, { idleMs: 300 })));
-    assert.equal(gets, 3);
+    // A busy machine may be silent once more.
+    assert.ok(gets >= 3, `${gets} requests`);
   });
 
   test('an object whose end never arrives is an error, and not a shorter backup', async () => {

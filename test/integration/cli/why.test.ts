@@ -143,7 +143,7 @@ describe('ctl why', { timeout: 120_000 }, () => {
   });
 
   it('ctl get -w replaces its table in place on a terminal, and prints a line for each change elsewhere', async () => {
-    const watch = async (own: object) => {
+    const watch = async (own: object, showsDeletion: (printed: string) => boolean) => {
       const over = new AbortController();
       const ctl = ctlFor(adminConfig, { ...own, signal: over.signal });
       const path = '/api/v1/namespaces/default/configmaps';
@@ -157,8 +157,8 @@ describe('ctl why', { timeout: 120_000 }, () => {
             void server.call('POST', path, { metadata, data: { a: '1' } });
           } else if (step === 1 && /live +1/.test(text)) {
             step = 2;
-            void server.call('DELETE', `${path}/live`).then(() => setTimeout(() => over.abort(), 300));
-          }
+            void server.call('DELETE', `${path}/live`);
+          } else if (step === 2 && showsDeletion(text)) over.abort();
         },
       });
       return out;
@@ -167,9 +167,15 @@ describe('ctl why', { timeout: 120_000 }, () => {
       metadata: { name: 'seen', labels: { live: 'yes' } },
     });
     const terminal = new TerminalScreen();
-    terminal.write(await watch({ screen: () => ({ columns: 80, rows: 24 }) }));
+    const size = { columns: 80, rows: 24 };
+    const withoutLive = (printed: string) => {
+      const screen = new TerminalScreen();
+      screen.write(printed);
+      return !screen.text.includes('live');
+    };
+    terminal.write(await watch({ screen: () => size }, withoutLive));
     assert.match(terminal.text.trimEnd(), /^NAME +DATA +AGE\nseen +0 +\S+$/);
-    const piped = await watch({});
+    const piped = await watch({}, (printed) => printed.split(/live +1/).length > 2);
     assert.match(piped, /^NAME +DATA +AGE\nseen +0 +\S+\nlive +1 +\S+\nlive +1 +\S+\n$/);
     assert.ok(!piped.includes('\u001b'));
   });

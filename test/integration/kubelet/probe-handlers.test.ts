@@ -12,6 +12,7 @@ import { framed } from '../../../src/grpc/frames.ts';
 import { runHandler } from '../../../src/kubelet/probes/handlers/run-handler.ts';
 import type { Outcome } from '../../../src/kubelet/probes/plan/outcome.ts';
 import { testAuthority } from '../../fixtures/certificates.ts';
+import { freePort } from '../../fixtures/free-port.ts';
 
 const open = new Set<Server>();
 after(() => {
@@ -334,10 +335,7 @@ describe('a grpc probe', () => {
   });
 
   it('fails at its timeout without a connection, without HTTP/2 and without an answer', async () => {
-    const gone = createTcp();
-    const refused = await listen(gone);
-    gone.close();
-    await once(gone, 'close');
+    const refused = await freePort();
     const silent = await listen(createTcp((socket) => socket.on('error', () => undefined)));
     for (const port of [refused, silent]) {
       assert.deepEqual(await ask({ grpc: { port } }, 1000), {
@@ -355,10 +353,7 @@ describe('a grpc probe', () => {
   });
 
   it('waits, up to its timeout, for a server that does not listen yet', async () => {
-    const first = createTcp();
-    const port = await listen(first);
-    first.close();
-    await once(first, 'close');
+    const port = await freePort();
     const asked = ask({ grpc: { port } }, 10_000);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const server = answering(1);

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../src/base/clock.ts';
 import { RotatingFile } from '../../../src/os/rotating-file.ts';
 import { readFiles } from '../../../src/roles/own-log/file-source.ts';
@@ -34,6 +33,7 @@ describe('the reader of a log file', { timeout: 180_000 }, () => {
   /** Follows the log into a list. */
   function follow() {
     const lines: string[] = [];
+    let checks = 0;
     const stop = new AbortController();
     stops.push(stop);
     const options = {
@@ -44,10 +44,23 @@ describe('the reader of a log file', { timeout: 180_000 }, () => {
       signal: stop.signal,
     };
     const done = (async () => {
-      for await (const batch of readFiles(path, options)) lines.push(...batch.lines);
+      for await (const batch of readFiles(path, options)) {
+        lines.push(...batch.lines);
+        // A check ends with a batch without lines while no other file follows.
+        if (batch.lines.length === 0) checks++;
+      }
     })();
     return {
       lines,
+      /** Resolves when a check of the follower that began after this call has ended. */
+      async sees() {
+        const after = checks + 1;
+        await until(() => {
+          // A change of the folder makes the follower check.
+          writeFileSync(join(dirname(path), 'beside'), '');
+          return checks > after;
+        });
+      },
       async stop() {
         stop.abort();
         await done;
@@ -82,7 +95,7 @@ describe('the reader of a log file', { timeout: 180_000 }, () => {
 
   it('continues with a file that replaced the log, that was emptied, or that is created later', async () => {
     const followed = follow();
-    await pause(50);
+    await followed.sees();
     writeFileSync(path, 'a\n');
     await until(() => followed.lines.length === 1);
     rmSync(path);
@@ -92,7 +105,8 @@ describe('the reader of a log file', { timeout: 180_000 }, () => {
     writeFileSync(path, 'c\n');
     await until(() => followed.lines.length === 3);
     truncateSync(path);
-    await pause(50);
+    // An emptied file that has its former length again looks unchanged.
+    await followed.sees();
     appendFileSync(path, 'd\n');
     await until(() => followed.lines.length === 4);
     await followed.stop();

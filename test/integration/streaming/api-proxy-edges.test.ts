@@ -9,8 +9,8 @@ import { createServer as createTcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
+import { freePort } from '../../fixtures/free-port.ts';
 import { type Asked, echo, echoed, namespace, Proxied, portOf } from './proxied.ts';
-import { freePort } from './stream-cluster.ts';
 
 describe('the proxy of the API server', () => {
   let proxied: Proxied;

@@ -102,6 +102,8 @@ describe('ctl that a signal ends', { timeout: 300_000 }, () => {
       await until('the beginning of the copy', () => existsSync(local));
       const [code] = await ended(cp, name);
       assert.deepEqual([code, existsSync(local)], [status, false]);
+      // The next test waits for a program of its own.
+      await until('the end of the program', () => cluster.running() === 0);
     });
 
     it(`${name} ends exec -it, which restores the terminal`, async () => {

@@ -13,8 +13,9 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { compileCache } from '../../fixtures/compile-cache.ts';
 import { noHome } from '../../fixtures/ctl.ts';
+import { freePort } from '../../fixtures/free-port.ts';
 import { kubectlOf, unlessKubectl } from '../../fixtures/kubectls.ts';
-import { freePort, type StreamCluster, startStreamCluster } from './stream-cluster.ts';
+import { type StreamCluster, startStreamCluster } from './stream-cluster.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const megabytes = randomBytes(3_000_000);

@@ -5,7 +5,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import type { Node } from '../../../src/api/core/v1/node/node.ts';
@@ -302,15 +301,4 @@ async function createNode(server: HttpsTestServer, port: number): Promise<void> 
   };
   const told = await server.call('PUT', '/api/v1/nodes/n1/status', { ...made.json<Node>(), status });
   if (told.status !== 200) throw new Error(told.text);
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, rejected) => {
-    const listener = createServer();
-    listener.once('error', rejected);
-    listener.listen(0, '127.0.0.1', () => {
-      const address = listener.address();
-      listener.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

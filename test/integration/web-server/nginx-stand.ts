@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { newAuthority } from '../../../src/pki/credentials.ts';
 import type { Engine } from '../../../src/web-server/engine.ts';
 import { Nginx, type ServeResult } from '../../../src/web-server/nginx.ts';
 import type { Site } from '../../../src/web-server/site.ts';
+import { eventually } from '../../fixtures/eventually.ts';
 
 export interface Answer {
   readonly status: number | undefined;
@@ -26,8 +27,29 @@ export interface Ask {
   readonly body?: string;
 }
 
+/** Number of workers that nginx starts with each configuration (src/web-server/render-nginx.ts). */
+const workerCount = 2;
+
+/** Returns the titles of the workers of a process of nginx. */
+async function workerTitles(pid: number | undefined): Promise<string[]> {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter(Boolean);
+  // A child that has ended in the meantime has no title.
+  const titles = await Promise.all(
+    children.map((child) => readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return titles.filter((title) => title.startsWith('nginx: worker process'));
+}
+
+interface ProcessEngine extends Engine {
+  /** Resolves when no worker of an earlier configuration accepts connections. */
+  accepting(): Promise<void>;
+  /** Resolves when no worker of an earlier configuration is left: all its connections have ended. */
+  formerEnded(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** Runs nginx as a process of this machine, where a node runs a container. */
-function processEngine(directory: string): Engine & { stop(): Promise<void> } {
+function processEngine(directory: string): ProcessEngine {
   let child: ChildProcess | undefined;
   let labels = {};
   const args = (list: readonly string[]) => list.map((one) => one.replace(/^\/minik8s\//, `${directory}/`));
@@ -48,6 +70,15 @@ function processEngine(directory: string): Engine & { stop(): Promise<void> } {
     },
     remove: async () => {},
     logs: async () => '',
+    accepting: () =>
+      eventually(systemClock, 'former workers of nginx accept no more', async () => {
+        const titles = await workerTitles(child?.pid);
+        return titles.filter((title) => !title.includes('is shutting down')).length === workerCount;
+      }).then(() => undefined),
+    formerEnded: () =>
+      eventually(systemClock, 'former workers of nginx end', async () => {
+        return (await workerTitles(child?.pid)).length === workerCount;
+      }).then(() => undefined),
     async stop() {
       if (!child) return;
       const exit = once(child, 'exit');
@@ -95,8 +126,21 @@ export class NginxStand {
     return new NginxStand(directory, ports);
   }
 
-  serve(sites: readonly Site[], certificates: ReadonlyMap<string, string> = new Map()): Promise<ServeResult> {
-    return this.#nginx.serve({ sites, certificates, wantsTls: this.ports.https !== undefined });
+  /** Resolves when every new connection is served with these sites. */
+  async serve(
+    sites: readonly Site[],
+    certificates: ReadonlyMap<string, string> = new Map(),
+  ): Promise<ServeResult> {
+    const wantsTls = this.ports.https !== undefined;
+    const result = await this.#nginx.serve({ sites, certificates, wantsTls });
+    // nginx ends the workers of the configuration before this one a tenth of a second after it starts others.
+    await this.#engine.accepting();
+    return result;
+  }
+
+  /** Resolves when no connection is served with an earlier configuration; they must have ended. */
+  formerEnded(): Promise<void> {
+    return this.#engine.formerEnded();
   }
 
   /** Starts a backend that answers with its name and the request; returns its address. */

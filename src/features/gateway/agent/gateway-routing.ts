@@ -37,6 +37,7 @@ import { type ServingFacts, servedAttachments, servingOf } from '../api/serving.
 import { BackendAuthorities, type ObjectSource } from './backend-authorities.ts';
 import { isUnserved, servesGateways } from './gateway-kinds.ts';
 import { gatewaySites } from './plan/gateway-sites.ts';
+import { holdersOf } from './plan/host-holders.ts';
 import { stateReports } from './state-reports.ts';
 
 export interface GatewayRoutingOptions {
@@ -167,6 +168,7 @@ class Routing {
     return {
       isNeeded: own.length > 0,
       sites,
+      holderOf: holdersOf(attachments),
       certificates: new Map([...files.values(), ...backends.files].map(({ name, pem }) => [name, pem])),
       wantsTls: sites.some(({ listen }) => listen?.tls),
     };

@@ -8,6 +8,7 @@ import type { Wake } from '../../../base/keep-doing.ts';
 import { errorMessage, type Logger } from '../../../base/log.ts';
 import type { Informer, InformerFactory } from '../../../client/informer.ts';
 import type { EventRecorder } from '../../../controller-runtime/events.ts';
+import { oldestHolder } from '../../../web-server/host-holders.ts';
 import { NotServedError } from '../../../web-server/not-served.ts';
 import type { Front } from '../../../web-server/web-server.ts';
 import { dnsResource } from '../api/dns.ts';
@@ -51,6 +52,14 @@ export interface DnsRouting {
 const nothingToServe: DnsServed = { reason: 'NothingToServe', message: 'there is no Dns object' };
 const serving: DnsServed = { reason: 'Serving', message: 'Dns objects are served' };
 
+/** Returns the state of a node that serves the hosts `taken` for other objects. */
+function servingWithout(taken: readonly string[]): DnsServed {
+  if (taken.length === 0) return serving;
+  const hosts = taken.slice(0, 3).join(', ');
+  const message = `hosts ${hosts} are served for older routes of Gateways in other namespaces`;
+  return { ...serving, message };
+}
+
 export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
   const { services, log, clusterDomain } = options;
   const dnses = options.informers.informerFor(dnsResource);
@@ -71,19 +80,20 @@ export function createDnsRouting(options: DnsRoutingOptions): DnsRouting {
 
   const front: Front = {
     async plan() {
-      const hosts = routesOf(dnses.lister.list(), (namespace, name) =>
-        services.lister.get(`${namespace}/${name}`),
-      );
+      const all = dnses.lister.list();
+      const hosts = routesOf(all, (namespace, name) => services.lister.get(`${namespace}/${name}`));
+      const byHost = Map.groupBy(all, ({ spec }) => spec.host);
       // While the setting is off, a block that was written earlier is removed.
       await writeHostsBlock(options.hosts, options.writesHosts ? [...names].sort() : []);
       return {
         isNeeded: hosts.length > 0,
         sites: dnsSites(hosts),
+        holderOf: ({ host }) => oldestHolder(byHost.get(host) ?? []),
         certificates: new Map(),
         wantsTls: false,
       };
     },
-    served: (isNeeded) => reports.succeeded(isNeeded ? serving : nothingToServe),
+    served: (isNeeded, { taken }) => reports.succeeded(isNeeded ? servingWithout(taken) : nothingToServe),
     failed: reports.failed,
   };
 

@@ -15,7 +15,9 @@ import type { Informer, InformerFactory } from '../../../client/informer.ts';
 import type { EventRecorder } from '../../../controller-runtime/events.ts';
 import { servingCertificateProblem } from '../../../http/serving-certificate.ts';
 import { certificateFile } from '../../../web-server/certificate-file.ts';
+import { oldestHolder } from '../../../web-server/host-holders.ts';
 import { NotServedError } from '../../../web-server/not-served.ts';
+import type { Site } from '../../../web-server/site.ts';
 import type { Front, FrontResult } from '../../../web-server/web-server.ts';
 import { certificatesByHost, certificateUses } from '../api/certificates.ts';
 import { claimsOf } from '../api/claims.ts';
@@ -128,6 +130,8 @@ class Routing {
     return {
       isNeeded: ingresses.length > 0,
       sites,
+      holderOf: ({ host }: Site) =>
+        oldestHolder((claims.byHost.get(host) ?? []).map(({ ingress }) => ingress)),
       certificates: new Map([...certificates.byHost.values()].map(({ name, pem }) => [name, pem])),
       wantsTls: ingresses.length > 0,
     };
@@ -172,8 +176,13 @@ const servedParts = ({ metadata, spec }: Ingress) =>
 
 const nothingToServe: IngressServed = { reason: 'NothingToServe', message: 'there is no Ingress' };
 
-function stateOf(isNeeded: boolean, { httpsProblem, refused }: FrontResult): IngressServed {
+function stateOf(isNeeded: boolean, { httpsProblem, refused, taken }: FrontResult): IngressServed {
   if (!isNeeded) return nothingToServe;
+  if (taken.length > 0) {
+    const hosts = taken.slice(0, 3).map((host) => host || '*');
+    const message = `hosts ${hosts.join(', ')} are served for older routes of Gateways in other namespaces`;
+    return { reason: 'Serving', message };
+  }
   if (refused.length > 0) {
     const hosts = refused.slice(0, 3).map((host) => host || '*');
     return { reason: 'Serving', message: `nginx rejects the routes of ${hosts.join(', ')}: they answer 503` };
@@ -202,7 +211,8 @@ function stateReports({ onState, events, log, nodeName }: IngressRoutingOptions)
     succeeded(isNeeded: boolean, result: FrontResult): void {
       const state = stateOf(isNeeded, result);
       onState(state);
-      const hasProblem = isNeeded && (result.httpsProblem !== undefined || result.refused.length > 0);
+      const { httpsProblem, refused, taken } = result;
+      const hasProblem = isNeeded && (httpsProblem !== undefined || refused.length + taken.length > 0);
       report(hasProblem ? state.message : '');
     },
     failed(error: unknown): void {

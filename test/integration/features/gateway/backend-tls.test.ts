@@ -107,22 +107,7 @@ describe('backends with a BackendTLSPolicy under nginx', () => {
   const policyFor = (service: string, validation: object = {}) =>
     makePolicy(`for-${service}`, service, { validation });
 
-  /** Asks again while a process of nginx with the former configuration answers. */
-  const served = async (path: string) => {
-    for (;;) {
-      const answer = await stand.ask('http.test', path);
-      if (answer.status !== 404) return answer;
-    }
-  };
-
-  /** Asks until the configuration of the last reload answers. */
-  const statusOf = async (path: string, expected: number) => {
-    for (;;) {
-      const { status } = await stand.ask('http.test', path);
-      if (status === expected) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  };
+  const served = (path: string) => stand.ask('http.test', path);
 
   before(async () => {
     for (const name of ['old', 'new', 'system']) authorities[name] = await makeAuthority(name);
@@ -160,7 +145,7 @@ describe('backends with a BackendTLSPolicy under nginx', () => {
 
   it('get requests by TLS, with the host name of the policy as the name of the server', async () => {
     await serveOn([policyFor('web')], [makeRoute('web', [rule('web', '/right')])]);
-    await statusOf('/right/a', 200);
+    assert.equal((await served('/right/a')).status, 200);
     assert.ok(requests.includes(`${host} /right/a`), requests.join());
   });
 
@@ -177,7 +162,7 @@ describe('backends with a BackendTLSPolicy under nginx', () => {
       // The other policy is right, and has connections to the same address, whose sessions must not count.
       const policies = [policyFor('web', validation), policyFor('again')];
       await serveOn(policies, [makeRoute('web', [rule('web', path), rule('again', `/again${path}`)])]);
-      await statusOf(`/again${path}`, 200);
+      assert.equal((await served(`/again${path}`)).status, 200);
       for (let count = 0; count < 5; count++) {
         const { status = 0, body } = await served(path);
         assert.ok(status >= 500, `${status} ${body}`);
@@ -192,7 +177,7 @@ describe('backends with a BackendTLSPolicy under nginx', () => {
   it('get no bytes of a request without TLS, and no answer without TLS is passed on', async () => {
     const rules = [rule('plain', '/plain'), rule('web', '/beside')];
     await serveOn([policyFor('plain'), policyFor('web')], [makeRoute('web', rules)]);
-    await statusOf('/beside', 200);
+    assert.equal((await served('/beside')).status, 200);
     const { status = 0, body } = await served('/plain');
     assert.ok(status >= 500, `${status} ${body}`);
     // The first byte of a record of a TLS handshake.
@@ -224,7 +209,7 @@ describe('backends with a BackendTLSPolicy under nginx', () => {
       makeRoute('web', [rule('web', '/grpc-ready')], { hostnames: ['http.test'] }),
     ];
     await serveOn([policyFor('web'), policyFor('again', { hostname: 'b.test' })], routes);
-    await statusOf('/grpc-ready', 200);
+    assert.equal((await served('/grpc-ready')).status, 200);
     assert.equal(await call('/right.Svc/Get'), 200);
     assert.ok(requests.includes(`${host} /right.Svc/Get`), requests.join());
     assert.equal(await call('/wrong.Svc/Get'), 503);
@@ -236,7 +221,7 @@ describe('backends with a BackendTLSPolicy under nginx', () => {
     assert.ok(old && next);
     const routes = [makeRoute('web', [rule('web', '/rotated')])];
     await serveOn([policyFor('web')], routes);
-    await statusOf('/rotated', 200);
+    assert.equal((await served('/rotated')).status, 200);
     const statuses = new Map<number | undefined, number>();
     let isOver = false;
     const client = async () => {
@@ -248,8 +233,8 @@ describe('backends with a BackendTLSPolicy under nginx', () => {
     const clients = [client(), client()];
     configMaps.set('shop/ca', `${old.certificate}\n${next.certificate}`);
     await serveOn([policyFor('web')], routes);
-    // Workers of the configuration before this one accept connections for a moment.
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    // Workers of the configuration before this one do not know the other authority.
+    await stand.formerEnded();
     secure.setSecureContext(optionsOf(await makeServerCertificate(next, host)));
     configMaps.set('shop/ca', next.certificate);
     await serveOn([policyFor('web')], routes);

@@ -53,10 +53,10 @@ describe('places for requests', () => {
     assert.deepEqual(inFlightLimits(defaultLimits), {
       heartbeat: { all, user: 4 },
       'node request': { all: 400, user: 20 },
-      request: { all: 400, user: 200 },
+      request: { all: 400, user: 134 },
       'node watch': { all, user: 2000 },
       watch: { all: 4000, user: 1000 },
-      stream: { all: 1000, user: 500 },
+      stream: { all: 1000, user: 400 },
       call: { all: 4000, user: 2000 },
       aside: { all: 800, user: 400 },
     });
@@ -111,6 +111,26 @@ describe('places for requests', () => {
         return true;
       },
     );
+  });
+
+  it('of the ServiceAccounts of a namespace are counted together, and those of kube-system separately', async () => {
+    const inFlight = new InFlight(limits);
+    const over = Promise.withResolvers<void>();
+    const as = (name: string) =>
+      withInFlightLimit(
+        inFlight,
+        { sort: 'request', user: { name, groups: [] }, onClosed: undefined },
+        () => over.promise,
+      );
+    const account = (namespace: string, name: string) => as(`system:serviceaccount:${namespace}:${name}`);
+    const held = [account('shop', 'a'), account('shop', 'b')];
+    await assert.rejects(account('shop', 'c'), {
+      message:
+        'too many requests at once: the ServiceAccounts of one namespace may have at most 2; try again later',
+    });
+    held.push(account('kube-system', 'a'), account('kube-system', 'b'));
+    over.resolve();
+    await Promise.all(held);
   });
 
   it('are released with the work if the answer is complete once it is made', async () => {

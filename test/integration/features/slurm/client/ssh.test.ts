@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
@@ -14,6 +13,7 @@ import {
   UnreadableFile,
 } from '../../../../../src/features/slurm/client/ssh.ts';
 import { eventually } from '../../../../fixtures/eventually.ts';
+import { freePort } from '../../../../fixtures/free-port.ts';
 import { LoginServer } from '../../../../fixtures/slurm/login-server.ts';
 
 async function world(context: TestContext) {
@@ -86,12 +86,8 @@ it('a private key that the host rejects is AuthenticationFailed, with or without
 
 it('a port without a server is HostAway', async (context) => {
   const { fault } = await world(context);
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
   assert.match(
-    await fault({ port, knownHosts: 'ssh-ed25519 AAAA' }),
+    await fault({ port: await freePort(), knownHosts: 'ssh-ed25519 AAAA' }),
     /^HostAway: 127\.0\.0\.1 port \d+ cannot be reached: .*ECONNREFUSED/,
   );
 });

@@ -9,6 +9,7 @@ import {
   lockOfReport,
   requirementLines,
 } from '../../../../../src/features/functions/agent/plan/python-libraries.ts';
+import { processorTime } from '../../../../fixtures/processor-time.ts';
 
 test('requirements.txt may have names, versions, extras, markers and hashes', () => {
   const hash = `--hash=sha256:${'a'.repeat(64)}`;
@@ -70,9 +71,9 @@ test('a hostile requirements.txt is read in linear time', () => {
     `a${'[a'.repeat(6000)}`,
     `a==1${',==1'.repeat(4000)}?`,
   ]) {
-    const began = performance.now();
+    const began = processorTime();
     assert.throws(() => requirementLines(text), BuildError);
-    assert.ok(performance.now() - began < 5000, text.slice(0, 20));
+    assert.ok(processorTime() - began < 5000, text.slice(0, 20));
   }
 });
 
