@@ -128,7 +128,7 @@ function wireServices(options: WorkerOptions, connection: Connection, rules: Rul
     log: log.named('proxy'),
   });
   const announcer = new Announcer({
-    ...{ nodeInformers, exec, nodeName, nodeIP, clock, events, rules },
+    ...{ nodeInformers, exec, nodeName, nodeIP, nodeIPv6, clock, events, rules },
     client: connection.proxyClient,
     informers: proxyInformers,
     leaseInformers: connection.balancerInformers,
