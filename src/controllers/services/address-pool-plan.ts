@@ -50,7 +50,7 @@ const none = (reason: PoolProblem['reason'], message: string): PoolChoice => ({
   problem: { reason, message },
 });
 
-/** Returns the addresses of a Service that gets some of the pool. A Service keeps the addresses that it has. */
+/** Returns the addresses of a Service that gets some of the pool. A Service keeps those that it has. */
 export function choosePoolAddresses(service: Service, facts: PoolFacts): PoolChoice {
   const choice = chosen(service, facts);
   if (choice.addresses.length === 0 || facts.announcers.length > 0) return choice;

@@ -4,7 +4,7 @@ import { isOurs, type MachineAddresses, overlap } from '../../network/address-ov
 import { type Check, fault, note, ok, warning } from '../finding.ts';
 import type { Situation } from '../situation.ts';
 
-/** What the kernel does with IPv6. */
+/** Parameters of the kernel for IPv6. */
 export interface IPv6Facts {
   /** Value of `net.ipv6.conf.all.forwarding`; absent if the kernel has no IPv6. */
   readonly forwarding?: string;

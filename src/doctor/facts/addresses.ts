@@ -34,6 +34,6 @@ async function ipv6Of(routes: MachineAddresses['routes']): Promise<IPv6Facts> {
   return { ...(forwarding !== undefined && { forwarding }), advertised };
 }
 
-/** Resolves to the value of a parameter of IPv6; to undefined if the kernel, or the link, does not have it. */
+/** Resolves to the value of a parameter of IPv6; to undefined if the kernel or the link does not have it. */
 const parameter = async (link: string, name: string): Promise<string | undefined> =>
   (await textOf(join(links, link, name))).trim() || undefined;

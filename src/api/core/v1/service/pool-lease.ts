@@ -43,8 +43,8 @@ export function isPoolLeaseName(name: string): boolean {
 }
 
 /**
- * Returns the canonical address of a Lease; its name is the authority, since it cannot change. Returns the end
- * of a name that has no address.
+ * Returns the canonical address of a Lease; its name is the authority, since it cannot change. Returns the
+ * end of a name that has no address.
  */
 export function addressOfLease({ metadata: { name } }: Pick<Lease, 'metadata'>): string {
   const text = addressIn(name);
