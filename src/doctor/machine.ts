@@ -1,4 +1,5 @@
 /** Everything that is known of a machine, and the checks of each subject. Pure. */
+import { type AddressFacts, addressChecks } from './checks/addresses.ts';
 import { type CertificatesFacts, certificateChecks } from './checks/certificates.ts';
 import { type CgroupFacts, cgroupChecks } from './checks/cgroup.ts';
 import { type ClockFacts, clockChecks } from './checks/clock.ts';
@@ -26,6 +27,7 @@ export interface MachineFacts {
   readonly ports: PortFacts;
   readonly served: ServedFacts;
   readonly links: LinkFacts;
+  readonly addresses: AddressFacts;
   readonly dns: DnsFacts;
   readonly clock: ClockFacts;
   readonly disk: DiskFacts;
@@ -44,6 +46,7 @@ const subjects: { readonly [K in keyof MachineFacts]: readonly Check<MachineFact
   ports: portChecks,
   served: servedChecks,
   links: linkChecks,
+  addresses: addressChecks,
   dns: dnsChecks,
   clock: clockChecks,
   disk: diskChecks,

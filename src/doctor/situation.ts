@@ -13,7 +13,10 @@ export interface Situation {
   readonly port: number;
   readonly kubeletPort: number;
   readonly bindAddress: string;
+  /** Range of all pods; one of each family, separated by a comma, in a cluster of two. */
   readonly clusterCIDR: string;
+  /** Range of Services, in the same form. */
+  readonly serviceCIDR: string;
   readonly clusterDNS: string;
   readonly clusterDomain: string;
   /** Ports of the web server for Ingresses and Gateways; none if this node does not serve them. */

@@ -19,6 +19,7 @@ import { deleteLink } from '../os/link.ts';
 import { deleteTable } from '../os/nft-table.ts';
 import type { RuleKeeper } from '../os/rule-watch.ts';
 import { acceptForwarding, type Firewall, firewalls, removeAcceptance } from './forward-acceptance.ts';
+import { portsOfIPv4, portsOfIPv6 } from './host-port-families.ts';
 import { staleHostPortFlows } from './host-port-flows.ts';
 import { AddressPool } from './ipam.ts';
 import { enableIPv6, forwardIPv6 } from './ipv6-forwarding.ts';
@@ -224,7 +225,7 @@ export class RoutedPodNetwork {
       const [cluster, own] = [familyRanges(clusterCIDR), familyRanges(this.#podCIDR)];
       const ports = this.#ports;
       const facts = { podCIDR: own.IPv4, clusterCIDR: cluster.IPv4 };
-      await exec('nft', ['-f', '-'], { input: renderTable(facts, ports, this.#names) });
+      await exec('nft', ['-f', '-'], { input: renderTable(facts, portsOfIPv4(ports), this.#names) });
       if (dual) {
         const facts6 = { podCIDR: dual.IPv6, clusterCIDR: cluster.IPv6 ?? '' };
         const input = renderTable(facts6, portsOfIPv6(ports, dual), this.#names, 'IPv6');
@@ -240,7 +241,8 @@ export class RoutedPodNetwork {
   }
 
   #withIPv6(ports: readonly HostPort[]): readonly HostPort[] {
-    return this.#dual ? [...ports, ...portsOfIPv6(ports, this.#dual)] : ports;
+    const four = portsOfIPv4(ports);
+    return this.#dual ? [...four, ...portsOfIPv6(ports, this.#dual)] : four;
   }
 
   async #acceptForwarding(): Promise<void> {
@@ -263,13 +265,6 @@ function familyProblem(cluster: string | undefined, own: string | undefined): st
     return `the range ${own} of this node is not used, because its cluster-cidr has no range of IPv6; if that of the masters has one, give this node their cluster-cidr and service-cidr and restart it`;
   return undefined;
 }
-
-/** Returns the ports of all addresses of the machine as they are forwarded to the IPv6 addresses of pods. */
-const portsOfIPv6 = (ports: readonly HostPort[], ranges: PodRanges): readonly HostPort[] =>
-  ports.flatMap((port) => {
-    const podIP = port.hostIP === '' ? secondAddress(ranges, port.podIP) : undefined;
-    return podIP === undefined ? [] : [{ ...port, podIP }];
-  });
 
 /** Removes everything that a RoutedPodNetwork created on this machine, in any run; idempotent. */
 export async function cleanupNetwork(exec: Exec, names: NetworkNames = defaultNames): Promise<void> {

@@ -11,10 +11,13 @@ export function portProblem(protocol: string, address: string, port: number): Pr
       const server = createServer().once('error', failed);
       server.listen({ host: address, port, exclusive: true }, () => server.close(() => resolve(undefined)));
     } else if (protocol === 'UDP') {
-      const socket = createSocket('udp4').once('error', (error: NodeJS.ErrnoException) => {
-        socket.close();
-        failed(error);
-      });
+      const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4').once(
+        'error',
+        (error: NodeJS.ErrnoException) => {
+          socket.close();
+          failed(error);
+        },
+      );
       socket.bind({ address, port, exclusive: true }, () => socket.close(() => resolve(undefined)));
     } else resolve(undefined);
   });

@@ -14,9 +14,9 @@ import { type KernelFeature, kernelFeatures, type Lack } from '../installation/p
 import { requireApi } from '../kubelet/node/engine-connection.ts';
 import { readNodeFacts } from '../kubelet/node/node-facts.ts';
 import { allocatableOf, capacityOf, type ReservedResources } from '../kubelet/node/plan/node-status.ts';
+import { type ClusterRange, type MachineAddresses, overlap } from '../network/address-overlap.ts';
 import { type Exec, ExecError } from '../os/exec.ts';
 import { portProblem } from '../os/port-problem.ts';
-import { type ClusterRange, type MachineAddresses, overlap } from './address-overlap.ts';
 import type { Settings } from './settings/setting-table.ts';
 
 /** Rejects if the port is in use or may not be listened on. */

@@ -49,6 +49,8 @@ export interface ProxierOptions extends Required<ClusterPlaces> {
   readonly rules: RuleKeeper | undefined;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly nodeName: string;
+  /** IPv6 address of the node; undefined without one. */
+  readonly nodeIPv6?: string | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -238,8 +240,8 @@ class ServiceProxier implements Proxier {
     const count = localEndpoints(slices, this.#options.nodeName);
     this.#health.set(key, service && { service, localEndpoints: count });
     const isServed = (address: string, port: string) => this.#external.isServed(key, address, port);
-    const { nodeName, nodeIP } = this.#options;
-    const here = { nodeName, ...(nodeIP !== undefined && { nodeIP }), zone: this.#zone };
+    const { nodeName, nodeIP, nodeIPv6 } = this.#options;
+    const here = { nodeName, ...(nodeIP !== undefined && { nodeIP }), nodeIPv6, zone: this.#zone };
     for (const { family, elements } of this.#families) {
       const rules = service ? serviceRules(service, slices, here, isServed, family) : [];
       elements.replace(key, elementsOf(rules, family));
@@ -286,9 +288,11 @@ class ServiceProxier implements Proxier {
 
   /** Returns the load balancers of this node with the port. */
   #balancersOf(key: string): readonly { readonly service: Service; readonly port: ServicePort }[] {
+    const { nodeIP, nodeIPv6 } = this.#options;
     return this.#services.lister.list().flatMap((service) => {
       const port = service.spec.ports?.find((one) => balancerKey(one) === key);
-      return port && isServedAt(service, this.#options.nodeIP) ? [{ service, port }] : [];
+      const isServed = isServedAt(service, nodeIP) || isServedAt(service, nodeIPv6);
+      return port && isServed ? [{ service, port }] : [];
     });
   }
 

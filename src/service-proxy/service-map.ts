@@ -51,6 +51,7 @@ export interface NodePortRules {
 export interface ThisNode {
   readonly nodeName: string;
   readonly nodeIP?: string;
+  readonly nodeIPv6?: string | undefined;
   /** Zone of the node; undefined if it is in none. */
   readonly zone?: string | undefined;
 }
@@ -62,7 +63,7 @@ export interface ThisNode {
 export function serviceRules(
   service: Service,
   slices: readonly EndpointSlice[],
-  { nodeName, nodeIP, zone }: ThisNode,
+  { nodeName, nodeIP, nodeIPv6, zone }: ThisNode,
   /**
    * Returns whether the external address is served for this Service on the port; `port` has the form of
    * `externalPort`.
@@ -75,7 +76,7 @@ export function serviceRules(
   if (clusterIP === undefined || !isDelivered(service)) return [];
   const all = externalAddresses(service).filter((address) => familyOf(address) === family);
   const clients = acceptedClients(service);
-  const isBalanced = isServedAt(service, nodeIP);
+  const isBalanced = isServedAt(service, family === 'IPv4' ? nodeIP : nodeIPv6);
   const ofFamily = slices.filter(({ addressType }) => addressType === family);
   return (spec.ports ?? []).flatMap((port) => {
     const external = all.filter((address) => isServed(address, externalPort(address, port)));

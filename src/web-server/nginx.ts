@@ -28,6 +28,8 @@ export interface NginxOptions {
   /** Directory in the container for temporary files, such as `/tmp`. */
   readonly temporary: string;
   readonly ports: { readonly http: number; readonly https: number | undefined };
+  /** True if the server listens on IPv6, too. */
+  readonly ipv6?: boolean;
   /** Resolves to why a port of this machine cannot be listened on; undefined if it can. */
   readonly portProblem: (port: number) => Promise<string | undefined>;
   /** Creates a certificate with its key, in PEM, for hosts without a certificate of their own. */
@@ -252,6 +254,7 @@ export class Nginx {
       httpPort: this.#options.ports.http,
       directory: this.#options.mountPoint,
       temporary: this.#options.temporary,
+      ...(this.#options.ipv6 && { ipv6: true }),
       ...(httpsPort !== undefined && { httpsPort }),
     };
     const hash = createHash('sha256').update(renderNginx(sites, { ...facts, generation: '' }));

@@ -18,6 +18,8 @@ export interface NginxFacts {
   readonly httpPort: number;
   /** Undefined: HTTPS is not served. */
   readonly httpsPort?: number;
+  /** True if the server listens on IPv6, too. */
+  readonly ipv6?: boolean;
   /** Directory in which the server finds certificates and drain files. */
   readonly directory: string;
   /** Directory for temporary files of the server, such as `/tmp`. */

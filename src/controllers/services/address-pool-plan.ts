@@ -1,15 +1,19 @@
 /** Plans the address of the pool that a Service gets, and why it gets none. Pure. */
 import {
+  type AddressPool,
   addressesOf,
   countOf,
   isInPool,
   type PoolState,
+  poolOfFamily,
   poolPlace,
 } from '../../api/core/v1/service/address-pool.ts';
-import { requestedAddress } from '../../api/core/v1/service/node-load-balancer.ts';
+import { servedFamilies } from '../../api/core/v1/service/external-addresses.ts';
+import { requestedAddresses } from '../../api/core/v1/service/node-load-balancer.ts';
 import type { Service } from '../../api/core/v1/service/service.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
-import { canonicalAddress, isIPv4 } from '../../base/addresses.ts';
+import { type AddressFamily, familyOf } from '../../base/address-families.ts';
+import { canonicalAddress } from '../../base/addresses.ts';
 
 export interface PoolFacts {
   readonly pool: PoolState;
@@ -36,46 +40,60 @@ export interface PoolProblem {
 }
 
 export interface PoolChoice {
-  readonly address: string | undefined;
+  /** At most one address of each family of the Service, in the order of its families. */
+  readonly addresses: readonly string[];
   readonly problem: PoolProblem | undefined;
 }
 
 const none = (reason: PoolProblem['reason'], message: string): PoolChoice => ({
-  address: undefined,
+  addresses: [],
   problem: { reason, message },
 });
 
-/** Returns the address of a Service that gets one of the pool. A Service keeps the address that it has. */
-export function choosePoolAddress(service: Service, facts: PoolFacts): PoolChoice {
+/** Returns the addresses of a Service that gets some of the pool. A Service keeps those that it has. */
+export function choosePoolAddresses(service: Service, facts: PoolFacts): PoolChoice {
   const choice = chosen(service, facts);
-  if (choice.address === undefined || facts.announcers.length > 0) return choice;
+  if (choice.addresses.length === 0 || facts.announcers.length > 0) return choice;
   const why =
     service.spec.externalTrafficPolicy === 'Local'
       ? 'externalTrafficPolicy is Local, and no ready node has a ready pod of it'
       : 'there is no ready node';
-  return { ...choice, problem: { reason: 'NoNode', message: `no node announces ${choice.address}: ${why}` } };
+  const message = `no node announces ${choice.addresses.join(' and ')}: ${why}`;
+  return { ...choice, problem: { reason: 'NoNode', message } };
 }
 
 function chosen(service: Service, facts: PoolFacts): PoolChoice {
   const { pool: state, owned } = facts;
-  const wanted = requestedAddress(service);
-  const [current] = owned;
   if (!state)
     return none(
       'NoPool',
       `the cluster has no addresses: create the ConfigMap ${poolPlace.namespace}/${poolPlace.name}`,
     );
+  const families = servedFamilies(service.spec);
   if ('problem' in state) {
-    return current === undefined
-      ? none('PoolInvalid', state.problem)
-      : { address: current, problem: { reason: 'PoolInvalid', message: state.problem } };
+    const addresses = families.flatMap((family) => owned.find((one) => familyOf(one) === family) ?? []);
+    return { addresses, problem: { reason: 'PoolInvalid', message: state.problem } };
   }
-  if (wanted !== undefined) return requested(service, wanted, facts);
+  const wanted = requestedAddresses(service);
+  const choices =
+    wanted.length > 0
+      ? wanted.map((text) => requested(service, text, facts))
+      : families.map((family) => ofFamily(service, poolOfFamily(state.pool, family), family, facts));
+  const addresses = choices.flatMap((one) => one.addresses);
+  const problem = choices.find((one) => one.problem)?.problem;
+  // A Service that only prefers two families is served with the addresses that there are.
+  const isEnough = addresses.length > 0 && service.spec.ipFamilyPolicy === 'PreferDualStack';
+  return { addresses, problem: isEnough ? undefined : problem };
+}
+
+function ofFamily(service: Service, pool: AddressPool, family: AddressFamily, facts: PoolFacts): PoolChoice {
+  if (pool.length === 0) return none('PoolExhausted', `the pool has no addresses of ${family}`);
   const isFree = (address: string) => isAvailable(service, address, facts);
   const address =
-    owned.find((one) => isInPool(state.pool, one) && isFree(one)) ?? addressesOf(state.pool).find(isFree);
-  if (address !== undefined) return { address, problem: undefined };
-  return none('PoolExhausted', `none of the ${countOf(state.pool)} addresses of the pool is free`);
+    facts.owned.find((one) => isInPool(pool, one) && isFree(one)) ?? addressesOf(pool).find(isFree);
+  if (address !== undefined) return { addresses: [address], problem: undefined };
+  const all = family === 'IPv4' ? 'addresses' : `${family} addresses`;
+  return none('PoolExhausted', `none of the ${countOf(pool)} ${all} of the pool is free`);
 }
 
 function isAvailable(service: Service, address: string, { holderOf, reservedAs }: PoolFacts): boolean {
@@ -89,12 +107,16 @@ function requested(
   { pool: state, holderOf, reservedAs }: PoolFacts,
 ): PoolChoice {
   const address = canonicalAddress(text) ?? text;
-  if (!isIPv4(address) || !state || !('pool' in state) || !isInPool(state.pool, address))
+  if (!state || !('pool' in state) || !isInPool(state.pool, address))
     return none('AddressNotInPool', `the requested address ${address} is not in the pool of the cluster`);
+  const family = familyOf(address);
+  if (!servedFamilies(service.spec).some((one) => one === family))
+    return none('AddressNotInPool', `the requested address ${address} is of no family of the Service`);
   const whose = reservedAs(address);
   if (whose !== undefined) return none('AddressReserved', `the requested address ${address} is ${whose}`);
   const holder = holderOf(address);
-  if (holder === undefined || holder === objectKey(service)) return { address, problem: undefined };
+  if (holder === undefined || holder === objectKey(service))
+    return { addresses: [address], problem: undefined };
   const [namespace] = holder.split('/');
   return none(
     'AddressTaken',

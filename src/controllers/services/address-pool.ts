@@ -10,6 +10,7 @@ import { externalAddresses } from '../../api/core/v1/service/external-addresses.
 import {
   addressOfLease,
   poolAddressLabel,
+  poolAddressText,
   poolLeaseName,
   poolLeaseNamespace,
   poolLeaseScope,
@@ -92,11 +93,11 @@ export class PoolAddresses {
     }
   }
 
-  /** Frees the addresses of the Service except one. */
-  async releaseOthers(key: ObjectKey, kept: string | undefined): Promise<void> {
+  /** Frees the addresses of the Service except these. */
+  async releaseOthers(key: ObjectKey, kept: readonly string[]): Promise<void> {
     const leases = this.#context.client.resource(leaseResource);
     for (const lease of this.#leases.byIndex(byService, key)) {
-      if (addressOfLease(lease) === kept) continue;
+      if (kept.includes(addressOfLease(lease))) continue;
       const { name, uid } = lease.metadata;
       await tolerate(leases.delete(name, poolLeaseNamespace, { preconditions: { uid } }), isNotFound);
     }
@@ -109,7 +110,7 @@ const newLease = (key: ObjectKey, address: string): Draft<Lease> => ({
   metadata: {
     name: poolLeaseName(address),
     namespace: poolLeaseNamespace,
-    labels: { [poolAddressLabel]: address },
+    labels: { [poolAddressLabel]: poolAddressText(address) },
     annotations: { [poolServiceAnnotation]: key },
   },
   spec: { leaseDurationSeconds: poolLeaseSeconds },

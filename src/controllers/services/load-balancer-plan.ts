@@ -1,12 +1,15 @@
 /** Plans the addresses of a Service that nodes serve as its load balancer, and why it has none. Pure. */
 import { excludedLabel } from '../../api/core/v1/node/labels.ts';
 import type { Node } from '../../api/core/v1/node/node.ts';
+import { servedFamilies } from '../../api/core/v1/service/external-addresses.ts';
 import { isNodeLoadBalancer, nodePortText } from '../../api/core/v1/service/node-load-balancer.ts';
 import type { Service } from '../../api/core/v1/service/service.ts';
 import { findCondition, timedCondition, withoutCondition } from '../../apimachinery/conditions.ts';
 import { deepEqual } from '../../apimachinery/equality.ts';
 import { type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import type { Condition } from '../../apimachinery/schema.ts';
+import { type AddressFamily, familyOf } from '../../base/address-families.ts';
+import { canonicalAddress } from '../../base/addresses.ts';
 import type { PoolProblem } from './address-pool-plan.ts';
 
 /** Condition type. False if nodes do not serve the Service at their addresses; absent otherwise. */
@@ -96,16 +99,22 @@ function assigned(service: Service, facts: BalancerFacts): Assigned {
   if (problem) return { addresses: [], problem };
   const { externalTrafficPolicy, loadBalancerIP: wanted } = service.spec;
   const serving = facts.nodes.filter(serves);
-  const addresses = serving
-    .filter(({ metadata }) => externalTrafficPolicy !== 'Local' || facts.hasEndpoint(metadata.name))
-    .flatMap(addressesOf);
+  const chosen = serving.filter(
+    ({ metadata }) => externalTrafficPolicy !== 'Local' || facts.hasEndpoint(metadata.name),
+  );
+  const families = servedFamilies(service.spec);
+  const addresses = families.flatMap((family) =>
+    [...new Set(chosen.flatMap((node) => addressOf(node, family)))].sort(),
+  );
   if (wanted) {
-    if (addresses.includes(wanted)) return { addresses: [wanted], problem: undefined };
+    const own = canonicalAddress(wanted);
+    if (own !== undefined && addresses.includes(own)) return { addresses: [own], problem: undefined };
     return none('AddressOfNoNode', `spec.loadBalancerIP ${wanted} is the address of no node that serves it`);
   }
-  if (addresses.length > 0) return { addresses: [...new Set(addresses)].sort(), problem: undefined };
-  return serving.length === 0
-    ? none('NoNode', 'there is no ready node to serve it')
+  if (addresses.length > 0) return { addresses, problem: undefined };
+  if (serving.length === 0) return none('NoNode', 'there is no ready node to serve it');
+  return chosen.length > 0
+    ? none('NoNode', `no ready node that serves it has an address of ${families.join(' or ')}`)
     : none('NoNode', 'externalTrafficPolicy is Local, and no ready node has a ready pod of it');
 }
 
@@ -128,8 +137,8 @@ export const serves = ({ metadata, status }: Node): boolean =>
   metadata.labels?.[excludedLabel] === undefined &&
   (status?.conditions ?? []).some(({ type, status: state }) => type === 'Ready' && state === 'True');
 
-/** Returns the IPv4 address of a node that its proxy finds in the status. */
-const addressesOf = ({ status }: Node): readonly string[] =>
+/** Returns the address of a family that the proxy of a node finds in the status; none without one. */
+const addressOf = ({ status }: Node, family: AddressFamily): readonly string[] =>
   (status?.addresses ?? [])
-    .flatMap(({ type, address }) => (type === 'InternalIP' && !address.includes(':') ? [address] : []))
+    .flatMap(({ type, address }) => (type === 'InternalIP' && familyOf(address) === family ? [address] : []))
     .slice(0, 1);

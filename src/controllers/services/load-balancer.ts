@@ -37,7 +37,7 @@ import {
 } from '../../controller-runtime/definition.ts';
 import { ifPresent } from '../../controller-runtime/if-present.ts';
 import { PoolAddresses, poolScope } from './address-pool.ts';
-import { choosePoolAddress } from './address-pool-plan.ts';
+import { choosePoolAddresses } from './address-pool-plan.ts';
 import {
   type BalancerOutcome,
   loadBalancerServed,
@@ -170,16 +170,19 @@ class LoadBalancerController {
   async #reconcile(key: ObjectKey): Promise<undefined> {
     const service = this.#services.get(key);
     if (!service || isTerminating(service)) {
-      await this.#pool.releaseOthers(key, undefined);
+      await this.#pool.releaseOthers(key, []);
       return;
     }
     const owned = this.#pool.ownedBy(key);
     const isPooled = isPoolLoadBalancer(service, this.#pool.state !== undefined, (ip) => owned.includes(ip));
     const outcome = isPooled ? await this.#fromPool(service, owned) : this.#fromNodes(service, owned);
     await this.#write(service, outcome);
-    const [first] = isPooled ? (outcome.ingress ?? []) : [];
+    const kept = isPooled ? (outcome.ingress ?? []) : [];
     // An address is free only when no status names it any more.
-    await this.#pool.releaseOthers(key, first?.ip);
+    await this.#pool.releaseOthers(
+      key,
+      kept.flatMap(({ ip }) => ip ?? []),
+    );
   }
 
   async #write(service: Service, outcome: BalancerOutcome): Promise<void> {
@@ -200,15 +203,15 @@ class LoadBalancerController {
       .filter(serves)
       .map(({ metadata }) => metadata.name);
     const machines = addressesOfNodes(this.#nodes.list());
-    const { address, problem } = choosePoolAddress(service, {
+    const { addresses, problem } = choosePoolAddresses(service, {
       pool: this.#pool.state,
       owned,
       holderOf: (one) => this.#pool.holderOf(one),
       reservedAs: (one) => this.#places.reservedAs(one) ?? machines.get(one),
       announcers: names.filter((name) => serving?.has(name) ?? true),
     });
-    if (address !== undefined) await this.#pool.reserve(key, address);
-    return { ingress: address === undefined ? [] : [{ ip: address, ipMode: 'VIP' }], problem };
+    for (const address of addresses) await this.#pool.reserve(key, address);
+    return { ingress: addresses.map((ip) => ({ ip, ipMode: 'VIP' as const })), problem };
   }
 
   #fromNodes(service: Service, owned: readonly string[]): BalancerOutcome {

@@ -1,7 +1,7 @@
 /** Checks of firewalls that other programs of this machine set up. Pure. */
 import { vxlanPort } from '../../network/overlay/render.ts';
 import { type Check, fault, note, type Observation, ok } from '../finding.ts';
-import type { ForwardChain } from '../forward-chains.ts';
+import { type ForwardChain, rangesIn } from '../forward-chains.ts';
 import type { Situation } from '../situation.ts';
 
 /** A rule of nftables outside the tables of minik8s that drops or rejects packets. */
@@ -39,16 +39,14 @@ export const firewallChecks: readonly Check<FirewallFacts, Situation>[] = [
     find({ firewalld }, situation) {
       if (!firewalld) return [ok('firewalld does not run')];
       const ports = neededPorts(situation).filter((port) => !opens(firewalld.ports, port));
-      const isTrusted = firewalld.trusted.includes(situation.clusterCIDR);
-      if (ports.length === 0 && isTrusted) return [ok('firewalld permits the cluster')];
+      const untrusted = rangesOf(situation).filter((range) => !firewalld.trusted.includes(range));
+      if (ports.length === 0 && untrusted.length === 0) return [ok('firewalld permits the cluster')];
       const commands = [
         ...ports.map((port) => `firewall-cmd --permanent --add-port=${port}`),
-        ...(isTrusted
-          ? []
-          : [`firewall-cmd --permanent --zone=trusted --add-source=${situation.clusterCIDR}`]),
+        ...untrusted.map((range) => `firewall-cmd --permanent --zone=trusted --add-source=${range}`),
         'firewall-cmd --reload',
       ];
-      return [blocking('firewalld', ports, isTrusted, situation, commands.join(' && '))];
+      return [blocking('firewalld', ports, untrusted, commands.join(' && '))];
     },
   },
   {
@@ -58,13 +56,13 @@ export const firewallChecks: readonly Check<FirewallFacts, Situation>[] = [
       if (!/^Status: active$/m.test(ufw)) return [ok('ufw is not active')];
       if (/^Default: allow \(incoming\)/m.test(ufw)) return [ok('ufw permits incoming packets')];
       const ports = neededPorts(situation).filter((port) => !allows(ufw, port));
-      const isTrusted = isAllowedFrom(ufw, situation.clusterCIDR);
-      if (ports.length === 0 && isTrusted) return [ok('ufw permits the cluster')];
+      const untrusted = rangesOf(situation).filter((range) => !isAllowedFrom(ufw, range));
+      if (ports.length === 0 && untrusted.length === 0) return [ok('ufw permits the cluster')];
       const commands = [
         ...ports.map((port) => `ufw allow ${port}`),
-        ...(isTrusted ? [] : [`ufw allow from ${situation.clusterCIDR}`]),
+        ...untrusted.map((range) => `ufw allow from ${range}`),
       ];
-      return [blocking('ufw', ports, isTrusted, situation, commands.join(' && '))];
+      return [blocking('ufw', ports, untrusted, commands.join(' && '))];
     },
   },
   {
@@ -76,7 +74,7 @@ export const firewallChecks: readonly Check<FirewallFacts, Situation>[] = [
         const found = `chain ${chain} of ${table} drops forwarded packets by default`;
         if (acceptsPods) return ok(`${found}, and accepts those of pods`);
         // minik8s adds its rule to this chain when the node starts.
-        const isAmended = table === 'ip filter' && chain === 'FORWARD';
+        const isAmended = /^ip6? filter$/.test(table) && chain === 'FORWARD';
         if (isAmended && pid === undefined) return ok(`${found}; minik8s lets those of pods pass`);
         const why = 'packets of pods to other nodes, and of clients to pods, do not pass';
         if (isAmended) return fault(`${found}, also those of pods`, why, restart);
@@ -86,14 +84,16 @@ export const firewallChecks: readonly Check<FirewallFacts, Situation>[] = [
   },
   {
     name: 'own-rules',
-    find({ ownTables }, { hasNode, pid, restart }) {
+    find({ ownTables }, { hasNode, pid, clusterCIDR, restart }) {
       if (!hasNode || pid === undefined) return [];
-      const lost = ['proxy', 'network', 'dns'].filter((name) => !ownTables.includes(`ip minik8s-${name}`));
+      const IPv4 = ['proxy', 'network', 'dns'].map((name) => `ip minik8s-${name}`);
+      // A node of one family in a cluster of two has no table of IPv6 for its pods.
+      const expected = rangesOf({ clusterCIDR }).length > 1 ? [...IPv4, 'ip6 minik8s-proxy'] : IPv4;
+      const lost = expected.filter((table) => !ownTables.includes(table));
       if (lost.length === 0) return [ok('the nft tables of Services, pods and DNS are in the kernel')];
-      const tables = lost.map((name) => `ip minik8s-${name}`).join(', ');
       return [
         fault(
-          `the nft tables ${tables} are missing`,
+          `the nft tables ${lost.join(', ')} are missing`,
           'Services, pods or DNS do not work at this node',
           restart,
         ),
@@ -113,12 +113,19 @@ export const firewallChecks: readonly Check<FirewallFacts, Situation>[] = [
   },
 ];
 
+const rangesOf = ({ clusterCIDR }: Pick<Situation, 'clusterCIDR'>): readonly string[] =>
+  clusterCIDR.split(',');
+
 /** Returns the commands that let packets of pods pass a chain. */
-function accepting({ table, chain }: Pick<ForwardChain, 'table' | 'chain'>, range: string): string {
-  const rules =
+function accepting({ table, chain }: Pick<ForwardChain, 'table' | 'chain'>, clusterCIDR: string): string {
+  const rules = rangesIn(table, clusterCIDR).flatMap((range) =>
     table === 'iptables-legacy'
       ? ['-s', '-d'].map((way) => `iptables-legacy -I ${chain} ${way} ${range} -j ACCEPT`)
-      : ['saddr', 'daddr'].map((way) => `nft insert rule ${table} ${chain} ip ${way} ${range} accept`);
+      : ['saddr', 'daddr'].map(
+          (way) =>
+            `nft insert rule ${table} ${chain} ${range.includes(':') ? 'ip6' : 'ip'} ${way} ${range} accept`,
+        ),
+  );
   return rules.join(' && ');
 }
 
@@ -129,13 +136,12 @@ export const deletionOf = ({ table, chain, handle }: Omit<DroppingRule, 'rule'>)
 function blocking(
   what: string,
   ports: readonly string[],
-  isTrusted: boolean,
-  { clusterCIDR }: Situation,
+  untrusted: readonly string[],
   mend: string,
 ): Observation {
   const blocked = [
     ...(ports.length > 0 ? [`the ports ${ports.join(', ')}`] : []),
-    ...(isTrusted ? [] : [`packets of pods (${clusterCIDR})`]),
+    ...(untrusted.length > 0 ? [`packets of pods (${untrusted.join(', ')})`] : []),
   ];
   return fault(
     `${what} is active and blocks ${blocked.join(' and ')}`,
@@ -161,4 +167,4 @@ function allows(status: string, wanted: string): boolean {
 }
 
 const isAllowedFrom = (status: string, range: string): boolean =>
-  new RegExp(`^Anywhere +ALLOW IN +${RegExp.escape(range)} *$`, 'm').test(status);
+  new RegExp(`^Anywhere(?: \\(v6\\))? +ALLOW IN +${RegExp.escape(range)} *$`, 'm').test(status);

@@ -2,6 +2,7 @@
 import { errorMessage } from '../../base/log.ts';
 import type { Fact } from '../finding.ts';
 import type { KnownFacts, MachineFacts } from '../machine.ts';
+import { readAddresses } from './addresses.ts';
 import { readCertificates } from './certificates.ts';
 import { readCgroup } from './cgroup.ts';
 import { readClock } from './clock.ts';
@@ -29,6 +30,7 @@ const readers: {
   ports: readPorts,
   served: readServed,
   links: readLinks,
+  addresses: readAddresses,
   dns: readDns,
   clock: readClock,
   disk: readDisk,

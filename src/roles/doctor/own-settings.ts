@@ -3,7 +3,6 @@
  */
 import { accessSync, constants, existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { familyRanges } from '../../base/address-families.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import type { Situation } from '../../doctor/situation.ts';
 import { packageManagerOf, readInstalled } from '../../installation/machine-facts.ts';
@@ -75,7 +74,8 @@ const situationOf = (settings: Values) => ({
   port: settings.port,
   kubeletPort: settings['kubelet-port'],
   bindAddress: settings['bind-address'],
-  clusterCIDR: familyRanges(settings['cluster-cidr']).IPv4,
+  clusterCIDR: settings['cluster-cidr'],
+  serviceCIDR: settings['service-cidr'],
   clusterDNS: settings['cluster-dns'] ?? clusterDnsIP(settings['service-cidr']),
   clusterDomain: settings['cluster-domain'],
   overlay: settings.overlay,

@@ -4,7 +4,6 @@
  */
 
 import { nodeResource } from '../../api/core/v1/node/node.ts';
-import { familyRanges } from '../../base/address-families.ts';
 import type { Client } from '../../client/client.ts';
 import { readFacts } from '../../doctor/facts/read-facts.ts';
 import type { Sources } from '../../doctor/facts/sources.ts';
@@ -65,7 +64,8 @@ async function situationOf({ settings, clock, exec, nodeIP }: WorkerOptions): Pr
     // The ports of a master are examined on the master.
     ...{ port: 0, bindAddress: '0.0.0.0' },
     kubeletPort: settings['kubelet-port'],
-    clusterCIDR: familyRanges(settings['cluster-cidr']).IPv4,
+    clusterCIDR: settings['cluster-cidr'],
+    serviceCIDR: settings['service-cidr'],
     clusterDNS: podDns(settings).clusterDNS,
     clusterDomain: settings['cluster-domain'],
     overlay: settings.overlay,

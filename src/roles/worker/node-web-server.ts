@@ -143,7 +143,7 @@ function portsOf(settings: WorkerOptions['settings']): Ports {
   return { http: settings['http-port'], https: https === 0 ? undefined : https };
 }
 
-function nginxOf({ settings, clock }: WorkerOptions, ports: Ports): Nginx {
+function nginxOf({ settings, clock, nodeIPv6 }: WorkerOptions, ports: Ports): Nginx {
   return new Nginx({
     engine: dockerEngine(dockerClient(settings['docker-socket'])),
     clock,
@@ -153,7 +153,9 @@ function nginxOf({ settings, clock }: WorkerOptions, ports: Ports): Nginx {
     mountPoint: '/minik8s',
     temporary: '/tmp',
     ports,
-    portProblem: (port) => portProblem('TCP', '0.0.0.0', port),
+    ipv6: nodeIPv6 !== undefined,
+    // A socket of `::` has the port of both families.
+    portProblem: (port) => portProblem('TCP', nodeIPv6 === undefined ? '0.0.0.0' : '::', port),
     makeCertificate: async () => {
       const { key, certificate } = await newAuthority(clock.now(), 'minik8s-default');
       return `${certificate.trim()}\n${key.trim()}\n`;

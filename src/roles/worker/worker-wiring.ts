@@ -118,17 +118,17 @@ function wireRules({ clock, log, nodeName }: WorkerOptions, { events }: Connecti
 /** Makes the service proxy, the web server and the cluster DNS. */
 function wireServices(options: WorkerOptions, connection: Connection, rules: RuleWatch) {
   const { events, proxyInformers, nodeInformers } = connection;
-  const { settings, clock, log, exec, nodeName, nodeIP } = options;
+  const { settings, clock, log, exec, nodeName, nodeIP, nodeIPv6 } = options;
   const conditions = replaceable<ReportedConditions>({});
   const proxier = createProxier({
-    ...{ nodeInformers, exec, nodeName, nodeIP, clock, events, rules },
+    ...{ nodeInformers, exec, nodeName, nodeIP, nodeIPv6, clock, events, rules },
     informers: proxyInformers,
     serviceCIDR: settings['service-cidr'],
     clusterCIDR: settings['cluster-cidr'],
     log: log.named('proxy'),
   });
   const announcer = new Announcer({
-    ...{ nodeInformers, exec, nodeName, nodeIP, clock, events, rules },
+    ...{ nodeInformers, exec, nodeName, nodeIP, nodeIPv6, clock, events, rules },
     client: connection.proxyClient,
     informers: proxyInformers,
     leaseInformers: connection.balancerInformers,

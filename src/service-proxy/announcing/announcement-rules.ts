@@ -1,15 +1,18 @@
 /**
- * The rules for addresses that this node holds, as nftables text. The kernel answers ARP requests for an
+ * The rules for IPv4 addresses that this node holds, as nftables text. The kernel answers ARP requests for an
  * address because the address is on a link; these rules limit the answers to the time in which the agent
  * confirms it, so that a node whose agent has died is silent. Pure.
  */
 
+import { neighbourChains, neighbourTable } from './neighbour-rules.ts';
+
 export const arpTable = 'arp minik8s-announced';
 export const guardTable = 'ip minik8s-announced';
 
-/** Chains of the tables, all of them with rules. */
+/** Chains of the tables of both families, all of them with rules. */
 export const fixedChains: ReadonlySet<string> = new Set([
   ...[`${arpTable} input`, `${arpTable} output`, `${guardTable} input`],
+  ...neighbourChains,
 ]);
 
 export interface HeldAddress {
@@ -82,12 +85,12 @@ export const rivalsIn = (output: string): readonly { readonly address: string; r
     ([, address = '', machine = '']) => ({ address, machine }),
   );
 
-/** Returns a transaction that ends the silence of an address that this node has just come to hold. */
-export const endOfSilence = (): string => `flush set ${arpTable} silenced\n`;
+/** Returns a transaction that ends the silence of the addresses of a table. */
+export const endOfSilence = (table: string): string => `flush set ${table} silenced\n`;
 
 /** Returns a transaction that deletes the tables in the output of `nft list tables`; empty without any. */
 export const removal = (tables: string): string =>
-  [arpTable, guardTable]
+  [arpTable, guardTable, neighbourTable]
     .filter((table) => tables.split('\n').includes(`table ${table}`))
     .map((table) => `delete table ${table}\n`)
     .join('');

@@ -1,11 +1,21 @@
 /** The doctor's facts, read from the real kernel and the real Docker engine of this machine. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../../src/base/clock.ts';
 import { carryOutFix } from '../../../src/doctor/carry-out.ts';
+import { readAddresses } from '../../../src/doctor/facts/addresses.ts';
 import { readFacts } from '../../../src/doctor/facts/read-facts.ts';
 import { type KnownFacts, machineFindings } from '../../../src/doctor/machine.ts';
 import { tryPeers } from '../../../src/doctor/peers.ts';
@@ -42,6 +52,22 @@ describe('facts of this machine', () => {
     assert.equal(kernel.release, release());
     assert.deepEqual(kernel.lacks, { nft: undefined, iptables: undefined, vxlan: undefined });
     assert.ok(kernel.fileSystems.includes('overlay'), kernel.fileSystems.join());
+  });
+
+  it('are the addresses and routes of the machine, and those of IPv6 only in a cluster of two families', async () => {
+    const { ipv6, links, routes } = known('addresses');
+    assert.equal(ipv6, undefined);
+    assert.ok(links.some(({ ifname }) => ifname === 'lo'));
+    assert.ok(routes.every(({ dst }) => !dst.includes(':')));
+    const dual = { ...situation, clusterCIDR: '10.244.0.0/16,fd00:10:244::/56' };
+    const found = await readAddresses({
+      ...{ exec: systemExec, clock: systemClock, situation: dual, measuresDisk: false },
+      resolvConf: '/etc/resolv.conf',
+    });
+    assert.equal(
+      found.ipv6?.forwarding,
+      readFileSync('/proc/sys/net/ipv6/conf/all/forwarding', 'utf8').trim(),
+    );
   });
 
   it('are the control groups that Docker reports too', async () => {

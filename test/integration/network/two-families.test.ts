@@ -44,6 +44,7 @@ const nodeProgram = ({ host, number, other, mode, pods }: Setup) => `
   const [podIP] = ['10.244.${number}.2'];
   await network.setHostPorts([
     { protocol: 'TCP', hostIP: '', hostPort: 9300, podIP, containerPort: 8080 },
+    { protocol: 'TCP', hostIP: '${addressOf(number)}', hostPort: 9301, podIP, containerPort: 8080 },
   ]);
   const annotations = {
     'minik8s.io/overlay': '${mode}',
@@ -177,6 +178,16 @@ describe('pods with addresses of both families', () => {
       'from a node to a pod of another one',
     );
     assert.match(await call(onHost(stranger), addressOf(1), 9300), /^2001:db8:1::3$/, 'a host port');
+    assert.match(
+      await call(onHost(stranger), addressOf(1), 9301),
+      /^2001:db8:1::3$/,
+      'a host port of an IPv6 address',
+    );
+    assert.doesNotMatch(
+      await call(onHost(stranger), first.address, 9301),
+      /^\d+\.\d+\.\d+\.\d+$/,
+      'a host port of an IPv6 address, called by IPv4',
+    );
 
     // A pod's packets leave the cluster with the address of its node.
     const outside = stranger.spawn(process.execPath, ['-e', server]);

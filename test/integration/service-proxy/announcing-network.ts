@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { type Lease, leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { configMapResource } from '../../../src/api/core/v1/config-map.ts';
 import { nodeResource } from '../../../src/api/core/v1/node/node.ts';
+import { poolLeaseName } from '../../../src/api/core/v1/service/pool-lease.ts';
 import { type Service, serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { type EndpointSlice, endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
@@ -30,9 +31,12 @@ import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { type Cluster, startCluster } from '../controllers/cluster.ts';
 
 export const address = '192.0.2.240';
+export const address6 = '2001:db8::240';
 const pods = { a: '10.244.1.2', b: '10.244.2.2' } as const;
+const pods6 = { a: 'fd00:10:244:1::2', b: 'fd00:10:244:2::2' } as const;
 export const nodeIPs = { a: '192.0.2.1', b: '192.0.2.2' } as const;
-const client = '192.0.2.3';
+export const nodeIPv6s = { a: '2001:db8::1', b: '2001:db8::2' } as const;
+const clients = ['192.0.2.3', '2001:db8::3'] as const;
 type NodeName = keyof typeof nodeIPs;
 
 export const spaces = {
@@ -52,7 +56,7 @@ export const inBridge = within('bridge');
 
 const podProgram = (text: NodeName) => `
   require('node:http').createServer((_, response) => response.end('${text}'))
-    .listen(8080, '${pods[text]}', () => console.log('listening'));
+    .listen(8080, '::', () => console.log('listening'));
   process.stdin.resume().on('end', () => process.exit());
 `;
 
@@ -95,13 +99,14 @@ export function startAgent(name: NodeName): Agent {
     events,
     nodeName: name,
     nodeIP: nodeIPs[name],
+    nodeIPv6: nodeIPv6s[name],
     clock: systemClock,
   };
   const proxier = createProxier({
     rules: undefined,
     ...options,
-    serviceCIDR: '10.96.0.0/16',
-    clusterCIDR: '10.244.0.0/16',
+    serviceCIDR: '10.96.0.0/16,fd00:10:96::/112',
+    clusterCIDR: '10.244.0.0/16,fd00:10:244::/56',
     log,
   });
   const announcer = new Announcer({ rules: undefined, ...options, client: api, leaseInformers, log });
@@ -130,7 +135,12 @@ export function startAgent(name: NodeName): Agent {
 export async function startNetwork(): Promise<void> {
   await inBridge('ip', ['link', 'add', 'lan', 'type', 'bridge']);
   await inBridge('ip', ['link', 'set', 'lan', 'up']);
-  for (const [space, ip] of Object.entries({ ...nodeIPs, client })) {
+  const places = {
+    a: [nodeIPs.a, nodeIPv6s.a],
+    b: [nodeIPs.b, nodeIPv6s.b],
+    client: clients,
+  } as const;
+  for (const [space, [ip, ip6]] of Object.entries(places)) {
     const exec = within(space as NodeName);
     await exec('ip', [
       'link',
@@ -148,8 +158,10 @@ export async function startNetwork(): Promise<void> {
     await exec('ip', ['link', 'set', 'lo', 'up']);
     await exec('ip', ['link', 'set', 'eth0', 'up']);
     await exec('ip', ['address', 'add', `${ip}/24`, 'dev', 'eth0']);
+    await exec('ip', ['address', 'add', `${ip6}/64`, 'dev', 'eth0', 'nodad']);
     if (space === 'client') continue;
     await exec('ip', ['address', 'add', `${pods[space as NodeName]}/32`, 'dev', 'lo']);
+    await exec('ip', ['address', 'add', `${pods6[space as NodeName]}/128`, 'dev', 'lo']);
     const args = [
       `--net=/run/netns/${spaces[space as NodeName]}`,
       process.execPath,
@@ -160,14 +172,18 @@ export async function startNetwork(): Promise<void> {
     podServers.push(started);
     await once(started.stdout, 'data');
   }
-  server = await startTestServer({ clock: systemClock });
+  server = await startTestServer({
+    clock: systemClock,
+    serviceCIDR: '10.96.0.0/16,fd00:10:96::/112',
+    clusterCIDR: '10.244.0.0/16,fd00:10:244::/56',
+  });
   cluster = await startCluster({ server });
   for (const name of ['a', 'b'] as const) await addNode(name);
   await cluster.client.resource(configMapResource).create({
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { namespace: 'kube-system', name: 'load-balancer-pool' },
-    data: { addresses: address },
+    data: { addresses: `${address}, ${address6}` },
   });
 }
 
@@ -187,11 +203,14 @@ async function addNode(name: NodeName): Promise<void> {
   await nodes.create({
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, annotations: { 'minik8s.io/node-ip': nodeIPs[name] } },
+    metadata: {
+      name,
+      annotations: { 'minik8s.io/node-ip': nodeIPs[name], 'minik8s.io/node-ipv6': nodeIPv6s[name] },
+    },
     spec: {},
   } as never);
   const status = {
-    addresses: [{ type: 'InternalIP', address: nodeIPs[name] }],
+    addresses: [nodeIPs[name], nodeIPv6s[name]].map((address) => ({ type: 'InternalIP', address })),
     conditions: [{ type: 'Ready', status: 'True' }],
   };
   await nodes.patch(name, '', 'merge', { status }, 'status');
@@ -199,8 +218,12 @@ async function addNode(name: NodeName): Promise<void> {
 
 export const admin = (): Client => cluster.client;
 
-/** Makes a Service whose pods run on these nodes. */
-export async function offer(spec: object, nodes: readonly NodeName[]): Promise<void> {
+/** Makes a Service whose pods run on these nodes, with endpoints of a family. */
+export async function offer(
+  spec: object,
+  nodes: readonly NodeName[],
+  family: 'IPv4' | 'IPv6' = 'IPv4',
+): Promise<void> {
   const metadata = { name: 'web', namespace: 'default' };
   await admin()
     .resource(serviceResource)
@@ -216,51 +239,54 @@ export async function offer(spec: object, nodes: readonly NodeName[]): Promise<v
       apiVersion: 'discovery.k8s.io/v1',
       kind: 'EndpointSlice',
       metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'web' } },
-      addressType: 'IPv4',
-      endpoints: endpointsOn(nodes),
+      addressType: family,
+      endpoints: endpointsOn(nodes, family === 'IPv4' ? pods : pods6),
       ports: [{ name: '', protocol: 'TCP', port: 8080 }],
     } as unknown as Draft<EndpointSlice>);
 }
-const endpointsOn = (nodes: readonly NodeName[]) =>
-  nodes.map((nodeName) => ({ addresses: [pods[nodeName]], nodeName, conditions: { ready: true } }));
-export const setEndpoints = (nodes: readonly NodeName[]) =>
+const endpointsOn = (nodes: readonly NodeName[], ips: Record<NodeName, string> = pods) =>
+  nodes.map((nodeName) => ({ addresses: [ips[nodeName]], nodeName, conditions: { ready: true } }));
+export const setEndpoints = (nodes: readonly NodeName[], family: 'IPv4' | 'IPv6' = 'IPv4') =>
   admin()
     .resource(endpointSliceResource)
-    .patch('web', 'default', 'merge', { endpoints: endpointsOn(nodes) });
+    .patch('web', 'default', 'merge', {
+      endpoints: endpointsOn(nodes, family === 'IPv4' ? pods : pods6),
+    });
 
 /** Returns the text of the pod that answers, or the reason of curl. */
-export async function call(port = 80): Promise<string> {
+export async function call(port = 80, at = address): Promise<string> {
   try {
-    const args = ['-sS', '--connect-timeout', '0.3', '--max-time', '1', `http://${address}:${port}/`];
+    const host = at.includes(':') ? `[${at}]` : at;
+    const args = ['-sSg', '--connect-timeout', '0.3', '--max-time', '1', `http://${host}:${port}/`];
     return (await within('client')('curl', args)).stdout;
   } catch (error) {
     return String(error);
   }
 }
-export const answers = (expected: string) =>
+export const answers = (expected: string, at = address) =>
   waitFor(
     `${expected} answers`,
     async () => {
-      const found = await call();
+      const found = await call(80, at);
       if (found !== expected) throw new Error(found);
       return performance.now();
     },
     { intervalMs: 20 },
   );
-export const holder = async (): Promise<string | undefined> =>
-  ((await cluster.get(leaseResource, `load-balancer.${address}`, 'kube-system')) as Lease | undefined)?.spec
+export const holder = async (at = address): Promise<string | undefined> =>
+  ((await cluster.get(leaseResource, poolLeaseName(at), 'kube-system')) as Lease | undefined)?.spec
     .holderIdentity;
-export const holds = (name: string) =>
+export const holds = (name: string, at = address) =>
   waitFor(`${name} holds the Lease`, async () => {
-    if ((await holder()) !== name) throw new Error(`${await holder()} does`);
+    if ((await holder(at)) !== name) throw new Error(`${await holder(at)} does`);
     return true;
   });
 /** Returns the hardware addresses that answer a new request for the address. */
-export async function answering(): Promise<readonly string[]> {
+export async function answering(at = address): Promise<readonly string[]> {
   const exec = within('client');
   await exec('ip', ['neigh', 'flush', 'dev', 'eth0']);
-  await call();
-  const found = JSON.parse((await exec('ip', ['-json', 'neigh', 'show', address])).stdout || '[]');
+  await call(80, at);
+  const found = JSON.parse((await exec('ip', ['-json', 'neigh', 'show', at])).stdout || '[]');
   return found.flatMap(({ lladdr }: { lladdr?: string }) => (lladdr ? [lladdr] : []));
 }
 export const hardware = async (name: NodeName): Promise<string> =>

@@ -7,12 +7,14 @@ import { spawn } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { leaseResource } from '../../../src/api/coordination/v1/lease.ts';
 import { eventResource } from '../../../src/api/core/v1/event/event.ts';
+import { poolLeaseName } from '../../../src/api/core/v1/service/pool-lease.ts';
 import { serviceResource } from '../../../src/api/core/v1/service/service.ts';
 import { endpointSliceResource } from '../../../src/api/discovery/v1/endpoint-slice.ts';
 import { removeAnnouncements } from '../../../src/service-proxy/announcing/kernel.ts';
 import { waitFor } from '../../e2e/harness/wait-for.ts';
 import {
   address,
+  address6,
   admin,
   agents,
   answering,
@@ -24,6 +26,7 @@ import {
   holds,
   inBridge,
   nodeIPs,
+  nodeIPv6s,
   offer,
   setEndpoints,
   spaces,
@@ -32,6 +35,18 @@ import {
   stopNetwork,
   within,
 } from './announcing-network.ts';
+
+/** Removes the Service; resolves when no Lease of an address is left. */
+async function removeService(): Promise<void> {
+  await admin().resource(serviceResource).delete('web', 'default');
+  await admin().resource(endpointSliceResource).delete('web', 'default');
+  await waitFor('the Leases are gone', async () => {
+    for (const one of [address, address6])
+      if (await cluster.get(leaseResource, poolLeaseName(one), 'kube-system'))
+        throw new Error(`that of ${one} is still there`);
+    return true;
+  });
+}
 
 before(startNetwork);
 after(stopNetwork);
@@ -160,14 +175,71 @@ test('the address moves when its node loses power', async (context) => {
   context.diagnostic(`moved after the loss of the node in ${Math.round(moved)} ms`);
 });
 
-test('an address that another machine has is not taken, and the Service has an event with its hardware address', async () => {
-  await admin().resource(serviceResource).delete('web', 'default');
-  await admin().resource(endpointSliceResource).delete('web', 'default');
-  await waitFor('the Lease is gone', async () => {
-    if (await cluster.get(leaseResource, `load-balancer.${address}`, 'kube-system'))
-      throw new Error('still there');
+test('an IPv6 address moves with its node, by neighbour advertisements', async (context) => {
+  await removeService();
+  agents.set('b', startAgent('b'));
+  await inBridge('ip', ['link', 'set', 'to-b', 'up']);
+  await offer({ externalTrafficPolicy: 'Local', ipFamilies: ['IPv6'] }, ['a'], 'IPv6');
+  await holds('a', address6);
+  await answers('a', address6);
+  assert.deepEqual(await answering(address6), [await hardware('a')]);
+  assert.match(await call(22, address6), /Connection refused|Failed to connect/);
+  const { stdout } = await within('a')('ip', ['route', 'get', '2001:db8::3']);
+  assert.ok(stdout.includes(`src ${nodeIPv6s.a}`), `the machine's own connections: ${stdout}`);
+  await setEndpoints(['b'], 'IPv6');
+  await holds('b', address6);
+  await answers('b', address6);
+  await setEndpoints(['a', 'b'], 'IPv6');
+  // The client knows the hardware address, and does not ask again: it learns the new one by announcement.
+  const known = async () => {
+    const { stdout } = await within('client')('ip', ['-json', 'neigh', 'show', address6]);
+    return JSON.parse(stdout || '[]')[0]?.lladdr as string | undefined;
+  };
+  assert.equal(await known(), await hardware('b'));
+  agents.get('b')?.kill();
+  agents.delete('b');
+  const since = performance.now();
+  const [own, machine] = [await hardware('a'), await hardware('b')];
+  await waitFor(
+    'the announcement',
+    async () => {
+      const found = await known();
+      if (found !== own) throw new Error(`${found}, and that of b is ${machine}`);
+      return true;
+    },
+    { intervalMs: 20 },
+  );
+  context.diagnostic(`announced after the kill of the agent in ${Math.round(performance.now() - since)} ms`);
+  await answers('a', address6);
+  assert.deepEqual(await answering(address6), [own], 'the killed node is silent');
+});
+
+test('a node is silent about an IPv6 address that another machine announces, which is detected', async () => {
+  const other = within('b');
+  const machine = await hardware('b');
+  const table = 'ip6 minik8s-announced';
+  const number = '0x20010db8000000000000000000000240';
+  // The kernel of the killed agent announces the address once more.
+  const input = `flush set ${table} silenced
+    flush map ${table} announced
+    add element ${table} announced { ${number} timeout 3s : ${address6} }
+  `;
+  await waitFor('the rival', async () => {
+    await other('nft', ['-f', '-'], { input });
+    await other('ip', ['neigh', 'flush', 'to', address6, 'dev', 'eth0']);
+    await other('ip', ['neigh', 'replace', address6, 'dev', 'eth0', 'use']);
+    const rivals = (await agents.get('a')?.announcer.rivals()) ?? [];
+    if (!rivals.some((rival) => rival.address === address6 && rival.machine === machine))
+      throw new Error(JSON.stringify(rivals));
     return true;
   });
+  const { stdout } = await within('a')('nft', ['list', 'set', ...table.split(' '), 'silenced']);
+  assert.ok(stdout.includes(address6), stdout);
+  await answers('a', address6);
+});
+
+test('an address that another machine has is not taken, and the Service has an event with its hardware address', async () => {
+  await removeService();
   await waitFor('the address is free', async () => {
     const { stdout } = await within('a')('ip', ['-4', 'address', 'show', 'dev', 'eth0']);
     if (stdout.includes(address)) throw new Error(stdout);

@@ -31,6 +31,8 @@ const machine = '192.0.2.1';
 const client = '192.0.2.2';
 const otherClient = '192.0.2.3';
 const pod = '10.244.0.2';
+const [machine6, client6, otherClient6] = ['2001:db8:1::1', '2001:db8:1::2', '2001:db8:1::3'];
+const pod6 = 'fd00:10:244::2';
 
 /** Answers with the text to each connection. */
 const serverProgram = (ip: string, port: number, text: string) => `
@@ -38,7 +40,7 @@ const serverProgram = (ip: string, port: number, text: string) => `
     .listen(${port}, '${ip}', () => console.log('listening'));
 `;
 const clientProgram = (port: number, from: string) => `
-  const socket = require('node:net').connect({ port: ${port}, host: '${machine}', localAddress: '${from}' });
+  const socket = require('node:net').connect({ port: ${port}, host: '${from.includes(':') ? machine6 : machine}', localAddress: '${from}' });
   socket.on('data', (data) => { console.log(String(data)); socket.destroy(); })
     .on('error', (error) => console.log(error.code)).setTimeout(700, () => { console.log('silent'); socket.destroy(); });
 `;
@@ -50,23 +52,31 @@ async function serve(ip: string, port: number, text: string): Promise<ChildProce
   return server;
 }
 
-let podServer: ChildProcess;
+let podServers: readonly ChildProcess[] = [];
 before(async () => {
   await inside('ip', ['link', 'set', 'lo', 'up']);
   await inside('ip', ['address', 'add', `${pod}/32`, 'dev', 'lo']);
+  await inside('ip', ['address', 'add', `${pod6}/128`, 'dev', 'lo']);
   await inside('ip', ['link', 'add', 'way', 'type', 'veth', 'peer', 'name', 'way', 'netns', elsewhere]);
   for (const [where, addresses] of [
-    [node, [machine]],
-    [elsewhere, [client, otherClient]],
+    [node, [`${machine}/24`, `${machine6}/64`]],
+    [elsewhere, [client, otherClient].map((ip) => `${ip}/24`).concat(`${client6}/64`, `${otherClient6}/64`)],
   ] as const) {
     for (const address of addresses)
-      await in_(where)('ip', ['address', 'add', `${address}/24`, 'dev', 'way']);
+      await in_(where)('ip', [
+        'address',
+        'add',
+        address,
+        'dev',
+        'way',
+        ...(address.includes(':') ? ['nodad'] : []),
+      ]);
     await in_(where)('ip', ['link', 'set', 'way', 'up']);
   }
-  podServer = await serve(pod, 8080, 'pod');
+  podServers = [await serve(pod, 8080, 'pod'), await serve(pod6, 8080, 'pod')];
 });
 after(async () => {
-  podServer.kill('SIGKILL');
+  for (const server of podServers) server.kill('SIGKILL');
   for (const name of [node, elsewhere]) {
     await systemExec('ip', ['netns', 'delete', name]);
     letGo({ kind: 'namespace', name });
@@ -89,8 +99,9 @@ beforeEach(() => {
     events: { event: (_, type, reason, message) => events.push(`${type} ${reason} ${message}`) },
     nodeName: 'here',
     nodeIP: machine,
-    serviceCIDR: '10.96.0.0/16',
-    clusterCIDR: '10.244.0.0/16',
+    nodeIPv6: machine6,
+    serviceCIDR: '10.96.0.0/16,fd00:10:96::/112',
+    clusterCIDR: '10.244.0.0/16,fd00:10:244::/56',
     clock: systemClock,
     log: new RecordingLogger(),
   });
@@ -111,7 +122,7 @@ const meta = (extra: object = {}) => ({
 });
 
 /** Adds a Service on port 80 with one pod, whose status has the address of the node. */
-function offer(spec: object = {}): void {
+function offer(spec: object = {}, ingress: readonly string[] = [machine]): void {
   informers.put(serviceResource, {
     apiVersion: 'v1',
     kind: 'Service',
@@ -122,7 +133,7 @@ function offer(spec: object = {}): void {
       ports: [{ protocol: 'TCP', port: 80, targetPort: 8080 }],
       ...spec,
     },
-    status: { loadBalancer: { ingress: [{ ip: machine, ipMode: 'Proxy' }] } },
+    status: { loadBalancer: { ingress: ingress.map((ip) => ({ ip, ipMode: 'Proxy' })) } },
   } as unknown as Service);
   informers.put(endpointSliceResource, {
     apiVersion: 'discovery.k8s.io/v1',
@@ -135,7 +146,7 @@ function offer(spec: object = {}): void {
 }
 
 async function answer(from: string): Promise<string> {
-  const exec = from === machine || from === pod ? inside : in_(elsewhere);
+  const exec = [machine, machine6, pod, pod6].includes(from) ? inside : in_(elsewhere);
   const { stdout } = await exec(process.execPath, ['-e', clientProgram(80, from)]);
   return stdout.trim();
 }
@@ -165,6 +176,37 @@ test('only permitted clients reach the pod; packets of other clients are dropped
   assert.equal(await answer(client), 'silent');
   offer();
   await answers(client, 'pod');
+});
+
+/** Adds a Service of both families, whose status has these addresses of the node. */
+function offerBoth(ingress: readonly string[], spec: object = {}): void {
+  const meta6 = meta({ name: 'web-6', labels: { 'kubernetes.io/service-name': 'web' } });
+  offer({ clusterIPs: ['10.96.0.2', 'fd00:10:96::2'], ipFamilies: ['IPv4', 'IPv6'], ...spec }, ingress);
+  informers.put(endpointSliceResource, {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: meta6,
+    addressType: 'IPv6',
+    endpoints: [{ addresses: [pod6], nodeName: 'here', conditions: { ready: true } }],
+    ports: [{ name: '', protocol: 'TCP', port: 8080 }],
+  } as unknown as EndpointSlice);
+}
+
+test('a Service of both families is served over IPv6 too, if its status has the IPv6 address of the node', async () => {
+  offerBoth([machine, machine6]);
+  for (const from of [client, client6, machine6, pod6]) await answers(from, 'pod');
+  offerBoth([machine]);
+  await answers(client6, 'ECONNREFUSED');
+  await answers(client, 'pod');
+});
+
+test('ranges of permitted clients of both families hold for the clients of each', async () => {
+  offerBoth([machine, machine6], { loadBalancerSourceRanges: [`${client}/32`, `${client6}/128`] });
+  for (const from of [client, client6]) await answers(from, 'pod');
+  for (const from of [otherClient, otherClient6]) assert.equal(await answer(from), 'silent');
+  offerBoth([machine, machine6], { loadBalancerSourceRanges: ['192.0.2.0/24'] });
+  await answers(otherClient, 'pod');
+  assert.equal(await answer(client6), 'silent');
 });
 
 test('a process of the node keeps its port, and the Service has an event', async () => {

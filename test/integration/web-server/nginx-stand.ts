@@ -25,6 +25,10 @@ export interface Ask {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** Address of the server; 127.0.0.1 by default. */
+  readonly at?: string;
+  /** Port of the server; that for HTTP by default. */
+  readonly port?: number;
 }
 
 /** Number of workers that nginx starts with each configuration (src/web-server/render-nginx.ts). */
@@ -90,7 +94,7 @@ function processEngine(directory: string): ProcessEngine {
 
 export class NginxStand {
   readonly directory: string;
-  readonly ports: { readonly http: number; readonly https?: number };
+  readonly ports: { readonly http: number; readonly https?: number; readonly ipv6?: boolean };
   readonly #engine: ReturnType<typeof processEngine>;
   readonly #nginx: Nginx;
   readonly #backends: Server[] = [];
@@ -110,6 +114,7 @@ export class NginxStand {
       mountPoint: directory,
       temporary: join(directory, 'tmp'),
       ports: { http: ports.http, https: ports.https },
+      ipv6: ports.ipv6 ?? false,
       portProblem: async () => undefined,
       makeCertificate: async () => {
         const { certificate, key } = await newAuthority(Date.now(), 'default');
@@ -161,8 +166,12 @@ export class NginxStand {
     return `127.0.0.1:${address.port}`;
   }
 
-  ask(host: string, path: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Answer> {
-    const options = { host: '127.0.0.1', port: this.ports.http, path, method, agent: false };
+  ask(
+    host: string,
+    path: string,
+    { method = 'GET', headers = {}, body, at = '127.0.0.1', port = this.ports.http }: Ask = {},
+  ): Promise<Answer> {
+    const options = { host: at, port, path, method, agent: false };
     return new Promise((resolve, reject) => {
       const call = request({ ...options, headers: { host, ...headers } }, (response) => {
         text(response).then(

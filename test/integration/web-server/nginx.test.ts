@@ -1,6 +1,8 @@
 /** The rendered configuration under a real nginx, without a container: Dns objects and Ingresses. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
+import { connect } from 'node:tls';
 import { dnsSites } from '../../../src/features/host-names/agent/dns-sites.ts';
 import { freePort } from '../../fixtures/free-port.ts';
 import { NginxStand } from './nginx-stand.ts';
@@ -64,3 +66,49 @@ describe('the web server with Dns objects', () => {
     });
   }
 });
+
+describe('the web server of a node with an IPv6 address', () => {
+  const sitesOf = (web: string) =>
+    dnsSites([{ host: 'shop.example', paths: [{ path: '/', upstream: web }] }]);
+
+  it('serves HTTP, HTTPS and other ports over both families, and refuses unknown hosts over both', async () => {
+    const [http, https, own] = [await freePort(), await freePort(), await freePort()];
+    const stand = await NginxStand.start({ http, https, ipv6: true });
+    try {
+      const [site] = sitesOf(await stand.backend('web'));
+      assert.ok(site);
+      const { portProblems } = await stand.serve([site, { ...site, listen: { port: own, tls: false } }]);
+      assert.deepEqual(portProblems, []);
+      for (const at of ['127.0.0.1', '::1']) {
+        for (const port of [http, own]) {
+          const { status, body } = await stand.ask('shop.example', '/x', { at, port });
+          assert.deepEqual([status, body.split(' ')[0]], [200, 'web'], `${at} ${port}`);
+          assert.equal((await stand.ask('other.example', '/', { at, port })).status, 404, `${at} ${port}`);
+        }
+        await assert.doesNotReject(handshake(at, https), at);
+      }
+    } finally {
+      await stand.stop();
+    }
+  });
+
+  it('does not listen on IPv6 on a node without such an address', async () => {
+    const stand = await NginxStand.start({ http: await freePort() });
+    try {
+      await stand.serve(sitesOf(await stand.backend('web')));
+      await assert.rejects(stand.ask('shop.example', '/', { at: '::1' }), { code: 'ECONNREFUSED' });
+    } finally {
+      await stand.stop();
+    }
+  });
+});
+
+/** Resolves when TLS is agreed upon; the certificate is not verified. */
+async function handshake(host: string, port: number): Promise<void> {
+  const socket = connect({ host, port, servername: 'shop.example', rejectUnauthorized: false });
+  try {
+    await once(socket, 'secureConnect');
+  } finally {
+    socket.destroy();
+  }
+}

@@ -32,6 +32,18 @@ test('chains of other firewalls accept packets of pods by their range or their l
   assert.equal(accepts('ip saddr 10.0.0.0/8 accept'), false);
 });
 
+test('a chain of IPv6 counts in a cluster of two families only, and one of both must accept both ranges', () => {
+  const both = '10.244.0.0/16,fd00:10:244::/56';
+  const six = chain('ip6 filter', 'FORWARD', 'drop');
+  assert.deepEqual(forwardChains(six, range), []);
+  assert.deepEqual(forwardChains(six, both), [{ table: 'ip6 filter', chain: 'FORWARD', acceptsPods: false }]);
+  const accepts = (...rules: readonly string[]) =>
+    forwardChains(chain('inet own', 'forward', 'drop', ...rules), both)[0]?.acceptsPods;
+  assert.equal(accepts('ip saddr 10.244.0.0/16 accept'), false);
+  assert.equal(accepts('ip saddr 10.244.0.0/16 accept', 'ip6 saddr fd00:10:244::/56 accept'), true);
+  assert.equal(accepts('iifname "mk8s*" accept'), true);
+});
+
 test('chains that accept by default, and those of minik8s, are not listed', () => {
   const text = [
     chain('ip docker-bridges', 'filter-FORWARD', 'accept'),

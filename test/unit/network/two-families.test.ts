@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { silentLogger } from '../../../src/base/log.ts';
+import { portsOfIPv4, portsOfIPv6 } from '../../../src/network/host-port-families.ts';
 import { staleHostPortFlows } from '../../../src/network/host-port-flows.ts';
 import { podMacOf, renderHostSide, renderPodSide, secondAddress } from '../../../src/network/ipv6-links.ts';
 import { RoutedPodNetwork } from '../../../src/network/pod-network.ts';
@@ -68,6 +69,21 @@ describe('the table of IPv6', () => {
       ['-D -p udp --orig-port-dst 5353 --dst-nat fd00:10:244:3::2 -f ipv6'],
     );
   });
+});
+
+test('a host port is forwarded over the family of its hostIP, and one without a hostIP over both', () => {
+  const at = (hostIP: string, hostPort: number, podIP = '10.244.3.2') =>
+    ({ protocol: 'TCP', hostIP, hostPort, podIP, containerPort: 80 }) as const;
+  const ports = [at('', 8001), at('192.0.2.1', 8002), at('2001:db8::1', 8003)];
+  assert.deepEqual(portsOfIPv4(ports), ports.slice(0, 2));
+  const six = 'fd00:10:244:3::2';
+  const [first, last] = [at('', 8001, six), at('2001:db8::1', 8003, six)];
+  assert.deepEqual(portsOfIPv6(ports, ranges), [first, last]);
+  const facts = { podCIDR: ranges.IPv6, clusterCIDR: 'fd00:10:244::/56' };
+  assert.match(
+    renderTable(facts, [last], undefined, 'IPv6'),
+    /^ {4}ip6 daddr 2001:db8::1 tcp dport 8003 dnat to \[fd00:10:244:3::2\]:80$/m,
+  );
 });
 
 test('a range of IPv6 outside the cluster-cidr is refused before anything is changed', async () => {

@@ -5,7 +5,7 @@ import { isTerminalPhase } from '../../../api/core/v1/pod/conditions.ts';
 import type { HostPort } from '../../../api/core/v1/pod/forwarded-port.ts';
 import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Container } from '../../../api/core/v1/types.gen.ts';
-import { addressKind, canonicalAddress, isIPv4 } from '../../../base/addresses.ts';
+import { addressKind, canonicalAddress } from '../../../base/addresses.ts';
 
 /**
  * Returns the pod's host ports; none for a pod that has no address yet, has ended, or is in the host's
@@ -31,13 +31,12 @@ const portsOf = (spec: Pod['spec']): readonly ContainerPort[] =>
   servingContainers(spec).flatMap(({ ports = [] }) => ports);
 
 /**
- * Returns the port at its host address. Pods have IPv4 addresses, so no IPv6 address is forwarded. An invalid
- * address is not treated as all addresses.
+ * Returns the port at its host address. An invalid address is not treated as all addresses.
  */
 function portsAt({ protocol, hostIP, hostPort }: ContainerPort): readonly WantedPort[] {
   if (!hostPort) return [];
   const everywhere = { protocol, hostIP: '', hostPort };
   if (!hostIP || addressKind(hostIP) === 'unspecified') return [everywhere];
   const address = canonicalAddress(hostIP);
-  return address !== undefined && isIPv4(address) ? [{ ...everywhere, hostIP: address }] : [];
+  return address === undefined ? [] : [{ ...everywhere, hostIP: address }];
 }

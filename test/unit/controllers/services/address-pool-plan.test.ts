@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Service } from '../../../../src/api/core/v1/service/service.ts';
-import { choosePoolAddress, type PoolFacts } from '../../../../src/controllers/services/address-pool-plan.ts';
+import {
+  choosePoolAddresses,
+  type PoolFacts,
+} from '../../../../src/controllers/services/address-pool-plan.ts';
 
-const span = { first: 0xc0000207, last: 0xc0000209 };
+const span = { family: 4, first: 0xc0000207n, last: 0xc0000209n } as const;
 const facts: PoolFacts = {
   pool: { pool: [span] },
   owned: [],
@@ -17,8 +20,8 @@ const service = (spec: object = {}): Service =>
     spec: { type: 'LoadBalancer', ...spec },
   }) as unknown as Service;
 const choose = (more: Partial<PoolFacts> = {}, spec: object = {}) => {
-  const { address, problem } = choosePoolAddress(service(spec), { ...facts, ...more });
-  return [address, problem?.reason];
+  const { addresses, problem } = choosePoolAddresses(service(spec), { ...facts, ...more });
+  return [addresses.length > 1 ? addresses : addresses[0], problem?.reason];
 };
 const takenBy = (holders: Record<string, string>) => ({
   holderOf: (one: string) => holders[one] as `${string}/${string}` | undefined,
@@ -51,7 +54,7 @@ describe('the address of the pool that a Service gets', () => {
   });
 
   it('is absent if the pool is exhausted, and the reason contains the number of addresses', () => {
-    const { problem } = choosePoolAddress(service(), { ...facts, holderOf: () => 'other/web' });
+    const { problem } = choosePoolAddresses(service(), { ...facts, holderOf: () => 'other/web' });
     assert.equal(problem?.message, 'none of the 3 addresses of the pool is free');
   });
 
@@ -64,10 +67,41 @@ describe('the address of the pool that a Service gets', () => {
 
   it('is kept with a reason while no node may announce it', () => {
     assert.deepEqual(choose({ announcers: [] }), ['192.0.2.7', 'NoNode']);
-    const { problem } = choosePoolAddress(service({ externalTrafficPolicy: 'Local' }), {
+    const { problem } = choosePoolAddresses(service({ externalTrafficPolicy: 'Local' }), {
       ...facts,
       announcers: [],
     });
     assert.match(problem?.message ?? '', /no node announces 192\.0\.2\.7: .* no ready node has a ready pod/);
+  });
+
+  const both = {
+    pool: { pool: [span, { family: 6, first: 0xfd00n << 112n, last: (0xfd00n << 112n) + 1n }] },
+  } as const;
+
+  it('is one of each family of the Service, in their order', () => {
+    assert.deepEqual(choose(both, { ipFamilies: ['IPv6'] }), ['fd00::', undefined]);
+    const two = { ipFamilies: ['IPv6', 'IPv4'], ipFamilyPolicy: 'RequireDualStack' };
+    assert.deepEqual(choose(both, two), [['fd00::', '192.0.2.7'], undefined]);
+    const owned = ['192.0.2.9', 'fd00::1'];
+    assert.deepEqual(choose({ ...both, owned }, two), [['fd00::1', '192.0.2.9'], undefined]);
+    assert.deepEqual(choose({ ...both, owned }, { ipFamilies: ['IPv4'] }), ['192.0.2.9', undefined]);
+  });
+
+  it('is missing, with the reason, for a family without addresses in the pool', () => {
+    assert.deepEqual(choose({}, { ipFamilies: ['IPv6'] }), [undefined, 'PoolExhausted']);
+    const two = { ipFamilies: ['IPv4', 'IPv6'] };
+    assert.deepEqual(choose({}, { ...two, ipFamilyPolicy: 'RequireDualStack' }), [
+      '192.0.2.7',
+      'PoolExhausted',
+    ]);
+    assert.deepEqual(choose({}, { ...two, ipFamilyPolicy: 'PreferDualStack' }), ['192.0.2.7', undefined]);
+  });
+
+  it('is not a requested one of another family than those of the Service', () => {
+    assert.deepEqual(choose(both, { loadBalancerIP: 'fd00::1' }), [undefined, 'AddressNotInPool']);
+    assert.deepEqual(choose(both, { loadBalancerIP: 'FD00::1', ipFamilies: ['IPv6'] }), [
+      'fd00::1',
+      undefined,
+    ]);
   });
 });

@@ -67,6 +67,30 @@ describe('the addresses of a Service of type LoadBalancer', () => {
     assert.deepEqual(addresses(service(), { nodes: some }), both);
   });
 
+  const dual = (name: string, four: string, six: string) => {
+    const one = node(name, four);
+    one.status?.addresses?.push({ type: 'InternalIP', address: six });
+    return one;
+  };
+  const inTwo = { nodes: [dual('b', '192.0.2.2', '2001:db8::2'), dual('a', '192.0.2.1', '2001:db8::1')] };
+
+  it('are of the families of the Service, in their order', () => {
+    const of = (ipFamilies: string[], more: object = {}) =>
+      addresses(service({ ipFamilies, ...more } as Partial<Service['spec']>), inTwo);
+    const six = ['2001:db8::1 Proxy', '2001:db8::2 Proxy'];
+    assert.deepEqual(of(['IPv4']), both);
+    assert.deepEqual(of(['IPv6']), six);
+    assert.deepEqual(of(['IPv4', 'IPv6']), [...both, ...six]);
+    assert.deepEqual(of(['IPv6', 'IPv4']), [...six, ...both]);
+    assert.deepEqual(of(['IPv6'], { loadBalancerIP: '2001:DB8::2' }), ['2001:db8::2 Proxy']);
+  });
+
+  it('are absent, with the reason, if no node has an address of the families', () => {
+    const found = plan(service({ ipFamilies: ['IPv6'], clusterIP: 'fd00::7' }));
+    assert.deepEqual(found.status.loadBalancer, {});
+    assert.equal(found.problem?.message, 'no ready node that serves it has an address of IPv6');
+  });
+
   it('contain the first IPv4 address of each node, which its proxy serves', () => {
     const two = node('a', '2001:db8::1');
     two.status?.addresses?.push(

@@ -87,6 +87,55 @@ describe('checks of ufw', () => {
   });
 });
 
+describe('checks of a cluster of two families', () => {
+  const both = { clusterCIDR: '10.244.0.0/16,fd00:10:244::/56' };
+  const found = (name: string, facts: Partial<FirewallFacts>, more = {}) =>
+    linesOf(observe(firewallChecks, name, { ...none, ...facts }, { ...both, ...more }));
+
+  it('require that firewalld and ufw accept packets of both ranges', () => {
+    const ports = ['6443/tcp', '10250/tcp', '8472/udp'];
+    assert.deepEqual(found('firewalld', { firewalld: { ports, trusted: ['10.244.0.0/16'] } }), [
+      'fault: firewalld is active and blocks packets of pods (fd00:10:244::/56)' +
+        ' # firewall-cmd --permanent --zone=trusted --add-source=fd00:10:244::/56 && firewall-cmd --reload',
+    ]);
+    const rules = [
+      ...ports.map((port) => `${port.padEnd(27)}ALLOW IN    Anywhere`),
+      'Anywhere                   ALLOW IN    10.244.0.0/16',
+    ];
+    assert.deepEqual(found('ufw', { ufw: ufw(...rules) }), [
+      'fault: ufw is active and blocks packets of pods (fd00:10:244::/56) # ufw allow from fd00:10:244::/56',
+    ]);
+    const six = 'Anywhere (v6)              ALLOW IN    fd00:10:244::/56';
+    assert.deepEqual(found('ufw', { ufw: ufw(...rules, six) }), ['ok: ufw permits the cluster']);
+  });
+
+  it('mend a chain of both families by rules of each', () => {
+    const forwards = [{ table: 'inet own', chain: 'forward', acceptsPods: false }];
+    const [line = ''] = found('forwarding-rules', { forwards }, { pid: 42 });
+    assert.equal(
+      line.split(' # ')[1],
+      [
+        'nft insert rule inet own forward ip saddr 10.244.0.0/16 accept',
+        'nft insert rule inet own forward ip daddr 10.244.0.0/16 accept',
+        'nft insert rule inet own forward ip6 saddr fd00:10:244::/56 accept',
+        'nft insert rule inet own forward ip6 daddr fd00:10:244::/56 accept',
+      ].join(' && '),
+    );
+    const docker = [{ table: 'ip6 filter', chain: 'FORWARD', acceptsPods: false }];
+    assert.match(
+      found('forwarding-rules', { forwards: docker }, { pid: 42 })[0] ?? '',
+      /^fault: .* # systemctl/,
+    );
+  });
+
+  it('expect the table of IPv6 for Services', () => {
+    const ownTables = ['ip minik8s-proxy', 'ip minik8s-network', 'ip minik8s-dns'];
+    assert.deepEqual(found('own-rules', { ownTables }, { pid: 42 }), [
+      'fault: the nft tables ip6 minik8s-proxy are missing # systemctl restart minik8s.service',
+    ]);
+  });
+});
+
 describe('rules that drop packets', () => {
   it('are notes with the command that deletes them', () =>
     assert.deepEqual(

@@ -24,7 +24,7 @@ export function externalAddresses({ spec, status }: Service): readonly string[] 
 }
 
 /** Returns the families of the Service's addresses; IPv4 for a Service that has been given none yet. */
-const servedFamilies = ({ ipFamilies }: Service['spec']): readonly AddressFamily[] =>
+export const servedFamilies = ({ ipFamilies }: Service['spec']): readonly AddressFamily[] =>
   ipFamilies?.length ? (ipFamilies as readonly AddressFamily[]) : ['IPv4'];
 
 /** Returns the cluster IP of a family, in canonical form; undefined without one. */

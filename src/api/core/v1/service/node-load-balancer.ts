@@ -4,9 +4,9 @@
  * delivers the Service's ports. Pure.
  */
 import { isTerminating } from '../../../../apimachinery/meta.ts';
-import { isIPv4 } from '../../../../base/addresses.ts';
+import { familyOf } from '../../../../base/address-families.ts';
 import type { Service, ServicePort } from '../types.gen.ts';
-import { isDelivered } from './external-addresses.ts';
+import { isDelivered, servedFamilies } from './external-addresses.ts';
 
 /** Class of the load balancer that every cluster has. */
 export const nodeLoadBalancerClass = 'minik8s.io/nodes';
@@ -75,13 +75,14 @@ const addressAnnotations = [
 ];
 
 /**
- * Returns the address that the Service requests: the one of its spec, or the first IPv4 address of an
- * annotation.
+ * Returns the addresses that the Service requests: the one of its spec, or the first one of each of its
+ * families in the annotations.
  */
-export function requestedAddress({ metadata, spec }: Service): string | undefined {
-  if (spec.loadBalancerIP) return spec.loadBalancerIP;
+export function requestedAddresses({ metadata, spec }: Service): readonly string[] {
+  if (spec.loadBalancerIP) return [spec.loadBalancerIP];
   const values = addressAnnotations.flatMap((name) => metadata.annotations?.[name]?.split(',') ?? []);
-  return values.map((value) => value.trim()).find(isIPv4);
+  const given = values.map((value) => value.trim());
+  return servedFamilies(spec).flatMap((family) => given.find((value) => familyOf(value) === family) ?? []);
 }
 
 /** Returns true if the node with the address is one at which the Service is served. */

@@ -7,10 +7,11 @@ import {
   isInPool,
   type PoolState,
   poolOf,
+  poolOfFamily,
 } from '../../../../../../src/api/core/v1/service/address-pool.ts';
 import {
   isPoolLoadBalancer,
-  requestedAddress,
+  requestedAddresses,
 } from '../../../../../../src/api/core/v1/service/node-load-balancer.ts';
 import {
   addressOfLease,
@@ -22,7 +23,7 @@ import type { Service } from '../../../../../../src/api/core/v1/service/service.
 const read = (addresses: string): PoolState => poolOf({ data: { addresses } } as unknown as ConfigMap);
 const poolIn = (text: string) => {
   const state = read(text);
-  assert.ok(state && 'pool' in state, JSON.stringify(state));
+  assert.ok(state && 'pool' in state);
   return state.pool;
 };
 
@@ -37,10 +38,20 @@ describe('the pool of addresses', () => {
         '203.0.113.7',
       ],
     );
-    assert.equal(countOf(pool), 9);
+    assert.equal(countOf(pool), 9n);
     assert.equal(isInPool(pool, '192.0.3.0'), true);
     assert.equal(isInPool(pool, '192.0.3.2'), false);
     assert.equal(isInPool(pool, '2001:db8::1'), false);
+  });
+
+  it('has addresses of both families, and a part of each', () => {
+    const pool = poolIn('2001:DB8::fe-2001:db8::100, 192.0.2.7, fd00:1::/127');
+    const six = ['2001:db8::fe', '2001:db8::ff', '2001:db8::100', 'fd00:1::', 'fd00:1::1'];
+    assert.deepEqual([...addressesOf(poolOfFamily(pool, 'IPv6'))], six);
+    assert.deepEqual([...addressesOf(poolOfFamily(pool, 'IPv4'))], ['192.0.2.7']);
+    assert.equal(countOf(pool), 6n);
+    assert.equal(isInPool(pool, '2001:db8:0::FF'), true);
+    assert.equal(isInPool(pool, '2001:db8::101'), false);
   });
 
   for (const [text, said] of [
@@ -48,7 +59,10 @@ describe('the pool of addresses', () => {
     ['192.0.2.9-192.0.2.1', /"192.0.2.9-192.0.2.1": expected/],
     ['192.0.2.1-2', /expected ranges/],
     ['192.0.2.0/33', /expected ranges/],
-    ['2001:db8::/120', /expected ranges/],
+    ['2001:db8::/64', /18446744073709551616 addresses: at most 65536/],
+    ['192.0.2.1-2001:db8::1', /expected ranges/],
+    ['::ffff:192.0.2.0/120', /expected ranges/],
+    ['2001:db8::zz/120', /expected ranges/],
     ['10.0.0.0/8', /16777216 addresses: at most 65536/],
     [`192.0.2.1,${'9'.repeat(1000)}`, /"9{50}": expected/],
   ] as const) {
@@ -67,7 +81,14 @@ describe('the pool of addresses', () => {
     const name = poolLeaseName('192.0.2.7');
     assert.equal(isPoolLeaseName(name), true);
     assert.equal(addressOfLease({ metadata: { name } } as never), '192.0.2.7');
-    for (const other of ['load-balancer.x', 'minik8s-controllers', 'load-balancer.2001:db8::1'])
+    const six = poolLeaseName('2001:DB8::7');
+    assert.equal(six, 'load-balancer.2001-db8-0-0-0-0-0-7');
+    assert.equal(isPoolLeaseName(six), true);
+    assert.equal(addressOfLease({ metadata: { name: six } } as never), '2001:db8::7');
+    for (const other of [
+      ...['load-balancer.x', 'minik8s-controllers', 'load-balancer.2001:db8::1'],
+      ...['load-balancer.2001-db8--7', 'load-balancer.2001-0db8-0-0-0-0-0-7', 'load-balancer.', 'x'],
+    ])
       assert.equal(isPoolLeaseName(other), false, other);
   });
 });
@@ -106,9 +127,11 @@ describe('a Service of type LoadBalancer', () => {
   });
 
   it('requests an address by its spec, or by an annotation of another load balancer', () => {
-    assert.equal(requestedAddress(service({})), undefined);
+    assert.deepEqual(requestedAddresses(service({})), []);
     const annotations = { 'metallb.io/loadBalancerIPs': '2001:db8::1, 192.0.2.8' };
-    assert.equal(requestedAddress(service({}, [], annotations)), '192.0.2.8');
-    assert.equal(requestedAddress(service({ loadBalancerIP: '192.0.2.9' }, [], annotations)), '192.0.2.9');
+    const of = (spec: object) => requestedAddresses(service(spec, [], annotations));
+    assert.deepEqual(of({}), ['192.0.2.8']);
+    assert.deepEqual(of({ ipFamilies: ['IPv4', 'IPv6'] }), ['192.0.2.8', '2001:db8::1']);
+    assert.deepEqual(of({ loadBalancerIP: '192.0.2.9' }), ['192.0.2.9']);
   });
 });

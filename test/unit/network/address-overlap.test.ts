@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type ClusterRange, type MachineAddresses, overlap } from '../../../src/roles/address-overlap.ts';
+import { type ClusterRange, type MachineAddresses, overlap } from '../../../src/network/address-overlap.ts';
 
 const ranges: readonly ClusterRange[] = [
   ['cluster-cidr', '10.244.0.0/16'],

@@ -3,7 +3,7 @@
  * Pure.
  */
 import { liesIn } from '../base/address-families.ts';
-import { defaultNames } from '../network/rules.ts';
+import { defaultNames } from './rules.ts';
 
 /** A route in the form of `ip -json route show`, with the fields that are used here. */
 export interface KernelRoute {
@@ -72,4 +72,6 @@ function routeIn(cidr: string, routes: readonly KernelRoute[]): string | undefin
 /** Returns the range of a single address. */
 const asRange = (address: string) => `${address}/${address.includes(':') ? 128 : 32}`;
 
-const isOurs = (link: string) => link.startsWith(defaultNames.linkPrefix) || link.startsWith('minik8s.');
+/** Returns true for a link that minik8s has made. */
+export const isOurs = (link: string) =>
+  link.startsWith(defaultNames.linkPrefix) || link.startsWith('minik8s.');
