@@ -1,7 +1,7 @@
 /**
  * Objects that are computed for each request. NodeMetrics and PodMetrics are computed from what kubelets
- * report at the moment (upstream: metrics-server): a node or pod without samples is left out of a list and not
- * found by name.
+ * report at the moment (upstream: metrics-server): a node or pod without samples is left out of a list and
+ * not found by name.
  */
 import { componentStatusResource } from '../../api/core/v1/component-status.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';

@@ -1,4 +1,7 @@
-/** Computes the traffic of Services from the reports of all nodes: each node counts the connections it opens. */
+/**
+ * Computes the traffic of Services from the reports of all nodes: each node counts the connections that its
+ * clients open.
+ */
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import { type ServiceTraffic, serviceTrafficResource } from '../../api/traffic/v1/service-traffic.ts';

@@ -17,6 +17,7 @@ import { searchSteps } from './search-steps.ts';
 import { severalSteps } from './several-steps.ts';
 import type { Step } from './step.ts';
 import { tableSteps } from './table-steps.ts';
+import { trafficSteps } from './traffic-steps.ts';
 import { workSteps } from './work-steps.ts';
 import { populate, type World } from './world.ts';
 
@@ -27,6 +28,7 @@ const steps: readonly Step[] = [
   ...severalSteps,
   ...searchSteps,
   ...pageSteps,
+  ...trafficSteps,
   ...workSteps,
   ...fileSteps,
   ...objectSteps,
@@ -42,7 +44,7 @@ test('the dashboard in a browser', async (context) => {
   const host = await Host.start(context, { images: [helloImage, python] });
   const cluster = await Cluster.start(context, { host, flags: ['--python-image', python] });
   const [browser, tokens] = await Promise.all([BrowserRig.start(context, cluster.url), populate(cluster)]);
-  const world: World = { cluster, browser, tokens };
+  const world: World = { cluster, host, browser, tokens };
   for (const { name, run } of steps) await context.test(name, () => run(world));
 
   await context.test('the pages obey the content security policy and throw no error', () => {

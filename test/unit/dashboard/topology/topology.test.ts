@@ -245,7 +245,7 @@ describe('the traffic on the topology', () => {
     assert.deepEqual(details, [':80 · 4.3/s', ':80']);
   });
 
-  it('is none where an answer has another form', () => {
+  it('is absent where an answer is invalid', () => {
     const odd = traffic('web', 'many', ['10.0.0.1', {}], ['10.0.0.3', 'x']);
     assert.deepEqual(
       rates(odd, object('ServiceTraffic', 'web', { endpoints: 7 })).filter(
