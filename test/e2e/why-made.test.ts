@@ -10,9 +10,9 @@ import { waitFor } from './harness/wait-for.ts';
 interface Answer {
   readonly problems: readonly {
     readonly chain: readonly {
-      readonly about?: { readonly kind?: string; readonly name?: string };
       readonly says: string;
-      readonly [field: string]: unknown;
+      readonly evidence?: readonly string[];
+      readonly log?: readonly string[];
     }[];
   }[];
 }
@@ -42,14 +42,14 @@ test('ctl why names the first cause of at least 55 of 60 faults on a real node',
     const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [space, ...objects] });
     const { code, stderr } = await cluster.kubectl.attempt(['create', '-f', '-'], { input });
     assert.equal(code, 0, `${fault.mistake}: ${stderr}`);
-    if (fault.then) await ctl(...fault.then, '-n', namespace);
+    if (fault.next) await ctl(...fault.next, '-n', namespace);
   }
 
-  /** Returns what `ctl why` names as the first cause: its object, its sentence and its evidence. */
+  /** Returns what `ctl why` names as the first cause: its sentence, its evidence and the log. */
   async function causeOf(fault: MadeFault): Promise<string> {
     const answer = JSON.parse(await ctl('why', fault.ask, '-n', namespaceOf(fault), '-o', 'json')) as Answer;
     const cause = answer.problems[0]?.chain.at(-1);
-    return cause ? JSON.stringify(cause) : 'nothing';
+    return cause ? [cause.says, ...(cause.evidence ?? []), ...(cause.log ?? [])].join('\n') : 'nothing';
   }
 
   for (const fault of madeFaults) await make(fault);

@@ -13,7 +13,7 @@ export interface MadeFault {
   /** Words of the first cause; all of them must occur. */
   readonly words: readonly RegExp[];
   /** Words of `ctl` that are run once the objects exist. */
-  readonly then?: readonly string[];
+  readonly next?: readonly string[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -288,19 +288,19 @@ export const madeFaults: readonly MadeFault[] = [
     mistake: 'a file that may not be executed',
     ask: 'pod/x',
     objects: [pod(main({ command: ['/etc/passwd'] }))],
-    words: [/permission|execut|\/etc\/passwd/i],
+    words: [/permission|execut/i],
   },
   {
     mistake: 'a program that fails with a message',
     ask: 'deployment/x',
     objects: [deployment(shell('echo no database; exit 3'))],
-    words: [/3/, /exit|end|status|code/i],
+    words: [/\b3\b/, /no database/],
   },
   {
     mistake: 'a program that ends at once without an error',
     ask: 'deployment/x',
     objects: [deployment(shell('echo done'))],
-    words: [/exit|end|complet|finish|0/i],
+    words: [/\b(?:ended|ends|exits?|exited|completed?|finished)\b/i],
   },
   {
     mistake: 'more memory than the limit',
@@ -375,7 +375,7 @@ export const madeFaults: readonly MadeFault[] = [
         { ...mount({ emptyDir: { sizeLimit: '1Mi' } }), restartPolicy: 'Never' },
       ),
     ],
-    words: [/evict|sizeLimit|limit/i],
+    words: [/limit/i],
   },
   // Workloads.
   {
@@ -423,13 +423,13 @@ export const madeFaults: readonly MadeFault[] = [
     objects: [
       workload('StatefulSet', main({ readinessProbe: probe('exit 1') }), { replicas: 3, serviceName: 'x' }),
     ],
-    words: [/readiness|ready/i],
+    words: [/readiness/i],
   },
   {
     mistake: 'a Job that fails',
     ask: 'job/x',
     objects: [job(shell('exit 7'))],
-    words: [/7|fail/i],
+    words: [/\b7\b/],
   },
   {
     mistake: 'a Job that exceeds its deadline',
@@ -489,13 +489,13 @@ export const madeFaults: readonly MadeFault[] = [
     mistake: 'a Service whose pods are never ready',
     ask: 'service/x',
     objects: [deployment(main({ readinessProbe: probe('exit 1') })), service({ selector: { app: 'x' } })],
-    words: [/readiness|ready/i],
+    words: [/readiness/i],
   },
   {
     mistake: 'a Service of a Deployment with no replicas',
     ask: 'service/x',
     objects: [deployment(main(), { replicas: 0 }), service({ selector: { app: 'x' } })],
-    words: [/replica|scale|0/i],
+    words: [/replicas|scaled/i],
   },
   {
     mistake: 'an Ingress to a Service that does not exist',
@@ -542,7 +542,7 @@ export const madeFaults: readonly MadeFault[] = [
     mistake: 'an object with a finalizer that nothing removes',
     ask: 'pod/x',
     objects: [pod(main(), {}, { finalizers: ['example.org/backup'] })],
-    then: ['delete', 'pod', 'x', '--wait=false'],
+    next: ['delete', 'pod', 'x', '--wait=false'],
     words: [/example\.org\/backup/],
   },
 ];

@@ -64,7 +64,7 @@ function TopologyPage() {
         <span class="count" role="status">
           {isSynced ? countText(graph) : 'Loading…'}
         </span>
-        <Legend />
+        <Legend hasTraffic={graph.edges.some(({ perSecond }) => perSecond !== undefined)} />
         <span class="grow" />
         <label class="choice">
           <input
@@ -104,12 +104,12 @@ const countText = ({ nodes }: Topology): string => {
   return `${services} ${services === 1 ? 'Service' : 'Services'}${bad > 0 ? `, ${broken}` : ''}`;
 };
 
-const Legend = () => (
+const Legend = ({ hasTraffic }: { readonly hasTraffic: boolean }) => (
   <span class="legend" aria-hidden="true">
     <span class="good">works</span>
     <span class="waiting">partly</span>
     <span class="bad">does not work</span>
-    <span>n/s: connections per second</span>
+    {hasTraffic && <span class="unit">/s: connections per second</span>}
   </span>
 );
 
@@ -164,7 +164,7 @@ function Picture({ graph }: { readonly graph: Topology }) {
                 key={`${from} ${to}`}
                 class="edge-label"
                 x={place[0]}
-                y={place[1] + 4}
+                y={place[1] - 6}
                 text-anchor="middle"
               >
                 {rateText(perSecond)}
