@@ -1,9 +1,11 @@
 /** The dashboard in a real browser, on one cluster. */
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { makeRuntimeImage } from '../../fixtures/runtime-images.ts';
 import { BrowserRig } from '../harness/browser.ts';
-import { Cluster } from '../harness/cluster.ts';
+import { Cluster, executable } from '../harness/cluster.ts';
 import { docker } from '../harness/docker.ts';
 import { Host } from '../harness/host.ts';
 import { helloImage } from '../harness/images.ts';
@@ -46,6 +48,11 @@ test('the dashboard in a browser', async (context) => {
   const [browser, tokens] = await Promise.all([BrowserRig.start(context, cluster.url), populate(cluster)]);
   const world: World = { cluster, host, browser, tokens };
   for (const { name, run } of steps) await context.test(name, () => run(world));
+
+  await context.test('all files of the app have less than 500 KB together, compressed', () => {
+    const { size } = statSync(join(dirname(executable), 'assets/dashboard.pack'));
+    assert.ok(size > 100_000 && size < 500_000, `${size} bytes`);
+  });
 
   await context.test('the pages obey the content security policy and throw no error', () => {
     const bad = browser.errors.filter((line) => /content security|uncaught/i.test(line));
