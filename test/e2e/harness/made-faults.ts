@@ -191,8 +191,8 @@ export const madeFaults: readonly MadeFault[] = [
   },
   {
     mistake: 'a node that does not exist',
-    ask: 'pod/x',
-    objects: [pod(main(), { nodeName: 'worker-9' })],
+    ask: 'deployment/x',
+    objects: [deployment(main(), {}, { nodeName: 'worker-9' })],
     words: [/worker-9/],
   },
   // Images.
@@ -313,7 +313,7 @@ export const madeFaults: readonly MadeFault[] = [
   {
     mistake: 'a program that ends itself by a signal',
     ask: 'pod/x',
-    objects: [pod(shell('kill -SEGV $$'))],
+    objects: [pod(shell('kill -SEGV $$$$'))],
     words: [/139|segmentation|SIGSEGV|signal 11/i],
   },
   {
