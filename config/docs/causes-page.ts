@@ -2,6 +2,7 @@
 import { featureRules } from '../../src/features/why.ts';
 import { type KindKey, kindKeys, whyKinds } from '../../src/why/kinds.ts';
 import { rules as kubernetesRules } from '../../src/why/rules/index.ts';
+import { faults } from '../../test/e2e/harness/why-faults.ts';
 
 const rules = { ...kubernetesRules, ...featureRules };
 
@@ -19,7 +20,14 @@ worst first, and the third why one pod does not run. An explanation goes from th
 cause, and ends with the evidence (\`|\`), the last lines of a log (\`>\`) and what mends it. \`-o json\`
 prints the same for programs. The command reads with the rights of the user: it names the kinds that the
 user may not list, and reports nothing about them.
+
+The last column has the test that shows the rule: \`node\` is \`test/e2e/why.test.ts\`, which makes the fault on
+a real node and applies the change that is named; \`cases\` is \`test/unit/why/rules.test.ts\`, which has cases
+of every rule under its name.
 `;
+
+/** Rules whose faults are made on a real node. */
+const onNode = new Set(faults.map(({ rule }) => rule));
 
 /** Returns the page. A rule for several kinds stands under the first of them. */
 export function causesPage(): string {
@@ -37,7 +45,8 @@ const sectionOf = (key: KindKey, entries: Entries) => section(whyKinds[key].kind
 
 function section(title: string, entries: Entries): string {
   const rows = entries.map(
-    ([name, { symptom, cause, advice }]) => `| ${symptom} | ${cause} | ${advice} | \`${name}\` |`,
+    ([name, { symptom, cause, advice }]) =>
+      `| ${symptom} | ${cause} | ${advice} | \`${name}\` | ${onNode.has(name) ? 'node, cases' : 'cases'} |`,
   );
-  return `## ${title}\n\n| what is seen | cause | what to do | rule |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`;
+  return `## ${title}\n\n| what is seen | cause | what to do | rule | shown by |\n| --- | --- | --- | --- | --- |\n${rows.join('\n')}\n`;
 }

@@ -27,7 +27,8 @@ const header = `/**
 /** Returns the texts of the generated files by their paths, without writing them. */
 export function ownInterfaceFiles(): ReadonlyMap<string, string> {
   const rooms: (readonly [folder: string, kinds: readonly ResourceDefinition[]])[] = [
-    [join(src, 'api/metrics/v1beta1'), kubernetesKinds],
+    [join(src, 'api/metrics/v1beta1'), kubernetesKinds.filter(({ group }) => group !== 'minik8s.io')],
+    [join(src, 'api/traffic/v1'), kubernetesKinds.filter(({ group }) => group === 'minik8s.io')],
     ...featureNames.map(
       (name) =>
         [

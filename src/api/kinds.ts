@@ -75,3 +75,4 @@ export { storageClassResource } from './storage/v1/storage-class.ts';
 export { volumeAttachmentResource } from './storage/v1/volume-attachment.ts';
 export { volumeAttributesClassResource } from './storage/v1/volume-attributes-class.ts';
 export { storageVersionMigrationResource } from './storagemigration/v1/storage-version-migration.ts';
+export { serviceTrafficResource } from './traffic/v1/service-traffic.ts';

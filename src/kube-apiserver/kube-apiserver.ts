@@ -31,8 +31,7 @@ import type { KubeContext } from './context.ts';
 import type { ConversionCaller } from './custom-resources/conversion/webhook-versions.ts';
 import { ServedDefinitions } from './custom-resources/served-definitions.ts';
 import { limitEvents } from './event-rate.ts';
-import { measure } from './metrics/measure.ts';
-import { NodeSamples } from './metrics/node-samples.ts';
+import { createMeasure } from './metrics/measure.ts';
 import { targetLists } from './monitoring/target-lists.ts';
 import { objectKinds } from './object-metrics/object-kinds.ts';
 import { ObjectMetricsPage, objectMetricsPath } from './object-metrics/page.ts';
@@ -179,13 +178,11 @@ function kindBehavior(server: KubeContext, features: readonly ServerFeature[]): 
     ...features.map((feature) => feature.claims),
   );
   const subresources = Object.assign({}, ...features.map((feature) => feature.subresources));
-  const { clock, log, nodeConnection: connection } = server;
-  const samples = new NodeSamples({ connection, clock, log });
   return {
     subresourcesOf: kubeSubresources(server, subresources),
     claimsOf: ({ group, plural }) => claims[`${group}/${plural}`],
     answerReview: (...question) => answerReview(server, ...question),
-    measure: (definition, query) => measure(server, samples, definition, query),
+    measure: createMeasure(server),
     checkRead: checkNodeMayRead,
     partOf: nodePartOf,
     limit: limitEvents(server.clock),

@@ -59,6 +59,11 @@ export class ElementTable {
     return new Set(this.#wanted[name].keys());
   }
 
+  /** Returns the owner whose value an element has; undefined if there is no such element. */
+  ownerOf(name: ElementName, key: string): string | undefined {
+    return firstOf(this.#wanted[name].get(key))?.[0];
+  }
+
   /** Returns all elements that the kernel should hold. */
   all(): Elements {
     const all = noElements();
@@ -102,8 +107,10 @@ function perName<T>(make: () => T): Readonly<Record<ElementName, T>> {
 }
 
 /** Returns the value of the first owner. */
-function effective(owners: Owners | undefined): string | undefined {
+const effective = (owners: Owners | undefined): string | undefined => firstOf(owners)?.[1];
+
+function firstOf(owners: Owners | undefined): readonly [owner: string, value: string] | undefined {
   let first: readonly [owner: string, value: string] | undefined;
   for (const entry of owners ?? []) if (!first || entry[0] < first[0]) first = entry;
-  return first?.[1];
+  return first;
 }

@@ -29,12 +29,14 @@ import type { EventRecorder } from '../controller-runtime/events.ts';
 import type { Exec } from '../os/exec.ts';
 import { deleteTable } from '../os/nft-table.ts';
 import type { RuleKeeper } from '../os/rule-watch.ts';
+import type { CountedMap } from './connection-counts.ts';
 import { type ElementName, elementsOf, noElements } from './elements.ts';
 import { FamilyRules } from './family-rules.ts';
 import { HealthPorts, localEndpoints } from './health-ports.ts';
 import { heldPorts, lookAgainMs, ownPortsOwner } from './own-ports.ts';
 import { ProxyCounts } from './proxy-counts.ts';
 import { tableOf } from './render.ts';
+import { ConnectionReader, type ServiceConnections } from './service-connections.ts';
 import { serviceRules } from './service-map.ts';
 
 export interface ProxierOptions extends Required<ClusterPlaces> {
@@ -62,6 +64,8 @@ export interface Proxier {
   run(signal: AbortSignal): Promise<void>;
   /** Returns the metrics, under kube-proxy's names. */
   families(): readonly Family[];
+  /** Reads the connections per second that this node has opened to the endpoints of Services. */
+  connections(): Promise<ServiceConnections>;
   /** Returns the ports of load balancers that a process of this machine holds, with their Services. */
   heldPorts(): readonly HeldBalancerPort[];
 }
@@ -79,6 +83,9 @@ export const bySlice = 'service';
 /** The key of the Service whose endpoints are the masters. */
 const mastersKey = `${apiService.namespace}/${apiService.name}`;
 const retry = { initialMs: 100, maxMs: 30_000 };
+/** Maps with the Services of counted elements. */
+const servicesOnly = ['services'] as const;
+const nodePortNames = ['node-ports', 'balancer-ports'] as const;
 
 /** Returns the key of a slice's service; empty if the slice has no such label. */
 function serviceKeysOf(slice: EndpointSlice): readonly ObjectKey[] {
@@ -121,6 +128,7 @@ class ServiceProxier implements Proxier {
   /** One for each family of the cluster's Services. */
   readonly #families: readonly FamilyRules[];
   readonly #health: HealthPorts;
+  readonly #connections: ConnectionReader;
   readonly #changed = new Set<ObjectKey>();
   readonly #wake = new Wake();
   /** Objects that exist before the first round do not count as changed. */
@@ -144,6 +152,11 @@ class ServiceProxier implements Proxier {
         options.events.event(service, 'Warning', 'HealthPortNotServed', message);
       },
     });
+    this.#connections = new ConnectionReader({
+      ...{ exec, clock, log },
+      tables: this.#families.map(({ family }) => tableOf(family)),
+      serviceOf: (map, key) => this.#serviceOf(map, key),
+    });
     this.#services = informers.informerFor(serviceResource);
     this.#slices = informers.informerFor(endpointSliceResource);
     this.#slices.addIndex(bySlice, serviceKeysOf);
@@ -154,6 +167,21 @@ class ServiceProxier implements Proxier {
 
   families(): readonly Family[] {
     return this.#counts.families();
+  }
+
+  connections(): Promise<ServiceConnections> {
+    return this.#connections.read();
+  }
+
+  /** Returns the key of the Service with a counted element. */
+  #serviceOf(map: CountedMap, key: string): ObjectKey | undefined {
+    const names = map === 'endpoints' ? servicesOnly : nodePortNames;
+    for (const { elements } of this.#families)
+      for (const name of names) {
+        const owner = elements.ownerOf(name, key);
+        if (owner !== undefined) return owner;
+      }
+    return undefined;
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -115,10 +115,11 @@ export function renderTable(
     `delete table ${name}`,
     `table ${name} {`,
     `  map services { type ${address} . inet_proto . inet_service : verdict; }`,
-    `  map endpoints { type ${address} . inet_proto . inet_service . mark : ${address} . inet_service; }`,
+    // Each connection looks up one endpoint, at its first packet: the counters count connections.
+    `  map endpoints { type ${address} . inet_proto . inet_service . mark : ${address} . inet_service; counter; }`,
     `  map endpoint-ids { type ${address} . inet_proto . inet_service . mark : mark; }`,
     '  map node-ports { type inet_proto . inet_service : verdict; }',
-    `  map node-port-endpoints { type inet_proto . inet_service . mark : ${address} . inet_service; }`,
+    `  map node-port-endpoints { type inet_proto . inet_service . mark : ${address} . inet_service; counter; }`,
     '  map node-port-endpoint-ids { type inet_proto . inet_service . mark : mark; }',
     ...stickyMaps.map((map) => `  map ${map} { type ${clientKeyType(map, ip)} : mark; ${ofClients} }`),
     '  map balancer-ports { type inet_proto . inet_service : verdict; }',

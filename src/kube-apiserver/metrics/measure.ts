@@ -1,41 +1,49 @@
 /**
- * NodeMetrics and PodMetrics, computed from what kubelets report at the moment (upstream: metrics-server). A
- * node or pod without samples is left out of a list and not found by name.
+ * Objects that are computed for each request. NodeMetrics and PodMetrics are computed from what kubelets
+ * report at the moment (upstream: metrics-server): a node or pod without samples is left out of a list and
+ * not found by name.
  */
 import { componentStatusResource } from '../../api/core/v1/component-status.ts';
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
-import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
 import { type NodeMetrics, nodeMetricsResource } from '../../api/metrics/v1beta1/node-metrics.ts';
 import { type PodMetrics, podMetricsResource } from '../../api/metrics/v1beta1/pod-metrics.ts';
 import { usageOf } from '../../api/metrics/v1beta1/usage.ts';
-import type { KubeObject, ObjectMeta } from '../../apimachinery/meta.ts';
+import { serviceTrafficResource } from '../../api/traffic/v1/service-traffic.ts';
+import type { KubeObject } from '../../apimachinery/meta.ts';
 import type { ResourceDefinition } from '../../apimachinery/resource-definition.ts';
 import type { MeasureQuery } from '../../apiserver/kind-behavior.ts';
-import { selectionOf } from '../../apiserver/reads/selection.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import type { KubeContext } from '../context.ts';
 import { componentStatuses } from './component-statuses.ts';
-import type { NodeSamples } from './node-samples.ts';
-import type { NodeSample, Use } from './sample.ts';
-
-type Reader = Pick<KubeContext, 'cache' | 'clock' | 'store'>;
+import { headOf, type Reader, selected } from './measured-objects.ts';
+import { type MeasuredPod, MeasuredPods } from './measured-pods.ts';
+import { NodeSamples } from './node-samples.ts';
+import { type NodeSample, sampleOf, type Use, usagePath } from './sample.ts';
+import { measureServices } from './service-traffic.ts';
+import { trafficOf, trafficPath } from './traffic-sample.ts';
 
 /** Interval of the kubelets' readings (kubelet/usage/usage-reader.ts). */
 const window = '10s';
 
-export async function measure(
-  server: Reader,
-  samples: NodeSamples,
-  { kind }: ResourceDefinition,
-  query: MeasureQuery,
-): Promise<readonly KubeObject[]> {
-  if (kind === componentStatusResource.kind) return await componentStatuses(server, query);
-  return kind === nodeMetricsResource.kind
-    ? await measureNodes(server, samples, query)
-    : await measurePods(server, samples, query);
+type Measure = (definition: ResourceDefinition, query: MeasureQuery) => Promise<readonly KubeObject[]>;
+
+/** Returns a function that computes the objects of a measured kind that a query selects. */
+export function createMeasure(server: KubeContext): Measure {
+  const { clock, log, nodeConnection: connection } = server;
+  const reports = { connection, clock, log };
+  const usage = new NodeSamples({ ...reports, path: usagePath, parse: sampleOf });
+  const traffic = new NodeSamples({ ...reports, path: trafficPath, parse: trafficOf });
+  const pods = new MeasuredPods(server);
+  const measures: Readonly<Record<string, (query: MeasureQuery) => Promise<readonly KubeObject[]>>> = {
+    [componentStatusResource.kind]: (query) => componentStatuses(server, query),
+    [nodeMetricsResource.kind]: (query) => measureNodes(server, usage, query),
+    [podMetricsResource.kind]: (query) => measurePods(server, usage, pods, query),
+    [serviceTrafficResource.kind]: (query) => measureServices(server, traffic, query),
+  };
+  return async ({ kind }, query) => (await measures[kind]?.(query)) ?? [];
 }
 
-async function measureNodes(server: Reader, samples: NodeSamples, query: MeasureQuery) {
+async function measureNodes(server: Reader, samples: NodeSamples<NodeSample>, query: MeasureQuery) {
   const nodes = selected<Node>(server, nodeResource as ResourceDefinition, query);
   const known = await samples.of(nodes.map(({ metadata }) => metadata.name));
   return nodes.flatMap((node) => nodeMetrics(server, node, known.get(node.metadata.name)) ?? []);
@@ -50,8 +58,13 @@ function nodeMetrics(server: Reader, node: Node, sample: NodeSample | undefined)
   } as NodeMetrics;
 }
 
-async function measurePods(server: Reader, samples: NodeSamples, query: MeasureQuery) {
-  const pods = selected<Pod>(server, podResource as ResourceDefinition, query).filter(
+async function measurePods(
+  server: Reader,
+  samples: NodeSamples<NodeSample>,
+  all: MeasuredPods,
+  query: MeasureQuery,
+) {
+  const pods = (await all.list(query)).filter(
     ({ spec, status }) => spec.nodeName && status?.phase === 'Running',
   );
   const known = await samples.of(pods.map(({ spec }) => spec.nodeName ?? ''));
@@ -60,7 +73,7 @@ async function measurePods(server: Reader, samples: NodeSamples, query: MeasureQ
 
 function podMetrics(
   server: Reader,
-  { metadata, spec }: Pod,
+  { metadata, spec }: MeasuredPod,
   sample: NodeSample | undefined,
 ): PodMetrics | undefined {
   const measured = sample?.pods.get(metadata.uid)?.containers;
@@ -74,34 +87,6 @@ function podMetrics(
     containers: [...containers].map(([name, use]) => ({ name, usage: usageOf(use) })),
   } as PodMetrics;
 }
-
-function selected<T extends KubeObject>(
-  { cache }: Reader,
-  definition: ResourceDefinition,
-  { namespace, name, ...selectors }: MeasureQuery,
-): T[] {
-  const { matches, prefix } = selectionOf(definition, namespace, selectors);
-  return cache
-    .list(prefix)
-    .filter((found) => matches(found) && (name === undefined || found.object.metadata.name === name))
-    .map(({ object }) => object as T);
-}
-
-/** Returns the metadata: name and labels of the measured object, and the current time. */
-const headOf = (
-  { group, version, kind }: ResourceDefinition,
-  { clock }: Reader,
-  { name, namespace, labels }: ObjectMeta,
-) => ({
-  apiVersion: `${group}/${version}`,
-  kind,
-  metadata: {
-    name,
-    ...(namespace && { namespace }),
-    ...(labels && { labels }),
-    creationTimestamp: rfc3339(clock.now()),
-  },
-});
 
 /** Returns the time of the oldest sample. */
 const measuredAt = (uses: readonly Use[]) => ({

@@ -1,14 +1,24 @@
 /**
- * Reads resource usage from kubelets on demand: a kubelet measures only while requests arrive and for a while
- * after, so nothing is measured without a client. Requests within two seconds share a result.
+ * Reads reports of rates, such as resource usage, from kubelets on demand: a kubelet measures only while
+ * requests arrive and for a while after, so nothing is measured without a client. Requests within two seconds
+ * share a result.
  */
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { NodeConnection } from '../node-connection.ts';
-import { type NodeSample, sampleOf } from './sample.ts';
 
-export interface NodeSamplesOptions {
+/** A report of rates. */
+export interface RateSample {
+  /** True if the next answer will contain more: rates need two readings. */
+  readonly lacksRates: boolean;
+}
+
+export interface NodeSamplesOptions<Sample extends RateSample> {
+  /** Path of the report on the kubelet's server. */
+  readonly path: string;
+  /** Parses a report of any form. */
+  readonly parse: (report: unknown) => Sample;
   readonly connection: NodeConnection | undefined;
   readonly clock: Clock;
   readonly log: Logger;
@@ -25,25 +35,24 @@ const atOnce = 32;
  * Maximum size in bytes: 110 pods of a few containers are 100 KB. Parsing an answer delays other requests.
  */
 const maxAnswerLength = 4 * 2 ** 20;
-const path = '/stats/summary?only_cpu_and_memory=true';
 
-interface Asked {
+interface Asked<Sample> {
   readonly at: number;
-  readonly sample: Promise<NodeSample | undefined>;
+  readonly sample: Promise<Sample | undefined>;
 }
 
-export class NodeSamples {
-  readonly #options: NodeSamplesOptions;
-  readonly #asked = new Map<string, Asked>();
+export class NodeSamples<Sample extends RateSample> {
+  readonly #options: NodeSamplesOptions<Sample>;
+  readonly #asked = new Map<string, Asked<Sample>>();
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(options: NodeSamplesOptions) {
+  constructor(options: NodeSamplesOptions<Sample>) {
     this.#options = options;
   }
 
   /** Returns samples by the node's name, without nodes that do not answer. */
-  async of(nodes: Iterable<string>): Promise<ReadonlyMap<string, NodeSample>> {
+  async of(nodes: Iterable<string>): Promise<ReadonlyMap<string, Sample>> {
     const names = [...new Set(nodes)];
     const samples = await Promise.all(names.map((name) => this.#sample(name)));
     return new Map(
@@ -54,7 +63,7 @@ export class NodeSamples {
     );
   }
 
-  #sample(name: string): Promise<NodeSample | undefined> {
+  #sample(name: string): Promise<Sample | undefined> {
     const now = this.#options.clock.monotonic();
     const known = this.#asked.get(name);
     if (known && now - known.at < freshMs) return known.sample;
@@ -77,31 +86,31 @@ export class NodeSamples {
   }
 
   /**
-   * Reads a node's usage, twice if the first answer has no rates because the kubelet had not been asked
+   * Reads a node's report, twice if the first answer has no rates because the kubelet had not been asked
    * before.
    */
-  async #ask(name: string): Promise<NodeSample | undefined> {
-    const { clock, log } = this.#options;
+  async #ask(name: string): Promise<Sample | undefined> {
+    const { clock, log, path } = this.#options;
     try {
       const first = await this.#read(name);
       if (!first.lacksRates) return first;
       await sleep(clock, rateMs);
       return await this.#read(name);
     } catch (error) {
-      log.debug('cannot read the resource usage of a node', { node: name, error: errorMessage(error) });
+      log.debug('cannot read a report of a node', { node: name, path, error: errorMessage(error) });
       return undefined;
     }
   }
 
-  async #read(name: string): Promise<NodeSample> {
-    const { clock, connection } = this.#options;
+  async #read(name: string): Promise<Sample> {
+    const { clock, connection, path, parse } = this.#options;
     if (!connection) throw new Error('this server has no connection to nodes');
     const late = new AbortController();
     const timer = clock.after(patienceMs, () => late.abort(new Error(`no answer for ${patienceMs} ms`)));
     try {
       const answer = await connection(name, path, late.signal);
       if (!answer.ok) throw new Error(`it answered ${answer.status}`);
-      return sampleOf(JSON.parse(await textOf(answer)));
+      return parse(JSON.parse(await textOf(answer)));
     } finally {
       timer.cancel();
     }

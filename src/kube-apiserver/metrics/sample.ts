@@ -1,5 +1,10 @@
 /** Parses a kubelet's usage report (/stats/summary), as far as metrics.k8s.io needs it. Pure. */
 
+import type { RateSample } from './node-samples.ts';
+import { type Json, listOf, objectOf, textOf } from './report-fields.ts';
+
+export const usagePath = '/stats/summary?only_cpu_and_memory=true';
+
 export interface Use {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -15,20 +20,13 @@ export interface PodSample {
   readonly containers: ReadonlyMap<string, Use> | undefined;
 }
 
-export interface NodeSample {
+export interface NodeSample extends RateSample {
   /** Undefined while there is no rate yet. */
   readonly node: Use | undefined;
   /** Samples by the uid of the pod. */
   readonly pods: ReadonlyMap<string, PodSample>;
-  /** True if the next answer will contain more: rates need two readings. */
-  readonly lacksRates: boolean;
 }
 
-type Json = Record<string, unknown>;
-
-const objectOf = (value: unknown): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.map(objectOf) : []);
 /**
  * Returns a non-negative integer that a quantity can represent; any other value would break the answer for
  * all nodes.
@@ -37,7 +35,6 @@ const numberOf = (value: unknown) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined;
 /** Returns NaN for a time that clients cannot parse. */
 const timeOf = (value: unknown) => (/^\d{4}-/.test(textOf(value)) ? Date.parse(textOf(value)) : Number.NaN);
-const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
 /** Parses a report; parts of unknown form are left out, because a kubelet may send anything. */
 export function sampleOf(summary: unknown): NodeSample {

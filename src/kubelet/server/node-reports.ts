@@ -33,6 +33,8 @@ export interface ReportSources {
   readonly pages?: Readonly<Record<string, () => readonly Family[]>>;
   /** Examines this node and its ways to the other nodes, for `minik8s doctor`; absent: not offered. */
   readonly doctor?: () => Promise<object>;
+  /** Reads the connections per second to the endpoints of Services; absent: not offered. */
+  readonly serviceConnections?: () => Promise<object>;
   /** Returns the image pulls in progress. */
   readonly pulls: () => readonly PullState[];
   /** Returns the uids of all pods that have containers here. */
@@ -80,6 +82,8 @@ const reports: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ],
   ['/configz', ({ configuration }) => json({ kubeletconfig: configuration() })],
   ['/stats/summary', statsSummary],
+  // Upstream has no such endpoint.
+  ['/stats/services', statsServices],
   ['/metrics', ofAgent],
   ['/metrics/resource', async (sources) => metrics(resourceMetrics(await readUsage(sources)))],
   [
@@ -137,6 +141,11 @@ async function statsSummary(sources: ReportSources, { searchParams }: URL): Prom
   const [snapshot, node] = await Promise.all([usage(), nodeUsage()]);
   const onlyCpuAndMemory = ['true', '1'].includes(searchParams.get('only_cpu_and_memory') ?? '');
   return json(summary({ nodeName, snapshot, node, onlyCpuAndMemory }));
+}
+
+async function statsServices({ serviceConnections }: ReportSources): Promise<Report> {
+  if (!serviceConnections) throw new RequestError(404, 'page not found');
+  return json(await serviceConnections());
 }
 
 async function ofAgent(sources: ReportSources): Promise<Report> {

@@ -115,6 +115,8 @@ export interface KubeletOptions {
   readonly pages?: Readonly<Record<string, () => readonly Family[]>>;
   /** Examines this node for `minik8s doctor`, at /doctor of the agent's server; absent: not offered. */
   readonly doctor?: () => Promise<object>;
+  /** Reads the connections to Services, at /stats/services of the agent's server; absent: not offered. */
+  readonly serviceConnections?: () => Promise<object>;
   /** Settings of the agent's server; absent: no server runs. */
   readonly server?: NodeServerSettings;
   /**

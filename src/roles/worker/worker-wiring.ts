@@ -200,6 +200,7 @@ function wireKubelet(
       proxy: () => [...proxier.families(), ...requests.proxy.families()],
       dns: () => dns.families(),
     },
+    serviceConnections: () => proxier.connections(),
     doctor: nodeDoctor(options, client, {
       conditions,
       heldPorts: () => proxier.heldPorts(),

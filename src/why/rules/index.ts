@@ -36,6 +36,7 @@ import { podCrash } from './pod-crash.ts';
 import { podEvicted } from './pod-evicted.ts';
 import { podExits } from './pod-exits.ts';
 import { podGated } from './pod-gated.ts';
+import { podHook } from './pod-hook.ts';
 import { podHostPort } from './pod-host-port.ts';
 import { podImage } from './pod-image.ts';
 import { podLiveness } from './pod-liveness.ts';
@@ -88,6 +89,7 @@ export const rules: Rules = {
   'pod-out-of-memory': podOutOfMemory,
   'pod-architecture': podArchitecture,
   'pod-start-error': podStartError,
+  'pod-hook': podHook,
   'pod-liveness': podLiveness,
   'pod-exits': podExits,
   'pod-crash': podCrash,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { metadataOf, recordAt, recordsAt, textAt } from '../../apimachinery/fields.ts';
+import { metadataOf, recordAt, recordsAt, textAt, valueAt } from '../../apimachinery/fields.ts';
 import { command } from '../command.ts';
 import { inNamespace, type ObjectRef } from '../kinds.ts';
 import { containersOf, isOver, isReady } from '../pod-facts.ts';
@@ -57,7 +57,7 @@ function noPods(service: JsonObject, text: string, seen: Snapshot): Finding {
       const word = textAt(workload, 'kind').toLowerCase();
       return {
         severity: 'broken',
-        says: `its selector (${text}) matches the template of ${word} ${ref.name}, which has no pods`,
+        says: `its selector (${text}) matches the template of ${word} ${ref.name}, which has no pods${isScaledToZero(workload) ? ': it is scaled to 0 replicas' : ''}`,
         mend: [{ command: command`scale ${word}/${ref.name}${inNamespace({ namespace })} --replicas=1` }],
         because: [ref],
       };
@@ -84,6 +84,9 @@ function noPods(service: JsonObject, text: string, seen: Snapshot): Finding {
     ],
   };
 }
+
+const isScaledToZero = (workload: JsonObject): boolean =>
+  valueAt(workload, 'spec', 'replicas') === 0 && textAt(workload, 'kind') !== 'DaemonSet';
 
 const portNames = (pods: readonly JsonObject[]) =>
   [

@@ -6,12 +6,14 @@ import type { Page } from 'playwright-core';
 import { makeDirectory } from '../harness/belongings.ts';
 import type { BrowserRig } from '../harness/browser.ts';
 import type { Cluster } from '../harness/cluster.ts';
+import type { Host } from '../harness/host.ts';
 import { helloImage } from '../harness/images.ts';
 import { featureObjects } from './feature-objects.ts';
 import { hostile } from './hostile.ts';
 
 export interface World {
   readonly cluster: Cluster;
+  readonly host: Host;
   readonly browser: BrowserRig;
   /** Tokens of users, by name. */
   readonly tokens: Readonly<Record<'admin' | 'viewer', string>>;

@@ -10,9 +10,12 @@ import { systemExec } from '../../../src/os/exec.ts';
 import { ElementTable } from '../../../src/service-proxy/element-table.ts';
 import { elementsOf } from '../../../src/service-proxy/elements.ts';
 import { chainsOf, renderDifference, renderTable } from '../../../src/service-proxy/render.ts';
+import { ConnectionReader } from '../../../src/service-proxy/service-connections.ts';
 import type { ServicePortRules } from '../../../src/service-proxy/service-map.ts';
 import { letGo } from '../../e2e/harness/belongings.ts';
 import { claimNamespace } from '../../e2e/harness/namespace.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 
 const { name: namespace } = claimNamespace('minik8s-proxy-', 1_000_000);
 const inside = (program: string, args: readonly string[], input?: string) =>
@@ -127,6 +130,35 @@ test('traffic follows the rules before and after a change of endpoints and node 
   assert.deepEqual(await call('10.96.0.10', 80), new Set(endpoints.slice(0, 2)));
   assert.deepEqual(await call('10.96.0.12', 80), new Set(endpoints.slice(2)));
   assert.deepEqual(await call(machine, 30080, 1), new Set(['ECONNREFUSED']), 'the node port is closed again');
+});
+
+test('connections are counted for each endpoint, by address, by node port and with session affinity', async () => {
+  const elements = new ElementTable();
+  const nodePort = { port: 30080, masquerade: true, endpoints: rule('', endpoints).endpoints };
+  elements.replace('a/web', elementsOf([rule('10.96.0.10', endpoints, { nodePort })]));
+  elements.replace('a/sticky', elementsOf([rule('10.96.0.11', endpoints, { affinitySeconds: 10_800 })]));
+  elements.replace('a/idle', elementsOf([rule('10.96.0.13', endpoints)]));
+  await inside('nft', ['-f', '-'], renderTable('10.96.0.0/16', elements.all()));
+  const clock = new FakeClock();
+  const reader = new ConnectionReader({
+    ...{ clock, log: new RecordingLogger(), tables: ['ip minik8s-proxy'] },
+    exec: (program, args) => inside(program, args),
+    serviceOf: (map, key) => elements.ownerOf(map === 'endpoints' ? 'services' : 'node-ports', key),
+  });
+  assert.deepEqual((await reader.read()).endpoints, [], 'a rate needs two readings');
+  await call('10.96.0.10', 80, 8);
+  await call(machine, 30080, 4);
+  const [chosen = ''] = await call('10.96.0.11', 80, 6);
+  await clock.advance(10_000);
+  const { endpoints: found, windowMs } = await reader.read();
+  const sums = Map.groupBy(found, ({ namespace: of, service }) => `${of}/${service}`);
+  const perSecond = (key: string) => (sums.get(key) ?? []).reduce((sum, one) => sum + one.perSecond, 0);
+  assert.equal(windowMs, 10_000);
+  assert.deepEqual([...sums.keys()].sort(), ['a/sticky', 'a/web']);
+  assert.ok(Math.abs(perSecond('a/web') - 1.2) < 1e-9, String(perSecond('a/web')));
+  assert.deepEqual(sums.get('a/sticky'), [
+    { namespace: 'a', service: 'sticky', address: chosen, port: 8080, perSecond: 0.6 },
+  ]);
 });
 
 test('the table can be written again, and replaces the former one', async () => {

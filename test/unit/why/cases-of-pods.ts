@@ -243,6 +243,26 @@ export const podCases: readonly Case[] = [
     evidence: /connection refused/,
   },
   {
+    rule: 'pod-hook',
+    objects: {
+      pods: [
+        pod('web', {
+          spec: {
+            nodeName: 'n1',
+            containers: [{ name: 'main', lifecycle: { postStart: { exec: { command: ['/warm'] } } } }],
+          },
+          status: {
+            phase: 'Running',
+            containerStatuses: [{ name: 'main', restartCount: 3, state: ended(0) }],
+          },
+        }),
+      ],
+      events: [event('pods', 'web', 'FailedPostStartHook', 'PostStartHook failed')],
+    },
+    says: /the postStart hook of container main fails/,
+    evidence: /warm/,
+  },
+  {
     rule: 'pod-exits',
     objects: {
       pods: [

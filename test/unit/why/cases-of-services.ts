@@ -40,7 +40,7 @@ export const serviceCases: readonly Case[] = [
         object('Deployment', 'web', { spec: { replicas: 0, template: { metadata: { labels: web } } } }),
       ],
     },
-    says: /template of deployment web, which has no pods/,
+    says: /template of deployment web, which has no pods: it is scaled to 0 replicas/,
     mend: /^scale deployment\/web -n default --replicas=1$/,
   },
   {

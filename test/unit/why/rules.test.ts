@@ -41,6 +41,10 @@ describe('each rule', () => {
       for (const text of [symptom, cause, advice]) assert.match(text, /\.$/, name);
   });
 
+  it('is one of at least 40', () => {
+    assert.ok(Object.keys(book.rules).length >= 40, String(Object.keys(book.rules).length));
+  });
+
   it('reports no missing object of a kind that was not read', () => {
     for (const { about = web, objects } of cases) {
       const alone = { [about.key]: objects[about.key], events: objects.events ?? [] };

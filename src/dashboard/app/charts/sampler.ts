@@ -1,6 +1,6 @@
 /**
  * Numbers that cannot be watched, and are read every ten seconds while the app is visible: the usage of nodes
- * and pods (metrics.k8s.io), and the page of metrics of the master that answers.
+ * and pods (metrics.k8s.io), the traffic of Services, and the page of metrics of the master that answers.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import type { JsonObject } from '../../../apimachinery/equality.ts';
@@ -50,6 +50,18 @@ const listed = async (path: string) => recordsAt(await requestJson<JsonObject>(p
 
 export const nodeMetrics = sampled(() => listed(`${metrics}/nodes`));
 export const podMetrics = sampled(() => listed(`${metrics}/pods`));
+
+const ofServices = new Map<string, ReadonlySignal<Sampled>>();
+
+/** Returns the traffic of the Services of a namespace, '' for those of all namespaces. */
+export function serviceTraffic(namespace: string): ReadonlySignal<Sampled> {
+  const known = ofServices.get(namespace);
+  if (known) return known;
+  const place = namespace === '' ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
+  const made = sampled(() => listed(`/apis/minik8s.io/v1${place}/servicetraffics`));
+  ofServices.set(namespace, made);
+  return made;
+}
 
 /** Samples of the API server's page whose names the pages of the app use. */
 export const serverMetrics = sampled(async () => {

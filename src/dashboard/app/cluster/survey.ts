@@ -8,8 +8,11 @@ import { objectsOf } from './resources.ts';
 
 /** Lists that run at once: browsers open six connections to a server without HTTP/2. */
 const atOnce = 3;
-/** Objects of these kinds come and go by themselves, and own nothing. */
-const passing = new Set(['events', 'events.events.k8s.io', 'leases.coordination.k8s.io']);
+/** Objects of these kinds come and go by themselves, or are computed for each request, and own nothing. */
+const passing = new Set([
+  ...['events', 'events.events.k8s.io', 'leases.coordination.k8s.io'],
+  'servicetraffics.minik8s.io',
+]);
 
 export interface Survey {
   readonly objects: readonly Owned[];

@@ -8,4 +8,7 @@ export const ownRowsOfRoles: RoleRows = {
 };
 
 /** Rules of the role `view` beyond upstream's. */
-export const ownRowsOfView: readonly RuleRow[] = [[read, 'metrics.k8s.io', 'nodes pods']];
+export const ownRowsOfView: readonly RuleRow[] = [
+  [read, 'metrics.k8s.io', 'nodes pods'],
+  [read, 'minik8s.io', 'servicetraffics'],
+];

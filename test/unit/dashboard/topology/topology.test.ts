@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { topologyOf } from '../../../../src/dashboard/app/pages/topology/plan/topology.ts';
+import { edgeWidth } from '../../../../src/dashboard/app/pages/topology/plan/traffic.ts';
 import { condition, node, object, pod } from '../../why/why-objects.ts';
 
 const web = (name: string, status: object, nodeName = 'n1') =>
@@ -32,6 +33,7 @@ const ingress = (name: string, ...services: string[]) =>
 const graph = (source: Partial<Parameters<typeof topologyOf>[0]>) =>
   topologyOf({
     ...{ ingresses: [], httpRoutes: [], grpcRoutes: [], gateways: [], services: [], pods: [], nodes: [] },
+    traffic: [],
     ...source,
   });
 
@@ -183,5 +185,77 @@ describe('the topology of Gateways', () => {
   it('shows the hosts of a route and the listeners of a Gateway', () => {
     const details = found.nodes.filter(({ column }) => column < 2).map(({ detail }) => detail);
     assert.deepEqual(details, ['HTTP :80', 'HTTP :80', 'shop.example', '*']);
+  });
+});
+
+describe('the traffic on the topology', () => {
+  const address = (ip: string) => ({
+    ...ready,
+    podIP: ip,
+    podIPs: [{ ip }, { ip: `fd01::${ip.slice(-1)}` }],
+  });
+  const traffic = (name: string, perSecond: unknown, ...endpoints: readonly (readonly [string, unknown])[]) =>
+    object('ServiceTraffic', name, {
+      connectionsPerSecond: perSecond,
+      endpoints: endpoints.map(([one, rate]) => ({ address: one, port: 80, connectionsPerSecond: rate })),
+    });
+  const source = {
+    services: [service('web', { tier: 'front' }), service('idle', { tier: 'front' })],
+    pods: [
+      ...['10.0.0.1', '10.0.0.2'].map((ip, i) => ({
+        ...web(`web-abc-${i}`, address(ip)),
+        metadata: {
+          ...web(`web-abc-${i}`, {}).metadata,
+          labels: { 'pod-template-hash': 'abc', tier: 'front' },
+        },
+      })),
+      pod('alone', {
+        metadata: { labels: { tier: 'front' } },
+        status: { phase: 'Running', ...address('10.0.0.3') },
+      }),
+    ],
+  };
+  const rates = (...items: ReturnType<typeof traffic>[]) =>
+    graph({ ...source, traffic: items })
+      .edges.filter(({ from }) => from.startsWith('services'))
+      .map(({ from, to, perSecond }) => `${from} -> ${to}: ${perSecond}`);
+
+  it('is on each edge what its Service leads to the pods of the workload, in both families', () => {
+    const found = rates(
+      traffic(
+        'web',
+        '4250m',
+        ['10.0.0.1', '1500m'],
+        ['fd01::2', '250m'],
+        ['10.0.0.3', '2'],
+        ['10.9.9.9', '1'],
+      ),
+    );
+    assert.deepEqual(found, [
+      'services default/web -> deployments.apps default/web: 1.75',
+      'services default/web -> pods default/alone: 2',
+      'services default/idle -> deployments.apps default/web: undefined',
+      'services default/idle -> pods default/alone: undefined',
+    ]);
+  });
+
+  it('is on the box of the Service, and not on one without connections', () => {
+    const { nodes } = graph({ ...source, traffic: [traffic('web', '4250m')] });
+    const details = nodes.filter(({ column }) => column === 2).map(({ detail }) => detail);
+    assert.deepEqual(details, [':80 · 4.3/s', ':80']);
+  });
+
+  it('is absent where an answer is invalid', () => {
+    const odd = traffic('web', 'many', ['10.0.0.1', {}], ['10.0.0.3', 'x']);
+    assert.deepEqual(
+      rates(odd, object('ServiceTraffic', 'web', { endpoints: 7 })).filter(
+        (one) => !one.endsWith('undefined'),
+      ),
+      [],
+    );
+  });
+
+  it('makes an edge wider, up to 6 pixels', () => {
+    assert.deepEqual([0, 9, 99, 1e9].map(edgeWidth), [2, 3, 4, 6]);
   });
 });

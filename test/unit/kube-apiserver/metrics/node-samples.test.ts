@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { NodeSamples } from '../../../../src/kube-apiserver/metrics/node-samples.ts';
+import { type NodeSample, sampleOf, usagePath } from '../../../../src/kube-apiserver/metrics/sample.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../../fixtures/recording-logger.ts';
 
@@ -18,13 +19,12 @@ let clock: FakeClock;
 let log: RecordingLogger;
 let asked: string[];
 let answer: (node: string, signal: AbortSignal) => Promise<Response>;
-let samples: NodeSamples;
+let samples: NodeSamples<NodeSample>;
 beforeEach(async () => {
   [clock, log, asked] = [new FakeClock(), new RecordingLogger(), []];
   answer = async () => new Response(summary());
   samples = new NodeSamples({
-    clock,
-    log,
+    ...{ clock, log, path: usagePath, parse: sampleOf },
     connection: (node, _path, signal) => {
       asked.push(node);
       return answer(node, signal);
@@ -96,7 +96,7 @@ describe('the samples of nodes', () => {
   });
 
   it('are left out for nodes that cannot be reached', async () => {
-    samples = new NodeSamples({ clock, log, connection: undefined });
+    samples = new NodeSamples({ ...{ clock, log, path: usagePath, parse: sampleOf }, connection: undefined });
     assert.deepEqual([await names('a'), why()], [[], ['this server has no connection to nodes']]);
   });
 

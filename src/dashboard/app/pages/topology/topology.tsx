@@ -2,8 +2,10 @@
 
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import { rateText } from '../../charts/plan/amount-text.ts';
+import { serviceTraffic } from '../../charts/sampler.ts';
 import { seen } from '../../cluster/seen.ts';
-import { curve } from '../../graph/plan/curve.ts';
+import { curve, middleOf } from '../../graph/plan/curve.ts';
 import { layered } from '../../graph/plan/layered.ts';
 import { objectHref } from '../../shell/plan/addresses.ts';
 import { namespace } from '../../shell/scope.ts';
@@ -15,6 +17,7 @@ import type { TopologyNode } from './plan/graph-parts.ts';
 import { related } from './plan/related.ts';
 import { gatewaysKey, grpcRoutesKey, httpRoutesKey, ingressesKey } from './plan/routes.ts';
 import { type Topology, topologyOf } from './plan/topology.ts';
+import { edgeWidth } from './plan/traffic.ts';
 
 /** Sizes of boxes and gaps in pixels, on a wide screen and on a narrow one. */
 const wide = { boxWidth: 196, boxHeight: 54, gaps: { between: 12, layers: 92 } };
@@ -40,17 +43,18 @@ function TopologyPage() {
     seen('pods', scope),
     seen('nodes'),
   ];
+  const traffic = serviceTraffic(scope.namespace).value.items;
   const hasSystem = useSignal(false);
   const graph = useMemo(() => {
     const shown = (one: (typeof services.items)[number]) => hasSystem.value || !isOwn(one);
     return topologyOf({
       ...{ ingresses: ingresses.items, httpRoutes: httpRoutes.items, grpcRoutes: grpcRoutes.items },
       ...{ gateways: gateways.items },
-      ...{ services: services.items.filter(shown), pods: pods.items, nodes: nodes.items },
+      ...{ services: services.items.filter(shown), pods: pods.items, nodes: nodes.items, traffic },
     });
   }, [
     ...[ingresses.items, httpRoutes.items, grpcRoutes.items, gateways.items],
-    ...[services.items, pods.items, nodes.items, hasSystem.value],
+    ...[services.items, pods.items, nodes.items, hasSystem.value, traffic],
   ]);
   const isSynced = services.synced && pods.synced;
   return (
@@ -60,7 +64,7 @@ function TopologyPage() {
         <span class="count" role="status">
           {isSynced ? countText(graph) : 'Loading…'}
         </span>
-        <Legend />
+        <Legend hasTraffic={graph.edges.some(({ perSecond }) => perSecond !== undefined)} />
         <span class="grow" />
         <label class="choice">
           <input
@@ -100,11 +104,12 @@ const countText = ({ nodes }: Topology): string => {
   return `${services} ${services === 1 ? 'Service' : 'Services'}${bad > 0 ? `, ${broken}` : ''}`;
 };
 
-const Legend = () => (
+const Legend = ({ hasTraffic }: { readonly hasTraffic: boolean }) => (
   <span class="legend" aria-hidden="true">
     <span class="good">works</span>
     <span class="waiting">partly</span>
     <span class="bad">does not work</span>
+    {hasTraffic && <span class="unit">/s: connections per second</span>}
   </span>
 );
 
@@ -137,7 +142,7 @@ function Picture({ graph }: { readonly graph: Topology }) {
       </div>
       <div class="picture-place" style={{ width: `${width}px`, height: `${layout.breadth}px` }}>
         <svg width={width} height={layout.breadth} aria-hidden="true">
-          {graph.edges.map(({ from, to, health }, i) => {
+          {graph.edges.map(({ from, to, health, perSecond }, i) => {
             const points = (layout.edges[i] ?? []).map(([across, along]) => [along, across] as const);
             const isDim = lit && !(lit.has(from) && lit.has(to));
             return (
@@ -145,7 +150,25 @@ function Picture({ graph }: { readonly graph: Topology }) {
                 key={`${from} ${to}`}
                 class={`edge ${health}${isDim ? ' dim' : ''}`}
                 d={curve(points, 'right')}
+                style={perSecond === undefined ? undefined : { strokeWidth: `${edgeWidth(perSecond)}px` }}
               />
+            );
+          })}
+          {graph.edges.map(({ from, to, perSecond }, i) => {
+            const place = middleOf(
+              (layout.edges[i] ?? []).map(([across, along]) => [along, across] as const),
+            );
+            const isDim = lit && !(lit.has(from) && lit.has(to));
+            return perSecond === undefined || !place || isDim ? null : (
+              <text
+                key={`${from} ${to}`}
+                class="edge-label"
+                x={place[0]}
+                y={place[1] - 6}
+                text-anchor="middle"
+              >
+                {rateText(perSecond)}
+              </text>
             );
           })}
         </svg>

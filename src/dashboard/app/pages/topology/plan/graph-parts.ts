@@ -22,4 +22,6 @@ export interface TopologyEdge {
   readonly from: string;
   readonly to: string;
   readonly health: Health;
+  /** Connections per second; absent where there are none, or where they are not counted. */
+  readonly perSecond?: number;
 }

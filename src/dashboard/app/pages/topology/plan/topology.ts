@@ -4,10 +4,12 @@ import { metadataOf, recordsAt, textAt } from '../../../../../apimachinery/field
 import type { Labels } from '../../../../../apimachinery/labels.ts';
 import { conditionOf } from '../../../../../why/pod-facts.ts';
 import { selectorOf } from '../../../../../why/service-facts.ts';
+import { rateText } from '../../../charts/plan/amount-text.ts';
 import { podHealth } from '../../../pods/plan/pod-phase.ts';
 import { workloadOf } from '../../../pods/plan/workload.ts';
 import type { Health, TopologyEdge, TopologyNode } from './graph-parts.ts';
 import { routeParts } from './routes.ts';
+import { trafficOf } from './traffic.ts';
 
 export interface Topology {
   readonly nodes: readonly TopologyNode[];
@@ -22,6 +24,8 @@ export interface TopologySource {
   readonly services: readonly JsonObject[];
   readonly pods: readonly JsonObject[];
   readonly nodes: readonly JsonObject[];
+  /** Items of a list of ServiceTraffic; empty for a user who may not read them. */
+  readonly traffic: readonly JsonObject[];
 }
 
 interface Group {
@@ -40,9 +44,12 @@ export function topologyOf(source: TopologySource): Topology {
     service,
     groups: behind(service, byNamespace.get(metadataOf(service).namespace) ?? []),
   }));
+  const traffic = trafficOf(source.traffic);
   const used = new Set(services.flatMap((one) => one.groups));
   const shown = groups.filter((group) => used.has(group));
-  const serviceBoxes = services.map(({ service, groups: own }) => serviceBox(service, own));
+  const serviceBoxes = services.map(({ service, groups: own }) =>
+    serviceBox(service, own, traffic.ofService(service)),
+  );
   const boxes = new Map(serviceBoxes.map((box) => [box.id, box]));
   const routes = routeParts(source, boxes);
   const nodesInUse = new Set(shown.flatMap(({ pods }) => pods.map((pod) => textAt(pod, 'spec', 'nodeName'))));
@@ -56,7 +63,13 @@ export function topologyOf(source: TopologySource): Topology {
     edges: [
       ...routes.edges,
       ...services.flatMap(({ service, groups: own }) =>
-        own.map((group) => ({ from: serviceId(service), to: group.id, health: healthOfPods(group.pods) })),
+        own.map((group) => {
+          const perSecond = traffic.toPods(service, group.pods);
+          return {
+            ...{ from: serviceId(service), to: group.id, health: healthOfPods(group.pods) },
+            ...(perSecond > 0 && { perSecond }),
+          };
+        }),
       ),
       ...shown.flatMap(edgesToNodes),
     ],
@@ -92,14 +105,18 @@ function hasLabels(pod: JsonObject, wanted: Labels): boolean {
 const serviceId = (service: JsonObject) =>
   `services ${metadataOf(service).namespace}/${metadataOf(service).name}`;
 
-function serviceBox(service: JsonObject, groups: readonly Group[]): TopologyNode {
+function serviceBox(service: JsonObject, groups: readonly Group[], perSecond: number): TopologyNode {
   const { namespace, name } = metadataOf(service);
   const ports = recordsAt(service, 'spec', 'ports').map(({ port }) => String(port));
   const type = textAt(service, 'spec', 'type') || 'ClusterIP';
   const pods = groups.flatMap((group) => group.pods);
   return {
     ...{ id: serviceId(service), column: 2, kind: 'services', namespace, name, title: name },
-    detail: [type === 'ClusterIP' ? '' : type, ports.length > 0 ? `:${ports.join(', :')}` : '']
+    detail: [
+      type === 'ClusterIP' ? '' : type,
+      ports.length > 0 ? `:${ports.join(', :')}` : '',
+      perSecond > 0 ? `· ${rateText(perSecond)}` : '',
+    ]
       .filter(Boolean)
       .join(' '),
     health: selectorOf(service) ? healthOfPods(pods) : 'idle',
