@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -186,6 +186,15 @@ describe('ctl', { timeout: 300_000 }, () => {
       child.kill(name);
       assert.deepEqual([...(await once(child, 'exit')), err], [status, null, '']);
     });
+
+  it('Ctrl-C ends proxy with the status of an interrupted program, and its socket is removed', async () => {
+    const socket = join(server.directory, 'proxy.sock');
+    const child = program(['proxy', `--unix-socket=${socket}`]);
+    if (child.stdout) await once(child.stdout, 'data');
+    child.kill('SIGINT');
+    assert.deepEqual(await once(child, 'exit'), [130, null]);
+    assert.equal(existsSync(socket), false);
+  });
 
   it('one Ctrl-C ends a command that reads standard input, or a named pipe whose writer is silent', async () => {
     const reading = program(['create', '-f', '-']);
