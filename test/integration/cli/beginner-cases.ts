@@ -81,7 +81,8 @@ export const manifests: readonly Mistake[] = [
   {
     what: 'containers that are not a list',
     command: apply,
-    input: 'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n    name: c\n    image: i\n',
+    input:
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n    name: c\n    image: i\n',
     says: [/STDIN:5: spec\.containers: expected a list, got a mapping; begin each item with "- "/],
   },
   {

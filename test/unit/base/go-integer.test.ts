@@ -24,7 +24,23 @@ test('a prefix chooses the base, and single underscores separate digits', () => 
 });
 
 test('other texts are no whole numbers', () => {
-  const texts = ['', '-', '+-1', '1.0', '1e3', ' 1', '1\n', 'ten', '08', '0x', '0b2', '0o8', '1__0', '_1', '1_'];
+  const texts = [
+    '',
+    '-',
+    '+-1',
+    '1.0',
+    '1e3',
+    ' 1',
+    '1\n',
+    'ten',
+    '08',
+    '0x',
+    '0b2',
+    '0o8',
+    '1__0',
+    '_1',
+    '1_',
+  ];
   for (const text of [...texts, '0x_', '0__1', '9007199254740992', '٣'])
     assert.equal(integerOf(text), undefined, JSON.stringify(text));
 });
