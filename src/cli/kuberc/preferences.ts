@@ -1,7 +1,7 @@
 /**
- * The file kuberc: a user's aliases of commands and defaults of flags, which kubectl 1.33 reads with
- * KUBECTL_KUBERC=true. Its versions are kubectl.config.k8s.io/v1alpha1, and v1beta1 of later kubectls, which
- * has other names of the fields. It never holds clusters or credentials.
+ * The file kuberc: a user's aliases of commands and defaults of flags, which kubectl reads since 1.34, and
+ * 1.33 with KUBECTL_KUBERC=true. Its versions are kubectl.config.k8s.io/v1alpha1, and v1beta1 of later
+ * kubectls, which has other names of the fields. It never holds clusters or credentials.
  */
 import { join } from 'node:path';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
