@@ -40,7 +40,7 @@ export function loadPreferences(
 ): Preferences | undefined {
   const file = named ?? join(io.homeDirectory, '.kube', 'kuberc');
   try {
-    const { preferences, unknown } = parsePreferences(readText(file), file);
+    const { preferences, unknown } = parsePreferences(readBoundedSync(file), file);
     if (unknown === undefined) return preferences;
     const problem = `strict decoding error: unknown field ${JSON.stringify(unknown)}`;
     if (named === undefined) throw new Error(problem);
@@ -51,16 +51,6 @@ export function loadPreferences(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
       io.err(`kuberc: no preferences loaded from ${file}: ${(error as Error).message}\n`);
     return undefined;
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return readBoundedSync(file);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw error;
-    throw Object.assign(new Error(`open ${file}: no such file or directory`), { code });
   }
 }
 

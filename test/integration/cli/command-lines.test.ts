@@ -112,7 +112,14 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['get', 'pods', '--sort-by'], /option '--sort-by <value>' argument missing/],
     [['get', 'pods', '--watch=maybe'], /--watch takes no value but true or false, as in --watch=false/],
     [['get', 'pods', '-o', 'json=x'], /unable to match a printer .* "json=x"/],
-    [['get', 'pods', '-o', 'jsonpath-file=/nonexistent'], /error reading template \/nonexistent/],
+    [
+      ['get', 'pods', '-o', 'jsonpath-file=/nonexistent'],
+      /^error: error reading template \/nonexistent, open \/nonexistent: no such file or directory$/m,
+    ],
+    [
+      ['patch', 'pod', 'x', '--patch-file=/nonexistent'],
+      /^error: unable to read patch file: open \/nonexistent: no such file or directory$/m,
+    ],
     [['get', 'pods', '--subresource=status'], /needs the names of the objects/],
     [['get', 'pods', '--raw', '/readyz'], /arguments may not be passed when --raw is specified/],
     [['get', '--raw', 'readyz'], /must be a path of the API/],
