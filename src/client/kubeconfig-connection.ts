@@ -2,6 +2,7 @@
  * The connection of a kubeconfig's context, with the overrides of the command line, and the kubeconfig of a
  * connection.
  */
+import { shellWord } from '../base/shell-words.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { type PluginCall, type PluginCluster, pluginExtension } from './exec-credential.ts';
 import type { ClusterEntry, ContextEntry, Kubeconfig, UserEntry } from './kubeconfig.ts';
@@ -115,7 +116,7 @@ function contextEntry(
 ): ContextEntry {
   if (!context && (server || cluster)) return {};
   const names = Object.keys(config.contexts);
-  const from = config.files ? ` ${config.files.join(', ')}` : '';
+  const from = fromFiles(config);
   if (names.length === 0)
     throw new UsageError(
       `kubeconfig${from}: no contexts are defined; name another file with --kubeconfig or $KUBECONFIG`,
@@ -146,15 +147,18 @@ function clusterEntry(
   entry: ContextEntry,
   { cluster, server }: ConnectionOverrides,
 ): ClusterEntry {
-  const found = own(config.clusters, cluster ?? entry.cluster);
+  const name = cluster ?? entry.cluster;
+  const found = own(config.clusters, name);
   if (!found && cluster !== undefined)
-    throw new UsageError(`kubeconfig: there is no cluster ${JSON.stringify(cluster)}`);
+    throw unknownName(config, `there is no cluster ${JSON.stringify(cluster)}`, 'clusters');
   if (found?.server || server) return found ?? {};
-  throw new UsageError(
-    cluster === undefined
-      ? `kubeconfig: context ${JSON.stringify(context)} does not name a cluster with a server`
-      : `kubeconfig: cluster ${JSON.stringify(cluster)} has no server`,
-  );
+  if (found && name)
+    throw new UsageError(
+      `kubeconfig${fromFiles(config)}: cluster ${JSON.stringify(name)} has no server; ` +
+        `set it with minik8s ctl config set-cluster ${shellWord(name)} --server=https://HOST:PORT`,
+    );
+  const named = name ? `names an unknown cluster ${name}` : 'names no cluster';
+  throw unknownName(config, `context ${JSON.stringify(context)} ${named}`, 'clusters');
 }
 
 function userEntry(
@@ -166,12 +170,21 @@ function userEntry(
   const name = user ?? entry.user;
   const found = name ? own(config.users, name) : {};
   if (found) return found;
-  throw new UsageError(
+  const what =
     user === undefined
-      ? `kubeconfig: context ${JSON.stringify(context)} names an unknown user ${name}`
-      : `kubeconfig: there is no user ${JSON.stringify(user)}`,
-  );
+      ? `context ${JSON.stringify(context)} names an unknown user ${name}`
+      : `there is no user ${JSON.stringify(user)}`;
+  throw unknownName(config, what, 'users');
 }
+
+/** Returns the error about a name that the kubeconfig lacks, with the names that it has. */
+function unknownName(config: Kubeconfig, what: string, kind: 'clusters' | 'users'): UsageError {
+  const names = listed(Object.keys(config[kind])) || 'none';
+  return new UsageError(`kubeconfig${fromFiles(config)}: ${what}; ${kind}: ${names}`);
+}
+
+/** Returns the names of the files that were read, with a space in front. */
+const fromFiles = ({ files }: Kubeconfig): string => (files ? ` ${files.join(', ')}` : '');
 
 /**
  * Applies overrides to a cluster. A CA option, or skipping verification, replaces both CA fields; another

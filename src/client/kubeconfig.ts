@@ -5,7 +5,7 @@
 import { dirname, resolve } from 'node:path';
 
 import { UsageError } from '../base/usage-error.ts';
-import { readBoundedSync } from '../os/bounded-file.ts';
+import { fileProblem, readBoundedSync } from '../os/bounded-file.ts';
 import { parse, stringify } from './kubeconfig-yaml.ts';
 import { parsePlainYaml } from './plain-yaml.ts';
 
@@ -197,9 +197,9 @@ export function readOptional(file: string): string | undefined {
   try {
     return readBoundedSync(file);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     if (code === undefined) throw error;
-    throw new UsageError(`cannot read ${file}: ${code === 'EACCES' ? denied : code}`);
+    throw new UsageError(`cannot read ${file}: ${code === 'EACCES' ? denied : (fileProblem(code) ?? code)}`);
   }
 }

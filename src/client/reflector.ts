@@ -5,6 +5,7 @@
  * signal ends it.
  */
 import type { KubeObject } from '../apimachinery/meta.ts';
+import { isNotFound } from '../apimachinery/status-error.ts';
 import { onAbort } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import { type Clock, pause } from '../base/clock.ts';
@@ -159,6 +160,9 @@ class Reflector<T extends KubeObject> {
   #reportFailure(next: ActiveState<T>, error: unknown, ms: number): void {
     const fields = { error: errorMessage(error), next: next.phase, retryMs: Math.round(ms) };
     if (this.#failing) this.#options.log.debug('list and watch still fails', fields);
+    // The definition of a custom kind may be made later.
+    else if (next.phase === 'list' && isNotFound(error))
+      this.#options.log.info('the server does not serve this kind; trying again', fields);
     else this.#options.log.warn('list and watch failed; trying again', fields);
     this.#failing = true;
   }

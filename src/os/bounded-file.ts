@@ -25,11 +25,41 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What the codes of the system mean for a file that is read, as Go has it. */
+const problems: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'not a directory',
+  EISDIR: 'is a directory',
+  EACCES: 'permission denied',
+  ENAMETOOLONG: 'file name too long',
+  ELOOP: 'too many levels of symbolic links',
+};
+
+/** Returns the meaning of a code of the system; undefined for an unknown code. */
+export const fileProblem = (code: unknown): string | undefined =>
+  typeof code === 'string' && Object.hasOwn(problems, code) ? problems[code] : undefined;
+
+/** Returns the error of the system in words, with its code; another error is returned unchanged. */
+function inWords(path: string, error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  const problem = fileProblem(code);
+  if (problem === undefined) return error;
+  return Object.assign(new Error(`${code === 'EISDIR' ? 'read' : 'open'} ${path}: ${problem}`), { code });
+}
+
 /**
- * Resolves to the bytes of a file. Rejects with the error of the system if it cannot be read, and with
- * `tooLong` as soon as it is known to have more than `maxBytes`.
+ * Resolves to the bytes of a file. Rejects with the error of the system, such as `open FILE: no such file or
+ * directory`, if it cannot be read, and with `tooLong` as soon as it is known to have more than `maxBytes`.
  */
 export async function readBounded(path: string, options: ReadOptions = {}): Promise<Buffer> {
+  try {
+    return await readAtMost(path, options);
+  } catch (error) {
+    throw inWords(path, error);
+  }
+}
+
+async function readAtMost(path: string, options: ReadOptions): Promise<Buffer> {
   const { maxBytes = maxInputBytes, tooLong = tooLongInput(path), signal } = options;
   const isPipe = (await stat(path)).isFIFO();
   const file = isPipe ? undefined : await open(path);
@@ -64,6 +94,14 @@ export const readBoundedSync = (path: string): string => readBytesSync(path).toS
 
 /** Returns the bytes of a file; throws like `readBounded`. */
 export function readBytesSync(path: string): Buffer {
+  try {
+    return readAtMostSync(path);
+  } catch (error) {
+    throw inWords(path, error);
+  }
+}
+
+function readAtMostSync(path: string): Buffer {
   const file = openSync(path, 'r');
   try {
     if (fstatSync(file).size > maxInputBytes) throw tooLongInput(path);

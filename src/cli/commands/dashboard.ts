@@ -30,7 +30,6 @@ export const dashboard: Verb = {
   about: 'open the dashboard in a browser, with your rights',
   group: 'Cluster Management Commands',
   flags: flagTable,
-  untilInterrupted: true,
   examples: [
     'ctl dashboard # open the dashboard at a free port of this machine',
     'ctl dashboard --url --port=8443 # print its address, which works once and within a minute',

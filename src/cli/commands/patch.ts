@@ -6,6 +6,7 @@ import { applyJsonPatch, readJsonPatch } from '../../apimachinery/patch-json.ts'
 import { applyMergePatch } from '../../apimachinery/patch-merge.ts';
 import { TextError } from '../../apimachinery/value-limit.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
+import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { readBounded } from '../../os/bounded-file.ts';
 import { dryRunOf, dryRunSuffix, type Flags, type FlagTable } from '../flags/flags.ts';
@@ -131,12 +132,20 @@ function recordOf(value: unknown): JsonObject {
   return value;
 }
 
+async function patchIn(file: string, signal: AbortSignal): Promise<string> {
+  try {
+    return (await readBounded(file, { signal })).toString('utf8');
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new UsageError(`unable to read patch file: ${errorMessage(error)}`);
+  }
+}
+
 async function readPatch(flags: Flags, signal: AbortSignal): Promise<unknown> {
   const file = flags.text('patch-file');
   if (file !== undefined && flags.given('patch'))
     throw new UsageError('cannot specify --patch and --patch-file together');
-  const text =
-    file === undefined ? flags.text('patch') : (await readBounded(file, { signal })).toString('utf8');
+  const text = file === undefined ? flags.text('patch') : await patchIn(file, signal);
   if (!text) throw new UsageError('ctl patch: a patch is required: -p \'{"spec": …}\' or --patch-file FILE');
   try {
     return parseYaml(text).value;

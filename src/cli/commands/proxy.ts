@@ -92,7 +92,6 @@ export const proxy: Verb = {
   about: 'serve the API of the cluster at a port of this machine, with your credentials',
   group: 'Troubleshooting and Debugging Commands',
   flags: flagTable,
-  untilInterrupted: true,
   examples: [
     'ctl proxy # serve the API at a port of this machine',
     'ctl proxy --port=8011 --www=./site --www-prefix=/my/ # serve also files of a directory',

@@ -1,5 +1,5 @@
 /** Copies by running programs in a container: `test`, tar, and sh and tail if a copy is resumed. */
-import { basename, resolve } from 'node:path';
+import { basename, posix, resolve } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { sleep } from '../../base/clock.ts';
@@ -19,7 +19,8 @@ export interface Transfer {
 
 /**
  * Copies a file or directory to the container and resolves to the exit code of tar. With `preserves` false
- * the owners and permissions are not kept.
+ * the owners and permissions are not kept. If the copy ends early, `err` says that the container may have a
+ * part, because the lost connection may be the only one to the container.
  */
 export async function upload(
   { io, program }: Transfer,
@@ -30,12 +31,24 @@ export async function upload(
   const { directory, name } = (await isDirectory(program, remote.path))
     ? { directory: remote.path, name: own }
     : splitRemote(remote.path);
-  const stdin = Readable.from(archiveOf(local, name || own, io.err), { objectMode: false });
+  const archive = archiveOf(local, name || own, io.err);
+  let isBegun = false;
+  const begun = async function* () {
+    isBegun = true;
+    yield* archive;
+  };
+  const stdin = Readable.from(begun(), { objectMode: false });
   const { stdout, stderr } = io.stdio();
   // -m: extracted files get the current time, not the times in the archive.
   const owners = preserves ? [] : ['--no-same-permissions', '--no-same-owner'];
   const command = ['tar', ...owners, '-xmf', '-', '-C', directory];
-  return program(command, { stdin, stdout, stderr }, true);
+  try {
+    return await program(command, { stdin, stdout, stderr }, true);
+  } catch (error) {
+    const place = `${remote.pod}:${posix.join(directory, name || own)}`;
+    if (isBegun) io.err(`warning: ${place} may have only a part of its new content\n`);
+    throw error;
+  }
 }
 
 const isDirectory = async (program: Program, path: string) => (await testOf(program, '-d', path)) === 0;

@@ -29,8 +29,8 @@ export async function editText(
   await writeFile(path, text, { mode: 0o600 });
   const editor = env.KUBE_EDITOR || env.EDITOR || 'vi';
   const [code, by] = await lendTerminal(() => runEditor(editor, path, env, signal));
-  const changed = await readFile(path, 'utf8').catch(() => text);
   if (signal.aborted) {
+    const changed = await readFile(path, 'utf8').catch(() => text);
     if (changed === text) await discard({ path });
     else err(storedText({ path }));
     throw signal.reason;

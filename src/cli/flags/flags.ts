@@ -5,6 +5,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { ArgDef, ArgsDef } from 'citty';
 import { booleanOf } from '../../base/go-boolean.ts';
+import { integerOf } from '../../base/go-integer.ts';
 import { parseDuration } from '../../base/time.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { byHeading } from './flag-groups.ts';
@@ -296,13 +297,14 @@ export class Flags {
     return this.#values.has(name);
   }
 
-  /** Returns a whole number; throws a UsageError that names the flag. */
+  /** Returns a whole number, such as `10` or `0xa`; throws a UsageError that names the flag. */
   whole(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    if (!/^-?\d{1,9}$/.test(text))
+    const value = integerOf(text);
+    if (value === undefined)
       throw new UsageError(`--${name}: expected a whole number, got ${JSON.stringify(text)}`);
-    return Number(text);
+    return value;
   }
 
   /** Returns a duration such as `90s`, `5m` or `1h30m` in milliseconds; a bare number is in seconds. */

@@ -13,15 +13,15 @@ import { loadPreferences } from './preferences.ts';
 type Verbs = Readonly<Record<string, () => Promise<Verb | VerbGroup>>>;
 
 /**
- * Resolves to the command line with the preferences of the user, and without --kuberc. Without
- * KUBECTL_KUBERC=true, the result is the unchanged command line, as in kubectl 1.33.
+ * Resolves to the command line with the preferences of the user, and without --kuberc. With
+ * KUBECTL_KUBERC=false, the result is the unchanged command line, as in kubectl 1.34 and newer.
  */
 export async function applyKuberc(
   argv: readonly string[],
   io: Pick<CtlIo, 'env' | 'homeDirectory' | 'err'>,
   verbs: Verbs,
 ): Promise<readonly string[]> {
-  if (io.env.KUBECTL_KUBERC !== 'true' || argv.length === 0) return argv;
+  if (io.env.KUBECTL_KUBERC?.toLowerCase() === 'false' || argv.length === 0) return argv;
   try {
     const { named, rest } = withoutKuberc(argv);
     const { KUBERC } = io.env;

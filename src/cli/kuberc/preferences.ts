@@ -1,7 +1,7 @@
 /**
- * The file kuberc: a user's aliases of commands and defaults of flags, which kubectl 1.33 reads with
- * KUBECTL_KUBERC=true. Its versions are kubectl.config.k8s.io/v1alpha1, and v1beta1 of later kubectls, which
- * has other names of the fields. It never holds clusters or credentials.
+ * The file kuberc: a user's aliases of commands and defaults of flags, which kubectl reads since 1.34, and
+ * 1.33 with KUBECTL_KUBERC=true. Its versions are kubectl.config.k8s.io/v1alpha1, and v1beta1 of later
+ * kubectls, which has other names of the fields. It never holds clusters or credentials.
  */
 import { join } from 'node:path';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
@@ -40,7 +40,7 @@ export function loadPreferences(
 ): Preferences | undefined {
   const file = named ?? join(io.homeDirectory, '.kube', 'kuberc');
   try {
-    const { preferences, unknown } = parsePreferences(readText(file), file);
+    const { preferences, unknown } = parsePreferences(readBoundedSync(file), file);
     if (unknown === undefined) return preferences;
     const problem = `strict decoding error: unknown field ${JSON.stringify(unknown)}`;
     if (named === undefined) throw new Error(problem);
@@ -51,16 +51,6 @@ export function loadPreferences(
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
       io.err(`kuberc: no preferences loaded from ${file}: ${(error as Error).message}\n`);
     return undefined;
-  }
-}
-
-function readText(file: string): string {
-  try {
-    return readBoundedSync(file);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw error;
-    throw Object.assign(new Error(`open ${file}: no such file or directory`), { code });
   }
 }
 

@@ -12,7 +12,7 @@ import { TextError } from '../../apimachinery/value-limit.ts';
 import { type BooleanWord, parseYamlStream } from '../../apimachinery/yaml.ts';
 import { errorMessage } from '../../base/log.ts';
 import { UsageError } from '../../base/usage-error.ts';
-import { readBounded } from '../../os/bounded-file.ts';
+import { fileProblem, readBounded } from '../../os/bounded-file.ts';
 import type { Flags } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
 import { buildKustomization } from '../kustomize/program.ts';
@@ -117,7 +117,9 @@ async function readPath(
 function readProblem(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === undefined) return errorMessage(error);
-  return code === 'ENOENT' ? `the path "${path}" does not exist` : `cannot read ${path}: ${code}`;
+  return code === 'ENOENT'
+    ? `the path "${path}" does not exist`
+    : `cannot read ${path}: ${fileProblem(code) ?? code}`;
 }
 
 async function readUrl(address: string, io: Io, parse: Parse): Promise<ManifestEntry[]> {

@@ -196,7 +196,7 @@ function templateIn(file: string): string {
   try {
     return readBoundedSync(file);
   } catch (error) {
-    throw new UsageError(`error reading template ${file}: ${errorMessage(error)}`);
+    throw new UsageError(`error reading template ${file}, ${errorMessage(error)}`);
   }
 }
 

@@ -43,6 +43,10 @@ export function machineParts({
 }: MachineOptions): BundlePart[] {
   const docker = dockerClient(dockerSocket);
   const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
+  const inDataDir = (name: string, read: (file: string) => Promise<string>) => {
+    const file = join(dataDir, name);
+    return required(file, read(file));
+  };
   return [
     {
       name: 'about.txt',
@@ -50,12 +54,12 @@ export function machineParts({
         `minik8s ${version()}\nmade ${new Date(now).toISOString()}\nkernel ${release()}\nnode ${process.version}\n`,
     },
     { name: 'minik8s/command-line.txt', read: () => commandLine(dataDir) },
-    { name: 'minik8s/run.json', read: () => readFile(join(dataDir, recordName), 'utf8') },
+    { name: 'minik8s/run.json', read: () => inDataDir(recordName, (file) => readFile(file, 'utf8')) },
     { name: 'minik8s/minik8s.log', read: () => ownLog(dataDir) },
-    { name: 'minik8s/etcd.log', read: () => endOf(join(dataDir, 'etcd/etcd.log')) },
+    { name: 'minik8s/etcd.log', read: () => inDataDir('etcd/etcd.log', endOf) },
     ...configFiles.map((file) => ({
       name: `minik8s/${file.split('/').at(-1)}`,
-      read: () => readFile(file, 'utf8'),
+      read: () => required(file, readFile(file, 'utf8')),
     })),
     ...Object.entries(programs).map(([name, [file, ...args]]) => ({
       name: `machine/${name}.txt`,
@@ -102,7 +106,14 @@ async function ownLog(dataDir: string): Promise<string> {
   if (log.kind === 'journal') return `the log is in the journal of ${log.unit}\n`;
   if (log.kind === 'elsewhere') throw new Error(`the log goes to ${log.what}`);
   const former = await ifThere(endOf(`${log.path}.1`));
-  return `${former ?? ''}${await endOf(log.path)}`;
+  return `${former ?? ''}${await required(log.path, endOf(log.path))}`;
+}
+
+/** Resolves to the text of a file that is being read; rejects with its name if it does not exist. */
+async function required(file: string, reading: Promise<string>): Promise<string> {
+  const text = await ifThere(reading);
+  if (text === undefined) throw new Error(`${file} does not exist`);
+  return text;
 }
 
 async function endOf(file: string): Promise<string> {

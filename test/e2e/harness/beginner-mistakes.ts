@@ -134,6 +134,7 @@ export const ofMinik8s: readonly Mistake[] = [
     says: /\/var\/tmp\/typo\.yaml: line \d+: ports: no such setting \(did you mean port\?\)/,
   },
   { line: 'minik8s get pods', says: /unknown command get: did you mean minik8s ctl get pods\?/ },
+  { line: 'minik8s convert -f x', says: /unknown command convert: did you mean minik8s ctl convert -f x\?/ },
   {
     line: 'minik8s ctl user list',
     says: /unknown command user: did you mean minik8s user list, without ctl\?/,

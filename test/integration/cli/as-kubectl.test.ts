@@ -149,11 +149,14 @@ describe('kuberc beside kubectl 1.33', { skip: unlessKubectl('1.33') }, () => {
     assert.match((await ctl(['mk'], { env })).err, /unknown command mk/);
   });
 
-  it('is ignored without KUBECTL_KUBERC=true', async () => {
+  it('is ignored only with KUBECTL_KUBERC=false', async () => {
     await writeFile(join(home, '.kube', 'kuberc'), kubercs[0]?.[0] ?? '');
     const ctl = ctlFor(undefined, { calledAs: 'kubectl', homeDirectory: home });
-    assert.match((await ctl(['mk'])).err, /unknown command mk/);
-    assert.match((await ctl(['version', '--client', '--kuberc=/x'])).err, /unknown flag --kuberc/);
+    const env = { KUBECTL_KUBERC: 'False' };
+    assert.match((await ctl(['mk'], { env })).err, /unknown command mk/);
+    assert.match((await ctl(['version', '--client', '--kuberc=/x'], { env })).err, /unknown flag --kuberc/);
+    assert.doesNotMatch((await ctl(['mk'])).err, /unknown command mk/);
+    assert.match((await ctl(['version', '--client', '--kuberc=/x'])).err, /open \/x: no such file/);
   });
 
   /** Errors of ctl begin with `error: ` and end with a line feed; versions differ. */

@@ -1,4 +1,5 @@
 /** Mistakes of beginners that ctl and the API server answer, and what the answer must contain. */
+import { createAuthority } from '../../../src/pki/x509.ts';
 
 export interface Mistake {
   readonly what: string;
@@ -76,6 +77,13 @@ export const manifests: readonly Mistake[] = [
       /STDIN:5: spec\.replicas: expected a whole number, got "two"/,
       /STDIN:13: \S+command: expected a list, got a string; write command: \["ls", "-l"\]/,
     ],
+  },
+  {
+    what: 'containers that are not a list',
+    command: apply,
+    input:
+      'apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n    name: c\n    image: i\n',
+    says: [/STDIN:5: spec\.containers: expected a list, got a mapping; begin each item with "- "/],
   },
   {
     what: 'a number where a string belongs',
@@ -297,6 +305,10 @@ export const commands: readonly Mistake[] = [
   },
 ];
 
+/** An authority that has signed nothing, as a kubeconfig contains it. */
+const { certificate } = await createAuthority('other', Date.now() - 60_000, Date.now() + 3_600_000);
+const otherAuthority = Buffer.from(certificate).toString('base64');
+
 /** Contents of kubeconfigs, made from a valid one, and the answers to `get pods`. */
 export const kubeconfigs: readonly {
   readonly what: string;
@@ -309,6 +321,21 @@ export const kubeconfigs: readonly {
     what: 'has no current context',
     change: (text) => text.replace(/"current-context":\s*"[^"]*",?|,\s*"current-context":\s*"[^"]*"/, ''),
     says: /kubeconfig FILE: no context is current; choose one of \S+ with --context/,
+  },
+  {
+    what: 'names a cluster that it lacks',
+    change: (text) => text.replace(/"cluster":\s*"[^"]*"/, '"cluster":"absent"'),
+    says: /kubeconfig FILE: context "\w+" names an unknown cluster absent; clusters: \w+$/m,
+  },
+  {
+    what: 'has no server',
+    change: (text) => text.replace(/"server":\s*"[^"]*",?/, ''),
+    says: /kubeconfig FILE: cluster "\w+" has no server; set it with minik8s ctl config set-cluster \w+ --server=/,
+  },
+  {
+    what: 'has the authority of another cluster',
+    change: (text) => text.replace(/("certificate-authority-data":\s*")[^"]*/, `$1${otherAuthority}`),
+    says: /cannot reach the API server at \S+: its certificate is not signed by the given authority$/m,
   },
   {
     what: 'names http',

@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { createAuthority } from '../../../src/pki/x509.ts';
 import { type Ctl, ctlFor } from '../../fixtures/ctl.ts';
 import { type HttpsTestServer, startHttpsTestServer } from '../../fixtures/https-api-server.ts';
 import { commands, kubeconfigs, type Mistake, manifests } from './beginner-cases.ts';
@@ -58,6 +59,20 @@ describe('a kubeconfig that', () => {
       assert.match(err.replaceAll(file, 'FILE'), says);
       assert.equal(status, 1);
     });
+
+  it('has the certificate of another cluster is answered with the context and the cause', async () => {
+    const authority = await createAuthority('other', Date.now() - 60_000, Date.now() + 3_600_000);
+    const config = JSON.parse(await readFile(kubeconfig, 'utf8'));
+    config.users[0].user = {
+      'client-certificate-data': Buffer.from(authority.certificate).toString('base64'),
+      'client-key-data': Buffer.from(authority.key).toString('base64'),
+    };
+    const file = join(directory, 'foreign');
+    await writeFile(file, JSON.stringify(config));
+    const { err, status } = await ctlFor(file)(['get', 'pods']);
+    assert.match(err, /does not accept the client certificate of context \w+: another authority signed it/);
+    assert.equal(status, 1);
+  });
 
   it('$KUBECONFIG names but that does not exist is reported', async () => {
     const { err } = await ctlFor(undefined)(['get', 'pods'], { env: { KUBECONFIG: '/nonexistent' } });

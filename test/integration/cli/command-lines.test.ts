@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -112,7 +112,14 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['get', 'pods', '--sort-by'], /option '--sort-by <value>' argument missing/],
     [['get', 'pods', '--watch=maybe'], /--watch takes no value but true or false, as in --watch=false/],
     [['get', 'pods', '-o', 'json=x'], /unable to match a printer .* "json=x"/],
-    [['get', 'pods', '-o', 'jsonpath-file=/nonexistent'], /error reading template \/nonexistent/],
+    [
+      ['get', 'pods', '-o', 'jsonpath-file=/nonexistent'],
+      /^error: error reading template \/nonexistent, open \/nonexistent: no such file or directory$/m,
+    ],
+    [
+      ['patch', 'pod', 'x', '--patch-file=/nonexistent'],
+      /^error: unable to read patch file: open \/nonexistent: no such file or directory$/m,
+    ],
     [['get', 'pods', '--subresource=status'], /needs the names of the objects/],
     [['get', 'pods', '--raw', '/readyz'], /arguments may not be passed when --raw is specified/],
     [['get', '--raw', 'readyz'], /must be a path of the API/],
@@ -186,6 +193,15 @@ describe('ctl', { timeout: 300_000 }, () => {
       child.kill(name);
       assert.deepEqual([...(await once(child, 'exit')), err], [status, null, '']);
     });
+
+  it('Ctrl-C ends proxy with the status of an interrupted program, and its socket is removed', async () => {
+    const socket = join(server.directory, 'proxy.sock');
+    const child = program(['proxy', `--unix-socket=${socket}`]);
+    if (child.stdout) await once(child.stdout, 'data');
+    child.kill('SIGINT');
+    assert.deepEqual(await once(child, 'exit'), [130, null]);
+    assert.equal(existsSync(socket), false);
+  });
 
   it('one Ctrl-C ends a command that reads standard input, or a named pipe whose writer is silent', async () => {
     const reading = program(['create', '-f', '-']);

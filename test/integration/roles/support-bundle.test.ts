@@ -222,6 +222,7 @@ describe('a support bundle', { timeout: 120_000 }, () => {
   it('names missing parts, with the reason', () => {
     const missing = read('missing.txt');
     assert.match(missing, /^minik8s\/command-line\.txt: minik8s does not run in /m);
+    assert.match(missing, /^minik8s\/etcd\.log: \/.*\/etcd\/etcd\.log does not exist$/m);
     assert.equal(ended.err, missing.replaceAll(/^(?=.)/gm, 'not in the archive: '));
     assert.match(read('metrics/nodes.txt'), /n1: \/metrics\n# .*(has not reported|not connected)/);
   });

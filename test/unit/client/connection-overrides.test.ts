@@ -132,9 +132,12 @@ describe('a connection', () => {
   });
 
   const wrong: [overrides: ConnectionOverrides, message: RegExp][] = [
-    [{ cluster: 'nine' }, /^kubeconfig: there is no cluster "nine"$/],
-    [{ cluster: 'none' }, /^kubeconfig: cluster "none" has no server$/],
-    [{ user: 'nine' }, /^kubeconfig: there is no user "nine"$/],
+    [{ cluster: 'nine' }, /^kubeconfig: there is no cluster "nine"; clusters: \w+, /],
+    [
+      { cluster: 'none' },
+      /^kubeconfig: cluster "none" has no server; set it with minik8s ctl config set-cluster none --server=/,
+    ],
+    [{ user: 'nine' }, /^kubeconfig: there is no user "nine"; users: \w+, /],
     [{ user: 'plugin' }, /plugin/],
     [{ certificateAuthority: ca, insecureSkipTlsVerify: true }, /verifies nothing/],
     [{ certificateAuthority: join(folder, 'gone') }, /gone does not exist$/],

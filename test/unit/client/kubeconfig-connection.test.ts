@@ -39,6 +39,8 @@ contexts:
   context: {cluster: dev, user: plugin}
 - name: broken
   context: {cluster: nothing}
+- name: clusterless
+  context: {user: cert}
 - name: stranger
   context: {cluster: dev, user: nobody}
 current-context: prod
@@ -93,12 +95,13 @@ test('the file of a token has precedence over the token, which is used while the
   assert.equal(readToken(folder, 'before'), 'before');
 });
 
-const all = 'prod, dev, anonymous, plugin, broken and 1 more';
+const all = 'prod, dev, anonymous, plugin, broken and 2 more';
 for (const [context, error] of [
   ['nothing', `kubeconfig: there is no context "nothing"; contexts: ${all}`],
   ['constructor', `kubeconfig: there is no context "constructor"; contexts: ${all}`],
-  ['broken', 'kubeconfig: context "broken" does not name a cluster with a server'],
-  ['stranger', 'kubeconfig: context "stranger" names an unknown user nobody'],
+  ['broken', 'kubeconfig: context "broken" names an unknown cluster nothing; clusters: prod, dev'],
+  ['clusterless', 'kubeconfig: context "clusterless" names no cluster; clusters: prod, dev'],
+  ['stranger', 'kubeconfig: context "stranger" names an unknown user nobody; users: cert, file, plugin'],
   ['plugin', 'kubeconfig: user plugin needs a plugin; only tokens and certificates are supported'],
 ] as const) {
   test(`context ${context} is rejected: ${error}`, () => {

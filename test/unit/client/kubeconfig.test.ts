@@ -64,6 +64,6 @@ test('missing files are skipped, and other files that cannot be read are rejecte
   assert.equal(loadKubeconfig([join(folder, 'none'), file])?.currentContext, 'prod');
   assert.throws(() => loadKubeconfig([folder]), {
     name: 'UsageError',
-    message: `cannot read ${folder}: EISDIR`,
+    message: `cannot read ${folder}: is a directory`,
   });
 });

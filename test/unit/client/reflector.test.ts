@@ -9,9 +9,11 @@ import { silentLogger } from '../../../src/base/log.ts';
 import type { ResourceClient } from '../../../src/client/client.ts';
 import { inProcessTransport } from '../../../src/client/in-process-transport.ts';
 import { runReflector } from '../../../src/client/reflector.ts';
+import { responseError } from '../../../src/client/response-error.ts';
 import { createClient } from '../../../src/client/rest-client.ts';
 import { createInformerFactory } from '../../../src/client/shared-informer.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 import { SeededRandom } from '../../fixtures/seeded-random.ts';
 import { ModelServer } from './model-server.ts';
 
@@ -123,4 +125,25 @@ test('a watch that ends at once without an event is a failure, and delayed', asy
 test('a watch that lasted for a while or delivered an event is opened again at once', async () => {
   assert.deepEqual(await openings({ lastsMs: 1_000, says: false }), [0, 1000, 2000, 3000, 4000, 5000]);
   assert.deepEqual(await openings({ lastsMs: 999, says: true }), [0, 999, 1998, 2997, 3996, 4995]);
+});
+
+test('a kind that the server does not serve is logged as information, and another failure as a warning', async () => {
+  const unserved = responseError('GET /apis/x/v1/y', 404, '404 page not found');
+  for (const [error, level, message] of [
+    [unserved, 'info', 'the server does not serve this kind; trying again'],
+    [new Error('down'), 'warn', 'list and watch failed; trying again'],
+  ] as const) {
+    const [clock, stop, log] = [new FakeClock(), new AbortController(), new RecordingLogger()];
+    const resource: Partial<ResourceClient<ConfigMap>> = { list: () => Promise.reject(error) };
+    const sink = { replace() {}, apply() {} };
+    const options = { resource: resource as ResourceClient<ConfigMap>, sink, clock, log };
+    const running = runReflector({ ...options, random: new SeededRandom(1) }, stop.signal);
+    await clock.advance(60_000);
+    stop.abort();
+    await clock.settle();
+    await running;
+    const [first, ...rest] = log.lines;
+    assert.deepEqual([first?.level, first?.message], [level, message]);
+    assert.ok(rest.length > 0 && rest.every((line) => line.level === 'debug'));
+  }
 });

@@ -18,6 +18,18 @@ test('a device without an end is read no further than the maximum', async () => 
   assert.throws(() => readBoundedSync('/dev/zero'), longer('/dev/zero'));
 });
 
+test('a file that cannot be read is named with the reason, and the error has the code of the system', async () => {
+  const absent = join(directory, 'absent');
+  for (const [path, code, message] of [
+    [absent, 'ENOENT', `open ${absent}: no such file or directory`],
+    [directory, 'EISDIR', `read ${directory}: is a directory`],
+    ['/dev/null/x', 'ENOTDIR', 'open /dev/null/x: not a directory'],
+  ] as const) {
+    await assert.rejects(readBounded(path), { code, message });
+    assert.throws(() => readBoundedSync(path), { code, message });
+  }
+});
+
 test('a file of many gigabytes is refused', async () => {
   const path = join(directory, 'huge');
   writeFileSync(path, '');

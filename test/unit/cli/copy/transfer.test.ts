@@ -183,6 +183,27 @@ test('a copy to a container goes into an existing directory, and else gets the n
   assert.notEqual(await upload(transfer, to('none/other'), true), 0, 'tar names the missing directory');
 });
 
+test('a copy to a container that ends early warns about the part, unless nothing was sent', async () => {
+  const local = join(directory, 'a');
+  writeFileSync(local, content);
+  const upTo =
+    (isRead: boolean): Program =>
+    async (command, { stdin }) => {
+      if (command[0] === 'test') return 1;
+      if (isRead) await once(stdin, 'readable');
+      throw new LostConnection();
+    };
+  const plan = { local, remote: { pod: 'web', path: '/srv/b' } };
+  for (const [isRead, expected] of [
+    [true, ['warning: web:/srv/b may have only a part of its new content\n']],
+    [false, []],
+  ] as const) {
+    const { transfer, said } = transferOf(upTo(isRead));
+    await assert.rejects(upload(transfer, plan, true), LostConnection);
+    assert.deepEqual(said, expected);
+  }
+});
+
 test('owners and permissions are not kept on request', async () => {
   writeFileSync(join(directory, 'a'), '');
   const commands: (readonly string[])[] = [];

@@ -52,7 +52,7 @@ test('the file that $KUBERC names is read; --kuberc takes its place', async () =
     run: async () => {},
   };
   const expanded = (argv: readonly string[], KUBERC: string) => {
-    const io = { env: { KUBECTL_KUBERC: 'true', KUBERC }, homeDirectory: home, err: assert.fail };
+    const io = { env: { KUBERC }, homeDirectory: home, err: assert.fail };
     return applyKuberc(argv, io, { create: async () => create, delete: async () => create } as never);
   };
   assert.deepEqual(await expanded(['mk', 'x'], named), ['create', '--output=name', 'configmap', 'x']);
