@@ -31,6 +31,11 @@ function filesOf(volume: object, spec: object = {}, metadata: object = {}) {
     secrets: new Map([['s', secret as unknown as Secret]]),
     tokens: new Map(tokensOf(source).map((token) => [token, `token for ${token.audience ?? 'the API'}`])),
     allocatable: { memory: '8Gi' },
+    certificates: new Map(
+      (source.sources ?? []).flatMap(({ podCertificate }) =>
+        podCertificate ? [[podCertificate, { key: 'key ', chain: 'chain' }] as const] : [],
+      ),
+    ),
     trustAnchors: new Map(
       trustBundlesOf(source).flatMap((one) => (one.name === 'known' ? [[one, 'anchors'] as const] : [])),
     ),
@@ -212,6 +217,7 @@ test('a value that many files share is stored in memory once', () => {
     tokens: new Map(),
     allocatable: {},
     trustAnchors: new Map(),
+    certificates: new Map(),
   };
   const files = projectedFiles(pod, { sources }, given);
   assert.equal(files.length, 60_000);
