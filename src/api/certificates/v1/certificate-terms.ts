@@ -1,4 +1,4 @@
-/** Terms of the certificates of pods: their lifetimes, and what users tell the signer. Pure. */
+/** Terms of the certificates of pods: lifetimes, and annotations for the signer. Pure. */
 import { invalidCause, requiredCause } from '../../../apimachinery/field-error.ts';
 import { checkQualifiedName } from '../../../apimachinery/names.ts';
 import type { StatusCause } from '../../../apimachinery/status-error.ts';

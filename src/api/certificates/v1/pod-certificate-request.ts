@@ -59,7 +59,7 @@ export const podCertificateRequestResource: ResourceDefinition<PodCertificateReq
     },
     specColumn(
       'UnverifiedUserAnnotations',
-      'What the author of the pod tells the signer.',
+      'Annotations for the signer, written by the author of the pod.',
       ({ unverifiedUserAnnotations }) => formatLabels(unverifiedUserAnnotations),
     ),
   ],

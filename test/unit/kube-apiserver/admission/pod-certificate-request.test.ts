@@ -117,7 +117,10 @@ describe('the certificate of a request', () => {
 
   it('is for the requested key, with any number of certificates behind it', () => {
     assert.deepEqual(causes({}), []);
-    assert.deepEqual(causes({ certificateChain: good.certificateChain?.replace(authority.certificate, '') }), []);
+    assert.deepEqual(
+      causes({ certificateChain: good.certificateChain?.replace(authority.certificate, '') }),
+      [],
+    );
   });
 
   it('is rejected if it is for another key', async () => {
@@ -160,7 +163,9 @@ describe('the certificate of a request', () => {
     const lasting = async (lifetimeMs: number) =>
       causes(await issuedStatus(authority, request, { notBefore: now, lifetimeMs }));
     assert.deepEqual(await lasting(2 * hour), []);
-    assert.deepEqual(await lasting(hour - 1000), [`${chain}59m59s: leaf certificate lifetime must be >= 1 hour`]);
+    assert.deepEqual(await lasting(hour - 1000), [
+      `${chain}59m59s: leaf certificate lifetime must be >= 1 hour`,
+    ]);
     assert.deepEqual(await lasting(2 * hour + 1000), [
       `${chain}2h0m1s: leaf certificate lifetime must be <= spec.maxExpirationSeconds (7200)`,
     ]);
@@ -173,7 +178,7 @@ describe('the certificate of a request', () => {
     ends(from(50 * minute + 1000), 'must be at least 10 minutes before status.notAfter');
   });
 
-  it('is rejected with names that are none', async () => {
+  it('is rejected with invalid names', async () => {
     const [first] = pemBlocks(
       (
         await issueCertificate(authority, {

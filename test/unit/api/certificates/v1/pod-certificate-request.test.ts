@@ -4,8 +4,8 @@ import {
   podCertificateRequestResource as kind,
   type PodCertificateRequest,
 } from '../../../../../src/api/certificates/v1/pod-certificate-request.ts';
-import { condition } from '../../../../fixtures/pod-certificate-signer.ts';
 import { cells, created, testCreate, testUpdate } from '../../../../fixtures/kinds.ts';
+import { condition } from '../../../../fixtures/pod-certificate-signer.ts';
 
 const request = {
   apiVersion: 'certificates.k8s.io/v1',
@@ -148,7 +148,7 @@ describe('the status of a request', () => {
       ...{ Name: 'req-1', PodName: 'web', ServiceAccountName: 'default', NodeName: 'n1' },
       ...{ SignerName: 'example.com/signer', State: 'Pending', UnverifiedUserAnnotations: '<none>' },
     });
-    assert.equal(row({ conditions: [issued] })['State'], 'Issued');
-    assert.equal(row({ conditions: [denied] })['State'], 'Denied');
+    assert.equal(row({ conditions: [issued] }).State, 'Issued');
+    assert.equal(row({ conditions: [denied] }).State, 'Denied');
   });
 });

@@ -65,6 +65,18 @@ test('a volume has all keys of a ConfigMap or Secret, or the selected ones', () 
   assert.deepEqual(filesOf({ secret: { secretName: 's', defaultMode: 0o440 } }), { key: ['hidden', '440'] });
 });
 
+test('a certificate of the pod has its key and its chain in one file or in two', () => {
+  const paths = { credentialBundlePath: 'both', keyPath: 'key', certificateChainPath: 'tls/chain' };
+  const contents = { both: 'key chain', key: 'key ', 'tls/chain': 'chain' };
+  const certificate = projected({ podCertificate: { signerName: 'a.b/c', keyType: 'ED25519', ...paths } });
+  const as = (...attributes: unknown[]) =>
+    Object.fromEntries(Object.entries(contents).map(([path, content]) => [path, [content, ...attributes]]));
+  assert.deepEqual(filesOf(certificate), as('644'));
+  assert.deepEqual(filesOf(certificate, { securityContext: { fsGroup: 5 } }), as('600'));
+  assert.deepEqual(filesOf(certificate, { securityContext: { runAsUser: 7 } }), as('600', 7));
+  assert.equal(isSecret(certificate.projected), true);
+});
+
 test('a file of trust bundles has their certificates, and is empty if an optional source selects none', () => {
   const bundle = (source: object) => projected({ clusterTrustBundle: { path: 'ca', ...source } });
   assert.deepEqual(filesOf(bundle({ name: 'known' })), { ca: ['anchors', '644'] });
