@@ -35,6 +35,7 @@ export { cronJobResource } from './batch/v1/cron-job.ts';
 export { jobResource } from './batch/v1/job.ts';
 export { certificateSigningRequestResource } from './certificates/v1/certificate-signing-request.ts';
 export { clusterTrustBundleResource } from './certificates/v1/cluster-trust-bundle.ts';
+export { podCertificateRequestResource } from './certificates/v1/pod-certificate-request.ts';
 export { leaseResource } from './coordination/v1/lease.ts';
 export { componentStatusResource } from './core/v1/component-status.ts';
 export { configMapResource } from './core/v1/config-map.ts';

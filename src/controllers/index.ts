@@ -23,6 +23,10 @@ import {
   extensionAuthenticationController,
   extensionAuthenticationRights,
 } from './certificates/extension-authentication.ts';
+import {
+  podCertificateCleaner,
+  podCertificateCleanerRights,
+} from './certificates/pod-certificate-cleaner.ts';
 import { rootCaPublisher, rootCaPublisherRights } from './certificates/root-ca-publisher.ts';
 import {
   servingTrustBundlePublisher,
@@ -230,6 +234,11 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
     controller: (options) => csrSigning(options.certificates),
   },
   { account: 'certificate-controller', rights: csrCleanerRights, controller: () => csrCleaner },
+  {
+    account: 'podcertificaterequestcleaner',
+    rights: podCertificateCleanerRights,
+    controller: () => podCertificateCleaner,
+  },
   { account: 'token-cleaner', rights: tokenCleanerRights, controller: () => tokenCleaner },
   {
     account: 'clusterrole-aggregation-controller',

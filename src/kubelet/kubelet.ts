@@ -121,11 +121,12 @@ class KubeletRun {
   }
 
   async #shutDown(): Promise<void> {
-    const { workers, imageProviders, sources, mirrors, statuses } = this.#parts;
+    const { workers, imageProviders, sources, certificates, mirrors, statuses } = this.#parts;
     const { assigned, knownServices, sandboxes, usage, informers, log } = this.#parts;
     await workers.stop();
     await Promise.all(imageProviders.map((provider) => provider.close()));
     sources.close();
+    certificates.close();
     await mirrors.close();
     await statuses.close();
     const results = await Promise.allSettled([

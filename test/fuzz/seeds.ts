@@ -2,11 +2,13 @@
  * One object of each kind that the server accepts, by group and kind, without head and name: the base of
  * every broken object.
  */
+import { newKey } from '../../src/kubelet/environment/certificate-key.ts';
 import { makeKey, makeRequest } from '../../src/pki/new-request.ts';
 import { testAuthority } from '../fixtures/certificates.ts';
 
 const pem = await makeRequest(await makeKey(), { commonName: 'a' });
 const { certificate: authority } = await testAuthority();
+const { request: stub } = await newKey('ED25519');
 const request = Buffer.from(pem).toString('base64');
 const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
 const selector = { matchLabels: { a: 'b' } };
@@ -102,6 +104,12 @@ export const seeds: Record<string, object> = {
   'node.k8s.io/RuntimeClass': { handler: 'a' },
   'autoscaling/HorizontalPodAutoscaler': hpa,
   'certificates.k8s.io/ClusterTrustBundle': { spec: { trustBundle: authority } },
+  'certificates.k8s.io/PodCertificateRequest': {
+    spec: {
+      ...{ signerName: 'a.b/c', podName: 'a', podUID: 'p', serviceAccountName: 's', serviceAccountUID: 's' },
+      ...{ nodeName: 'n', nodeUID: 'n', stubPKCS10Request: stub },
+    },
+  },
   'certificates.k8s.io/CertificateSigningRequest': {
     spec: { request, signerName: 'a.b/c', usages: ['client auth'] },
   },

@@ -8,7 +8,7 @@ const kinds = `
   daemonsets ds deployments deploy endpointslices endpoints ep events ev flowschemas horizontalpodautoscalers hpa
   ingressclasses ingresses ing jobs leases limitranges limits localsubjectaccessreviews
   mutatingadmissionpolicybindings mutatingadmissionpolicies mutatingwebhookconfigurations namespaces ns
-  networkpolicies netpol nodes no persistentvolumeclaims pvc persistentvolumes pv poddisruptionbudgets pdb pods po
+  networkpolicies netpol nodes no persistentvolumeclaims pvc persistentvolumes pv podcertificaterequests poddisruptionbudgets pdb pods po
   podtemplates priorityclasses pc prioritylevelconfigurations replicasets rs replicationcontrollers rc
   resourcequotas quota rolebindings roles runtimeclasses secrets selfsubjectaccessreviews selfsubjectreviews
   selfsubjectrulesreviews serviceaccounts sa services svc statefulsets sts storageclasses sc

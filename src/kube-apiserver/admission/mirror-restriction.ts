@@ -55,6 +55,7 @@ function needsOfTheApi(
   const volumes = pod.spec.volumes ?? [];
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
   if (sources.some(({ clusterTrustBundle }) => clusterTrustBundle)) return cannot('clustertrustbundles');
+  if (sources.some(({ podCertificate }) => podCertificate)) return cannot('podcertificates');
   // The claim of an ephemeral volume is found by its name: it may be the claim of another pod.
   if (volumes.some((volume) => volume.persistentVolumeClaim || volume.ephemeral))
     return cannot('persistentvolumeclaims');

@@ -5,6 +5,7 @@
  */
 
 import type { TokenRequest } from '../../api/authentication/v1/token-request.ts';
+import { podCertificateRequestResource } from '../../api/certificates/v1/pod-certificate-request.ts';
 import { type Lease, leaseResource } from '../../api/coordination/v1/lease.ts';
 import { eventResource } from '../../api/core/v1/event/event.ts';
 import { nodeHostnames } from '../../api/core/v1/node/addresses.ts';
@@ -26,6 +27,7 @@ import { nodeNameOf } from '../../apiserver/request/user.ts';
 import { findObject } from '../../apiserver/stored-object.ts';
 import { type NodeAccess, type NodeRestriction, notAllowed } from '../authorization/node-access.ts';
 import type { KubeContext } from '../context.ts';
+import { restrictCertificate } from './certificate-restriction.ts';
 import { restrictMirror } from './mirror-restriction.ts';
 import { restrictEvent } from './node-events.ts';
 
@@ -49,7 +51,7 @@ const restrictions = new Map<string, Restriction>([
 /** Parts of the server that the decisions read. */
 export type NodeRestrictionParts = Pick<
   KubeContext,
-  'cache' | 'clock' | 'latest' | 'mayRegister' | 'podRangeProblem' | 'store'
+  'authorize' | 'cache' | 'clock' | 'latest' | 'mayRegister' | 'podRangeProblem' | 'store'
 >;
 
 /** Restricts nodes. `features` is the access of nodes to objects of other kinds than Kubernetes' own. */
@@ -67,6 +69,10 @@ export function nodeRestriction(
     [
       kindOf(podResource),
       { checksOwners: true, check: (...write) => restrictPod(server, reservedImage, ...write) },
+    ],
+    [
+      kindOf(podCertificateRequestResource),
+      { checksOwners: true, check: (...write) => restrictCertificate(server, ...write) },
     ],
     ...features.flatMap((feature) => Object.entries(feature.restrictions ?? {})),
   ]);

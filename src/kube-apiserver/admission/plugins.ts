@@ -16,6 +16,7 @@ import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import { nodeUpgrades } from './node-upgrades.ts';
+import { podCertificateRequests } from './pod-certificate-request.ts';
 import { podSecurity } from './pod-security.ts';
 import { priority } from './priority.ts';
 import { resourceQuotas } from './resource-quota.ts';
@@ -48,6 +49,7 @@ export const admissionPlugins = (
     storageProtection,
     certificateSigningRequests(server),
     clusterTrustBundles(server),
+    podCertificateRequests(server),
     ...features.flatMap(({ admission = [] }) => admission),
     escalation(server),
     parameterAccess(server),

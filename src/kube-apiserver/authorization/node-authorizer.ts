@@ -11,6 +11,7 @@
  * registers, that it was set up for another cluster.
  */
 
+import { podCertificateRequestResource } from '../../api/certificates/v1/pod-certificate-request.ts';
 import { nodeResource } from '../../api/core/v1/node/node.ts';
 import { mirrorAnnotation } from '../../api/core/v1/pod/annotations.ts';
 import { type Pod, podResource } from '../../api/core/v1/pod/pod.ts';
@@ -53,6 +54,8 @@ interface Rule extends Omit<NodeRule, 'when'> {
 
 /** Tokens of service accounts; admission checks which pod a token is for. */
 const tokens = 'serviceaccounts/token';
+const accounts = 'serviceaccounts';
+const certificates = podCertificateRequestResource.plural;
 
 const read: readonly Verb[] = ['get', 'list', 'watch'];
 
@@ -90,6 +93,10 @@ const memberRules: readonly Rule[] = [
   { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: always },
   { group: 'node.k8s.io', resources: ['runtimeclasses'], verbs: read, when: always },
   { group: 'certificates.k8s.io', resources: ['clustertrustbundles'], verbs: read, when: always },
+  // Admission checks which pods: those that run on the node, with the signers that they name.
+  { group: 'certificates.k8s.io', resources: [certificates], verbs: ['create'], when: always },
+  { group: 'certificates.k8s.io', resources: [certificates], verbs: ['list', 'watch'], when: isOfItsName },
+  { group: 'certificates.k8s.io', resources: [certificates], verbs: ['get'], when: isOwnRequest },
   // Admission checks which pods: mirror pods of the node's own static pods.
   { group: '', resources: ['pods'], verbs: ['create'], when: always },
   // The kubelet's own server authenticates and authorizes its clients.
@@ -113,6 +120,8 @@ const memberRules: readonly Rule[] = [
   { group: '', resources: ['persistentvolumes'], verbs: ['get'], when: isOwnVolume },
   { group: '', resources: ['persistentvolumes/status'], verbs: ['update'], when: isOwnVolume },
   { group: '', resources: [tokens], verbs: ['create'], when: isNeededHere },
+  // A node names the uid of the account when it requests a certificate for a pod.
+  { group: '', resources: [accounts], verbs: ['get'], when: isNeededHere },
   {
     group: 'coordination.k8s.io',
     resources: ['leases'],
@@ -152,6 +161,7 @@ function needsOf(pod: Pod): readonly PodNeed[] {
     { resource: 'configmaps', names: configMaps },
     { resource: 'persistentvolumeclaims', names: claims },
     { resource: tokens, names: serviceAccountName ? [serviceAccountName] : [] },
+    { resource: accounts, names: serviceAccountName ? [serviceAccountName] : [] },
   ];
 }
 
@@ -217,6 +227,16 @@ async function isNeeded(
   if (server.needs.has(need)) return true;
   await waitForNow(server, new AbortController());
   return server.needs.has(need);
+}
+
+async function isOwnRequest(
+  { namespace, name }: ResourceAccess,
+  node: string,
+  server: Reader,
+): Promise<boolean> {
+  if (name === '') return false;
+  const request = await findObject(server, podCertificateRequestResource, namespace, name);
+  return request?.spec.nodeName === node;
 }
 
 async function isOwnVolume({ name }: ResourceAccess, node: string, server: Reader): Promise<boolean> {

@@ -10,6 +10,7 @@ import type { Container, Volume } from '../../api/core/v1/types.gen.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { ContainerConfigError } from '../environment/plan/container-config-error.ts';
+import type { PodCertificates } from '../environment/pod-certificates.ts';
 import type { PodSources } from '../environment/pod-sources.ts';
 import type { Device, Mount } from '../runtime/container-config.ts';
 import type { AccountTokens } from './account-tokens.ts';
@@ -30,6 +31,7 @@ export interface PodVolumesOptions extends Omit<VolumeTools, 'mountsOf'> {
     'configMap' | 'forget' | 'observe' | 'secret' | 'trustBundles' | 'version'
   >;
   readonly tokens: Pick<AccountTokens, 'get' | 'forget'>;
+  readonly certificates: Pick<PodCertificates, 'forget' | 'get' | 'observe' | 'version'>;
   readonly claims: Pick<ClaimedVolumes, 'find' | 'forget' | 'isShared' | 'known' | 'of'>;
   readonly files: Pick<PodFiles, 'directory' | 'mounts' | 'subPaths' | 'make'>;
   readonly events: EventRecorder;
@@ -57,8 +59,9 @@ export class PodVolumes {
    * watched.
    */
   look(pod: Pod): readonly VolumeState[] {
-    const { sources, clock } = this.#options;
+    const { sources, certificates, clock } = this.#options;
     sources.observe(pod);
+    certificates.observe(pod);
     const attempts = this.#attempts.get(pod.metadata.uid);
     return this.#wanted(pod).map((wanted) => {
       const { name } = wanted.volume;
@@ -96,10 +99,11 @@ export class PodVolumes {
    * are.
    */
   rest(uid: string): void {
-    const { claims, sources, tokens } = this.#options;
+    const { claims, sources, tokens, certificates } = this.#options;
     claims.forget(uid);
     sources.forget(uid);
     tokens.forget(uid);
+    certificates.forget(uid);
     this.#attempts.delete(uid);
   }
 

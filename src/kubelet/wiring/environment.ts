@@ -1,5 +1,6 @@
 /** Wires the rooms `environment` and `names`: environment variables and name resolution of containers. */
 import { KnownServices } from '../environment/known-services.ts';
+import { PodCertificates } from '../environment/pod-certificates.ts';
 import { PodSources } from '../environment/pod-sources.ts';
 import { NameFiles } from '../names/name-files.ts';
 import type { Shared } from './shared.ts';
@@ -7,10 +8,15 @@ import type { Shared } from './shared.ts';
 export type EnvironmentRoom = ReturnType<typeof wireEnvironment>;
 
 /** A change of the sources is not passed on before `wirePods` has subscribed to them. */
-export function wireEnvironment({ client, clock, random, log, dataDir, services: informer }: Shared) {
+export function wireEnvironment(shared: Shared) {
+  const { client, clock, random, log, dataDir, services: informer, events, nodeName, nodeState } = shared;
   const knownServices = new KnownServices({ informer, dataDir, clock, log });
   const sources = new PodSources({ client, clock, random, log });
-  return { knownServices, sources };
+  const certificates = new PodCertificates({
+    ...{ client, clock, random, log, events, nodeName },
+    node: () => nodeState.node,
+  });
+  return { knownServices, sources, certificates };
 }
 
 export type NamesRoom = ReturnType<typeof wireNames>;

@@ -31,7 +31,7 @@ export type PodsRoom = ReturnType<typeof wirePods>;
 
 /** Subscribes the workers to the sources of their pods. */
 export function wirePods(before: Before) {
-  const { localPods, sources } = before;
+  const { localPods, sources, certificates } = before;
   const counts = { podCounts: new PodCounts(), probeCounts: new ProbeCounts() };
   const hostPorts = new HostPortRules({ ...before, pods: () => localPods.list() });
   const workers = new PodWorkers({
@@ -42,6 +42,7 @@ export function wirePods(before: Before) {
     ...decisions(before),
   });
   sources.onChange = (uid) => workers.wake(uid);
+  certificates.onChange = (uid) => workers.wake(uid);
   return { ...counts, workers };
 }
 

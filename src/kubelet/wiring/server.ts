@@ -1,6 +1,7 @@
 /** Wires the room `server`: the agent's server and its metrics. */
 import { isTerminalPhase } from '../../api/core/v1/pod/conditions.ts';
 import { NodeServer } from '../server/node-server.ts';
+import type { EnvironmentRoom } from './environment.ts';
 import type { FeaturesRoom } from './features.ts';
 import type { ImagesRoom } from './images.ts';
 import type { NodeRoom } from './node.ts';
@@ -17,10 +18,12 @@ type Before = Shared &
   VolumesRoom &
   UsageRoom &
   PodsRoom &
-  NodeRoom;
+  NodeRoom &
+  EnvironmentRoom;
 
 export function wireServer(before: Before): NodeServer {
   const { localPods, cache, pulls, assigned, operations, relists, podCounts, volumeCounts, volumes } = before;
+  const { certificates } = before;
   const active = () => localPods.list().filter(({ status }) => !isTerminalPhase(status?.phase));
   return new NodeServer({
     ...before,
@@ -30,6 +33,7 @@ export function wireServer(before: Before): NodeServer {
       ...operations.families(),
       ...relists.families(),
       ...volumeCounts.families(active().flatMap((pod) => volumes.counted(pod))),
+      ...certificates.families(),
       ...(before.counted?.() ?? []),
     ],
     nodeUsage: before.readUsage,

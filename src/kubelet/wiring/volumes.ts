@@ -16,7 +16,7 @@ export type VolumesRoom = ReturnType<typeof wireVolumes>;
 
 export function wireVolumes(before: Shared & EnvironmentRoom) {
   const { client, clock, random, log, exec, events, dataDir, facts } = before;
-  const { engine, nodeState, allocatable, sources } = before;
+  const { engine, nodeState, allocatable, sources, certificates } = before;
   const files = new PodFiles({ dataDir, exec });
   const claims = new ClaimedVolumes({ client, sources });
   const localVolumes = new LocalVolumes(before);
@@ -26,7 +26,7 @@ export function wireVolumes(before: Shared & EnvironmentRoom) {
   const chores = new VolumeChores({ ...before, run });
   const volumeCounts = new VolumeCounts(clock);
   const volumes = new PodVolumes({
-    ...{ claims, localVolumes, shares, exec, clock, sources, files, events, log },
+    ...{ claims, localVolumes, shares, exec, clock, sources, certificates, files, events, log },
     counts: volumeCounts,
     node: () => nodeState.node,
     tokens: new AccountTokens({ client, clock, random, log }),

@@ -50,6 +50,12 @@ const minOf: Readonly<Record<string, object>> = {
     metadata: {},
     spec: { user: 'u', resourceAttributes: { namespace: 'default', verb: 'get', resource: 'pods' } },
   },
+  podcertificaterequests: {
+    spec: {
+      ...{ signerName: 'a.b/c', podName: 'none', podUID: 'p', serviceAccountName: 's' },
+      ...{ serviceAccountUID: 's', nodeName: 'n1', nodeUID: 'n', stubPKCS10Request: 'eA==' },
+    },
+  },
   tokenreviews: { metadata: {}, spec: { token: 't' } },
   triggerevents: {
     spec: { trigger: 't', id: 'i', source: 's', type: 'minik8s.io/test', time: '2026-01-01T00:00:00Z' },
@@ -133,6 +139,8 @@ const allowed: Passed = {
   namespaces: readAll,
   endpointslices: readAll,
   dnses: readAll,
+  // A 409: there is no such pod. For existing pods see node-certificates.test.ts.
+  podcertificaterequests: ['create own', 'create other'],
   // Only its own entry: see features/images/server/rights.test.ts.
   images: [...readAll, 'PATCH status of own', 'PATCH status of other'],
   ingresses: readAll,

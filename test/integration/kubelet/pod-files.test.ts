@@ -19,7 +19,7 @@ import type { Pod } from '../../../src/api/core/v1/pod/pod.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLogger } from '../../../src/base/log.ts';
 import type { PodSources } from '../../../src/kubelet/environment/pod-sources.ts';
-import { unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
+import { isMountPoint, unmountUnder } from '../../../src/kubelet/volumes/mounts.ts';
 import { PodFiles } from '../../../src/kubelet/volumes/pod-files.ts';
 import { PodVolumes } from '../../../src/kubelet/volumes/pod-volumes.ts';
 import { VolumeCounts } from '../../../src/kubelet/volumes/volume-counts.ts';
@@ -32,6 +32,8 @@ describe('the files of a pod', () => {
   let dataDir: string;
   /** Certificates of every trust bundle. */
   let anchors: string | undefined;
+  /** The certificate of every pod. */
+  const certificate = { key: 'key\n', chain: 'chain\n', renewAt: undefined };
   const filesWith = (exec: Exec) => new PodFiles({ dataDir, exec });
   const pod = makePod({
     volumes: [
@@ -71,6 +73,7 @@ describe('the files of a pod', () => {
     await new PodVolumes({
       counts: new VolumeCounts(systemClock),
       ...{ exec: systemExec, clock: systemClock, log: silentLogger, files, sources, tokens, claims },
+      certificates: { observe: none, forget: none, version: () => '', get: async () => certificate },
       node: () => undefined,
       localVolumes: { isOwn: () => false, make: none },
       shares: { mount: none, mountVolume: none },
@@ -134,6 +137,29 @@ describe('the files of a pod', () => {
       assert.deepEqual([readFileSync(file, 'utf8'), modeOf(file)], [content, '644']);
     }
     await filesWith(systemExec).remove('uid-3');
+  });
+
+  it('have the certificate of the pod and its key in memory, together and apart', async () => {
+    const wanted = {
+      ...{ signerName: 'a.b/c', keyType: 'ED25519', credentialBundlePath: 'tls/both.pem' },
+      ...{ keyPath: 'key.pem', certificateChainPath: 'chain.pem' },
+    };
+    const projected = { sources: [{ podCertificate: wanted }], defaultMode: 0o640 };
+    const containers = [{ name: 'c', image: 'i', volumeMounts: [{ name: 't', mountPath: '/t' }] }];
+    const proven = makePod({ volumes: [{ name: 't', projected }], containers }, { uid: 'uid-4' });
+    await mount(proven);
+    const path = join(filesWith(systemExec).directory('uid-4'), 'volumes', 't');
+    const contents = Object.entries({
+      'tls/both.pem': 'key\nchain\n',
+      'key.pem': 'key\n',
+      'chain.pem': 'chain\n',
+    });
+    for (const [name, content] of contents) {
+      const file = join(path, name);
+      assert.deepEqual([name, readFileSync(file, 'utf8'), modeOf(file)], [name, content, '640']);
+    }
+    assert.equal(await isMountPoint(path), true);
+    await filesWith(systemExec).remove('uid-4');
   });
 
   it('are removed with folders of any depth', async () => {

@@ -32,6 +32,8 @@ const layouts: Readonly<Record<string, string>> = {
   leases: 'Name|Holder|Age',
   certificatesigningrequests: 'Name|Age|SignerName|Requestor|RequestedDuration|Condition',
   clustertrustbundles: 'Name|SignerName',
+  podcertificaterequests:
+    'Name|PodName|ServiceAccountName|NodeName|SignerName|State|UnverifiedUserAnnotations',
   roles: 'Name|Created At',
   clusterroles: 'Name|Created At',
   rolebindings: 'Name|Role|Age|Users*|Groups*|ServiceAccounts*',

@@ -113,10 +113,10 @@ for (const kind of registry.filter(({ types, isMeasured }) => types === undefine
 const strategies = {
   countsGenerations: {
     yes: 'csidrivers cronjobs daemonsets deployments endpointslices flowschemas ingresses ingressclasses jobs mutatingwebhookconfigurations networkpolicies pods poddisruptionbudgets podtemplates priorityclasses prioritylevelconfigurations replicasets replicationcontrollers statefulsets validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations',
-    no: 'apiservices certificatesigningrequests clustertrustbundles configmaps controllerrevisions csinodes endpoints events leases limitranges namespaces nodes persistentvolumeclaims persistentvolumes resourcequotas roles runtimeclasses secrets serviceaccounts services storageclasses storageversionmigrations volumeattachments volumeattributesclasses',
+    no: 'apiservices certificatesigningrequests clustertrustbundles configmaps controllerrevisions csinodes endpoints events leases limitranges namespaces nodes persistentvolumeclaims persistentvolumes podcertificaterequests resourcequotas roles runtimeclasses secrets serviceaccounts services storageclasses storageversionmigrations volumeattachments volumeattributesclasses',
   },
   updatesNameVersion: {
-    yes: 'apiservices clustertrustbundles csidrivers csinodes csistoragecapacities leases mutatingwebhookconfigurations poddisruptionbudgets runtimeclasses storageversionmigrations validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations volumeattachments',
+    yes: 'apiservices clustertrustbundles csidrivers csinodes csistoragecapacities leases mutatingwebhookconfigurations podcertificaterequests poddisruptionbudgets runtimeclasses storageversionmigrations validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations volumeattachments',
     no: 'configmaps deployments events namespaces nodes pods priorityclasses roles secrets services storageclasses volumeattributesclasses',
   },
   createsOnUpdate: {

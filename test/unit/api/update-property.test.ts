@@ -297,6 +297,13 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
       paths: [{ path: draw.of(undefined, '/', '/a/', '/b//'), serviceName: 'web', servicePort: 80 }],
     },
   }),
+  PodCertificateRequest: (draw) => ({
+    metadata: { labels: { a: draw.of('x', 'y') } },
+    spec: {
+      ...{ signerName: 'a.b/c', podName: 'a', podUID: 'p', serviceAccountName: 's', serviceAccountUID: 's' },
+      ...{ nodeName: 'n', nodeUID: 'n', stubPKCS10Request: draw.of('eA==', 'eQ==') },
+    },
+  }),
   ClusterTrustBundle: (draw) => ({ spec: { trustBundle: draw.of('x', 'y') } }),
   CertificateSigningRequest: (draw) => ({
     spec: {

@@ -66,7 +66,7 @@ export interface PodCertificateRequestSpec {
   serviceAccountUID: string;
   nodeName: string;
   nodeUID: string;
-  maxExpirationSeconds?: number | undefined;
+  maxExpirationSeconds: number;
   stubPKCS10Request: string;
   unverifiedUserAnnotations?: Record<string, string> | undefined;
 }

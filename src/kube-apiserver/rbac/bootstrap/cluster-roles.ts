@@ -188,6 +188,8 @@ export const clusterRoles: RoleRows = {
     ['get create update patch delete', 'storage.k8s.io', 'csinodes'],
     [read, 'node.k8s.io', 'runtimeclasses'],
     [read, 'certificates.k8s.io', 'clustertrustbundles'],
+    ['get', 'core', 'serviceaccounts'],
+    ['get list watch create', 'certificates.k8s.io', 'podcertificaterequests'],
   ],
   'system:node-bootstrapper': [
     ['get list watch create', 'certificates.k8s.io', 'certificatesigningrequests'],

@@ -3,15 +3,21 @@
  * sources.
  */
 import { chmod, mkdir } from 'node:fs/promises';
+import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type {
   ClusterTrustBundleProjection,
+  PodCertificateProjection,
   ServiceAccountTokenProjection,
+  Volume,
 } from '../../../api/core/v1/types.gen.ts';
+import { errorMessage } from '../../../base/log.ts';
 import { readAll } from '../../environment/container-environment.ts';
+import { certificateSources, type GivenCertificate } from '../../environment/pod-certificates.ts';
 import { isFilled, replaceFiles } from '../atomic-files.ts';
 import { isMountPoint } from '../mounts.ts';
 import {
   type GivenToken,
+  inOne,
   isSecret,
   namesIn,
   projectedFiles,
@@ -20,6 +26,7 @@ import {
   tokensOf,
   trustBundlesOf,
 } from '../plan/projection.ts';
+import { VolumeError } from '../plan/volume-error.ts';
 import { memoryVolumeBytes, ownPlace } from '../plan/volumes.ts';
 import type { PodVolume, VolumeKind, VolumeTools } from './volume-kind.ts';
 
@@ -27,7 +34,7 @@ export const projected: VolumeKind = {
   has: (volume) => projectionOf(volume) !== undefined,
   // Containers must not write into content that comes from the API.
   place: ({ name }, podDirectory) => ({ path: ownPlace(podDirectory, name), readOnly: true, isAtomic: true }),
-  basis({ sources, allocatable }, { pod, volume }) {
+  basis({ sources, certificates, allocatable }, { pod, volume }) {
     const source = projectionOf(volume) ?? {};
     const { namespace = '' } = pod.metadata;
     const { configMaps, secrets } = namesIn(source);
@@ -35,6 +42,7 @@ export const projected: VolumeKind = {
       [...configMaps].map((name) => sources.version('configMap', namespace, name)),
       [...secrets].map((name) => sources.version('secret', namespace, name)),
       trustBundlesOf(source).map((one) => sources.trustBundles.version(one)),
+      certificatesOf(pod, volume).map((one) => certificates.version(pod, one)),
       shownOfPod(pod, source, allocatable),
     ]);
   },
@@ -49,12 +57,14 @@ async function setUp(tools: VolumeTools, { pod, volume, place: { path } }: PodVo
   const tokens = new Map<ServiceAccountTokenProjection, GivenToken>();
   // Requested one after the other, so that the same token is requested only once.
   for (const wanted of tokensOf(source)) tokens.set(wanted, await tools.tokens.get(pod, wanted));
+  const certificates = await readCertificates(tools, pod, volume);
   const given = {
     configMaps: await readAll(configMaps, (name) => tools.sources.configMap(namespace, name)),
     secrets: await readAll(secrets, (name) => tools.sources.secret(namespace, name)),
     tokens: new Map([...tokens].map(([wanted, { token }]) => [wanted, token])),
     allocatable: tools.allocatable,
     trustAnchors: await readTrust(tools, trustBundlesOf(source)),
+    certificates,
   };
   const files = projectedFiles(pod, source, given);
   await mkdir(path, { recursive: true });
@@ -64,7 +74,7 @@ async function setUp(tools: VolumeTools, { pod, volume, place: { path } }: PodVo
     await tools.exec('mount', ['-t', 'tmpfs', '-o', `mode=0755,size=${size}`, 'tmpfs', path]);
   await chmod(path, 0o755);
   await replaceFiles(path, files, pod.spec.securityContext.fsGroup);
-  return earliest([...tokens.values()]);
+  return earliest([...tokens.values(), ...certificates.values()]);
 }
 
 /** Returns the certificates of each source that selects a bundle. Rejects when bundles cannot be read now. */
@@ -77,5 +87,27 @@ async function readTrust({ sources }: VolumeTools, wanted: readonly ClusterTrust
   return found;
 }
 
-const earliest = (tokens: readonly GivenToken[]): number | undefined =>
-  tokens.length === 0 ? undefined : Math.min(...tokens.map(({ renewAt }) => renewAt));
+const certificatesOf = (pod: Pod, { name }: Volume) =>
+  certificateSources(pod).filter((source) => source.volume === name);
+
+/** Returns the certificate of each source. Rejects with all reasons while one is missing. */
+async function readCertificates(tools: VolumeTools, pod: Pod, volume: Volume) {
+  const found = new Map<PodCertificateProjection, GivenCertificate>();
+  const reasons: string[] = [];
+  // All are requested at once: a signer may take a while for each.
+  const reads = certificatesOf(pod, volume).map(async (source) => {
+    try {
+      found.set(source.projection, await tools.certificates.get(pod, source));
+    } catch (error) {
+      reasons.push(errorMessage(error));
+    }
+  });
+  await Promise.all(reads);
+  if (reasons.length > 0) throw new VolumeError(inOne(reasons));
+  return found;
+}
+
+const earliest = (given: readonly { readonly renewAt: number | undefined }[]): number | undefined => {
+  const times = given.flatMap(({ renewAt }) => renewAt ?? []);
+  return times.length === 0 ? undefined : Math.min(...times);
+};

@@ -9,6 +9,7 @@ import type { Pod } from '../../../api/core/v1/pod/pod.ts';
 import type { Volume } from '../../../api/core/v1/types.gen.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Exec } from '../../../os/exec.ts';
+import type { PodCertificates } from '../../environment/pod-certificates.ts';
 import type { PodSources } from '../../environment/pod-sources.ts';
 import type { AccountTokens } from '../account-tokens.ts';
 import type { ClaimedVolumes } from '../claimed-volumes.ts';
@@ -21,6 +22,7 @@ export interface VolumeTools {
   readonly clock: Clock;
   readonly sources: Pick<PodSources, 'configMap' | 'secret' | 'trustBundles' | 'version'>;
   readonly tokens: Pick<AccountTokens, 'get'>;
+  readonly certificates: Pick<PodCertificates, 'get' | 'version'>;
   readonly claims: Pick<ClaimedVolumes, 'find' | 'isShared' | 'known' | 'of'>;
   readonly localVolumes: Pick<LocalVolumes, 'isOwn' | 'make'>;
   readonly shares: Pick<Shares, 'mount' | 'mountVolume'>;

@@ -7,6 +7,7 @@ import type {
   ClusterTrustBundleProjection,
   DownwardAPIVolumeFile,
   KeyToPath,
+  PodCertificateProjection,
   ProjectedVolumeSource,
   ServiceAccountTokenProjection,
   Volume,
@@ -26,12 +27,19 @@ export interface VolumeFile {
   readonly owner?: number;
 }
 
+export interface KeyAndChain {
+  readonly key: string;
+  readonly chain: string;
+}
+
 export interface ProjectionSources extends ConfigSources {
   /** The tokens of the volume's token sources. */
   readonly tokens: ReadonlyMap<ServiceAccountTokenProjection, string>;
   readonly allocatable: Readonly<Record<string, string>>;
   /** Certificates (PEM) of the volume's sources of trust bundles; absent for a source that selects none. */
   readonly trustAnchors: ReadonlyMap<ClusterTrustBundleProjection, string>;
+  /** Certificates of the pod with their keys (PEM), of all sources that need one. */
+  readonly certificates: ReadonlyMap<PodCertificateProjection, KeyAndChain>;
 }
 
 /** Returns the sources of the volume's files; undefined for a volume of another type. */
@@ -64,7 +72,9 @@ export const trustBundlesOf = ({
 
 /** Returns true when the files are secrets, which must not be stored on disk. */
 export const isSecret = ({ sources = [] }: ProjectedVolumeSource) =>
-  sources.some(({ secret, serviceAccountToken }) => secret ?? serviceAccountToken);
+  sources.some(
+    ({ secret, serviceAccountToken, podCertificate }) => secret ?? serviceAccountToken ?? podCertificate,
+  );
 
 /** Returns the names of the ConfigMaps and Secrets, which are in the pod's namespace. */
 export const namesIn = ({ sources = [] }: ProjectedVolumeSource) => ({
@@ -104,17 +114,21 @@ export function projectedFiles(
   return [...files.values()];
 }
 
-const inOne = (problems: readonly string[]) =>
+/** Returns several messages as one. */
+export const inOne = (problems: readonly string[]) =>
   problems.length === 1 ? String(problems[0]) : `[${[...new Set(problems)].join(', ')}]`;
 
 function filesOf(
   pod: Pod,
-  { configMap, secret, downwardAPI, serviceAccountToken: token, clusterTrustBundle }: VolumeProjection,
+  source: VolumeProjection,
   contents: Contents,
   given: ProjectionSources,
   defaultMode: number,
 ): readonly VolumeFile[] {
+  const { configMap, secret, downwardAPI, serviceAccountToken: token } = source;
+  const { clusterTrustBundle, podCertificate } = source;
   if (token) return [tokenFile(pod, token, given, defaultMode)];
+  if (podCertificate) return certificateFiles(pod, podCertificate, given, defaultMode);
   if (clusterTrustBundle) return [trustFile(pod, clusterTrustBundle, given, defaultMode)];
   const found = [
     ...(configMap ? keyFiles('configmap', configMap, contents.ofConfigMap(configMap.name)) : []),
@@ -285,6 +299,24 @@ function trustFile(
         : `while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io ${JSON.stringify(name)} not found`,
     );
   return ownedFile(pod, path, anchors ?? '', defaultMode);
+}
+
+/** Returns the files of the pod's certificate that the source names. */
+function certificateFiles(
+  pod: Pod,
+  source: PodCertificateProjection,
+  { certificates }: ProjectionSources,
+  defaultMode: number,
+): readonly VolumeFile[] {
+  const { credentialBundlePath, keyPath, certificateChainPath } = source;
+  const { key = '', chain = '' } = certificates.get(source) ?? {};
+  const file = (path: string | undefined, text: string) =>
+    path ? [ownedFile(pod, path, text, defaultMode)] : [];
+  return [
+    ...file(credentialBundlePath, key + chain),
+    ...file(keyPath, key),
+    ...file(certificateChainPath, chain),
+  ];
 }
 
 /** Returns a file that only the user of all containers can read, where that user is known. */

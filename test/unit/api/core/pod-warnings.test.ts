@@ -183,6 +183,26 @@ const cases: [what: string, pod: object, ...warnings: string[]][] = [
     'volume "v" (Projected): overlapping paths: "data" (ServiceAccountToken) with "data/x" (Secret "s")',
   ],
   [
+    'the files of a certificate of the pod',
+    podOf(
+      volume({
+        projected: {
+          sources: [
+            { secret: { name: 's', items: items('x') } },
+            {
+              podCertificate: {
+                ...{ signerName: 'a.b/c', keyType: 'ED25519', keyPath: 'x/k', certificateChainPath: 'y' },
+                credentialBundlePath: 'y/b',
+              },
+            },
+          ],
+        },
+      }),
+    ),
+    'volume "v" (Projected): overlapping paths: "x/k" (PodCertificate key) with "x" (Secret "s")',
+    'volume "v" (Projected): overlapping paths: "y/b" (PodCertificate credential bundle) with "y" (PodCertificate chain)',
+  ],
+  [
     'an ephemeral volume',
     podOf(
       volume({

@@ -12,6 +12,9 @@ const item = (path: string, more: object = {}) => ({ key: 'k', path, ...more });
 const name = { path: 'name', fieldRef: { fieldPath: 'metadata.name' } };
 const cpu = { containerName: 'c', resource: 'limits.cpu' };
 const token = (more: object = {}) => ({ serviceAccountToken: { path: 'token', ...more } });
+const certificate = (more: object = {}) => ({
+  podCertificate: { signerName: 'a.b/c', keyType: 'ED25519', keyPath: 'key', ...more },
+});
 const trust = (bundle: object) => ({ clusterTrustBundle: { path: 'ca', ...bundle } });
 const projected = (...sources: object[]) => ({ projected: { sources } });
 const s0 = 'v.projected.sources[0]';
@@ -129,6 +132,45 @@ describe('a volume', () => {
         `${s0}.clusterTrustBundle.path: Invalid value: "/a": must be a relative path`,
         'v.projected.sources[1].clusterTrustBundle.signerName: Invalid value: "a": must be a fully qualified domain',
         'v.projected.sources[1].clusterTrustBundle.labelSelector.matchLabels: Invalid value: "-": ',
+      ],
+    ],
+    [
+      'of certificates of the pod',
+      projected(
+        certificate({ certificateChainPath: 'tls/chain', maxExpirationSeconds: 3600 }),
+        certificate({ keyPath: '', credentialBundlePath: 'both', maxExpirationSeconds: 7_862_400 }),
+        certificate({ keyPath: 'other', keyType: 'RSA3072', userAnnotations: { 'A.b/c': 'd' } }),
+      ),
+      [],
+    ],
+    [
+      'of certificates of the pod with invalid terms',
+      projected(
+        certificate({ signerName: 'a', keyType: 'RSA2048', maxExpirationSeconds: 3599 }),
+        certificate({ keyPath: 'b', maxExpirationSeconds: 7_862_401, userAnnotations: { d: 'e' } }),
+        certificate({ keyPath: 'c', signerName: 'kubernetes.io/a', maxExpirationSeconds: 86_401 }),
+      ),
+      [
+        `${s0}.podCertificate.signerName: Invalid value: "a": must be a fully qualified domain`,
+        `${s0}.podCertificate.keyType: Unsupported value: "RSA2048": supported values: "RSA3072", "RSA4096", `,
+        `${s0}.podCertificate.maxExpirationSeconds: Invalid value: 3599: if provided, maxExpirationSeconds must be >= 3600`,
+        'v.projected.sources[1].podCertificate.userAnnotations: Invalid value: "d": must be a domain-prefixed key',
+        'v.projected.sources[1].podCertificate.maxExpirationSeconds: Invalid value: 7862401: if provided, maxExpirationSeconds must be <= 7862400',
+        'v.projected.sources[2].podCertificate.maxExpirationSeconds: Invalid value: 86401: if provided, maxExpirationSeconds must be <= 86400',
+      ],
+    ],
+    [
+      'of certificates of the pod without files, and with files outside or of another source',
+      projected(
+        certificate({ keyPath: undefined }),
+        certificate({ keyPath: '../a', certificateChainPath: '/b' }),
+        certificate({ keyPath: 'c', credentialBundlePath: 'c' }),
+      ),
+      [
+        `${s0}.podCertificate: Required value: specify at least one of credentialBundlePath, keyPath, and certificateChainPath`,
+        `v.projected.sources[1].podCertificate.keyPath: Invalid value: "../a": must not contain '..'`,
+        'v.projected.sources[1].podCertificate.certificateChainPath: Invalid value: "/b": must be a relative path',
+        'v.projected.sources[2].podCertificate: Invalid value: "c": conflicting duplicate paths',
       ],
     ],
     ['of an invalid source', projected({}), [`${s0}: Required value: must specify a source`]],

@@ -5,9 +5,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { certificateSigningRequestResource } from '../../../../src/api/certificates/v1/certificate-signing-request.ts';
+import {
+  type PodCertificateRequest,
+  podCertificateRequestResource,
+} from '../../../../src/api/certificates/v1/pod-certificate-request.ts';
 import { type Secret, secretResource } from '../../../../src/api/core/v1/secret.ts';
 import type { ObjectMeta } from '../../../../src/apimachinery/meta.ts';
 import { csrCleaner } from '../../../../src/controllers/certificates/csr-cleaner.ts';
+import { podCertificateCleaner } from '../../../../src/controllers/certificates/pod-certificate-cleaner.ts';
 import { remainingLife, tokenCleaner } from '../../../../src/controllers/certificates/token-cleaner.ts';
 import { at, meta, start } from '../objects.ts';
 import { ScriptedWorld } from '../scripted-world.ts';
@@ -73,6 +78,36 @@ describe('a bootstrap token', () => {
     assert.deepEqual(world.keysOf(secretResource, token(at(1), {}, 'Opaque')), []);
     assert.deepEqual(world.keysOf(secretResource, token(at(1), { namespace: 'default' })), []);
     assert.equal(await world.reconcile('kube-system/none'), undefined);
+  });
+});
+
+describe('a request for the certificate of a pod', () => {
+  const kind = podCertificateRequestResource;
+  const asked = (over: Partial<ObjectMeta> = {}) =>
+    ({ kind: kind.kind, metadata: meta('r', { namespace: 'default', ...over }) }) as PodCertificateRequest;
+
+  it('is deleted after a quarter of an hour', async () => {
+    const world = new ScriptedWorld(podCertificateCleaner);
+    world.put(kind, asked());
+    assert.deepEqual(world.keysOf(kind, asked()), ['default/r']);
+    assert.deepEqual(await world.reconcile('default/r'), { requeueAfter: hour / 4 });
+    await world.clock.advance(hour / 4 - 1);
+    assert.deepEqual(await world.reconcile('default/r'), { requeueAfter: 1 });
+    await world.clock.advance(1);
+    assert.equal(await world.reconcile('default/r'), undefined);
+    assert.deepEqual(world.names(kind), []);
+  });
+
+  it('stays if it is another one of its name, or is being deleted', async () => {
+    const world = new ScriptedWorld(podCertificateCleaner);
+    assert.equal(await world.reconcile('default/r'), undefined);
+    await world.clock.advance(hour);
+    world.put(kind, asked());
+    world.store(kind, asked({ uid: 'another' }));
+    await assert.rejects(world.reconcile('default/r'), /another/);
+    world.put(kind, asked({ deletionTimestamp: at(0) }));
+    assert.equal(await world.reconcile('default/r'), undefined);
+    assert.deepEqual(world.names(kind), ['r']);
   });
 });
 

@@ -149,11 +149,15 @@ export const podFields: Readonly<Record<string, Fields>> = {
   'core.v1.DownwardAPIVolumeSource': { honoured: 'defaultMode items', held: 'defaultUser' },
   'core.v1.ProjectedVolumeSource': { honoured: 'defaultMode sources', held: 'defaultUser' },
   'core.v1.VolumeProjection': {
-    honoured: 'clusterTrustBundle configMap downwardAPI secret serviceAccountToken',
-    held: 'podCertificate',
+    honoured: 'clusterTrustBundle configMap downwardAPI podCertificate secret serviceAccountToken',
   },
   'core.v1.ClusterTrustBundleProjection': {
     honoured: 'labelSelector name optional path signerName',
+    held: 'user',
+  },
+  'core.v1.PodCertificateProjection': {
+    honoured:
+      'certificateChainPath credentialBundlePath keyPath keyType maxExpirationSeconds signerName userAnnotations',
     held: 'user',
   },
   'core.v1.ConfigMapProjection': { honoured: 'items name optional' },

@@ -38,10 +38,20 @@ function projectedPlaces(source: VolumeProjection): Place[] {
   if (secret?.items) return placesOf(secret.items, `Secret ${JSON.stringify(secret.name ?? '')}`);
   if (downwardAPI?.items) return placesOf(downwardAPI.items, 'DownwardAPI');
   if (serviceAccountToken) return placesOf([serviceAccountToken], 'ServiceAccountToken');
-  if (!clusterTrustBundle) return [];
-  const { name, signerName = '' } = clusterTrustBundle;
-  return placesOf([clusterTrustBundle], `ClusterTrustBundle ${JSON.stringify(name ?? signerName)}`);
+  if (clusterTrustBundle) {
+    const { name, signerName = '' } = clusterTrustBundle;
+    return placesOf([clusterTrustBundle], `ClusterTrustBundle ${JSON.stringify(name ?? signerName)}`);
+  }
+  const { certificateChainPath, keyPath, credentialBundlePath } = source.podCertificate ?? {};
+  return [
+    ...placesAtPath(certificateChainPath, 'PodCertificate chain'),
+    ...placesAtPath(keyPath, 'PodCertificate key'),
+    ...placesAtPath(credentialBundlePath, 'PodCertificate credential bundle'),
+  ];
 }
+
+const placesAtPath = (path: string | undefined, source: string): Place[] =>
+  path ? placesOf([{ path }], source) : [];
 
 const placesAt = (places: ReadonlyMap<string, readonly Place[]>, path: string) => places.get(path) ?? [];
 const byIndex = (a: Place, b: Place) => (a.index ?? 0) - (b.index ?? 0);

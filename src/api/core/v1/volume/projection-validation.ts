@@ -2,8 +2,18 @@
  * Rules of volumes whose files come from the API: from ConfigMaps, Secrets, the pod itself, and tokens of its
  * account (upstream: ValidateVolumes, validateProjectedVolumeSource).
  */
-import { forbiddenCause, invalidCause, requiredCause } from '../../../../apimachinery/field-error.ts';
+import {
+  forbiddenCause,
+  invalidCause,
+  notSupportedCause,
+  requiredCause,
+} from '../../../../apimachinery/field-error.ts';
 import type { StatusCause } from '../../../../apimachinery/status-error.ts';
+import {
+  maxLifetimeSeconds,
+  minLifetimeSeconds,
+  validateUserAnnotations,
+} from '../../../certificates/v1/certificate-terms.ts';
 import {
   checkTrustBundleName,
   signerOfBundleName,
@@ -15,6 +25,7 @@ import type {
   ClusterTrustBundleProjection,
   DownwardAPIVolumeFile,
   KeyToPath,
+  PodCertificateProjection,
   Volume,
   VolumeProjection,
 } from '../types.gen.ts';
@@ -76,7 +87,8 @@ function pathsOf(source: VolumeProjection): string[] {
   const { secret, configMap, downwardAPI, serviceAccountToken: token, clusterTrustBundle: bundle } = source;
   const lists = [secret?.items, configMap?.items, downwardAPI?.items];
   const items = [...lists, token ? [token] : [], bundle ? [bundle] : []];
-  return items.flatMap((files = []) => files.map((file) => file.path));
+  const inLists = items.flatMap((files = []) => files.map((file) => file.path));
+  return [...inLists, ...certificatePaths(source.podCertificate).map(([, path]) => path)];
 }
 
 function contentCauses(source: VolumeProjection, at: string): StatusCause[] {
@@ -94,6 +106,7 @@ function contentCauses(source: VolumeProjection, at: string): StatusCause[] {
   }
   if (source.clusterTrustBundle)
     causes.push(...trustCauses(source.clusterTrustBundle, `${at}.clusterTrustBundle`));
+  if (source.podCertificate) causes.push(...certificateCauses(source.podCertificate, `${at}.podCertificate`));
   return causes;
 }
 
@@ -120,6 +133,40 @@ function selectionCauses(bundle: ClusterTrustBundleProjection, at: string): Stat
     ...validateSignerName(`${at}.signerName`, signerName),
     ...(labelSelector ? validateLabelSelector(labelSelector, `${at}.labelSelector`) : []),
   ];
+}
+
+const keyTypes = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'];
+
+/** Returns the files of a pod's certificate that are wanted, by field. */
+const certificatePaths = (
+  certificate: PodCertificateProjection | undefined,
+): (readonly [field: string, path: string])[] =>
+  (['credentialBundlePath', 'keyPath', 'certificateChainPath'] as const).flatMap((field) => {
+    const path = certificate?.[field];
+    return path ? [[field, path] as const] : [];
+  });
+
+function certificateCauses(certificate: PodCertificateProjection, at: string): StatusCause[] {
+  const { signerName, keyType, maxExpirationSeconds: seconds, userAnnotations } = certificate;
+  const paths = certificatePaths(certificate);
+  const none = 'specify at least one of credentialBundlePath, keyPath, and certificateChainPath';
+  return [
+    ...validateSignerName(`${at}.signerName`, signerName),
+    ...validateUserAnnotations(userAnnotations, `${at}.userAnnotations`),
+    ...(keyTypes.includes(keyType) ? [] : [notSupportedCause(`${at}.keyType`, keyType, keyTypes)]),
+    ...(seconds === undefined
+      ? []
+      : expirationCauses(seconds, maxLifetimeSeconds(signerName), `${at}.maxExpirationSeconds`)),
+    ...paths.flatMap(([field, path]) => pathCauses(path, `${at}.${field}`)),
+    ...(paths.length > 0 ? [] : [requiredCause(at, none)]),
+  ];
+}
+
+function expirationCauses(seconds: number, most: number, path: string): StatusCause[] {
+  const bound = (operator: string, limit: number) =>
+    invalidCause(path, seconds, `if provided, maxExpirationSeconds must be ${operator} ${limit}`);
+  if (seconds < minLifetimeSeconds) return [bound('>=', minLifetimeSeconds)];
+  return seconds > most ? [bound('<=', most)] : [];
 }
 
 const referenceCauses = ({ name, items }: FileReference, at: string): StatusCause[] => [

@@ -31,6 +31,11 @@ function filesOf(volume: object, spec: object = {}, metadata: object = {}) {
     secrets: new Map([['s', secret as unknown as Secret]]),
     tokens: new Map(tokensOf(source).map((token) => [token, `token for ${token.audience ?? 'the API'}`])),
     allocatable: { memory: '8Gi' },
+    certificates: new Map(
+      (source.sources ?? []).flatMap(({ podCertificate }) =>
+        podCertificate ? [[podCertificate, { key: 'key ', chain: 'chain' }] as const] : [],
+      ),
+    ),
     trustAnchors: new Map(
       trustBundlesOf(source).flatMap((one) => (one.name === 'known' ? [[one, 'anchors'] as const] : [])),
     ),
@@ -58,6 +63,18 @@ test('a volume has all keys of a ConfigMap or Secret, or the selected ones', () 
   });
   assert.deepEqual(filesOf({ projected: {} }), {});
   assert.deepEqual(filesOf({ secret: { secretName: 's', defaultMode: 0o440 } }), { key: ['hidden', '440'] });
+});
+
+test('a certificate of the pod has its key and its chain in one file or in two', () => {
+  const paths = { credentialBundlePath: 'both', keyPath: 'key', certificateChainPath: 'tls/chain' };
+  const contents = { both: 'key chain', key: 'key ', 'tls/chain': 'chain' };
+  const certificate = projected({ podCertificate: { signerName: 'a.b/c', keyType: 'ED25519', ...paths } });
+  const as = (...attributes: unknown[]) =>
+    Object.fromEntries(Object.entries(contents).map(([path, content]) => [path, [content, ...attributes]]));
+  assert.deepEqual(filesOf(certificate), as('644'));
+  assert.deepEqual(filesOf(certificate, { securityContext: { fsGroup: 5 } }), as('600'));
+  assert.deepEqual(filesOf(certificate, { securityContext: { runAsUser: 7 } }), as('600', 7));
+  assert.equal(isSecret(certificate.projected), true);
 });
 
 test('a file of trust bundles has their certificates, and is empty if an optional source selects none', () => {
@@ -212,6 +229,7 @@ test('a value that many files share is stored in memory once', () => {
     tokens: new Map(),
     allocatable: {},
     trustAnchors: new Map(),
+    certificates: new Map(),
   };
   const files = projectedFiles(pod, { sources }, given);
   assert.equal(files.length, 60_000);
