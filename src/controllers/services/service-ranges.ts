@@ -70,7 +70,6 @@ class ServiceRangesController {
   definition(): ControllerDefinition {
     return {
       name: 'service-cidrs',
-      workers: 1,
       watches: [
         watched(serviceCIDRResource, ({ metadata }) => [metadata.name, ...this.#ending().map(nameOf)]),
         watched(serviceResource, (service) => this.#keysOf(service)),
