@@ -1,5 +1,6 @@
 /** Checks of addresses, in the words of k8s.io/apimachinery util/validation. */
-import { addressKind, canonicalAddress, isAddress, isCIDR, isIPv4 } from '../base/addresses.ts';
+import { familyOf, rangeText } from '../base/address-families.ts';
+import { addressKind, canonicalAddress, isAddress, isCIDR, isIPv4, limitsOfCIDR } from '../base/addresses.ts';
 
 const notAnAddress = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
@@ -12,6 +13,27 @@ export const checkIPv6 = (text: string) =>
 /** Checks a range such as `10.244.1.0/24`, or an IPv6 range. */
 export const checkCIDR = (text: string) =>
   isCIDR(text) ? [] : ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
+
+const mapped = 'must not be an IPv4-mapped IPv6 address';
+const inForm = (canonical: string) => `must be in canonical form (${JSON.stringify(canonical)})`;
+
+/** Checks an address in the one spelling that newer fields allow: the canonical one. */
+export function checkCanonicalAddress(text: string): string[] {
+  if (!isAddress(text)) return [notAnAddress];
+  if (familyOf(text) === undefined) return [mapped];
+  const canonical = canonicalAddress(text) ?? text;
+  return text === canonical ? [] : [inForm(canonical)];
+}
+
+/** Checks a range in its canonical spelling, which begins with the first address of the range. */
+export function checkCanonicalCIDR(text: string): string[] {
+  const [address = '', bits = ''] = text.split('/');
+  const limits = limitsOfCIDR(text);
+  if (!limits) return checkCIDR(text);
+  if (familyOf(address) === undefined) return [mapped];
+  const canonical = rangeText({ ...limits, prefix: Number(bits) });
+  return text === canonical ? [] : [inForm(canonical)];
+}
 
 /**
  * Rejects addresses that are only valid on one machine, or are not unicast: no endpoint or external address

@@ -3,6 +3,7 @@
  * the last state received from the API server, for all others from this machine's own name servers. It
  * continues while no master responds.
  */
+import type { FurtherRanges } from '../api/networking/v1/service-cidr.ts';
 import { aborted } from '../base/abort.ts';
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
@@ -38,6 +39,8 @@ export interface ClusterDnsOptions {
   readonly address: string;
   /** The networks of Services and pods, such as `10.96.0.0/16`. */
   readonly networks: readonly string[];
+  /** Further networks of Services. */
+  readonly furtherRanges?: FurtherRanges;
   /** Pattern of the names of pods' links, as nft matches it: `mk8s*`. */
   readonly podLinks: string;
   /** Reports rules that another program has deleted; undefined where they are not watched. */
@@ -77,13 +80,15 @@ function wakeOfRules(rules: RuleKeeper | undefined): Wake {
 }
 
 export function createClusterDns(options: ClusterDnsOptions): ClusterDns {
-  const { informers, exec, clock, log, domain, address, networks, random, messageId } = options;
+  const { informers, exec, clock, log, domain, address, networks, furtherRanges, random, messageId } =
+    options;
   const addresses = [nodeLocalAddress, address];
   const zone = createClusterZone({
     informers,
     domain,
     nameServer: address,
     networks,
+    ...(furtherRanges && { furtherRanges }),
     hostAddresses: options.hostAddresses,
   });
   const servers = upstreamServers({

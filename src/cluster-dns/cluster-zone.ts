@@ -9,6 +9,7 @@ import {
   endpointSliceResource,
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
+import type { FurtherRanges } from '../api/networking/v1/service-cidr.ts';
 import { type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { insideBlock } from '../base/address-ranges.ts';
 import { canonicalAddress } from '../base/addresses.ts';
@@ -24,6 +25,8 @@ export interface ClusterZoneOptions {
   readonly nameServer: string;
   /** The networks of Services and pods, such as `10.96.0.0/16`. */
   readonly networks: readonly string[];
+  /** Further networks of Services. */
+  readonly furtherRanges?: FurtherRanges;
   readonly hostAddresses: Zone['hostAddresses'];
 }
 
@@ -43,10 +46,20 @@ const sliceOwners = (slice: EndpointSlice) => {
 const sliceAddresses = ({ endpoints }: EndpointSlice) =>
   endpoints.flatMap(({ addresses }) => addresses.flatMap((address) => canonicalAddress(address) ?? []));
 
+/** Returns a function that returns true for an address in one of the cluster's networks. */
+function networksOf({ networks, furtherRanges }: ClusterZoneOptions): Zone['ownsAddress'] {
+  const read = () =>
+    [...networks, ...(furtherRanges?.current() ?? [])].map((cidr) => insideBlock({ cidr, except: [] }));
+  let known = read();
+  furtherRanges?.onChange(() => {
+    known = read();
+  });
+  return (ip) => known.some((includes) => includes(ip));
+}
+
 export function createClusterZone(options: ClusterZoneOptions): ClusterZone {
   const { informers, nameServer, hostAddresses } = options;
   const domain = options.domain.toLowerCase();
-  const networks = options.networks.map((cidr) => insideBlock({ cidr, except: [] }));
   const services = informers.informerFor(serviceResource);
   const slices = informers.informerFor(endpointSliceResource);
   const namespaces = informers.informerFor(namespaceResource);
@@ -110,6 +123,6 @@ export function createClusterZone(options: ClusterZoneOptions): ClusterZone {
       const owners = services.lister.byIndex(servicesOfAddress, ip).map(nameOf);
       return owners.length > 0 ? owners : endpointNames(ip);
     },
-    ownsAddress: (ip) => networks.some((includes) => includes(ip)),
+    ownsAddress: networksOf(options),
   };
 }

@@ -57,7 +57,9 @@ import {
   endpointSliceMirroringRights,
 } from './services/endpointslicemirroring.ts';
 import { externalAddressesController, externalAddressesRights } from './services/external-addresses.ts';
+import { ipAddressesController, ipAddressesRights } from './services/ip-addresses.ts';
 import { loadBalancerController, loadBalancerRights } from './services/load-balancer.ts';
+import { serviceRangesController, serviceRangesRights } from './services/service-ranges.ts';
 import {
   attributesClassProtectionController,
   attributesClassProtectionRights,
@@ -170,6 +172,12 @@ export const controllers: readonly ControllerEntry<ControllersOptions>[] = [
         clusterCIDR: options.clusterCidr,
       }),
   },
+  {
+    account: 'service-cidrs-controller',
+    rights: serviceRangesRights,
+    controller: (options) => serviceRangesController(options.serviceCidr),
+  },
+  { account: 'service-cidrs-controller', rights: ipAddressesRights, controller: () => ipAddressesController },
   {
     account: 'horizontal-pod-autoscaler',
     rights: horizontalRights,

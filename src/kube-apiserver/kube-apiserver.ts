@@ -26,6 +26,7 @@ import { bootstrapperAuthorizer, type RequesterLookup } from './authorization/no
 import { nodeExecutableAuthorizer } from './authorization/node-executable.ts';
 import { nodeMetricsAuthorizer } from './authorization/node-metrics.ts';
 import { checkNodeMayRead, nodePartOf } from './authorization/node-reads.ts';
+import { addressClaims } from './claims/address-claims.ts';
 import { serviceClaims } from './claims/service-claims.ts';
 import type { KubeContext } from './context.ts';
 import type { ConversionCaller } from './custom-resources/conversion/webhook-versions.ts';
@@ -174,7 +175,7 @@ function documentsOf(server: KubeContext, options: KubeApiServerOptions): Server
 
 function kindBehavior(server: KubeContext, features: readonly ServerFeature[]): ServerParts['behavior'] {
   const claims: Readonly<Record<string, ClaimPlanner>> = Object.assign(
-    { '/services': serviceClaims(server) },
+    { '/services': serviceClaims(server), 'networking.k8s.io/ipaddresses': addressClaims },
     ...features.map((feature) => feature.claims),
   );
   const subresources = Object.assign({}, ...features.map((feature) => feature.subresources));

@@ -17,6 +17,8 @@ export interface FamilyRulesOptions {
   readonly family: AddressFamily;
   /** Traffic to an address of this range that belongs to no service is rejected at once. */
   readonly serviceCIDR: string;
+  /** Returns further ranges of this family. */
+  readonly furtherRanges?: () => readonly string[];
   readonly exec: Exec;
   readonly log: Logger;
 }
@@ -31,6 +33,9 @@ export class FamilyRules {
   #chainLimit = maxUnusedChains;
   /** The chains in the kernel; undefined if the whole table must be written. */
   #chains: ReadonlySet<string> | undefined;
+
+  /** The ranges in the kernel's table. */
+  #ranges: string | undefined;
 
   constructor(options: FamilyRulesOptions) {
     this.#options = options;
@@ -65,14 +70,17 @@ export class FamilyRules {
   }
 
   async #write(): Promise<void> {
-    const { exec, log, serviceCIDR, family } = this.#options;
+    const { exec, log, serviceCIDR, furtherRanges, family } = this.#options;
+    const ranges = [serviceCIDR, ...(furtherRanges?.() ?? [])].join(',');
+    if (ranges !== this.#ranges) this.#chains = undefined;
     const chains = this.#chains;
     const difference = this.elements.difference();
     const added = chains ? difference.added : this.elements.all();
     const script = chains
       ? renderDifference(chains, difference, family)
-      : renderTable(serviceCIDR, added, await this.#stickyClients(), family);
+      : renderTable(ranges, added, await this.#stickyClients(), family);
     if (script) await exec('nft', ['-f', '-'], { input: script });
+    this.#ranges = ranges;
     this.#chains = new Set([...(chains ?? []), ...chainsOf(added)]);
     this.elements.commit();
     this.#limitChains(chains === undefined);

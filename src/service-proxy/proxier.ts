@@ -16,9 +16,10 @@ import {
   lastChangeAnnotation,
   serviceNameLabel,
 } from '../api/discovery/v1/endpoint-slice.ts';
+import { type FurtherRanges, familyOfRange } from '../api/networking/v1/service-cidr.ts';
 import { type KubeObject, type ObjectKey, objectKey } from '../apimachinery/meta.ts';
 import { unlessAborted } from '../base/abort.ts';
-import { addressFamilies, familiesOf, familyRanges } from '../base/address-families.ts';
+import { type AddressFamily, addressFamilies, familiesOf, familyRanges } from '../base/address-families.ts';
 import { Backoff } from '../base/backoff.ts';
 import type { Clock } from '../base/clock.ts';
 import { type Failure, keepDoing, Wake } from '../base/keep-doing.ts';
@@ -46,6 +47,8 @@ export interface ProxierOptions extends Required<ClusterPlaces> {
    * Informers of the metadata of Nodes. The caller starts them, possibly after `run`, which waits for them.
    */
   readonly nodeInformers: InformerFactory;
+  /** Ranges of ServiceCIDRs, in addition to `serviceCIDR`. */
+  readonly furtherRanges?: FurtherRanges;
   readonly exec: Exec;
   /** Reports rules that another program has deleted; undefined where they are not watched. */
   readonly rules: RuleKeeper | undefined;
@@ -140,9 +143,14 @@ class ServiceProxier implements Proxier {
     const { informers, nodeInformers, clock, exec, log } = options;
     this.#options = options;
     const ranges = familyRanges(options.serviceCIDR);
-    this.#families = familiesOf(ranges).map(
-      (family) => new FamilyRules({ family, serviceCIDR: ranges[family] ?? '', exec, log }),
-    );
+    const { furtherRanges } = options;
+    const furtherOf = (family: AddressFamily) => () =>
+      (furtherRanges?.current() ?? []).filter((range) => familyOfRange(range) === family);
+    this.#families = familiesOf(ranges).map((family) => {
+      const serviceCIDR = ranges[family] ?? '';
+      return new FamilyRules({ family, serviceCIDR, furtherRanges: furtherOf(family), exec, log });
+    });
+    furtherRanges?.onChange(() => this.#wake.call());
     this.#counts = new ProxyCounts(clock);
     this.#external = new ExternalPorts(options);
     this.#health = new HealthPorts({

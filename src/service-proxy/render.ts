@@ -96,8 +96,9 @@ function elementCommand(
 }
 
 /**
- * Renders the whole table of a family, which replaces an existing one in one transaction. `serviceCIDR` is
- * the range of that family; `clients` are the clients with session affinity, which keep their endpoints.
+ * Renders the whole table of a family, which replaces an existing one in one transaction. `serviceCIDR` has
+ * the ranges of that family, separated by commas; `clients` are the clients with session affinity, which keep
+ * their endpoints.
  */
 export function renderTable(
   serviceCIDR: string,
@@ -152,10 +153,7 @@ export function renderTable(
     `    meta mark and ${markMask} == ${slotMark} meta mark set 0`,
     `    ct status dnat ${ip} saddr . ${ip} daddr @hairpin masquerade fully-random`,
     '  }',
-    '  chain refuse {',
-    `    ${ip} daddr ${serviceCIDR} meta l4proto tcp reject with tcp reset`,
-    `    ${ip} daddr ${serviceCIDR} reject`,
-    '  }',
+    ...refuseChain(serviceCIDR, ip),
     '  chain forward { type filter hook forward priority filter - 10; ct state new goto refuse; }',
     '  chain local { type filter hook output priority filter - 10; ct state new goto refuse; }',
     '}',
@@ -164,6 +162,18 @@ export function renderTable(
   const commands = added.map((each) => elementCommand('add', each, elements[each], family));
   return `${lines.join('\n')}\n${commands.join('')}${clientCommands(clients, family)}`;
 }
+
+/** Returns the chain that rejects traffic to addresses of Services that no Service has. */
+const refuseChain = (ranges: string, ip: string): readonly string[] => [
+  '  chain refuse {',
+  ...ranges
+    .split(',')
+    .flatMap((range) => [
+      `    ${ip} daddr ${range} meta l4proto tcp reject with tcp reset`,
+      `    ${ip} daddr ${range} reject`,
+    ]),
+  '  }',
+];
 
 const clientCommands = (clients: StickyClients, family: AddressFamily): string =>
   stickyMaps

@@ -80,6 +80,8 @@ export const seeds: Record<string, object> = {
     },
   },
   'networking.k8s.io/IngressClass': { spec: { controller: 'a.b/c' } },
+  'networking.k8s.io/IPAddress': { spec: { parentRef: { resource: 'things', name: 'a' } } },
+  'networking.k8s.io/ServiceCIDR': { spec: { cidrs: ['203.0.113.0/24'] } },
   'networking.k8s.io/NetworkPolicy': {
     spec: { podSelector: selector, ingress: [{ from: [{ ipBlock: { cidr: '1.2.3.0/24' } }] }] },
   },

@@ -6,12 +6,12 @@ const kinds = `
   componentstatuses cs configmaps cm
   controllerrevisions cronjobs cj csidrivers csinodes csistoragecapacities customresourcedefinitions crd crds
   daemonsets ds deployments deploy endpointslices endpoints ep events ev flowschemas horizontalpodautoscalers hpa
-  ingressclasses ingresses ing jobs leases limitranges limits localsubjectaccessreviews
+  ingressclasses ingresses ing ipaddresses ip jobs leases limitranges limits localsubjectaccessreviews
   mutatingadmissionpolicybindings mutatingadmissionpolicies mutatingwebhookconfigurations namespaces ns
   networkpolicies netpol nodes no persistentvolumeclaims pvc persistentvolumes pv podcertificaterequests poddisruptionbudgets pdb pods po
   podtemplates priorityclasses pc prioritylevelconfigurations replicasets rs replicationcontrollers rc
   resourcequotas quota rolebindings roles runtimeclasses secrets selfsubjectaccessreviews selfsubjectreviews
-  selfsubjectrulesreviews serviceaccounts sa services svc statefulsets sts storageclasses sc
+  selfsubjectrulesreviews serviceaccounts sa servicecidrs services svc statefulsets sts storageclasses sc
   storageversionmigrations subjectaccessreviews
   tokenreviews validatingadmissionpolicybindings validatingadmissionpolicies validatingwebhookconfigurations
   volumeattachments volumeattributesclasses vac

@@ -5,7 +5,6 @@
 
 /** Kinds by group: the plural, the kind and the short names. */
 const kinds: Readonly<Record<string, readonly string[]>> = {
-  'networking.k8s.io': ['ipaddresses IPAddress ip', 'servicecidrs ServiceCIDR'],
   'resource.k8s.io': [
     'deviceclasses DeviceClass',
     'resourceclaims ResourceClaim',

@@ -88,7 +88,12 @@ const memberRules: readonly Rule[] = [
   { group: '', resources: ['services', 'nodes', 'namespaces'], verbs: read, when: always },
   // Network policies and what they select. A node reads of pods of other nodes only labels, addresses and
   // ports (node-reads.ts).
-  { group: 'networking.k8s.io', resources: ['networkpolicies'], verbs: ['list', 'watch'], when: always },
+  {
+    group: 'networking.k8s.io',
+    resources: ['networkpolicies', 'servicecidrs'],
+    verbs: ['list', 'watch'],
+    when: always,
+  },
   { group: '', resources: ['pods'], verbs: ['list', 'watch'], when: always },
   { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: read, when: always },
   { group: 'node.k8s.io', resources: ['runtimeclasses'], verbs: read, when: always },

@@ -3,13 +3,16 @@
  * is the network's broadcast address.
  */
 import { type AddressFamily, familyOf, readRange } from '../../base/address-families.ts';
-import { formatAddress, limitsOfCIDR, rangeAround, sizeOf } from '../../base/addresses.ts';
+import { formatAddress, limitsOfCIDR, rangeAround } from '../../base/addresses.ts';
 
 export interface AddressRange {
   readonly family: AddressFamily;
   /** The first usable address as a number. */
   readonly first: bigint;
+  /** Number of addresses that are chosen from; of a large network, the first ones. */
   readonly size: number;
+  /** The last usable address. */
+  readonly last: bigint;
 }
 
 /** Maximum number of bits after the prefix of an IPv6 network (as upstream): about a million addresses. */
@@ -28,7 +31,7 @@ function parseIPv4(cidr: string): AddressRange {
   if (!range || range.prefix > 30) {
     throw new Error(`${JSON.stringify(cidr)} is not an IPv4 network: write one such as 10.96.0.0/16`);
   }
-  return { family: 'IPv4', first: BigInt(range.first + 1), size: sizeOf(range) - 2 };
+  return networkRange(cidr);
 }
 
 function parseIPv6(cidr: string): AddressRange {
@@ -37,7 +40,23 @@ function parseIPv6(cidr: string): AddressRange {
     throw new Error(
       `${JSON.stringify(cidr)} is not an IPv6 network of 108 to 126 bits: write one such as fd00:10:96::/112`,
     );
-  return { family: 'IPv6', first: range.first + 1n, size: 2 ** (128 - range.prefix) - 1 };
+  return networkRange(cidr);
+}
+
+/**
+ * Returns the usable addresses of any network in canonical form, of which a small one may have none. Of an
+ * IPv6 network, only the first 2²⁰ addresses are chosen from; the others may be requested.
+ */
+export function networkRange(cidr: string): AddressRange {
+  const limits = limitsOfCIDR(cidr);
+  if (!limits) throw new Error(`${JSON.stringify(cidr)} is not a network`);
+  const family = limits.family === 4 ? 'IPv4' : 'IPv6';
+  const first = limits.first + 1n;
+  const last = family === 'IPv4' ? limits.last - 1n : limits.last;
+  const count = last - first + 1n;
+  const chosen =
+    family === 'IPv6' && count >= 1n << BigInt(maxHostBits) ? 2n ** BigInt(maxHostBits) - 1n : count;
+  return { family, first, last, size: Math.max(0, Number(chosen)) };
 }
 
 export const addressAt = (range: AddressRange, position: number) =>
@@ -48,5 +67,5 @@ export function positionIn(range: AddressRange, ip: string): number | undefined 
   if (familyOf(ip) !== range.family) return undefined;
   const limits = limitsOfCIDR(`${ip}/${range.family === 'IPv4' ? 32 : 128}`);
   const position = limits ? limits.first - range.first : -1n;
-  return position >= 0n && position < BigInt(range.size) ? Number(position) : undefined;
+  return position >= 0n && position <= range.last - range.first ? Number(position) : undefined;
 }

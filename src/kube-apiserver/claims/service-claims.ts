@@ -11,22 +11,17 @@ import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newInternalError, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import type { ClaimPlanner } from '../../apiserver/registry/claim-planner.ts';
-import {
-  type AddressFamily,
-  type FamilyRanges,
-  familiesOf,
-  familyOf,
-  familyRanges,
-} from '../../base/address-families.ts';
+import { type AddressFamily, familiesOf, familyOf, familyRanges } from '../../base/address-families.ts';
 import { canonicalAddress } from '../../base/addresses.ts';
 import type { CacheIndex, IndexDeclaration } from '../../storage/cache.ts';
 import type { Claims } from '../../storage/store.ts';
 import type { KubeContext } from '../context.ts';
-import { type AddressRange, addressAt, parseRange, positionIn } from './address-range.ts';
+import { type AddressRange, addressAt, positionIn } from './address-range.ts';
+import { type ServiceRanges, serviceRanges } from './service-ranges.ts';
 
 type ServiceSpec = Service['spec'];
 
-const ipClaim = (ip: string) => `/claims/cluster-ips/${canonicalAddress(ip) ?? ip}`;
+export const ipClaim = (ip: string) => `/claims/cluster-ips/${canonicalAddress(ip) ?? ip}`;
 const portClaim = (port: number) => `/claims/node-ports/${port}`;
 
 const needsIP = (spec: ServiceSpec) => spec.type !== 'ExternalName' && spec.clusterIP !== 'None';
@@ -53,6 +48,7 @@ function claimsOf(spec: ServiceSpec | undefined): Set<string> {
 interface Parts extends Pick<KubeContext, 'nodePorts' | 'random' | 'serviceCIDR'> {
   /** Services by the claims they hold, according to the cache. */
   readonly holders: CacheIndex;
+  readonly ranges: ServiceRanges;
 }
 
 const servicesByClaim: IndexDeclaration = {
@@ -64,7 +60,11 @@ const servicesByClaim: IndexDeclaration = {
 type Server = Pick<KubeContext, 'cache' | 'nodePorts' | 'random' | 'serviceCIDR'>;
 
 export const serviceClaims = (server: Server): ClaimPlanner =>
-  claimPlanner({ ...server, holders: server.cache.index(servicesByClaim) });
+  claimPlanner({
+    ...server,
+    holders: server.cache.index(servicesByClaim),
+    ranges: serviceRanges(server),
+  });
 
 const claimPlanner = (server: Parts): ClaimPlanner => ({
   plan(object, old, taken) {
@@ -117,7 +117,7 @@ function refuseTaken(service: Service, taken: ReadonlySet<string>, own: Readonly
 
 function checkRanges(server: Parts, service: Service, previous: ServiceSpec | undefined): void {
   const causes = [
-    ...clusterIPCauses(familyRanges(server.serviceCIDR), service.spec, previous),
+    ...clusterIPCauses(server.ranges, service.spec, previous),
     ...nodePortCauses(server.nodePorts, service.spec, previous),
   ];
   if (causes.length > 0) throw invalid(service, causes);
@@ -127,17 +127,18 @@ const notAllocated = (requested: readonly string[], ip: string, why: string): St
   invalidCause('spec.clusterIPs', requested, `failed to allocate IP ${ip}: ${why}`);
 
 function clusterIPCauses(
-  ranges: FamilyRanges,
+  ranges: ServiceRanges,
   spec: ServiceSpec,
   previous: ServiceSpec | undefined,
 ): StatusCause[] {
   const own = claimsOf(previous);
   const all = clusterIPsOf(spec);
   return all.flatMap((ip) => {
-    const range = ranges[familyOf(ip) ?? 'IPv4'];
-    if (range === undefined || own.has(ipClaim(ip))) return [];
-    if (positionIn(parseRange(range), ip) !== undefined) return [];
-    const why = `the provided IP is not in the valid range. The range of valid IPs is ${range}`;
+    const known = ranges(familyOf(ip) ?? 'IPv4');
+    if (known.length === 0 || own.has(ipClaim(ip))) return [];
+    if (known.some((range) => positionIn(range, ip) !== undefined)) return [];
+    const texts = known.map(({ cidr }) => cidr).join(', ');
+    const why = `the provided IP is not in the valid range. The range of valid IPs is ${texts}`;
     return [notAllocated(all, ip, why)];
   });
 }
@@ -191,32 +192,42 @@ function allocateIPs(server: Parts, service: Service, taken: ReadonlySet<string>
   const { spec } = service;
   const addresses = [...clusterIPsOf(spec)];
   for (const family of spec.ipFamilies?.slice(addresses.length) ?? []) {
-    const range = familyRanges(server.serviceCIDR)[family as AddressFamily];
+    const ranges = server.ranges(family as AddressFamily);
     // A stored Service may have a family that the cluster does not have any more.
-    if (range !== undefined) addresses.push(allocateIP(server, range, service, taken));
+    if (ranges.length > 0) addresses.push(allocateIP(server, ranges, service, taken));
   }
   if (addresses.length === 0) return;
   spec.clusterIPs = addresses;
   spec.clusterIP = addresses[0];
 }
 
-function allocateIP(server: Parts, cidr: string, service: Service, taken: ReadonlySet<string>): string {
-  const range = parseRange(cidr);
+function allocateIP(
+  server: Parts,
+  ranges: readonly AddressRange[],
+  service: Service,
+  taken: ReadonlySet<string>,
+): string {
+  const isBusy = busyOf(server, taken);
+  for (const range of ranges) {
+    const free = firstFreeIn(server, range, isBusy);
+    if (free !== undefined) return free;
+  }
+  const size = ranges.reduce((sum, range) => sum + range.size, 0);
+  throw newInternalError(
+    `failed to allocate a serviceIP for ${service.metadata.namespace}/${service.metadata.name}: all ${size} addresses are in use; delete a Service or create a ServiceCIDR`,
+  );
+}
+
+function firstFreeIn(server: Parts, range: AddressRange, isBusy: IsBusy): string | undefined {
   // Low addresses are reserved for Services with a chosen address, such as the cluster DNS (KEP-3070).
   const reserved = Math.min(256, Math.max(16, Math.floor(range.size / 16)));
-  const isBusy = busyOf(server, taken);
   const dynamic = range.size - reserved;
   const at = (offset: number) => (position: number) => ipClaim(addressAt(range, offset + position));
   const high = firstFree(server, dynamic, at(reserved), isBusy);
   if (high !== undefined) return addressAt(range, reserved + high);
   const low = firstFree(server, Math.min(reserved, range.size), at(0), isBusy);
-  if (low !== undefined) return addressAt(range, low);
-  throw newInternalError(
-    `failed to allocate a serviceIP for ${service.metadata.namespace}/${service.metadata.name}: ${rangeFull(range)}`,
-  );
+  return low === undefined ? undefined : addressAt(range, low);
 }
-
-const rangeFull = (range: AddressRange) => `all ${range.size} addresses are in use; delete a Service`;
 
 function allocateNodePorts(server: Parts, service: Service, taken: ReadonlySet<string>): void {
   const ports = service.spec.ports ?? [];

@@ -52,11 +52,13 @@ function hostRoute6({ underlay }: IPv6Facts, address: string | undefined): strin
 export function ownRoutes6(
   facts: IPv6Facts | undefined,
   dev: string | undefined,
+  furtherRanges: readonly string[] = [],
 ): ReadonlyMap<string, string> {
   if (!facts) return new Map();
   const { clusterCIDR, serviceCIDR, nodeIPv6 } = facts;
   const routes = new Map([[clusterCIDR, 'unreachable']]);
-  if (dev !== undefined && nodeIPv6 !== undefined) routes.set(serviceCIDR, `dev ${dev} src ${nodeIPv6}`);
+  if (dev !== undefined && nodeIPv6 !== undefined)
+    for (const range of [serviceCIDR, ...furtherRanges]) routes.set(range, `dev ${dev} src ${nodeIPv6}`);
   return routes;
 }
 

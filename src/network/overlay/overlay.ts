@@ -6,6 +6,7 @@
  */
 import { type Node, nodeResource } from '../../api/core/v1/node/node.ts';
 import { podRangesOf } from '../../api/core/v1/node/pod-ranges.ts';
+import type { FurtherRanges } from '../../api/networking/v1/service-cidr.ts';
 import type { KubeObject } from '../../apimachinery/meta.ts';
 import { aborted, isAbort, onAbort } from '../../base/abort.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -47,6 +48,8 @@ export interface OverlayOptions {
   /** Ranges of all pods and of Services, each one or one of each family (`familyRanges`). */
   readonly clusterCIDR: string;
   readonly serviceCIDR: string;
+  /** Ranges of ServiceCIDRs, in addition to `serviceCIDR`. */
+  readonly furtherRanges?: FurtherRanges;
   readonly mode: OverlayMode;
   readonly names?: NetworkNames;
 }
@@ -87,6 +90,7 @@ export async function runOverlay(options: OverlayOptions, signal: AbortSignal): 
     onDelete: wake,
   });
   const forget = onAbort(signal, () => queue.shutDown());
+  options.furtherRanges?.onChange(wake);
   options.rules?.keep({
     what: 'the overlay',
     owns: (chain) => overlay.owns(chain),
@@ -158,7 +162,8 @@ class Overlay {
     const nodes = this.#nodes();
     const podCIDR = await this.#ownRange(nodes);
     const links = { underlay: this.#underlay, underlay6: this.#underlay6 };
-    const plan = planOverlay({ ...this.#options, podCIDR, ...links }, nodes, this.#names);
+    const furtherRanges = this.#options.furtherRanges?.current();
+    const plan = planOverlay({ ...this.#options, podCIDR, furtherRanges, ...links }, nodes, this.#names);
     this.#report(plan.problems);
     const from = this.#kernel;
     // The state is unknown until the change has succeeded.

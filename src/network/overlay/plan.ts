@@ -66,6 +66,8 @@ export interface OverlayFacts {
   readonly podCIDR: string | undefined;
   readonly clusterCIDR: string;
   readonly serviceCIDR: string;
+  /** Further ranges of Services, of both families; default none. */
+  readonly furtherRanges?: readonly string[] | undefined;
   readonly mode: OverlayMode;
   /** Undefined while no link has the node's address. */
   readonly underlay: Underlay | undefined;
@@ -126,7 +128,14 @@ export function planOverlay(
   if (!podCIDR) return { state: noOverlay, annotations: undefined, problems: [] };
   const { underlay } = facts;
   const six = ofIPv6(given);
-  const routes = new Map([...ownRoutes(facts), ...ownRoutes6(six, underlay?.dev)]);
+  const routes = new Map([
+    ...ownRoutes(facts),
+    ...ownRoutes6(
+      six,
+      underlay?.dev,
+      facts.furtherRanges?.filter((range) => range.includes(':')),
+    ),
+  ]);
   const others = nodes.filter((node) => node !== own);
   if (others.length === 0 || !underlay) return planAlone(facts, routes);
   const link = facts.mode === 'vxlan' ? vxlanLink(facts.nodeIP, underlay, podCIDR, six) : undefined;
@@ -167,9 +176,11 @@ function ofIPv6(facts: OverlayFacts): IPv6Facts | undefined {
  * the default route would carry them out of the cluster. Programs of this machine reach Services without a
  * default route too: the kernel looks for a route before the service rules replace a Service's address.
  */
-function ownRoutes({ clusterCIDR, serviceCIDR, nodeIP, underlay }: OverlayFacts): Map<string, string> {
+function ownRoutes(facts: OverlayFacts): Map<string, string> {
+  const { clusterCIDR, serviceCIDR, furtherRanges = [], nodeIP, underlay } = facts;
   const routes = new Map([[networkOf(clusterCIDR), unreachable]]);
-  if (underlay) routes.set(networkOf(serviceCIDR), `dev ${underlay.dev} src ${nodeIP}`);
+  const services = [networkOf(serviceCIDR), ...furtherRanges.filter((range) => !range.includes(':'))];
+  if (underlay) for (const range of services) routes.set(range, `dev ${underlay.dev} src ${nodeIP}`);
   return routes;
 }
 

@@ -29,7 +29,7 @@ export function createNodeDns(
   { clock, random, log, exec, rules }: NodeContext & { readonly rules: RuleKeeper },
   settings: DnsSettings,
   informers: InformerFactory,
-  hostAddresses: ClusterDnsOptions['hostAddresses'],
+  { hostAddresses, furtherRanges }: Pick<ClusterDnsOptions, 'hostAddresses' | 'furtherRanges'>,
 ): ClusterDns {
   const { clusterDNS, clusterDomain, resolvConf } = podDns(settings);
   return createClusterDns({
@@ -47,6 +47,7 @@ export function createNodeDns(
     resolvConf,
     upstream: settings['dns-upstream'] ?? [],
     hostAddresses,
+    ...(furtherRanges && { furtherRanges }),
   });
 }
 

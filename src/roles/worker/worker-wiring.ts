@@ -17,6 +17,7 @@ import { createEventRecorder } from '../../controller-runtime/event-recorder.ts'
 import { createKubelet, type Kubelet, type KubeletOptions } from '../../kubelet/kubelet.ts';
 import { readNodeFacts } from '../../kubelet/node/node-facts.ts';
 import type { ReportedConditions } from '../../kubelet/node/plan/node-conditions.ts';
+import { RangeFollower } from '../../network/further-ranges.ts';
 import { RoutedPodNetwork } from '../../network/pod-network.ts';
 import { PolicyEnforcer, policyRules } from '../../network/policies/enforcer.ts';
 import { readAsset } from '../../os/assets.ts';
@@ -59,7 +60,7 @@ export async function wireWorker(options: WorkerOptions) {
   return {
     ...connection,
     ...services,
-    overlay: { ...overlayOptions(options, connection), rules },
+    overlay: { ...overlayOptions(options, connection), rules, furtherRanges: services.furtherRanges },
     ...{ kubelet, policies, rules },
     /** Resolves once this node's Node exists. */
     registered: registered.promise,
@@ -98,6 +99,8 @@ function connect(options: WorkerOptions) {
     balancerInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     /** Informers of the Gateway API: a server may lack its definitions. */
     gatewayInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
+    /** Informer of ServiceCIDRs: an older master does not serve them. */
+    rangeInformers: createInformerFactory({ client: proxyClient, clock, random, log }),
     proxyClient,
   };
 }
@@ -120,10 +123,18 @@ function wireServices(options: WorkerOptions, connection: Connection, rules: Rul
   const { events, proxyInformers, nodeInformers } = connection;
   const { settings, clock, log, exec, nodeName, nodeIP, nodeIPv6 } = options;
   const conditions = replaceable<ReportedConditions>({});
+  const furtherRanges = new RangeFollower({
+    informers: connection.rangeInformers,
+    serviceCIDR: settings['service-cidr'],
+    clusterCIDR: settings['cluster-cidr'],
+    addresses: [nodeIP, ...(options.nodeIPv6 === undefined ? [] : [options.nodeIPv6])],
+    log: log.named('network'),
+  });
   const proxier = createProxier({
     ...{ nodeInformers, exec, nodeName, nodeIP, nodeIPv6, clock, events, rules },
     informers: proxyInformers,
     serviceCIDR: settings['service-cidr'],
+    furtherRanges,
     clusterCIDR: settings['cluster-cidr'],
     log: log.named('proxy'),
   });
@@ -135,8 +146,12 @@ function wireServices(options: WorkerOptions, connection: Connection, rules: Rul
     log: log.named('balancer'),
   });
   const webServer = wireWebServer(options, connection, conditions);
-  const dns = createNodeDns({ ...options, rules }, settings, proxyInformers, webServer.hostAddresses);
-  return { conditions, proxier, announcer, webServer, dns };
+  const { hostAddresses } = webServer;
+  const dns = createNodeDns({ ...options, rules }, settings, proxyInformers, {
+    hostAddresses,
+    furtherRanges,
+  });
+  return { conditions, proxier, announcer, webServer, dns, furtherRanges };
 }
 
 function wirePolicies(

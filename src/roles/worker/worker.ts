@@ -32,7 +32,7 @@ function runParts(
   ended: AbortSignal,
 ): readonly Promise<void>[] {
   const { kubelet, policies, rules, proxier, announcer, webServer, dns, proxyInformers } = worker;
-  const { overlay, registered } = worker;
+  const { overlay, registered, furtherRanges } = worker;
   /**
    * Objects that all nodes read are watched only after registration: the API server would reject these
    * requests earlier.
@@ -56,6 +56,7 @@ function runParts(
     member(() => policies.read(ended)),
     member(proxy),
     member(() => runOverlay(overlay, ended)),
+    member(() => furtherRanges.run(ended)),
     dns.run(ended),
   ];
 }

@@ -52,6 +52,15 @@ describe('ephemeral containers', () => {
     assert.equal(seen.json<Pod>().spec.ephemeralContainers?.length, 1);
   });
 
+  it('count as a generation of the pod when they are added, and only then', async () => {
+    const name = await makePod();
+    assert.equal((await read(name)).metadata.generation, 1);
+    await add(name, look);
+    assert.equal((await read(name)).metadata.generation, 2);
+    await add(name, look);
+    assert.equal((await read(name)).metadata.generation, 2);
+  });
+
   it('are added by a complete pod, whose other changes are ignored', async () => {
     const name = await makePod();
     const pod = await read(name);

@@ -126,8 +126,8 @@ for (const { version, path: binary } of kubectlsOf(['1.32', '1.27'])) {
     it('reports an unknown kind, and applies the other objects of the file', async () => {
       const path = join(server.directory, 'unknown.yaml');
       const manifests = `
-apiVersion: networking.k8s.io/v1
-kind: ServiceCIDR
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
 metadata: {name: changes}
 ---
 apiVersion: v1
@@ -141,7 +141,7 @@ metadata: {name: thing}
       await writeFile(path, manifests);
       for (const verb of ['apply', 'create']) {
         await assert.rejects(kubectl(verb, '-f', path), ({ stderr }) => {
-          assert.match(stderr, /no matches for kind "ServiceCIDR"/);
+          assert.match(stderr, /no matches for kind "ResourceClaim"/);
           assert.match(stderr, /no matches for kind "Thing"/);
           assert.doesNotMatch(stderr, /failed to list CRDs/);
           return true;

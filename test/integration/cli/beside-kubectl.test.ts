@@ -223,9 +223,9 @@ describe('beside kubectl', { timeout: 300_000, skip: unlessKubectl('1.32') }, ()
     assert.match(await told('alpha', 'x'), /unknown command alpha: kubectl's alpha commands change/);
     const kinds = [
       [
-        'networking.k8s.io/v1',
-        'ServiceCIDR',
-        /: ServiceCIDR is known to Kubernetes, not served by minik8s\n$/,
+        'resource.k8s.io/v1',
+        'ResourceClaim',
+        /: ResourceClaim is known to Kubernetes, not served by minik8s\n$/,
       ],
       ['apps/v1', 'Replicaset', /no kind Replicaset in apps\/v1; did you mean ReplicaSet \(apps\/v1\)\?/],
       ['v1', 'pod', /no kind pod in v1; did you mean Pod \(v1\)\?/],

@@ -148,8 +148,11 @@ describe('ctl', { timeout: 300_000 }, () => {
     [['create', 'nonsense'], /ctl create: unexpected argument 'nonsense'/],
     [['apply', '-k', '.', '-f', '.'], /^error: only one of -f or -k can be specified\n$/],
     [['delete', '--kustomize=.', '-R'], /^error: the -k flag can't be used with -f or -R\n$/],
-    [['get', 'servicecidrs'], /^error: servicecidrs are known to Kubernetes, not served by minik8s\n$/],
-    [['get', 'servicecidr,pods'], /^error: servicecidrs are known to Kubernetes, not served by minik8s\n$/],
+    [['get', 'resourceclaims'], /^error: resourceclaims are known to Kubernetes, not served by minik8s\n$/],
+    [
+      ['get', 'resourceclaim,pods'],
+      /^error: resourceclaims are known to Kubernetes, not served by minik8s\n$/,
+    ],
     [['top', 'things'], /ctl top: unknown command things; known: /],
     [['workflow', 'list'], /ctl workflow: unknown command list: did you mean minik8s ctl workflow get\?$/m],
     [['alpha', 'events'], /unknown command alpha: kubectl's alpha commands change/],

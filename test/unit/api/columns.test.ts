@@ -66,6 +66,8 @@ const layouts: Readonly<Record<string, string>> = {
   limitranges: 'Name|Created At',
   ingresses: 'Name|Class|Hosts|Address|Ports|Age',
   ingressclasses: 'Name|Controller|Parameters|Age',
+  ipaddresses: 'Name|ParentRef|Age',
+  servicecidrs: 'Name|CIDRs|Age',
   mutatingwebhookconfigurations: 'Name|Webhooks(i)|Age',
   validatingadmissionpolicies: 'Name|Validations(i)|ParamKind|Age',
   validatingadmissionpolicybindings: 'Name|PolicyName|ParamRef|Age',

@@ -113,7 +113,7 @@ for (const kind of registry.filter(({ types, isMeasured }) => types === undefine
 const strategies = {
   countsGenerations: {
     yes: 'csidrivers cronjobs daemonsets deployments endpointslices flowschemas ingresses ingressclasses jobs mutatingwebhookconfigurations networkpolicies pods poddisruptionbudgets podtemplates priorityclasses prioritylevelconfigurations replicasets replicationcontrollers statefulsets validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations',
-    no: 'apiservices certificatesigningrequests clustertrustbundles configmaps controllerrevisions csinodes endpoints events leases limitranges namespaces nodes persistentvolumeclaims persistentvolumes podcertificaterequests resourcequotas roles runtimeclasses secrets serviceaccounts services storageclasses storageversionmigrations volumeattachments volumeattributesclasses',
+    no: 'apiservices certificatesigningrequests clustertrustbundles configmaps controllerrevisions csinodes endpoints events ipaddresses leases limitranges namespaces nodes persistentvolumeclaims persistentvolumes podcertificaterequests resourcequotas roles runtimeclasses secrets serviceaccounts servicecidrs services storageclasses storageversionmigrations volumeattachments volumeattributesclasses',
   },
   updatesNameVersion: {
     yes: 'apiservices clustertrustbundles csidrivers csinodes csistoragecapacities leases mutatingwebhookconfigurations podcertificaterequests poddisruptionbudgets runtimeclasses storageversionmigrations validatingadmissionpolicies validatingadmissionpolicybindings validatingwebhookconfigurations volumeattachments',

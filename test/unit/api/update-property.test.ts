@@ -266,6 +266,8 @@ const bodies: Readonly<Record<string, (draw: Draw) => object>> = {
       service: draw.of<object | undefined>(undefined, { namespace: 'a', name: 'b' }),
     },
   }),
+  IPAddress: () => ({ spec: { parentRef: { resource: 'things', name: 'a' } } }),
+  ServiceCIDR: () => ({ spec: { cidrs: ['203.0.113.0/24'] } }),
   IngressClass: (draw) => ({
     spec: { controller: 'a.example/b', parameters: draw.of(undefined, { kind: 'A', name: 'b' }) },
   }),

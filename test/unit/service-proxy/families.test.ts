@@ -125,3 +125,50 @@ test('a pod with addresses of two families is one local endpoint', () => {
   assert.equal(localEndpoints([...slices(), slice('more', 'web', ['10.244.0.3'])], 'n'), 2);
   assert.equal(localEndpoints([], 'n'), 0);
 });
+
+test('the table of a family is written as a whole when a ServiceCIDR brings a range of it', async () => {
+  const [clock, log, informers] = [new FakeClock(), new RecordingLogger(), new ScriptedInformers()];
+  const written: string[] = [];
+  let ranges: readonly string[] = [];
+  let changed = () => {};
+  const proxier = createProxier({
+    informers,
+    nodeInformers: informers,
+    furtherRanges: {
+      current: () => ranges,
+      onChange(listener) {
+        changed = listener;
+      },
+    },
+    exec: async (_, args, { input = '' } = {}) => {
+      if (args[0] === '-f') written.push(String(input));
+      return { stdout: '', stderr: '' };
+    },
+    events: { event: () => undefined },
+    rules: undefined,
+    nodeName: 'n',
+    nodeIP: '192.0.2.1',
+    serviceCIDR: '10.96.0.0/16,fd00:10:96::/112',
+    clusterCIDR: '10.244.0.0/16,fd00:10:244::/56',
+    clock,
+    log,
+  });
+  const stop = new AbortController();
+  const running = proxier.run(stop.signal);
+  await clock.settle();
+  const before = written.length;
+  ranges = ['203.0.113.0/24'];
+  changed();
+  await clock.settle();
+  const added = written.slice(before);
+  assert.equal(added.length, 1);
+  for (const range of ['10.96.0.0/16', '203.0.113.0/24'])
+    assert.ok(added[0]?.includes(`ip daddr ${range} reject`), added[0]);
+  ranges = [];
+  changed();
+  await clock.settle();
+  assert.equal(written.length, before + 2);
+  assert.doesNotMatch(written.at(-1) ?? '', /203\.0\.113\.0/);
+  stop.abort();
+  await running;
+});

@@ -200,6 +200,7 @@ export const clusterRoles: RoleRows = {
     [read, 'core', 'nodes'],
     writeEvents,
     ['list watch', 'discovery.k8s.io', 'endpointslices'],
+    ['list watch', 'networking.k8s.io', 'servicecidrs'],
   ],
   'system:persistent-volume-provisioner': [
     ['get list watch create delete', 'core', 'persistentvolumes'],

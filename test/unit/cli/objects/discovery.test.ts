@@ -106,15 +106,15 @@ test('a resource that is not served is rejected with its name', () => {
       message: /^the server doesn't have a resource type ".*"\. Did you mean pods?\?$/,
     });
   for (const word of [
-    'servicecidr',
-    'ServiceCIDRs',
-    'servicecidrs.networking.k8s.io',
-    'servicecidrs.v1.networking.k8s.io',
+    'resourceclaim',
+    'ResourceClaims',
+    'resourceclaims.resource.k8s.io',
+    'resourceclaims.v1.resource.k8s.io',
   ])
     assert.throws(() => findResource(all, word), {
-      message: 'servicecidrs are known to Kubernetes, not served by minik8s',
+      message: 'resourceclaims are known to Kubernetes, not served by minik8s',
     });
-  assert.throws(() => findResource(all, 'servicecidrs.apps'), { message: /^the server doesn't have/ });
+  assert.throws(() => findResource(all, 'resourceclaims.apps'), { message: /^the server doesn't have/ });
   assert.equal(resourceOfKind(all, 'v1', 'Deployment'), undefined);
   assert.equal(resourceOfKind(all, 'apps/v1', 'Deployment')?.plural, 'deployments');
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Service } from '../../../../src/api/core/v1/service/service.ts';
+import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { serviceClaims } from '../../../../src/kube-apiserver/claims/service-claims.ts';
 import type { KubeContext } from '../../../../src/kube-apiserver/context.ts';
@@ -27,6 +28,8 @@ interface World {
   readonly start?: number;
   /** Services in the cache. */
   readonly others?: readonly Service[];
+  /** Ranges of a ServiceCIDR in the cache. */
+  readonly further?: { readonly cidrs: string[]; readonly status?: string; readonly ended?: string };
 }
 
 function serverOf({
@@ -34,13 +37,23 @@ function serverOf({
   nodePorts = [30000, 30009],
   start = 0,
   others = [],
+  further,
 }: World) {
+  const ranges = further && {
+    metadata: { name: 'more', deletionTimestamp: further.ended },
+    spec: { cidrs: further.cidrs },
+    status: { conditions: [{ type: 'Ready', status: further.status ?? 'True' }] },
+  };
+  const objects: Record<string, readonly unknown[]> = {
+    '/registry/services/': others,
+    '/registry/servicecidrs.networking.k8s.io/': ranges ? [ranges] : [],
+  };
   return {
     serviceCIDR,
     nodePorts,
     random: { next: () => start },
     cache: {
-      index: indexOver((prefix) => (prefix === '/registry/services/' ? others : [])),
+      index: indexOver((prefix) => (objects[prefix] ?? []) as readonly KubeObject[]),
     },
   } as unknown as KubeContext;
 }
@@ -126,6 +139,52 @@ describe('a Service without an address', () => {
       assert.deepEqual(planned(object), { acquire: [], release: [] });
       assert.equal(object.spec.clusterIP, 'clusterIP' in spec ? spec.clusterIP : undefined);
     });
+});
+
+describe('a Service in a cluster with further ranges', () => {
+  const full = Array.from({ length: 6 }, (_, index) => ip(`10.96.0.${index + 1}`));
+  const small = { serviceCIDR: '10.96.0.0/29' };
+  const further = { cidrs: ['fd00::/64', '203.0.113.0/24'] };
+
+  test('gets an address of the own range first, and of a further one when that is full', () => {
+    assert.deepEqual(planned(service({}), { ...small, further }).acquire, [ip('10.96.0.1')]);
+    assert.deepEqual(planned(service({}), { ...small, further }, undefined, full).acquire, [
+      ip('203.0.113.17'),
+    ]);
+  });
+
+  for (const [what, over] of [
+    ['is not ready', { status: 'False' }],
+    ['is terminating', { ended: '2026-01-01T00:00:00Z' }],
+    ['has only a family that the cluster lacks', { cidrs: ['fd00::/64'] }],
+    ['has no usable address', { cidrs: ['203.0.113.8/31'] }],
+  ] as const)
+    test(`gets none of a range that ${what}`, () => {
+      const world = { ...small, further: { ...further, ...over } as World['further'] };
+      assert.throws(() => planned(service({}), world, undefined, full), /all 6 addresses are in use/);
+    });
+
+  test('may request an address of each range, and of no other', () => {
+    const world = { ...small, further };
+    const asks = (clusterIP: string) => planned(service({ clusterIP }), world).acquire;
+    assert.deepEqual(asks('203.0.113.1'), [ip('203.0.113.1')]);
+    for (const outside of ['203.0.113.0', '203.0.113.255', '203.0.114.1'])
+      assert.throws(() => asks(outside), /The range of valid IPs is 10\.96\.0\.0\/29, 203\.0\.113\.0\/24$/);
+  });
+
+  test('may request any address of a large range of IPv6', () => {
+    const world = { serviceCIDR: '10.96.0.0/29,fd00:10:96::/112', further };
+    const spec = { clusterIP: 'fd00::ffff:ffff:ffff:ffff', ipFamilies: ['IPv6'] };
+    assert.deepEqual(planned(service(spec), world).acquire, [ip('fd00::ffff:ffff:ffff:ffff')]);
+  });
+
+  test('keeps its address when the range has gone', () => {
+    const old = service({ clusterIP: '203.0.113.1' });
+    assert.deepEqual(planned(service({ clusterIP: '203.0.113.1' }), small, old), {
+      acquire: [],
+      release: [],
+    });
+  });
 });
 
 describe('node ports', () => {

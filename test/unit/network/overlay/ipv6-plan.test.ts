@@ -46,6 +46,14 @@ const base = [
 ];
 
 describe('the plan of the overlay for IPv6', () => {
+  it('leads to the further ranges of Services of each family, also without other nodes', () => {
+    const { state } = plan([own], { furtherRanges: ['203.0.113.0/24', 'fd00:1::/112'] });
+    assert.deepEqual(six(state), [...base, ['fd00:1::/112', 'dev eth0 src 2001:db8::1']]);
+    assert.equal(state.routes.get('203.0.113.0/24'), 'dev eth0 src 192.0.2.1');
+    const without = plan([own], { furtherRanges: ['203.0.113.0/24'], underlay: undefined });
+    assert.equal(without.state.routes.has('203.0.113.0/24'), false);
+  });
+
   it('leads to the pods of other nodes over the link of IPv4, and publishes its own range', () => {
     const { state, annotations, problems } = plan([
       own,

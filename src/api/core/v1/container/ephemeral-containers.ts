@@ -38,6 +38,7 @@ const cannotBeSet = 'cannot be set for an Ephemeral Container';
 const listPath = 'spec.ephemeralContainers';
 
 export const ephemeralContainersPart: PartRules<Pod> = {
+  countsGeneration: true,
   take(kept, wanted) {
     kept.spec.ephemeralContainers = wanted.spec.ephemeralContainers;
     setPodDefaults(kept);
