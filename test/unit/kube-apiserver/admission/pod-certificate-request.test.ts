@@ -112,7 +112,7 @@ describe('the certificate of a request', () => {
   const chain = 'status.certificateChain: Invalid value: ';
   const ends = (found: string[], ending: string) => {
     assert.equal(found.length, 1, String(found));
-    assert.ok(found[0]?.endsWith(ending), found[0]);
+    assert.ok(found[0]?.endsWith(ending), String(found[0]));
   };
 
   it('is for the requested key, with any number of certificates behind it', () => {

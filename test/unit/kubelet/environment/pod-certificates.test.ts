@@ -244,7 +244,7 @@ describe('the certificates of a node', () => {
     certificates.close();
   });
 
-  it('whose renewal is refused stay as they are', async () => {
+  it('stay unchanged if their renewal is refused', async () => {
     const pod = await begun(podWith('one', projection));
     await answer(0, issued(0));
     await clock.advance(30 * minute);
