@@ -25,7 +25,7 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What the codes of the system mean for a file that is read, as Go has it. */
+/** Meanings of the codes of the system for a file that is read, in the words of Go. */
 const problems: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or directory',
   ENOTDIR: 'not a directory',
