@@ -6,7 +6,7 @@ import { holderOnceWritten, lockFile } from '../data-directory.ts';
 /** Default path of the lock file, in a directory that is empty after a boot. */
 const usualFile = '/run/minik8s-install.lock';
 
-/** Time in milliseconds for a command to end whose work is done: an upgrade outlives the start of its service. */
+/** Milliseconds for a command to end whose work is done: an upgrade outlives the start of its service. */
 const [patienceMs, retryMs] = [10_000, 200];
 
 /** Resolves to a function that releases the lock; rejects if another process holds it for ten seconds. */

@@ -23,7 +23,7 @@ async function ended<T>(clock: FakeClock, claim: Promise<T>): Promise<void> {
   }
 }
 
-test('a second installation is refused while the first one goes on, and the error names the process of the first', async () => {
+test('a second installation is refused while the first one continues, and the error names the process of the first', async () => {
   const [file, clock] = [join(directory, 'lock'), new FakeClock()];
   const release = await claimInstallation(file, clock);
   const second = claimInstallation(file, clock);
@@ -35,7 +35,7 @@ test('a second installation is refused while the first one goes on, and the erro
   await (await claimInstallation(file, clock))();
 });
 
-test('a second installation goes on once the first one has ended, which may take a moment', async () => {
+test('a second installation continues once the first one has ended, which may take a moment', async () => {
   const [file, clock] = [join(directory, 'other'), new FakeClock()];
   const release = await claimInstallation(file, clock);
   const second = claimInstallation(file, clock);
