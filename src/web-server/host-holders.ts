@@ -1,7 +1,7 @@
 /**
- * Hosts that objects of several fronts have, such as an Ingress and an HTTPRoute. The earlier front serves such
- * a host, unless the object of the later front is older and of another namespace: an editor of one namespace
- * could otherwise take a host that another namespace serves. Pure.
+ * Hosts that objects of several fronts have, such as an Ingress and an HTTPRoute. The earlier front serves
+ * such a host, unless the object of the later front is older and of another namespace: an editor of one
+ * namespace could otherwise take a host that another namespace serves. Pure.
  */
 
 /** The oldest object that has a host. */

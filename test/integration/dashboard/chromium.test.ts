@@ -79,6 +79,7 @@ describe('a session in Chromium', () => {
 
   const open = async (address: string): Promise<Page> => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true });
+    context.setDefaultTimeout(60_000);
     const opened = await context.newPage();
     await opened.goto(address);
     return opened;

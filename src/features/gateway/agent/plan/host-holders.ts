@@ -4,7 +4,7 @@ import type { Site } from '../../../../web-server/site.ts';
 import { type Attachment, hostsOf } from '../../api/attachments.ts';
 import type { Route } from '../../api/kinds.ts';
 
-/** Returns a function that gives the oldest route of a site; undefined for a site without routes of its own. */
+/** Returns a function that gives the oldest route of a site; undefined for a site without its own routes. */
 export function holdersOf(attachments: readonly Attachment[]): (site: Site) => Holder | undefined {
   const routes = new Map<string, Set<Route>>();
   for (const { route, listeners } of attachments)
