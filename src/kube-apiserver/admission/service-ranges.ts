@@ -8,8 +8,8 @@ import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
 import type { AdmissionPlugin } from '../../apiserver/admission/plugin.ts';
-import { type AddressLimits, rangesMeet } from '../../base/address-families.ts';
-import { limitsOfCIDR } from '../../base/addresses.ts';
+import { rangesMeet } from '../../base/address-families.ts';
+import { type AddressLimits, limitsOfCIDR } from '../../base/addresses.ts';
 import type { KubeContext } from '../context.ts';
 
 type Parts = Pick<KubeContext, 'cache' | 'clusterCIDR'>;
