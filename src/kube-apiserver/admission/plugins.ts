@@ -24,6 +24,7 @@ import { runtimeClasses } from './runtime-class.ts';
 import { selectorTermLimit } from './selector-terms.ts';
 import { serviceAccounts } from './service-account.ts';
 import { serviceAddresses } from './service-addresses.ts';
+import { newServiceRanges } from './service-ranges.ts';
 import { storageClasses } from './storage-class.ts';
 import { storageProtection } from './storage-protection.ts';
 
@@ -39,6 +40,7 @@ export const admissionPlugins = (
     nodeRestriction(server, nodeAccessOf(features)),
     nodeUpgrades(server),
     serviceAddresses(server),
+    newServiceRanges(server),
     selectorTermLimit(server),
     podSecurity(server),
     priority(server),

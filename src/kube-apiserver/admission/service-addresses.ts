@@ -15,6 +15,7 @@ import {
 } from '../../api/core/v1/service/external-addresses.ts';
 import { clusterRanges, reservedReader } from '../../api/core/v1/service/reserved-addresses.ts';
 import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
+import { cidrsOf, type ServiceCIDR, serviceCIDRResource } from '../../api/networking/v1/service-cidr.ts';
 import { invalidCause } from '../../apimachinery/field-error.ts';
 import { storagePrefix } from '../../apimachinery/resource-definition.ts';
 import { newForbidden, newInvalid, type StatusCause } from '../../apimachinery/status-error.ts';
@@ -70,7 +71,7 @@ async function check(server: Parts, byPort: CacheIndex, admission: Admission): P
 /** Returns a cause for each address of the cluster or its machines. */
 function reservedCauses(server: Parts, addresses: ReturnType<typeof newOnes>): StatusCause[] {
   const problemOf = reservedReader({
-    ranges: [...clusterRanges(server), ...podRanges(server)],
+    ranges: [...clusterRanges(server), ...furtherRanges(server), ...podRanges(server)],
     machines: machines(server),
   });
   return addresses.flatMap(({ path, address }): StatusCause[] => {
@@ -154,6 +155,12 @@ const podRanges = (server: Parts) =>
       what: `the range of the pods of node ${metadata.name}`,
     })),
   );
+
+const furtherRanges = ({ cache }: Parts) =>
+  cache
+    .list(storagePrefix(serviceCIDRResource))
+    .flatMap(({ object }) => cidrsOf(object as ServiceCIDR))
+    .map((range) => ({ range, what: 'the range of Services' }));
 
 function* machines(server: Parts): Generator<{ address: string; what: string }> {
   for (const { metadata, status } of nodesOf(server))

@@ -1,6 +1,6 @@
 /**
- * Claims of IPAddresses. One that does not belong to a Service reserves its address: no Service gets it. Those
- * of Services hold no claim, since the Service itself has it.
+ * Claims of IPAddresses. One that does not belong to a Service reserves its address: no Service gets it.
+ * IPAddresses of Services hold no claim, since the Service itself has it.
  */
 import { type IPAddress, ipAddressResource, isOfService } from '../../api/networking/v1/ip-address.ts';
 import { newAlreadyExists } from '../../apimachinery/status-error.ts';

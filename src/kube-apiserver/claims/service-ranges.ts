@@ -19,7 +19,7 @@ export interface NamedRange extends AddressRange {
   readonly cidr: string;
 }
 
-/** Returns the ranges of a family, that of the setting first; none if the cluster does not have the family. */
+/** Returns the ranges of a family, that of the setting first; none if the cluster lacks the family. */
 export type ServiceRanges = (family: AddressFamily) => readonly NamedRange[];
 
 const readyByFamily: IndexDeclaration = {

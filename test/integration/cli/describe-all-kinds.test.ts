@@ -35,6 +35,7 @@ const ownSeeds: Readonly<Record<string, object>> = {
 const names: Readonly<Record<string, string>> = {
   CustomResourceDefinition: 'as.a.example.com',
   APIService: 'v1.a.b',
+  IPAddress: '203.0.113.7',
 };
 
 interface Kind {

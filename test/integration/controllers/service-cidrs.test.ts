@@ -5,6 +5,7 @@ import { type Service, serviceResource } from '../../../src/api/core/v1/service/
 import { type IPAddress, ipAddressResource } from '../../../src/api/networking/v1/ip-address.ts';
 import { type ServiceCIDR, serviceCIDRResource } from '../../../src/api/networking/v1/service-cidr.ts';
 import type { Draft } from '../../../src/apimachinery/meta.ts';
+import { startTestServer } from '../../fixtures/api-server.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
 const rangesOf = (name: string, ...cidrs: string[]): Draft<ServiceCIDR> => ({
@@ -24,6 +25,24 @@ const addressOf = (name: string, parentRef: object) =>
     spec: { parentRef },
   }) as unknown as Draft<IPAddress>;
 const thing = { group: 'example.com', resource: 'things', name: 'a' };
+
+describe('a store without IPAddresses', () => {
+  it('gets those of its Services when the controllers start', async () => {
+    const server = await startTestServer();
+    const path = '/api/v1/namespaces/default/services';
+    const made = await server.call('POST', path, serviceOf('old', '10.96.7.7'));
+    assert.equal(made.status, 201, made.text);
+    assert.equal((await server.call('GET', '/apis/networking.k8s.io/v1/ipaddresses/10.96.7.7')).status, 404);
+    const cluster = await startCluster({ server });
+    try {
+      const parentOf = async () => (await cluster.get(ipAddressResource, '10.96.7.7'))?.spec.parentRef;
+      await cluster.eventually('the IPAddress', async () => (await parentOf())?.name === 'old');
+      assert.equal((await parentOf())?.namespace, 'default');
+    } finally {
+      await cluster.stop();
+    }
+  });
+});
 
 describe('ranges of Services', () => {
   let cluster: Cluster;
@@ -92,7 +111,7 @@ describe('ranges of Services', () => {
     await assert.rejects(api.create(addressOf('10.96.5.5', thing)), /already exists/);
   });
 
-  it('get the IPAddresses that somebody has deleted or that name another Service again', async () => {
+  it('get a deleted IPAddress again, and one that names another Service', async () => {
     const api = cluster.client.resource(ipAddressResource);
     await create('kept', '10.96.6.6');
     const parentOf = async () => (await cluster.get(ipAddressResource, '10.96.6.6'))?.spec.parentRef.name;

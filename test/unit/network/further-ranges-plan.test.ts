@@ -47,6 +47,6 @@ describe('the ranges that a node serves', () => {
       const { ranges: served, problems } = plan(ranges('a', [range]));
       assert.deepEqual(served, []);
       assert.match(problems.join('\n'), /^the range \S+ of ServiceCIDR a is not served here, since it has /);
-      assert.ok(problems[0]?.includes(`since it has ${what}: `), problems[0]);
+      assert.ok(problems[0]?.includes(`since it has ${what}: `));
     });
 });

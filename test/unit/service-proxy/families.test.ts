@@ -163,7 +163,7 @@ test('the table of a family is written as a whole when a ServiceCIDR brings a ra
   const added = written.slice(before);
   assert.equal(added.length, 1);
   for (const range of ['10.96.0.0/16', '203.0.113.0/24'])
-    assert.ok(added[0]?.includes(`ip daddr ${range} reject`), added[0]);
+    assert.ok(added[0]?.includes(`ip daddr ${range} reject`), range);
   ranges = [];
   changed();
   await clock.settle();

@@ -6,7 +6,7 @@ import { endpointSliceResource } from '../../../../src/api/discovery/v1/endpoint
 import { type ClusterZone, createClusterZone } from '../../../../src/cluster-dns/cluster-zone.ts';
 import type { DnsRecord } from '../../../../src/cluster-dns/packet.ts';
 import { answerFrom } from '../../../../src/cluster-dns/zone/answer.ts';
-import type { ScriptedInformers } from '../../../fixtures/scripted-informers.ts';
+import { ScriptedInformers } from '../../../fixtures/scripted-informers.ts';
 import { makeEndpoint, makeNamespace, makeService, makeShop, makeSlice } from '../objects.ts';
 
 const zoneOf = (informers: ScriptedInformers): ClusterZone =>
@@ -17,6 +17,31 @@ const zoneOf = (informers: ScriptedInformers): ClusterZone =>
     networks: ['10.96.0.0/16', '10.244.0.0/16', 'fd00:10:96::/112', 'fd00:10:244::/56'],
     hostAddresses: (name) => (name === 'app.example.org' ? ['192.0.2.1'] : undefined),
   });
+
+describe('the networks of a zone', () => {
+  it('include the ranges of ServiceCIDRs, as they change', () => {
+    let ranges: readonly string[] = [];
+    let changed = () => {};
+    const zone = createClusterZone({
+      informers: new ScriptedInformers(),
+      domain: 'cluster.local',
+      nameServer: '10.96.0.10',
+      networks: ['10.96.0.0/16'],
+      furtherRanges: {
+        current: () => ranges,
+        onChange(listener) {
+          changed = listener;
+        },
+      },
+      hostAddresses: () => undefined,
+    });
+    const owned = () => ['10.96.0.1', '203.0.113.7', 'fd00:1::7'].map((ip) => zone.ownsAddress(ip));
+    assert.deepEqual(owned(), [true, false, false]);
+    ranges = ['203.0.113.0/24', 'fd00:1::/64'];
+    changed();
+    assert.deepEqual(owned(), [true, true, true]);
+  });
+});
 
 /** Returns the record as dig shows it. */
 function show(record: DnsRecord): string {

@@ -21,7 +21,7 @@ const managed = {
   'ipaddress.kubernetes.io/ip-family': 'IPv4',
 };
 const ofWeb = { group: '', resource: 'services', namespace: 'default', name: 'web' };
-const address = (parentRef: object, labels: object | undefined = managed) =>
+const address = (parentRef: object, labels: Record<string, string> = managed) =>
   ({
     ...{ apiVersion: 'networking.k8s.io/v1', kind: 'IPAddress', spec: { parentRef } },
     metadata: { ...meta('10.96.0.7', { labels }), namespace: undefined },
@@ -71,7 +71,7 @@ describe('an IPAddress', () => {
       assert.equal(world.stored(kind, '10.96.0.7') !== undefined, stays);
     });
 
-  it('is made again when somebody has deleted it', async () => {
+  it('is made again after a deletion', async () => {
     const world = start();
     world.put(serviceResource, web);
     assert.deepEqual(world.keysOf(kind, address(ofWeb)), ['10.96.0.7']);

@@ -178,7 +178,7 @@ describe('a Service in a cluster with further ranges', () => {
     assert.deepEqual(planned(service(spec), world).acquire, [ip('fd00::ffff:ffff:ffff:ffff')]);
   });
 
-  test('keeps its address when the range has gone', () => {
+  test('keeps its address when the range is deleted', () => {
     const old = service({ clusterIP: '203.0.113.1' });
     assert.deepEqual(planned(service({ clusterIP: '203.0.113.1' }), small, old), {
       acquire: [],
