@@ -85,6 +85,17 @@ export function bytesOfAddress(text: string): Uint8Array | undefined {
   return address && Uint8Array.from(address.toByteArray());
 }
 
+/**
+ * Returns the form of an address in names of objects, such as `192.0.2.7`. A name has no colons, and no dash
+ * at its end, so `2001:db8::7` becomes `2001-db8-0-0-0-0-0-7`. Returns any other text as it is.
+ */
+export function dashedAddress(text: string): string {
+  const bytes = bytesOfAddress(text);
+  if (bytes?.length !== 16) return text;
+  const groups = Array.from({ length: 8 }, (_, index) => bytes.slice(2 * index, 2 * index + 2));
+  return groups.map(([high = 0, low = 0]) => (256 * high + low).toString(16)).join('-');
+}
+
 /** Returns true for two spellings of the same address; false if one of them is not an address. */
 export function sameAddress(a: string, b: string): boolean {
   const address = canonicalAddress(a);

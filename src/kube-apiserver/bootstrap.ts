@@ -43,6 +43,7 @@ export const clusterDnsIP = (serviceCIDR: string) => addressAt(firstRange(servic
 export const defaultPlaces = (serviceCIDR: string, apiPort: number): SystemPlaces => ({
   apiAddress: apiServiceIP(serviceCIDR),
   apiPort,
+  serviceRangeIPv6: familyRanges(serviceCIDR).IPv6,
   dnsAddress: clusterDnsIP(serviceCIDR),
   dnsDomain: 'cluster.local',
 });

@@ -1,5 +1,6 @@
 /** Services, Endpoints and EndpointSlices. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { dashedAddress } from '../../base/addresses.ts';
 import { metadataOf, numberAt, recordAt, recordsAt, textAt, valueAt } from '../objects/objects.ts';
 import type { Describer, Found, Need, Related } from './describer.ts';
 import {
@@ -63,7 +64,7 @@ export const service: Describer = {
 function announcementOf(object: JsonObject): Need | undefined {
   const [first] = recordsAt(object, 'status', 'loadBalancer', 'ingress');
   if (!first || textAt(first, 'ipMode') !== 'VIP') return undefined;
-  const name = `load-balancer.${textAt(first, 'ip')}`;
+  const name = `load-balancer.${dashedAddress(textAt(first, 'ip'))}`;
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', namespace: 'kube-system', name };
 }
 

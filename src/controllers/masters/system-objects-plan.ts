@@ -8,14 +8,16 @@ export type ServicePlan =
   | { readonly type: 'create' }
   /** The clusterIP is immutable, so the Service must be deleted and created again. */
   | { readonly type: 'remove'; readonly uid: string }
-  | { readonly type: 'update'; readonly service: Service };
+  /** `isRestored` is false if the Service only gets the range of IPv6. */
+  | { readonly type: 'update'; readonly service: Service; readonly isRestored: boolean };
 
 const none: ServicePlan = { type: 'none' };
 
 /**
  * Plans the Service. Address and ports are restored and a selector is removed; additions of users (labels,
  * node ports, a session affinity) are kept. `targetPort` keeps the value of the first master: it does not
- * determine the endpoints, and masters differ.
+ * determine the endpoints, and masters differ. The range of IPv6 is added if the Service has none: masters
+ * with other ranges do not undo each other's writes.
  */
 export function planService(wanted: Draft<Service>, existing: Service | undefined): ServicePlan {
   if (!existing) return { type: 'create' };
@@ -25,9 +27,20 @@ export function planService(wanted: Draft<Service>, existing: Service | undefine
   const hasAddress = spec.type !== 'ExternalName' && !!spec.clusterIP;
   if (hasAddress && spec.clusterIP !== wanted.spec.clusterIP)
     return { type: 'remove', uid: existing.metadata.uid };
-  const selected = Object.keys(spec.selector ?? {}).length > 0;
-  if (hasAddress && !selected && deepEqual(clientPorts(spec), clientPorts(wanted.spec))) return none;
-  return { type: 'update', service: { ...existing, spec: restored(wanted.spec, spec, hasAddress) } };
+  const isAsWanted = hasAddress && isAsClientsExpect(wanted.spec, spec);
+  const metadata = withRange(wanted, existing.metadata);
+  if (isAsWanted && metadata === existing.metadata) return none;
+  const next = isAsWanted ? spec : restored(wanted.spec, spec, hasAddress);
+  return { type: 'update', service: { ...existing, metadata, spec: next }, isRestored: !isAsWanted };
+}
+
+const isAsClientsExpect = (wanted: Draft<Service>['spec'], spec: Spec): boolean =>
+  Object.keys(spec.selector ?? {}).length === 0 && deepEqual(clientPorts(spec), clientPorts(wanted));
+
+/** Returns the metadata with the annotations that it lacks; the same object if it lacks none. */
+function withRange(wanted: Draft<Service>, metadata: Service['metadata']): Service['metadata'] {
+  const annotations = { ...wanted.metadata.annotations, ...metadata.annotations };
+  return deepEqual(annotations, metadata.annotations ?? {}) ? metadata : { ...metadata, annotations };
 }
 
 type Spec = Service['spec'];

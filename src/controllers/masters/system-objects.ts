@@ -62,7 +62,8 @@ function controller(
         return;
       }
       case 'update':
-        log.warn('the Service of the API server was changed; restoring it', { service: name });
+        if (plan.isRestored)
+          log.warn('the Service of the API server was changed; restoring it', { service: name });
         // Another master was faster; its write arrives as an event.
         await tolerate(services.update(plan.service), isNotFound, isConflict);
     }

@@ -10,7 +10,6 @@ import { externalAddresses } from '../../api/core/v1/service/external-addresses.
 import {
   addressOfLease,
   poolAddressLabel,
-  poolAddressText,
   poolLeaseName,
   poolLeaseNamespace,
   poolLeaseScope,
@@ -21,6 +20,7 @@ import {
 import { type Service, serviceResource } from '../../api/core/v1/service/service.ts';
 import { type Draft, type ObjectKey, objectKey } from '../../apimachinery/meta.ts';
 import { isAlreadyExists, isNotFound } from '../../apimachinery/status-error.ts';
+import { dashedAddress } from '../../base/addresses.ts';
 import type { Lister } from '../../client/informer.ts';
 import type { ControllerContext } from '../../controller-runtime/definition.ts';
 import { tolerate } from '../../controller-runtime/tolerate.ts';
@@ -110,7 +110,7 @@ const newLease = (key: ObjectKey, address: string): Draft<Lease> => ({
   metadata: {
     name: poolLeaseName(address),
     namespace: poolLeaseNamespace,
-    labels: { [poolAddressLabel]: poolAddressText(address) },
+    labels: { [poolAddressLabel]: dashedAddress(address) },
     annotations: { [poolServiceAnnotation]: key },
   },
   spec: { leaseDurationSeconds: poolLeaseSeconds },

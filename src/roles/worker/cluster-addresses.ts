@@ -4,7 +4,13 @@
  * error message.
  */
 import { serviceResource } from '../../api/core/v1/service/service.ts';
-import { apiService, dnsService, domainAnnotation } from '../../api/core/v1/system-objects.ts';
+import {
+  apiService,
+  dnsService,
+  domainAnnotation,
+  rangeAnnotation,
+} from '../../api/core/v1/system-objects.ts';
+import { canonicalRange, familyRanges } from '../../base/address-families.ts';
 import { answerWithin } from '../../base/answer-within.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
@@ -17,6 +23,8 @@ type AddressSettings = Settings<'service-cidr' | 'cluster-dns' | 'cluster-domain
 /** The clusterIPs of the Services kubernetes and kube-dns, and the domain. */
 export interface ClusterAddresses {
   readonly api?: string | undefined;
+  /** Range of IPv6 of the cluster's Services; absent in a cluster of IPv4 and from earlier versions. */
+  readonly rangeIPv6?: string | undefined;
   readonly dns?: string | undefined;
   readonly domain?: string | undefined;
 }
@@ -27,12 +35,21 @@ export interface ClusterAddresses {
  */
 export function addressProblem(
   settings: AddressSettings,
-  { api, dns, domain }: ClusterAddresses,
+  { api, rangeIPv6, dns, domain }: ClusterAddresses,
 ): string | undefined {
   const range = settings['service-cidr'];
   const first = apiServiceIP(range);
   if (api !== undefined && api !== first) {
     return `service-cidr ${range} is not that of the cluster: the Service ${apiService.name} has address ${api}, not ${first}; give this node the service-cidr of the masters`;
+  }
+  const second = familyRanges(range).IPv6;
+  // A node with ranges of IPv4 alone works in a cluster of two families, and reports it.
+  if (
+    rangeIPv6 !== undefined &&
+    second !== undefined &&
+    canonicalRange(second) !== canonicalRange(rangeIPv6)
+  ) {
+    return `service-cidr ${range} is not that of the cluster: the Service ${apiService.name} has the range ${rangeIPv6} in its annotation ${rangeAnnotation}; give this node the service-cidr of the masters`;
   }
   const own = settings['cluster-dns'] ?? clusterDnsIP(range);
   if (dns !== undefined && dns !== own) {
@@ -68,6 +85,7 @@ export async function requireClusterAddresses(
   const [api, dns] = (await answerWithin(clock, patienceMs, read)) ?? [];
   const problem = addressProblem(settings, {
     api: api?.spec.clusterIP,
+    rangeIPv6: api?.metadata.annotations?.[rangeAnnotation],
     dns: dns?.spec.clusterIP,
     domain: dns?.metadata.annotations?.[domainAnnotation],
   });

@@ -49,7 +49,7 @@ export const reportsIn = (conditions: ReportedConditions): readonly WebServerRep
 /** Resolves to the hardware addresses of nodes with which this machine has exchanged packets. */
 async function machinesOf(exec: Exec, nodes: readonly Node[]): Promise<ReadonlySet<string>> {
   const addresses = nodes.flatMap(({ status }) => (status?.addresses ?? []).map(({ address }) => address));
-  const { stdout } = await exec('ip', ['-json', '-4', 'neigh', 'show']);
+  const { stdout } = await exec('ip', ['-json', 'neigh', 'show']);
   const known = JSON.parse(stdout || '[]') as readonly { readonly dst?: string; readonly lladdr?: string }[];
   return new Set(
     known.flatMap(({ dst = '', lladdr }) => (lladdr && addresses.includes(dst) ? [lladdr] : [])),

@@ -17,11 +17,16 @@ export const dnsService = { namespace: 'kube-system', name: 'kube-dns' };
 /** Annotation of the Service of cluster DNS; joining machines compare it with their own setting. */
 export const domainAnnotation = 'minik8s.io/cluster-domain';
 
+/** Annotation of the Service of the API with the range of IPv6 of Services; joining machines compare it. */
+export const rangeAnnotation = 'minik8s.io/service-cidr-ipv6';
+
 export interface SystemPlaces {
   /** Address of the Service of the API. */
   readonly apiAddress: string;
   /** Port of the first API server of the cluster. */
   readonly apiPort: number;
+  /** Range of IPv6 of the cluster's Services; absent in a cluster of IPv4. */
+  readonly serviceRangeIPv6?: string | undefined;
   /** Address of cluster DNS on every node, and the domain of the cluster's own names. */
   readonly dnsAddress: string;
   readonly dnsDomain: string;
@@ -36,6 +41,7 @@ export interface SystemObjects {
 export const systemObjects = ({
   apiAddress,
   apiPort,
+  serviceRangeIPv6,
   dnsAddress,
   dnsDomain,
 }: SystemPlaces): SystemObjects => ({
@@ -43,7 +49,11 @@ export const systemObjects = ({
   api: {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { ...apiService, labels: { component: 'apiserver', provider: 'kubernetes' } },
+    metadata: {
+      ...apiService,
+      labels: { component: 'apiserver', provider: 'kubernetes' },
+      ...(serviceRangeIPv6 !== undefined && { annotations: { [rangeAnnotation]: serviceRangeIPv6 } }),
+    },
     spec: {
       type: 'ClusterIP',
       sessionAffinity: 'None',

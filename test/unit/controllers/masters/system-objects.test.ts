@@ -88,6 +88,29 @@ test('the Service of the API is corrected, while the Service of cluster DNS is o
   assert.equal(serviceAt(dns), changed);
 });
 
+test('the Service of the API gets the range of IPv6 of a cluster that begins to have one, and keeps another one', async () => {
+  await all();
+  sync();
+  const of = (serviceRangeIPv6: string) =>
+    systemObjectsController(
+      systemObjects({
+        ...{ apiAddress: '10.96.0.1', apiPort: 6443, serviceRangeIPv6 },
+        ...{ dnsAddress: '10.96.0.10', dnsDomain: 'cluster.local' },
+      }),
+    );
+  const before = serviceAt(api) ?? assert.fail();
+  for (const range of ['fd00:10:96::/112', 'fd00:10:97::/112']) {
+    const stored = serviceAt(api) ?? assert.fail();
+    world = new ScriptedWorld(of(range));
+    world.put(serviceResource, stored);
+    await world.reconcile(api);
+    const { metadata, spec } = serviceAt(api) ?? assert.fail();
+    assert.equal(metadata.annotations?.['minik8s.io/service-cidr-ipv6'], 'fd00:10:96::/112');
+    assert.deepEqual(spec, before.spec);
+    assert.deepEqual(world.log.of('warn'), []);
+  }
+});
+
 test('a Service with another address is deleted only with the UID that was seen', async () => {
   await all();
   sync();

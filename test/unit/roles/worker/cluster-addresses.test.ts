@@ -39,6 +39,27 @@ describe("a node's addresses of Services", () => {
       'service-cidr 10.0.0.0/8 is not that of the cluster: the Service kubernetes has address 10.96.0.1, not 10.0.0.1; give this node the service-cidr of the masters',
     ],
     [
+      'are accepted with the range of IPv6 of the cluster in another spelling',
+      { ...usual, 'service-cidr': '10.96.0.0/16,FD00:10:96:0::/112' },
+      { ...cluster, rangeIPv6: 'fd00:10:96::/112' },
+    ],
+    [
+      'are accepted if only the cluster, or only the node, has a range of IPv6',
+      usual,
+      { ...cluster, rangeIPv6: 'fd00:10:96::/112' },
+    ],
+    [
+      'are accepted if the masters are of a version that does not report its range of IPv6',
+      { ...usual, 'service-cidr': '10.96.0.0/16,fd00:10:96::/112' },
+      cluster,
+    ],
+    [
+      'are rejected if they are of another range of IPv6',
+      { ...usual, 'service-cidr': '10.96.0.0/16,fd00:10:97::/112' },
+      { ...cluster, rangeIPv6: 'fd00:10:96::/112' },
+      'service-cidr 10.96.0.0/16,fd00:10:97::/112 is not that of the cluster: the Service kubernetes has the range fd00:10:96::/112 in its annotation minik8s.io/service-cidr-ipv6; give this node the service-cidr of the masters',
+    ],
+    [
       'are rejected if the masters set another address of the DNS',
       usual,
       { ...cluster, dns: '10.96.0.53' },

@@ -62,7 +62,7 @@ describe('links with announced addresses', () => {
     { ifname: 'eth1', addr_info: [{ local: 'fd00:1::5', prefixlen: 64 }] },
   ];
 
-  it('are told from other addresses by what only an agent makes', () => {
+  it('have such lifetimes and flags as no other address has', () => {
     assert.deepEqual(heldOn(links), [
       { address: '192.0.2.240', link: 'eth0' },
       { address: '2001:db8::240', link: 'eth0' },

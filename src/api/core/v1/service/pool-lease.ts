@@ -4,7 +4,7 @@
  */
 
 import type { ObjectKey } from '../../../../apimachinery/meta.ts';
-import { bytesOfAddress, canonicalAddress } from '../../../../base/addresses.ts';
+import { canonicalAddress, dashedAddress } from '../../../../base/addresses.ts';
 import type { Lease } from '../../../coordination/v1/lease.ts';
 
 export const poolLeaseNamespace = 'kube-system';
@@ -23,18 +23,7 @@ export const poolLeaseSeconds = 2;
 
 const prefix = 'load-balancer.';
 
-/**
- * Returns the form of an address in the name of its Lease, such as `192.0.2.7`. A name has no colons, and no
- * dash at its end, so `2001:db8::7` becomes `2001-db8-0-0-0-0-0-7`.
- */
-export function poolAddressText(address: string): string {
-  const bytes = bytesOfAddress(address);
-  if (bytes?.length !== 16) return address;
-  const groups = Array.from({ length: 8 }, (_, index) => bytes.slice(2 * index, 2 * index + 2));
-  return groups.map(([high = 0, low = 0]) => (256 * high + low).toString(16)).join('-');
-}
-
-export const poolLeaseName = (address: string): string => `${prefix}${poolAddressText(address)}`;
+export const poolLeaseName = (address: string): string => `${prefix}${dashedAddress(address)}`;
 
 /** Returns true for the name of a Lease of an address. */
 export function isPoolLeaseName(name: string): boolean {
