@@ -22,9 +22,9 @@ export const isOfService = ({ spec: { parentRef } }: IPAddress): boolean =>
 const path = 'spec.parentRef';
 
 function validate({ spec }: IPAddress): StatusCause[] {
-  const parent = spec?.parentRef;
-  if (!parent) return [requiredCause(path)];
-  const { group = '', resource, name, namespace = '' } = parent;
+  const { group = '', resource, name, namespace = '' } = spec.parentRef;
+  // A missing reference is decoded as an empty one.
+  if (!(group || resource || name || namespace)) return [requiredCause(path)];
   const segment = (field: string, value: string) =>
     value === ''
       ? [requiredCause(`${path}.${field}`)]
