@@ -158,6 +158,12 @@ export const pageSteps: readonly Step[] = [
       await page.keyboard.type('echo $((6 * 7))-answer\n');
       await screen.getByText('42-answer').waitFor();
       await looksWell(browser, page, 'terminal');
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.waitForFunction(
+        `![...document.querySelectorAll('.xterm *')].some((one) =>
+          getComputedStyle(one).backgroundColor === 'rgb(255, 255, 255)')`,
+      );
+      await screen.getByText('42-answer').waitFor();
       await page.context().close();
     },
   },

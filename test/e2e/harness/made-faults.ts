@@ -311,9 +311,10 @@ export const madeFaults: readonly MadeFault[] = [
     words: [/memory/i],
   },
   {
+    // Kubernetes replaces $$ by $.
     mistake: 'a program that ends itself by a signal',
     ask: 'pod/x',
-    objects: [pod(shell('kill -SEGV $$$$'))],
+    objects: [pod(shell("sh -c 'kill -SEGV $$$$'; exit $?"))],
     words: [/139|segmentation|SIGSEGV|signal 11/i],
   },
   {

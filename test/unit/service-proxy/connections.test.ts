@@ -5,10 +5,10 @@ import { ConnectionReader } from '../../../src/service-proxy/service-connections
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { RecordingLogger } from '../../fixtures/recording-logger.ts';
 
-/** A listing as nft prints it; each element is the key, the number of packets, and the endpoint. */
-const listing = (
-  ...elements: readonly (readonly [key: string, packets: number, target: string])[]
-) => `table ip t {
+type Counted = readonly [key: string, packets: number, target: string];
+
+/** Returns a listing as nft prints it. */
+const listing = (...elements: readonly Counted[]) => `table ip t {
 	map endpoints {
 		type ipv4_addr . inet_proto . inet_service . mark : ipv4_addr . inet_service
 		counter
@@ -37,12 +37,14 @@ describe('the connections of Services', () => {
         return { stdout: found, stderr: '' };
       },
       serviceOf: (map, key) =>
-        ({ [`endpoints ${web}`]: 'a/web', 'node-port-endpoints tcp . 30080': 'a/web' })[`${map} ${key}`] ??
-        (key.startsWith('fd00:') ? 'a/six' : undefined),
+        new Map([
+          [`endpoints ${web}`, 'a/web'],
+          ['node-port-endpoints tcp . 30080', 'a/web'],
+        ]).get(`${map} ${key}`) ?? (key.startsWith('fd00:') ? 'a/six' : undefined),
     });
     await clock.advance(100_000);
   });
-  const tell = (...elements: Parameters<typeof listing>) => maps.set('ip endpoints', listing(...elements));
+  const tell = (...elements: readonly Counted[]) => maps.set('ip endpoints', listing(...elements));
   const found = async () =>
     (await reader.read()).endpoints.map(
       ({ service, address, port, perSecond }) => `${service} ${address}:${port} ${perSecond}`,

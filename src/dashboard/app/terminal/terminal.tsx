@@ -26,7 +26,7 @@ export function Terminal({ namespace, pod, container }: Props) {
     return openTerminal(element, { namespace, pod, container }, (text) => {
       ended.value = text;
     });
-  }, [namespace, pod, container, attempt.value, theme.value]);
+  }, [namespace, pod, container, attempt.value]);
   return (
     <div class="terminal">
       {ended.value !== '' && (
@@ -76,12 +76,28 @@ function openTerminal(element: HTMLElement, target: Props, onEnd: (text: string)
   const isOpen = () => stream.readyState === WebSocket.OPEN;
   screen.onData((text) => isOpen() && stream.send(message(channels.stdin, text)));
   screen.onResize(({ cols, rows }) => isOpen() && stream.send(resizeMessage(cols, rows)));
+  const stopRepainting = onNewColors(() => {
+    screen.options.theme = colors();
+  });
   const resized = new ResizeObserver(() => fit.fit());
   resized.observe(element);
   return () => {
+    stopRepainting();
     resized.disconnect();
     stream.close();
     screen.dispose();
+  };
+}
+
+/** Calls a function after each change of the colors: by the user, or of the system. Returns a way to stop. */
+function onNewColors(repaint: () => void): () => void {
+  const preference = matchMedia('(prefers-color-scheme: dark)');
+  preference.addEventListener('change', repaint);
+  // The colors of the document change in the same turn as the choice.
+  const unsubscribe = theme.subscribe(() => queueMicrotask(repaint));
+  return () => {
+    preference.removeEventListener('change', repaint);
+    unsubscribe();
   };
 }
 

@@ -1,6 +1,7 @@
 /** The way of requests through a cluster. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { metadataOf } from '../../../../src/apimachinery/fields.ts';
 import { topologyOf } from '../../../../src/dashboard/app/pages/topology/plan/topology.ts';
 import { edgeWidth } from '../../../../src/dashboard/app/pages/topology/plan/traffic.ts';
 import { condition, node, object, pod } from '../../why/why-objects.ts';
@@ -205,8 +206,9 @@ describe('the traffic on the topology', () => {
       ...['10.0.0.1', '10.0.0.2'].map((ip, i) => ({
         ...web(`web-abc-${i}`, address(ip)),
         metadata: {
-          ...web(`web-abc-${i}`, {}).metadata,
+          ...metadataOf(web(`web-abc-${i}`, {})),
           labels: { 'pod-template-hash': 'abc', tier: 'front' },
+          ownerReferences: [{ kind: 'ReplicaSet', name: 'web-abc', uid: 'u', controller: true }],
         },
       })),
       pod('alone', {

@@ -113,7 +113,7 @@ function LogTail({ question: { pod, container, previous } }: { readonly question
       pod: pod.name,
       container,
       id: '',
-      isStarted: true,
+      ...{ isStarted: true, isRunning: false },
       restarts: 0,
     };
     const options = { isFollowing: false, isPrevious: previous, tail, since: '' };

@@ -95,7 +95,10 @@ export class LogFollower {
     reading.ended = reading.source.restarts;
   }
 
-  /** Resolves to true if the connection broke and the log has to be requested again. */
+  /**
+   * Resolves to true if the log has to be requested again: its connection broke, or the server ended it or
+   * cannot answer, as while it starts again, although the container runs.
+   */
   async #attempt(reading: Reading): Promise<boolean> {
     const { number, source, after } = reading;
     const resumed = { tail: undefined, since: after.replace(/\.\d+Z$/, 'Z') };
@@ -103,14 +106,18 @@ export class LogFollower {
     try {
       await this.#readOnce(reading, logPath(source, options));
       this.#fail(number, undefined);
-      return false;
+      return this.#isEndless(reading);
     } catch (error) {
       if (this.#abort.signal.aborted) return false;
       this.#answered(number);
       this.#fail(number, errorMessage(error));
       // The server's own answer, such as that the pod is gone, would be the same again.
-      return !(error instanceof StatusError);
+      return !(error instanceof StatusError) || ((error.status.code) >= 500 && this.#isEndless(reading));
     }
+  }
+
+  #isEndless({ source }: Reading): boolean {
+    return this.#options.isFollowing && !this.#options.isPrevious && source.isRunning;
   }
 
   async #readOnce(reading: Reading, path: string): Promise<void> {

@@ -86,7 +86,9 @@ function useFollower(all: readonly LogSource[], choice: LogChoice, { isPrevious,
     [isPrevious, tail, ...Object.values(choice)],
   );
   useEffect(() => () => follower.end(), [follower]);
-  const states = wanted.map(({ id, isStarted, restarts }) => `${id} ${isStarted} ${restarts}`);
+  const states = wanted.map(
+    ({ id, isStarted, isRunning, restarts }) => `${id} ${isStarted} ${isRunning} ${restarts}`,
+  );
   useEffect(() => follower.follow(wanted), [follower, states.join()]);
   return { follower, followed: wanted.length };
 }

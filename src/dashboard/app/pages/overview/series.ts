@@ -34,6 +34,8 @@ function recorded(
 
 /** Thousandths of processors, and bytes. */
 export const use = recorded(nodeMetrics, 2, (items) => {
+  // No node has answered yet.
+  if (items.length === 0) return [null, null];
   const { cpu, memory } = totalUse({ items });
   return [cpu, memory];
 });

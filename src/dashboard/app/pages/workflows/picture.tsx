@@ -22,7 +22,9 @@ interface Props {
 
 const margin = 12;
 /** Maximum number of characters of a label. */
-const maxLabel = 34;
+const maxLabel = 32;
+/** Width in pixels of a letter of a label, rounded up. */
+const letterWidth = 6.8;
 
 export function WorkflowPicture({ definition, states, chosen, choose }: Props) {
   const layout = useMemo(() => layoutOf(definition), [definition]);
@@ -89,7 +91,11 @@ const Arrows = ({ layout: { arrows, width, height } }: { readonly layout: Workfl
             {label !== '' && (
               <text
                 class="edge-label"
-                x={isLeftwards ? Math.max(x - 6, 6.4 * Math.min(label.length, maxLabel) - margin) : x + 6}
+                x={
+                  isLeftwards
+                    ? Math.max(x - 6, letterWidth * Math.min(label.length, maxLabel) - margin)
+                    : x + 6
+                }
                 y={y + 4}
                 text-anchor={isLeftwards ? 'end' : 'start'}
               >

@@ -12,6 +12,8 @@ export interface LogSource {
   readonly id: string;
   /** True if there is a log: the container has been started. */
   readonly isStarted: boolean;
+  /** True while the container runs, so that its log has no end yet. */
+  readonly isRunning: boolean;
   readonly restarts: number;
 }
 
@@ -63,6 +65,7 @@ function sourcesOf(pod: JsonObject, container: string): LogSource[] {
     .map(({ name: of, status }) => ({
       ...{ namespace, pod: name, container: of, id: `${uid}/${of}` },
       isStarted: valueAt(status, 'state', 'waiting') === undefined && Object.keys(status).length > 0,
+      isRunning: valueAt(status, 'state', 'running') !== undefined,
       restarts: numberAt(status, 'restartCount'),
     }))
     .map((source) => ({ ...source, isStarted: source.isStarted || source.restarts > 0 }));
