@@ -112,7 +112,7 @@ export class LogFollower {
       this.#answered(number);
       this.#fail(number, errorMessage(error));
       // The server's own answer, such as that the pod is gone, would be the same again.
-      return !(error instanceof StatusError) || ((error.status.code) >= 500 && this.#isEndless(reading));
+      return !(error instanceof StatusError) || (error.status.code >= 500 && this.#isEndless(reading));
     }
   }
 
