@@ -17,25 +17,36 @@ export interface ConnectionCount {
   readonly count: number;
 }
 
-const element = /([^\s,{][^,{]*?) \. 0x[0-9a-f]+ counter packets ([1-9]\d*) bytes \d+ : (\S+ \. \d+)/g;
-
-/** Returns the counts in the output of `nft list map`, without endpoints that got no connection. */
-export const countsIn = (text: string): readonly ConnectionCount[] =>
-  [...text.matchAll(element)].map(([, key = '', count, target = '']) => ({
-    ...{ key, target },
-    count: Number(count),
-  }));
+/** One element of a map, without the text of the map before it. */
+const element = /([^\s{]\S* \. [^{]*) \. 0x[0-9a-f]+ counter packets (\d+) bytes \d+ : (\S+ \. \d+)/;
 
 /** Counts of one reading, by the element. Several slots may lead to one endpoint. */
 export type Reading = ReadonlyMap<string, ConnectionCount>;
 
-export function readingOf(counts: readonly ConnectionCount[]): Reading {
-  const reading = new Map<string, ConnectionCount>();
-  for (const one of counts) {
-    const id = `${one.key} ${one.target}`;
-    reading.set(id, { ...one, count: one.count + (reading.get(id)?.count ?? 0) });
+/** Number of elements that are read in one turn of the event loop: a map may have a hundred thousand. */
+const atOnce = 2_000;
+
+/**
+ * Adds the counts in the output of `nft list map` to a reading, without endpoints that got no connection.
+ * Yields from time to time, so that the caller can wait for the next turn.
+ */
+export function* addCounts(reading: Map<string, ConnectionCount>, text: string): Generator<void> {
+  let elements = 0;
+  for (let from = 0, end = 0; end !== -1; from = end + 1) {
+    end = text.indexOf(',', from);
+    const one = text.slice(from, end === -1 ? text.length : end);
+    if (!one.includes(' packets 0 ')) addElement(reading, one);
+    if (++elements % atOnce === 0) yield;
   }
-  return reading;
+}
+
+function addElement(reading: Map<string, ConnectionCount>, text: string): void {
+  const [, key = '', packets, target = ''] = element.exec(text) ?? [];
+  if (packets === undefined) return;
+  const one = { key, target, count: Number(packets) };
+  const id = `${key} ${target}`;
+  const known = reading.get(id);
+  reading.set(id, known ? { ...one, count: one.count + known.count } : one);
 }
 
 /**

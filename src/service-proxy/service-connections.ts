@@ -3,17 +3,16 @@
  * Clients that ask within a few seconds share a reading.
  */
 import type { ObjectKey } from '../apimachinery/meta.ts';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, nextTurn } from '../base/clock.ts';
 import { errorMessage, type Logger } from '../base/log.ts';
 import type { Exec } from '../os/exec.ts';
 import {
+  addCounts,
   type ConnectionCount,
   type CountedMap,
   connectionsBetween,
   countedMaps,
-  countsIn,
   type Reading,
-  readingOf,
 } from './connection-counts.ts';
 
 /** Connections of this node to one endpoint of a Service. */
@@ -81,7 +80,7 @@ export class ConnectionReader {
     const { clock } = this.#options;
     const before = this.#last;
     const counts = new Map<CountedMap, Reading>();
-    for (const map of countedMaps) counts.set(map, readingOf(await this.#countsOf(map)));
+    for (const map of countedMaps) counts.set(map, await this.#countsOf(map));
     const at = clock.monotonic();
     const age = before && at - before.at;
     if (age !== undefined && age < leastWindowMs)
@@ -99,13 +98,13 @@ export class ConnectionReader {
     return connections;
   }
 
-  async #countsOf(map: CountedMap): Promise<readonly ConnectionCount[]> {
-    const { exec, tables, log } = this.#options;
-    const counts: ConnectionCount[] = [];
+  async #countsOf(map: CountedMap): Promise<Reading> {
+    const { exec, clock, tables, log } = this.#options;
+    const counts = new Map<string, ConnectionCount>();
     for (const table of tables)
       try {
         const { stdout } = await exec('nft', ['list', 'map', ...table.split(' '), map]);
-        counts.push(...countsIn(stdout));
+        for (const _ of addCounts(counts, stdout)) await nextTurn(clock);
       } catch (error) {
         log.debug('the connections of Services were not read', { table, error: errorMessage(error) });
       }
