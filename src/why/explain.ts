@@ -42,11 +42,22 @@ function chainOf(walk: Walk, about: ObjectRef): Chain {
   const found = book.find(about.key, object, seen);
   if (!found) return [];
   const step: Step = { about, ...found };
-  for (const cause of step.finding.because ?? []) {
-    const rest = chainOf(walk, cause);
-    if (rest.length > 0) return [step, ...rest];
+  return [step, ...restOf(walk, step.finding.because ?? [])];
+}
+
+/** Number of chains that end with waiting, after which none is looked for that ends with a fault. */
+const mostWaiting = 50;
+
+/** Returns the chain of the first cause with a fault, otherwise that of the first one that waits. */
+function restOf(walk: Walk, causes: readonly ObjectRef[]): Chain {
+  const waiting: Chain[] = [];
+  for (const cause of causes) {
+    const chain = chainOf(walk, cause);
+    const last = chain.at(-1);
+    if (last && last.finding.severity !== 'waiting') return chain;
+    if (last && waiting.push(chain) === mostWaiting) break;
   }
-  return [step];
+  return waiting[0] ?? [];
 }
 
 const idOf = ({ key, namespace, name }: ObjectRef) => `${key}/${namespace}/${name}`;

@@ -34,7 +34,7 @@ for (const features of [
       plane.server.handlerFor(admin)(new Request(`https://master/apis/${group}/v1`)),
     );
     const kinds = kindsWith(features).filter((kind) => kind.group === group);
-    assert.equal(answer.status, features.length === 0 ? 404 : 200);
+    assert.equal(answer.status, kinds.length === 0 ? 404 : 200);
     const { resources } = (answer.status === 200 ? await answer.json() : { resources: [] }) as {
       resources: readonly { name: string }[];
     };
