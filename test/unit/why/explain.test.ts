@@ -1,4 +1,4 @@
-/** Which of several causes an explanation follows. */
+/** The choice between several causes of one state. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { explain } from '../../../src/why/explain.ts';
