@@ -4,6 +4,7 @@
  * affinity. A lookup therefore costs the same for any number of services, and a changed service needs a few
  * changed map elements in one transaction.
  */
+import { clientIPTimeoutSeconds } from '../api/core/v1/service/defaults.ts';
 import type { AddressFamily } from '../base/address-families.ts';
 import type { Difference } from './element-table.ts';
 import { type ElementName, type Elements, elementNames, masqueradeSlotMark, slotMark } from './elements.ts';
@@ -110,7 +111,8 @@ export function renderTable(
   const name = tableOf(family);
   const chains = [...chainsOf(elements)].sort(byCodeUnit);
   const called = 'meta l4proto . th dport';
-  const ofClients = `flags dynamic,timeout; size ${maxStickyClients};`;
+  // nft 1.0.2 (Ubuntu 22.04) ignores the timeout of an update, so that the one of the map applies.
+  const ofClients = `flags dynamic,timeout; timeout ${clientIPTimeoutSeconds}s; size ${maxStickyClients};`;
   const lines = [
     `add table ${name}`,
     `delete table ${name}`,
@@ -191,9 +193,9 @@ export function renderDifference(
   family: AddressFamily = 'IPv4',
 ): string {
   const newChains = [...chainsOf(added)].filter((chain) => !known.has(chain)).sort(byCodeUnit);
-  let text = '';
-  for (const chain of newChains)
-    text += `add chain ${tableOf(family)} ${chain} { ${chainBody(chain, family)}; }\n`;
+  // nft 1.0.2 (Ubuntu 22.04) ignores the rules of an `add chain` outside a table.
+  const blocks = newChains.map((chain) => `  chain ${chain} { ${chainBody(chain, family)}; }\n`);
+  let text = blocks.length > 0 ? `table ${tableOf(family)} {\n${blocks.join('')}}\n` : '';
   for (const name of elementNames) {
     if (removed[name].size > 0) text += elementCommand('delete', name, removed[name], family);
     if (added[name].size > 0) text += elementCommand('add', name, added[name], family);

@@ -10,7 +10,10 @@ import { type Exec, ExecError } from '../os/exec.ts';
 export const stickyMaps = ['sticky-clients', 'sticky-port-clients'] as const;
 export type StickyMap = (typeof stickyMaps)[number];
 
-/** Elements of the maps, as nft takes them: `KEY timeout TIME expires TIME : MARK`. */
+/**
+ * Elements of the maps, as nft takes them: `KEY timeout TIME expires TIME : MARK`, without the timeout if it
+ * is that of the map.
+ */
 export type StickyClients = Readonly<Record<StickyMap, readonly string[]>>;
 
 export const noClients: StickyClients = { 'sticky-clients': [], 'sticky-port-clients': [] };
@@ -70,7 +73,7 @@ export async function readStickyClients(
 const isMissing = (error: unknown): boolean =>
   error instanceof ExecError && error.failure.stderr.includes('No such file or directory');
 
-const element = /[\w.]+(?: \. [\w.]+)* timeout \w+ expires \w+ : 0x[0-9a-f]+/g;
+const element = /[\w.]+(?: \. [\w.]+)*(?: timeout \w+)? expires \w+ : 0x[0-9a-f]+/g;
 
 /** Returns the elements in the output of `nft list map`. An element without time left has no `expires`. */
 export const elementsIn = (text: string): readonly string[] => text.match(element) ?? [];

@@ -226,7 +226,9 @@ describe('the text of a change', () => {
         .split('\n')
         .map((line) => line.replace(/ (meta mark set|ip daddr) .*/, '')),
       [
-        'add chain ip minik8s-proxy random-1 {',
+        'table ip minik8s-proxy {',
+        '  chain random-1 {',
+        '}',
         'delete element ip minik8s-proxy services { 10.96.0.1 . tcp . 80 }',
         'add element ip minik8s-proxy services { 10.96.0.9 . tcp . 80 : goto random-1 }',
         `delete element ip minik8s-proxy endpoints { 10.96.0.1 . tcp . 80 . ${slotMark}, 10.96.0.1 . tcp . 80 . ${slotMark + 1} }`,

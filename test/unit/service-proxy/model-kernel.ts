@@ -82,7 +82,7 @@ function changed(before: Table | undefined, text: string): Table | undefined {
   const lines = text.trimEnd().split('\n');
   for (let line = lines.shift(); line !== undefined; line = lines.shift()) {
     if (line === `add table ${name}`) table ??= emptyTable();
-    else if (line === `table ${name} {`) table = whole(lines);
+    else if (line === `table ${name} {`) table = withChains(table ?? emptyTable(), lines);
     else if (!table) throw failure('nft', 1, line);
     else if (line === `delete table ${name}`) table = undefined;
     else change(table, line);
@@ -93,21 +93,21 @@ function changed(before: Table | undefined, text: string): Table | undefined {
 const name = 'ip minik8s-proxy';
 const emptyTable = (): Table => ({ chains: new Set(), elements: noElements() });
 
-/** Takes the lines of a table, of which only the names of its chains are kept. */
-function whole(lines: string[]): Table {
+/** Takes the lines of a table, of which only the names of its chains are added. */
+function withChains(table: Table, lines: string[]): Table {
   const inside = lines.splice(0, lines.indexOf('}') + 1);
   assert.equal(inside.at(-1), '}');
-  const chains = inside.flatMap((line) => /^ {2}chain (\S+) /.exec(line)?.[1] ?? []);
-  return { ...emptyTable(), chains: new Set(chains) };
+  for (const chain of inside.flatMap((line) => /^ {2}chain (\S+) /.exec(line)?.[1] ?? [])) {
+    assert.ok(!table.chains.has(chain), `${chain} would have its rules twice`);
+    table.chains.add(chain);
+  }
+  return table;
 }
 
 function change(table: Table, line: string): void {
   const [, verb, what = '', body = ''] =
-    /^(add chain|add element|delete element) ip minik8s-proxy (\S+) \{(.*)\}$/.exec(line) ?? [];
-  if (verb === 'add chain') {
-    assert.ok(!table.chains.has(what), `${what} would have its rules twice`);
-    table.chains.add(what);
-  } else if (verb === 'add element') add(table, what as ElementName, body, line);
+    /^(add element|delete element) ip minik8s-proxy (\S+) \{(.*)\}$/.exec(line) ?? [];
+  if (verb === 'add element') add(table, what as ElementName, body, line);
   else if (verb === 'delete element') take(table, what as ElementName, body, line);
   else throw failure('nft', 1, `syntax error: ${line}`);
 }

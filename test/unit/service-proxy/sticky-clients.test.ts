@@ -9,12 +9,14 @@ it('clients, their remaining times and their endpoints are read from the output 
 		size 65536
 		flags dynamic,timeout
 		elements = { 10.2.0.1 . 10.9.0.1 . tcp . 80 timeout 3h expires 2h59m58s992ms : 0x4d800009,
+			     10.2.0.3 . 10.9.0.1 . tcp . 80 expires 2h59m58s : 0x4d80000b,
 			     10.2.0.2 . 10.9.0.1 . 132 . 80 timeout 3s expires 4ms : 0x4e80000a }
 	}
 }
 `;
   assert.deepEqual(elementsIn(text), [
     '10.2.0.1 . 10.9.0.1 . tcp . 80 timeout 3h expires 2h59m58s992ms : 0x4d800009',
+    '10.2.0.3 . 10.9.0.1 . tcp . 80 expires 2h59m58s : 0x4d80000b',
     '10.2.0.2 . 10.9.0.1 . 132 . 80 timeout 3s expires 4ms : 0x4e80000a',
   ]);
   const hashed = `\telements = { 0x00000000 timeout 3h expires 2h59m58s992ms : 0x4d800009,
