@@ -20,6 +20,7 @@ import { createManager } from '../controller-runtime/manager.ts';
 import type { LeaderMetrics, QueueMetrics } from '../controller-runtime/queue-metrics.ts';
 import { beginTerm, duringTerm } from '../storage/term.ts';
 import type { Api } from './api.ts';
+import { laterStart } from './later-start.ts';
 
 /** A store that other masters share from some time on. */
 export interface LaterShared {
@@ -122,6 +123,7 @@ async function runTerm(
   const running = createManager({
     ...{ client, informers, kinds, extensionKinds, events, clock, random, log },
     ...watchers,
+    later: laterStart({ clock, informers }, signal),
   });
   for (const { account, eventSource, controller } of controllers) {
     const own = clientOf(serviceAccountUser('kube-system', account), manager);

@@ -65,6 +65,10 @@ export class Controller {
     this.#traces = context.tracer && new ReconcileTraces(context.tracer, context.clock, definition.name);
   }
 
+  get startsLater(): boolean {
+    return this.#definition.startsLater ?? false;
+  }
+
   /**
    * Adds the event handlers to the informers. Must be called once, before the informers start. Keys are
    * dropped while the controller does not run.

@@ -52,6 +52,11 @@ export interface ControllerDefinition {
    * may have no objects.
    */
   readonly keysOfKind?: (kind: ResourceDefinition) => readonly ObjectKey[];
+  /**
+   * True if the controller can begin once a new cluster has started: its work would delay the first node.
+   * Default: false.
+   */
+  readonly startsLater?: boolean;
   /** Number of keys that are reconciled at once; default 4. */
   readonly workers?: number;
   /**

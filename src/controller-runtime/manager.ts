@@ -17,6 +17,8 @@ import type { ControllerFactory, SharedContext } from './definition.ts';
 
 export interface ManagerOptions extends SharedContext {
   readonly controller?: ControllerOptions;
+  /** Controllers with `startsLater` begin when it resolves; default: with the others. Must not reject. */
+  readonly later?: Promise<void>;
 }
 
 export interface Manager {
@@ -54,7 +56,11 @@ export function createManager(options: ManagerOptions): Manager {
       if (signal.aborted) log.debug('stopped before the caches had synced');
       else {
         const unfollow = followKinds(controllers, known, options, signal);
-        await Promise.all(controllers.map((controller) => keepRunning(controller, options, log, signal)));
+        const started = async (controller: Controller) => {
+          if (controller.startsLater) await options.later;
+          await keepRunning(controller, options, log, signal);
+        };
+        await Promise.all(controllers.map(started));
         unfollow();
       }
       await options.informers.stopped();

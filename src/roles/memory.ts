@@ -13,6 +13,9 @@ import { forgetAsset } from '../os/assets.ts';
  */
 const growth = 25;
 
+/** Delay in milliseconds until growth is limited: full collections are a tenth of the time of a start. */
+const growthMs = 2000;
+
 /**
  * Delay in milliseconds before freed memory is returned to the system; one return serves many connections
  * that end together.
@@ -22,9 +25,8 @@ const settleMs = 5000;
 /** Delay in milliseconds until memory that only the start of a role needs is released. */
 const startedMs = 30_000;
 
-/** Must be called after everything is loaded: V8 rejects compiled code that was cached under other flags. */
 export function keepMemorySmall(settle = settleMs, started = startedMs): void {
-  setFlagsFromString(`--heap-growing-percent=${growth}`);
+  setTimeout(() => setFlagsFromString(`--heap-growing-percent=${growth}`), growthMs).unref();
   forgetAsset('server.cjs');
   forgetAsset('server.cache');
   giveBackWhatIsFreed(settle);

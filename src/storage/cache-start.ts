@@ -12,11 +12,16 @@ import { CompactedError, type ListResult, type Store } from './store.ts';
 const pastRevisions = 20_000;
 
 /**
- * Returns the first page of a list of the store at the past revision. Later pages must be read at the same
- * revision.
+ * Returns the first page of a list of the store at the past revision, or at the current one if the store has
+ * no objects: it is new, and etcd takes up to 100 ms for a watch that begins in the past. Later pages must be
+ * read at the same revision.
  */
 export async function firstPage(store: Store, prefix: string, limit: number): Promise<ListResult> {
   const wanted = Math.max(1, (await store.currentRevision()) - pastRevisions);
+  if (wanted === 1) {
+    const now = await store.list(prefix, { limit: 1 });
+    if (now.items.length === 0) return now;
+  }
   try {
     return await store.list(prefix, { limit, revision: wanted });
   } catch (error) {

@@ -44,6 +44,7 @@ export function registrationController({
 
   return {
     name: 'apiservice-registration',
+    startsLater: true,
     watches: [
       watched(apiServiceResource, ({ metadata }) => [metadata.name]),
       // Every cluster has this namespace, whose event begins the first pass.

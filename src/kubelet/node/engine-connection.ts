@@ -3,6 +3,7 @@
  * there.
  */
 import { aborted } from '../../base/abort.ts';
+import { allEnded } from '../../base/all-ended.ts';
 import { Backoff } from '../../base/backoff.ts';
 import type { Clock } from '../../base/clock.ts';
 import { keepDoing, retry } from '../../base/keep-doing.ts';
@@ -74,16 +75,18 @@ export class EngineConnection {
 
   /** Connects to the engine and follows its events until the connection is lost, which throws. */
   async #whileConnected(signal: AbortSignal, onConnected: () => void): Promise<void> {
-    const { runtime, network, node, assigned, engine, log } = this.#options;
+    const { runtime, node, assigned, engine, log } = this.#options;
     const reported = await runtime.version();
     const { version, apiVersion } = reported;
     requireApi(version, apiVersion);
     engine.report(reported);
     if (assigned.podCIDR === undefined) node.setProblem('no podCIDR has been assigned to this node yet');
-    const podCIDR = await Promise.race([assigned.podCIDRKnown, aborted(signal)]);
-    if (podCIDR === undefined) return;
-    await network.setUp(podCIDR);
-    await runtime.prepare(this.#options.readPauseArchive);
+    // The engine takes long to prepare, and needs no range for it. Both end before the next attempt begins.
+    const [range] = await allEnded([
+      this.#setUpNetwork(signal),
+      runtime.prepare(this.#options.readPauseArchive),
+    ]);
+    if (range === undefined) return;
     const leave = new AbortController();
     const connected = AbortSignal.any([signal, leave.signal]);
     const { promise: watching, resolve: onReady } = Promise.withResolvers<void>();
@@ -100,6 +103,14 @@ export class EngineConnection {
       leave.abort();
       await events.catch(() => undefined);
     }
+  }
+
+  /** Resolves to the node's range of addresses once it is used, or to undefined if the signal aborts. */
+  async #setUpNetwork(signal: AbortSignal): Promise<string | undefined> {
+    const { assigned, network } = this.#options;
+    const podCIDR = await Promise.race([assigned.podCIDRKnown, aborted(signal)]);
+    if (podCIDR !== undefined) await network.setUp(podCIDR);
+    return podCIDR ?? undefined;
   }
 
   async #readEvents(signal: AbortSignal, onReady: () => void): Promise<void> {

@@ -9,6 +9,7 @@ import { Wake } from '../../base/keep-doing.ts';
 import { errorMessage } from '../../base/log.ts';
 import type { Client } from '../../client/client.ts';
 import type { InformerFactory } from '../../client/informer.ts';
+import { createInformerFactory } from '../../client/shared-informer.ts';
 import { nodeLocalAddress } from '../../cluster-dns/cluster-dns.ts';
 import type { EventRecorder } from '../../controller-runtime/events.ts';
 import { dockerClient } from '../../docker/client.ts';
@@ -129,6 +130,7 @@ function wireGateway(options: WorkerOptions, connection: WebServerConnection, wa
   return createGatewayRouting({
     ...{ client, clock, log, nodeName, events, wake },
     informers: gatewayInformers,
+    definitions: createInformerFactory({ client, clock, random, log }),
     services: proxyInformers.informerFor(serviceResource),
     slices: proxyInformers.informerFor(endpointSliceResource),
     secrets: new WatchedObjects({ ...watching, resource: secretResource }),

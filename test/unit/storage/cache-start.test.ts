@@ -9,15 +9,20 @@ import {
   StoreUnavailableError,
 } from '../../../src/storage/store.ts';
 
-/** Store at revision 30,000. */
-function storeWith(list: (revision: number | undefined) => void, watch: Store['watch']) {
+/** Store at this revision, without an object or with one. */
+function storeWith(
+  list: (revision: number | undefined) => void,
+  watch: Store['watch'],
+  { revision = 30_000, object = false } = {},
+) {
   const lists: (ListOptions | undefined)[] = [];
+  const items = object ? [{ key: '/r/a', value: Buffer.from('{}'), revision: 2 }] : [];
   const store = {
-    currentRevision: async () => 30_000,
+    currentRevision: async () => revision,
     async list(_: string, options?: ListOptions) {
       lists.push(options);
       list(options?.revision);
-      return { items: [], revision: options?.revision ?? 30_000, more: false, remaining: 0 };
+      return { items, revision: options?.revision ?? revision, more: false, remaining: 0 };
     },
     watch,
   } as unknown as Store;
@@ -33,6 +38,17 @@ describe('the first page of a cache', () => {
     const { store, lists } = storeWith(() => {}, unused);
     assert.equal((await firstPage(store, '/r/', 5)).revision, 10_000);
     assert.deepEqual(lists, [{ limit: 5, revision: 10_000 }]);
+  });
+
+  it('is read at the current revision if a store with a short history has no objects', async () => {
+    const { store } = storeWith(() => {}, unused, { revision: 3 });
+    assert.equal((await firstPage(store, '/r/', 5)).revision, 3);
+  });
+
+  it('is read at the first revision if a store with a short history has an object', async () => {
+    const { store, lists } = storeWith(() => {}, unused, { revision: 3, object: true });
+    assert.equal((await firstPage(store, '/r/', 5)).revision, 1);
+    assert.deepEqual(lists.at(-1), { limit: 5, revision: 1 });
   });
 
   it('is read at the oldest revision that the store reports', async () => {

@@ -7,10 +7,8 @@ import { type EndpointSlice, serviceNameLabel } from '../../../api/discovery/v1/
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import type { ResourceRef } from '../../../apimachinery/resource-definition.ts';
 import { answerWithin } from '../../../base/answer-within.ts';
-import type { Clock } from '../../../base/clock.ts';
 import type { Wake } from '../../../base/keep-doing.ts';
 import type { Logger } from '../../../base/log.ts';
-import type { Client } from '../../../client/client.ts';
 import type { Informer, InformerFactory, Lister } from '../../../client/informer.ts';
 import type { EventRecorder } from '../../../controller-runtime/events.ts';
 import { servingCertificateProblem } from '../../../http/serving-certificate.ts';
@@ -35,13 +33,12 @@ import {
 import { namedSecrets } from '../api/listeners.ts';
 import { type ServingFacts, servedAttachments, servingOf } from '../api/serving.ts';
 import { BackendAuthorities, type ObjectSource } from './backend-authorities.ts';
-import { isUnserved, servesGateways } from './gateway-kinds.ts';
+import { type DefinitionsOptions, isUnserved, servesGateways, untilServed } from './gateway-kinds.ts';
 import { gatewaySites } from './plan/gateway-sites.ts';
 import { holdersOf } from './plan/host-holders.ts';
 import { stateReports } from './state-reports.ts';
 
-export interface GatewayRoutingOptions {
-  readonly client: Client;
+export interface GatewayRoutingOptions extends DefinitionsOptions {
   /** Informers that are not started yet, for the kinds of the Gateway API and namespaces. */
   readonly informers: InformerFactory;
   readonly services: Informer<Service>;
@@ -52,7 +49,6 @@ export interface GatewayRoutingOptions {
   /** Resolves to the certificates in PEM that this machine trusts. */
   readonly systemAuthorities: () => Promise<string>;
   readonly events: EventRecorder;
-  readonly clock: Clock;
   readonly log: Logger;
   readonly wake: Wake;
   readonly nodeName: string;
@@ -118,11 +114,14 @@ class Routing {
   async begin(signal: AbortSignal): Promise<void> {
     const { client, clock, informers, wake } = this.#options;
     const isServed = await servesGateways(client, clock, signal);
-    const started = informers.start(signal).then(
-      () => wake.call(),
-      // The informers reject only when the node stops.
-      () => undefined,
-    );
+    const served = isServed ? Promise.resolve() : untilServed(this.#options, signal);
+    const started = served
+      .then(() => informers.start(signal))
+      .then(
+        () => wake.call(),
+        // The informers reject only when the node stops.
+        () => undefined,
+      );
     // The web server starts even if a kind cannot be listed, because it serves other objects too.
     if (isServed) await answerWithin(clock, syncMs, started).catch(() => undefined);
   }

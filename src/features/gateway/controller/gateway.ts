@@ -72,14 +72,15 @@ export function gatewayController(context: ControllerContext): ControllerDefinit
   const controller = new GatewayController(context);
   return {
     name: 'gateway',
+    startsLater: true,
     workers: 1,
     watches: [
       watched(customResourceDefinitionResource, ({ metadata }) =>
         isOwnDefinition(metadata.name) ? [definitionsKey] : [],
       ),
-      // This namespace always exists, so that the definitions are looked for at the start.
+      // This namespace always exists, so the definitions and the class are looked for at the start.
       watched(namespaceResource, ({ metadata }) =>
-        metadata.name === 'kube-system' ? [definitionsKey, allKey] : [allKey],
+        metadata.name === 'kube-system' ? [definitionsKey, classKey, allKey] : [allKey],
       ),
       watched(serviceResource, (service) => controller.keysOfService(service)),
       watched(nodeResource, () => controller.keysOfNodes()),

@@ -1,5 +1,6 @@
 /** Gateways on the server: what nodes may read to serve them. */
 
+import { customResourceDefinitionResource } from '../../../api/apiextensions/v1/custom-resource-definition.ts';
 import type { KubeObject } from '../../../apimachinery/meta.ts';
 import { type ResourceRef, storagePrefix } from '../../../apimachinery/resource-definition.ts';
 import { waitForNow } from '../../../apiserver/reads/freshness.ts';
@@ -27,6 +28,12 @@ export const gatewayServer: ServerFeatureFactory = (server) => ({
           'referencegrants',
         ],
         verbs: ['get', 'list', 'watch'],
+        when: always,
+      },
+      {
+        group: customResourceDefinitionResource.group,
+        resources: [customResourceDefinitionResource.plural],
+        verbs: ['list', 'watch'],
         when: always,
       },
       { group: '', resources: ['secrets'], verbs: ['get', 'list', 'watch'], when: named(server, secretsOf) },

@@ -129,6 +129,9 @@ it('follows the ConfigMap of a BackendTLSPolicy, which a node may read as long a
   await assert.rejects(node.get('private', 'default'), isForbidden);
   await policies.delete('secure', 'default');
   await assert.rejects(node.get('ca', 'default'), isForbidden);
+  // A node sees in the definitions when the kinds begin to be served.
+  const definitions = await cluster.clientOf(user).resource(customResourceDefinitionResource).list();
+  assert.ok(definitions.items.some(({ metadata }) => metadata.name === definition));
   const refused = cluster.refused as Set<string>;
   assert.deepEqual(
     [...refused].map((text) => text.slice(0, 21)),
