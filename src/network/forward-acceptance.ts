@@ -31,12 +31,16 @@ export async function acceptForwarding(
     ['-s', range, '-j', 'ACCEPT'],
     ['-d', range, '-j', 'ACCEPT'],
   ];
-  if (!(await succeeds(exec, program, ['-w', '-n', '-L', chain]))) await exec(program, ['-w', '-N', chain]);
-  for (const rule of rules) {
-    if (!(await succeeds(exec, program, ['-w', '-C', chain, ...rule])))
-      await exec(program, ['-w', '-A', chain, ...rule]);
-  }
-  if (await succeeds(exec, program, ['-w', '-C', 'FORWARD', ...jump])) return false;
+  const has = (...args: readonly string[]) => succeeds(exec, program, ['-w', ...args]);
+  const [hasChain, hasJump, ...hasRule] = await Promise.all([
+    has('-n', '-L', chain),
+    has('-C', 'FORWARD', ...jump),
+    ...rules.map((rule) => has('-C', chain, ...rule)),
+  ]);
+  if (!hasChain) await exec(program, ['-w', '-N', chain]);
+  for (const [index, rule] of rules.entries())
+    if (!hasRule[index]) await exec(program, ['-w', '-A', chain, ...rule]);
+  if (hasJump) return false;
   await exec(program, ['-w', '-I', 'FORWARD', ...jump]);
   return true;
 }

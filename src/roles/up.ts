@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { defineCommand } from 'citty';
 import { isAbort, onAbort, stopSignal, unlessAborted } from '../base/abort.ts';
+import { allEnded } from '../base/all-ended.ts';
 import { systemClock } from '../base/clock.ts';
 import { systemExec } from '../os/exec.ts';
 import type { LeafRequest } from '../pki/credentials.ts';
@@ -59,9 +60,12 @@ async function up(settings: UpSettings, file: string, signal: AbortSignal): Prom
   requireRoot();
   const ranges = clusterRanges(settings);
   requireDisjointRanges(ranges);
-  await requireDocker(settings['docker-socket']);
-  await Promise.all([requireKernelNetwork(systemExec, settings.overlay), requirePrograms(systemExec)]);
-  await requireFreeRanges(systemExec, ranges);
+  await allEnded([
+    requireDocker(settings['docker-socket']),
+    requirePrograms(systemExec),
+    requireKernelNetwork(systemExec, settings.overlay),
+    requireFreeRanges(systemExec, ranges),
+  ]);
   const directory = await openDataDirectory(settings['data-dir']);
   let release: (() => Promise<void>) | undefined;
   try {

@@ -45,6 +45,7 @@ function publisher(
 
   return {
     name: 'kube-apiserver-serving-clustertrustbundle-publisher',
+    startsLater: true,
     watches: [
       watched(clusterTrustBundleResource, () => [key], scope),
       // A new cluster has no bundle whose event would enqueue the key.

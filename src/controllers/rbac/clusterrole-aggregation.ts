@@ -36,6 +36,7 @@ export function clusterRoleAggregation({ client, informers }: ControllerContext)
 
   return {
     name: 'clusterrole-aggregation',
+    startsLater: true,
     workers: 1,
     watches: [watched(clusterRoleResource, () => ['all'])],
     async reconcile() {
