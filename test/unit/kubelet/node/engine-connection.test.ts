@@ -1,4 +1,4 @@
-/** What the agent does before it runs pods. */
+/** Order of what the agent does before it runs pods. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLogger } from '../../../../src/base/log.ts';
