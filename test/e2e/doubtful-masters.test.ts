@@ -3,7 +3,8 @@
  * leader.
  */
 import assert from 'node:assert/strict';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { test } from 'node:test';
 import { Hosts } from './harness/hosts.ts';
@@ -43,12 +44,12 @@ test('several masters can join at the same time, each name joins once, and the l
       const former = `${c.dataDir}.former`;
       const isFile = (path: string) => !/^(client|peer):0$|\.sock$/.test(basename(path));
       cpSync(c.dataDir, former, { recursive: true, filter: isFile });
-      rmSync(c.dataDir, { recursive: true });
+      await rm(c.dataDir, { recursive: true });
       await c.startWith(await a.invite());
       await a.untilAllVote(3);
       const before = await ids();
       await c.kill();
-      rmSync(c.dataDir, { recursive: true });
+      await rm(c.dataDir, { recursive: true });
       cpSync(former, c.dataDir, { recursive: true });
       await assert.rejects(
         c.startWith(undefined),
