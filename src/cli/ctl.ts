@@ -13,6 +13,7 @@ import { connectionFlags, toArgs } from './flags/flags.ts';
 import type { Stdio } from './io.ts';
 import { namedKubectl } from './kubectl-name.ts';
 import { applyKuberc } from './kuberc/apply.ts';
+import type { PluginPolicy } from './kuberc/plugin-policy.ts';
 import { readText } from './manifests/standard-input.ts';
 import { otherForm } from './other-forms.ts';
 import { findPlugin, pluginNames, runPlugin } from './plugins.ts';
@@ -23,7 +24,12 @@ import { type AnyCommand, toCommand, withRefusals } from './verb-command.ts';
 export function ctlCommand(outside: CtlIo): AnyCommand {
   const all = { ...verbs, ...outside.features.verbs };
   const renamed = outside.calledAs && namedKubectl(Object.keys(all));
-  const io: CtlIo = renamed ? { ...outside, err: (text) => outside.err(renamed(text)) } : outside;
+  let plugins: PluginPolicy | undefined;
+  const io: CtlIo = {
+    ...outside,
+    ...(renamed && { err: (text: string) => outside.err(renamed(text)) }),
+    pluginPolicy: () => plugins,
+  };
   const subCommands = Object.entries(all).map(([name, load]) => [
     name,
     async () => toCommand(await load(), io, `ctl ${name}`),
@@ -33,7 +39,10 @@ export function ctlCommand(outside: CtlIo): AnyCommand {
     args: toArgs(connectionFlags, undefined),
     subCommands: Object.fromEntries(subCommands),
   });
-  const expanded = (argv: readonly string[]) => applyKuberc(argv, io, all);
+  const expanded = (argv: readonly string[]) =>
+    applyKuberc(argv, io, all, (policy) => {
+      plugins = policy;
+    });
   return {
     ...withRefusals(command, 'ctl'),
     adviceOnLine: otherForm,

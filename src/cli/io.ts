@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Progress } from '../terminal/live-lines.ts';
 import type { TerminalSize } from '../terminal/progress-plan.ts';
+import type { PluginPolicy } from './kuberc/plugin-policy.ts';
 
 export interface Io {
   out(text: string): void;
@@ -42,6 +43,8 @@ export interface Io {
    * command then cleans up and ends with the status of that signal, such as 130; it prints no error.
    */
   readonly signal: AbortSignal;
+  /** Returns which credential plugins may run; undefined or absent: all. */
+  pluginPolicy?(): PluginPolicy | undefined;
   /** Runs a program on this terminal, to which Ctrl-C is left meanwhile. If absent, Ctrl-C ends both. */
   lendTerminal?<T>(work: () => Promise<T>): Promise<T>;
   /** Sets the exit status. Without a call and without an error, it is 0. */

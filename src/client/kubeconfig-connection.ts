@@ -40,6 +40,7 @@ export interface ConnectionOverrides {
   readonly token?: string;
   readonly clientCertificate?: string;
   readonly clientKey?: string;
+  readonly proxyUrl?: string;
 }
 
 /**
@@ -75,7 +76,7 @@ export function resolveContext(
       plugin: user.exec ? callOf?.(user.exec, name, clusterOfPlugin(known)) : undefined,
       tokenFile: user.tokenFile,
       impersonated: impersonatedBy(entryOfUser),
-      proxyUrl: cluster['proxy-url'],
+      proxyUrl: overrides.proxyUrl ?? cluster['proxy-url'],
       insecureSkipTlsVerify: cluster['insecure-skip-tls-verify'],
       tlsServerName: cluster['tls-server-name'],
     }),

@@ -8,10 +8,15 @@ import {
   zeroQuantity,
 } from '../apimachinery/quantity.ts';
 
+/** Amounts that every server reports. */
+export type UsedAmount = 'cpu' | 'memory';
+
 /** Usage in thousandths of a processor, and in bytes. */
 export interface Use {
   readonly cpu: number;
   readonly memory: number;
+  /** Bytes of swap; default 0. */
+  readonly swap?: number;
 }
 
 /** Returns the amounts of a field such as `usage`, `allocatable` or `requests`; 0 for what is absent. */
@@ -22,10 +27,16 @@ export function useIn(parent: JsonObject, ...field: readonly string[]): Use {
     const isText = typeof text === 'string' || typeof text === 'number';
     return (isText && tryParseQuantity(text)) || zeroQuantity;
   };
-  return { cpu: quantityMilliValue(amount('cpu')), memory: quantityValue(amount('memory')) };
+  const swap = quantityValue(amount('swap'));
+  return {
+    cpu: quantityMilliValue(amount('cpu')),
+    memory: quantityValue(amount('memory')),
+    ...(swap > 0 && { swap }),
+  };
 }
 
-export const sumOf = (uses: readonly Use[]): Use => ({
-  cpu: uses.reduce((sum, { cpu }) => sum + cpu, 0),
-  memory: uses.reduce((sum, { memory }) => sum + memory, 0),
-});
+export function sumOf(uses: readonly Use[]): Use {
+  const of = (one: keyof Use) => uses.reduce((sum, use) => sum + (use[one] ?? 0), 0);
+  const swap = of('swap');
+  return { cpu: of('cpu'), memory: of('memory'), ...(swap > 0 && { swap }) };
+}

@@ -12,20 +12,24 @@ export function fileNameOf(object: JsonObject): string {
   return [version, String(object.kind), namespace, name].join('.').replaceAll(/[/\0]/g, '_');
 }
 
-/**
- * Returns both texts; a state that is undefined becomes an empty text. The values of Secrets are masked; the
- * text only shows whether they differ.
- */
+/** Parts of an object that are usually left out. */
+export interface ShownParts {
+  readonly managedFields?: boolean;
+  /** Values of Secrets; without them, the text only shows whether they differ. */
+  readonly secrets?: boolean;
+}
+
+/** Returns both texts; a state that is undefined becomes an empty text. */
 export function textsOf(
   live: JsonObject | undefined,
   merged: JsonObject | undefined,
-  managedFields: boolean,
+  { managedFields = false, secrets = false }: ShownParts = {},
 ): readonly [string, string] {
   const [before, after] = [live, merged].map((object) =>
     managedFields || !object ? object : withoutManagedFields(object),
   );
   const kind = (live ?? merged)?.kind;
-  const [one, other] = kind === 'Secret' ? masked(before, after) : [before, after];
+  const [one, other] = kind === 'Secret' && !secrets ? masked(before, after) : [before, after];
   const yaml = objectFormat('yaml');
   return [(one && yaml?.(one)) ?? '', (other && yaml?.(other)) ?? ''];
 }

@@ -2,7 +2,8 @@
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { wordsOf } from '../create/generator.ts';
 import type { FlagTable } from '../flags/flags.ts';
-import { type ApiResource, preferred } from '../objects/discovery.ts';
+import { type ApiResource, type ApiResources, preferred } from '../objects/discovery.ts';
+import { madeFormat } from '../printers/object-format.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb } from '../verb.ts';
 
@@ -10,7 +11,7 @@ const flagTable = {
   output: {
     type: 'string',
     short: 'o',
-    hint: 'wide|name',
+    hint: 'wide|name|json|yaml',
     about: 'wide: add verbs and categories; name: names only',
     usual: 'a table',
   },
@@ -24,6 +25,10 @@ const flagTable = {
   'sort-by': { type: 'string', hint: 'name|kind', about: 'order of the list', usual: 'by API group' },
   cached: { type: 'boolean', about: 'use the cached resources of an earlier command, if there are any' },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
+  'show-managed-fields': {
+    type: 'boolean',
+    about: 'no effect, for scripts of kubectl: types have no managed fields',
+  },
 } as const satisfies FlagTable;
 
 export const apiResources: Verb = {
@@ -46,7 +51,11 @@ export const apiResources: Verb = {
       .filter((resource) => resource.verbs.length > 0 && hasAll(resource.verbs, verbs))
       .filter((resource) => hasAll(resource.categories, categories))
       .sort((a, b) => compare(order(a), order(b)) || compare(a.plural, b.plural));
-    const output = flags.oneOf('output', ['wide', 'name'] as const);
+    const output = flags.oneOf('output', ['wide', 'name', 'json', 'yaml'] as const);
+    if (output === 'json' || output === 'yaml') {
+      io.out(madeFormat(flags)?.(listOf(shown)) ?? '');
+      return;
+    }
     if (output === 'name') {
       io.out(shown.map(({ plural, group }) => `${plural}${group && `.${group}`}\n`).join(''));
       return;
@@ -58,6 +67,26 @@ export const apiResources: Verb = {
     io.out(new TableWriter(palette).format(rows, headers));
   },
 };
+
+/** Returns the list as kubectl writes it, with fields in the order of Go's types. */
+const listOf = (resources: ApiResources) => ({
+  kind: 'APIResourceList',
+  apiVersion: 'v1',
+  groupVersion: '',
+  resources: resources.map(
+    ({ plural, singular, namespaced, group, version, kind, verbs, shortNames, categories }) => ({
+      name: plural,
+      singularName: singular,
+      namespaced,
+      ...(group !== '' && { group }),
+      version,
+      kind,
+      verbs,
+      ...(shortNames.length > 0 && { shortNames }),
+      ...(categories.length > 0 && { categories }),
+    }),
+  ),
+});
 
 /** Returns the text by which a resource is ordered. */
 function orderOf(field: '' | 'name' | 'kind' | undefined): (resource: ApiResource) => string {

@@ -1,6 +1,6 @@
 /** `ctl attach`: connects to the standard streams of a container's first process. */
 import { UsageError } from '../../base/usage-error.ts';
-import { chooseContainer, findPod, programFlags } from '../objects/pods.ts';
+import { chooseContainer, detachFlag, findPod, programFlags } from '../objects/pods.ts';
 import { attachTo } from '../streaming/attach.ts';
 import type { Verb } from '../verb.ts';
 
@@ -8,7 +8,7 @@ export const attach: Verb = {
   about: 'connect the terminal to the running program of a container',
   group: 'Troubleshooting and Debugging Commands',
   words: ['POD [-c CONTAINER]', 'TYPE/NAME [-c CONTAINER]'],
-  flags: programFlags,
+  flags: { ...programFlags, ...detachFlag },
   examples: [
     'ctl attach web # print what the program writes from now on',
     'ctl attach -it web -c shell # also send it what is typed',

@@ -1,5 +1,6 @@
 /** `ctl autoscale`: creates a HorizontalPodAutoscaler for a resource with a scale. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
+import { canonicalQuantity, tryParseQuantity } from '../../apimachinery/quantity.ts';
 import { apiVersionOf } from '../../apimachinery/resource-definition.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { collectionPath } from '../../client/resource-path.ts';
@@ -22,11 +23,21 @@ import type { Verb, VerbContext } from '../verb.ts';
 const flags = {
   min: { type: 'string', hint: 'PODS', about: 'the lowest number of pods', usual: '1' },
   max: { type: 'string', hint: 'PODS', about: 'the highest number of pods; required' },
+  cpu: {
+    type: 'string',
+    hint: 'PERCENT%|QUANTITY',
+    about: 'target CPU of the pods: a share of their requests, such as 70%, or an average, such as 500m',
+    usual: '80%',
+  },
+  memory: {
+    type: 'string',
+    hint: 'PERCENT%|QUANTITY',
+    about: 'target memory of the pods: a share of their requests, such as 70%, or an average, such as 200Mi',
+  },
   'cpu-percent': {
     type: 'string',
     hint: 'PERCENT',
-    about: 'target CPU utilization of the pods, in percent of their requests',
-    usual: '80',
+    about: 'target CPU of the pods in percent of their requests; newer scripts use --cpu',
   },
   name: {
     type: 'string',
@@ -44,7 +55,10 @@ export const autoscale: Verb = {
   group: 'Deploy Commands',
   words: ['TYPE NAME --max=PODS', 'TYPE/NAME --max=PODS', '-f FILE --max=PODS'],
   flags,
-  examples: ['ctl autoscale deployment web --min=2 --max=10 --cpu-percent=80 # keep the CPU usage near 80%'],
+  examples: [
+    'ctl autoscale deployment web --min=2 --max=10 --cpu=80% # keep the CPU usage near 80%',
+    'ctl autoscale deployment web --max=8 --cpu=500m --memory=200Mi # keep averages of pods',
+  ],
   async run(context) {
     const { flags: given } = context;
     const limits = limitsOf(given);
@@ -53,7 +67,11 @@ export const autoscale: Verb = {
     await typedFormat(context);
     const making = { limits, dryRun: dryRunOf(given) };
     const cluster = context.cluster();
-    const autoscalers = findResource(await cluster.resources(), 'horizontalpodautoscalers.v1.autoscaling');
+    const version = limits.metrics.length > 0 ? 'v2' : 'v1';
+    const autoscalers = findResource(
+      await cluster.resources(),
+      `horizontalpodautoscalers.${version}.autoscaling`,
+    );
     await forEachReported(context, await resolveObjects(context), (target) =>
       autoscaleOne(context, autoscalers, target, making),
     );
@@ -97,6 +115,8 @@ interface Limits {
   readonly min: number | undefined;
   readonly max: number;
   readonly cpuPercent: number | undefined;
+  /** Metrics of --cpu and --memory, for version 2 of autoscalers. */
+  readonly metrics: readonly JsonObject[];
 }
 
 /** Returns the bounds and the target. A negative number counts as absent, as in kubectl. */
@@ -112,23 +132,55 @@ function limitsOf(given: Flags): Limits {
     throw new UsageError(
       `ctl autoscale: --max=MAXPODS must be larger or equal to --min=MINPODS, max: ${max}, min: ${min}`,
     );
-  return { min: min > 0 ? min : undefined, max, cpuPercent: percent >= 0 ? percent : undefined };
+  if (percent > 0 && given.text('cpu'))
+    throw new UsageError('ctl autoscale: --cpu-percent and --cpu are mutually exclusive');
+  const metrics = (['cpu', 'memory'] as const).flatMap((name) => {
+    const text = given.text(name)?.trim();
+    return text ? [metricOf(name, text)] : [];
+  });
+  const cpuPercent = percent >= 0 ? percent : undefined;
+  if (metrics.length > 0 && cpuPercent !== undefined) metrics.unshift(metricOf('cpu', `${cpuPercent}%`));
+  return { min: min > 0 ? min : undefined, max, cpuPercent, metrics };
 }
 
-/** Returns the autoscaler in kubectl's form: fields in the order of Go's types, also empty ones. */
+const units = { cpu: 'm', memory: 'Mi' } as const;
+
+/** Returns the metric of a target: a share with `%`, else an average; a plain number has a small unit. */
+function metricOf(name: keyof typeof units, text: string): JsonObject {
+  const percent = /^(\d+)%$/.exec(text)?.[1];
+  if (percent === undefined && text.endsWith('%'))
+    throw new UsageError(`ctl autoscale: invalid percentage value: ${text.slice(0, -1)}`);
+  const amount = /^[\d.]+$/.test(text) ? text + units[name] : text;
+  if (percent === undefined && tryParseQuantity(amount) === undefined)
+    throw new UsageError(`ctl autoscale: invalid resource ${name} value: ${text}`);
+  const target =
+    percent === undefined
+      ? { type: 'AverageValue', averageValue: canonicalQuantity(amount) }
+      : { type: 'Utilization', averageUtilization: Number(percent) };
+  return { type: 'Resource', resource: { name, target } };
+}
+
+/**
+ * Returns the autoscaler in kubectl's form: fields in the order of Go's types, also empty ones. Without
+ * metrics it has version 1, which kubectl wrote until 1.33.
+ */
 const autoscalerOf = (
   { resource, name: target }: ObjectTarget,
   name: string,
-  { min, max, cpuPercent }: Limits,
+  { min, max, cpuPercent, metrics }: Limits,
 ): JsonObject => ({
   kind: 'HorizontalPodAutoscaler',
-  apiVersion: 'autoscaling/v1',
-  metadata: { name, creationTimestamp: null },
+  apiVersion: `autoscaling/${metrics.length > 0 ? 'v2' : 'v1'}`,
+  metadata: metrics.length > 0 ? { name } : { name, creationTimestamp: null },
   spec: {
     scaleTargetRef: { kind: resource.kind, name: target, apiVersion: apiVersionOf(resource) },
     ...(min !== undefined && { minReplicas: min }),
     maxReplicas: max,
-    ...(cpuPercent !== undefined && { targetCPUUtilizationPercentage: cpuPercent }),
+    ...(metrics.length > 0 && { metrics }),
+    ...(metrics.length === 0 && cpuPercent !== undefined && { targetCPUUtilizationPercentage: cpuPercent }),
   },
-  status: { currentReplicas: 0, desiredReplicas: 0 },
+  status:
+    metrics.length > 0
+      ? { desiredReplicas: 0, currentMetrics: null }
+      : { currentReplicas: 0, desiredReplicas: 0 },
 });

@@ -32,6 +32,7 @@ import type { Verb, VerbContext } from '../verb.ts';
 
 const flagTable = {
   'show-managed-fields': { type: 'boolean', about: 'show metadata.managedFields' },
+  'show-secrets': { type: 'boolean', about: 'show the values of Secrets' },
   ...fileFlags,
   ...selectorFlag,
   ...serverSideFlags,
@@ -112,10 +113,15 @@ async function writeAll(context: VerbContext, folders: Folders): Promise<void> {
   const rule = { labelSelector, applied: uids, needsAnnotation: true };
   for (const collection of collectionsToPrune(kinds, namespaces, labelSelector))
     for (const { object } of await membersOf(cluster, collection, rule)) {
-      const [text] = textsOf(object, undefined, flags.on('show-managed-fields'));
+      const [text] = textsOf(object, undefined, shownOf(flags));
       await writeFile(join(folders.live, fileNameOf(object)), text, { mode: 0o600 });
     }
 }
+
+const shownOf = (flags: Flags) => ({
+  managedFields: flags.on('show-managed-fields'),
+  secrets: flags.on('show-secrets'),
+});
 
 /** Maximum number of objects that are compared at a time. */
 const maxWorkers = 64;
@@ -137,7 +143,7 @@ async function writeStates(
     ? await appliedOnServer(cluster, target, flags)
     : await applied(cluster, target, before, flags.text('field-manager') || undefined);
   const name = fileNameOf(after);
-  const [one, other] = textsOf(before, after, flags.on('show-managed-fields'));
+  const [one, other] = textsOf(before, after, shownOf(flags));
   if (before) await writeFile(join(live, name), one, { mode: 0o600 });
   await writeFile(join(merged, name), other, { mode: 0o600 });
   return before;

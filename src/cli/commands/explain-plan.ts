@@ -14,15 +14,15 @@ export interface Explained {
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   /** Names of fields; lists and maps are skipped. */
   readonly path: readonly string[];
-  /** True to list all fields below, one line each. */
-  readonly recursive: boolean;
+  /** Number of levels of fields to list, one line each; undefined to describe those of the first. */
+  readonly levels: number | undefined;
 }
 
 /** Returns the description. Throws for a field that does not exist. */
-export function explain({ schema, schemas, kind, path, recursive }: Explained): string {
+export function explain({ schema, schemas, kind, path, levels }: Explained): string {
   const { group, version } = kind;
   const head = `${group && `GROUP:      ${group}\n`}KIND:       ${kind.kind}\nVERSION:    ${version}\n\n`;
-  const explainer = new Explainer(schemas, recursive);
+  const explainer = new Explainer(schemas, levels);
   const { field, heading } = explainer.follow(schema, path);
   const description = explainer.description(field) || '<empty>';
   const fields = explainer.fields(field, 1, []);
@@ -34,11 +34,11 @@ export function explain({ schema, schemas, kind, path, recursive }: Explained): 
 
 class Explainer {
   readonly #schemas: JsonObject;
-  readonly #recursive: boolean;
+  readonly #levels: number | undefined;
 
-  constructor(schemas: JsonObject, recursive: boolean) {
+  constructor(schemas: JsonObject, levels: number | undefined) {
     this.#schemas = schemas;
-    this.#recursive = recursive;
+    this.#levels = levels;
   }
 
   /** Returns the schema at the end of a path, and the heading for the field; empty for the kind itself. */
@@ -101,7 +101,7 @@ class Explainer {
       .sort()
       .map((name) => {
         const field = recordAt(properties, name);
-        const below = this.#recursive ? this.fields(field, level + 1, within) : '';
+        const below = level < (this.#levels ?? 1) ? this.fields(field, level + 1, within) : '';
         return this.#field(name, field, isRequired(resolved, name), level) + below;
       });
     return (
@@ -119,7 +119,7 @@ class Explainer {
     const line =
       `${' '.repeat(margin)}${name}\t<${this.#type(schema)}>${required ? ' -required-' : ''}` +
       `${values.length > 0 ? `\n${' '.repeat(margin)}enum: ${shown}` : ''}\n`;
-    if (this.#recursive) return line;
+    if (this.#levels !== undefined) return line;
     const description = textAt(schema, 'description') || '<no description>';
     return `${line}${indent(margin + 2, wrap(78 - margin, description))}\n\n`;
   }

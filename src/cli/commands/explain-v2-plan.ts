@@ -13,15 +13,15 @@ export interface ExplainedV2 {
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   /** Names of fields; lists and maps are skipped. */
   readonly path: readonly string[];
-  /** True to list the fields of all levels, one line each. */
-  readonly recursive: boolean;
+  /** Number of levels of fields to list, one line each; undefined to describe those of the first. */
+  readonly levels: number | undefined;
 }
 
 /** Maximum width of a line. */
 const width = 80;
 
 /** Returns the description. Throws for a kind without a definition, and for a field that does not exist. */
-export function explainV2({ definitions, kind, path, recursive }: ExplainedV2): string {
+export function explainV2({ definitions, kind, path, levels }: ExplainedV2): string {
   const { group, version } = kind;
   const found = Object.values(definitions)
     .filter(isRecord)
@@ -42,7 +42,7 @@ export function explainV2({ definitions, kind, path, recursive }: ExplainedV2): 
   if (form === 'any') return head + about;
   if (form === 'plain') return `${head}FIELD:    ${name} <${type}>\n\n${about}`;
   const heading = name && `RESOURCE: ${name} <${type}>\n\n`;
-  const fields = recursive ? explainer.tree(end, 3, new Set()) : explainer.fields(end, 3);
+  const fields = levels === undefined ? explainer.fields(end, 3) : explainer.tree(end, levels, 3, new Set());
   return `${head}${heading}${about}\nFIELDS:\n${fields}`;
 }
 
@@ -100,19 +100,25 @@ class Explainer {
       .join('');
   }
 
-  /** Returns the fields of all levels; a definition within itself is left out. */
-  tree(schema: JsonObject, margin: number, within: ReadonlySet<string>): string {
+  /** Returns the fields of some levels; a definition within itself is left out. */
+  tree(schema: JsonObject, levels: number, margin: number, within: ReadonlySet<string>): string {
+    if (levels === 0) return '';
     const form = formOf(schema);
     if (form === 'plain' || form === 'any') return '';
     if (form !== 'fields') {
       const reference = textAt(schema, '$ref');
       if (within.has(reference)) return '';
-      return this.tree(this.#within(schema), margin, reference ? new Set([...within, reference]) : within);
+      return this.tree(
+        this.#within(schema),
+        levels,
+        margin,
+        reference ? new Set([...within, reference]) : within,
+      );
     }
     return fieldsOf(schema)
       .map(
         ([name, field]) =>
-          `${' '.repeat(margin)}${name}\t<${this.typeName(field)}>\n${this.tree(field, margin + 3, within)}`,
+          `${' '.repeat(margin)}${name}\t<${this.typeName(field)}>\n${this.tree(field, levels - 1, margin + 3, within)}`,
       )
       .join('');
   }

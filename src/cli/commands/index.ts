@@ -46,6 +46,7 @@ export const verbs: Readonly<Record<string, () => Promise<Verb | VerbGroup>>> = 
   'api-resources': async () => (await import('./api-resources.ts')).apiResources,
   'api-versions': async () => (await import('./api-resources.ts')).apiVersions,
   config: async () => (await import('./config.ts')).config,
+  kuberc: async () => (await import('./kuberc.ts')).kuberc,
   plugin: async () => (await import('./plugin.ts')).plugin,
   completion: async () => (await import('./completion.ts')).completion,
   options: async () => (await import('./options.ts')).options,

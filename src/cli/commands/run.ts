@@ -14,7 +14,7 @@ import { findResource } from '../objects/discovery.ts';
 import { follow } from '../objects/follow.ts';
 import type { ObjectTarget } from '../objects/object-target.ts';
 import { hasEnded, metadataOf } from '../objects/objects.ts';
-import { joinFlags, podTimeoutOf } from '../objects/pods.ts';
+import { detachFlag, joinFlags, podTimeoutOf } from '../objects/pods.ts';
 import { madeFormat, qualifiedName, typedFormat } from '../printers/object-format.ts';
 import { showPods } from '../progress/pod-progress.ts';
 import { attachOrLog, printContainerLog } from '../streaming/attach.ts';
@@ -57,6 +57,7 @@ const flagTable = {
   ...managerFlag,
   ...saveConfigFlag,
   ...joinFlags,
+  ...detachFlag,
   ...dryRunFlag,
   ...printFlags,
 } as const satisfies FlagTable;

@@ -1,7 +1,7 @@
 /** The rows of `ctl top`, from the answers of metrics.k8s.io. Pure. */
 import type { JsonObject } from '../../apimachinery/equality.ts';
-import { sumOf, type Use, useIn } from '../../views/usage.ts';
-import { metadataOf, recordsAt, textAt } from '../objects/objects.ts';
+import { sumOf, type Use, type UsedAmount, useIn } from '../../views/usage.ts';
+import { metadataOf, recordsAt, textAt, valueAt } from '../objects/objects.ts';
 
 export interface TopRow {
   readonly namespace: string;
@@ -30,14 +30,23 @@ export const nodeRows = (metrics: readonly JsonObject[]): TopRow[] =>
   metrics.map((one) => ({ namespace: '', pod: '', name: metadataOf(one).name, use: useIn(one, 'usage') }));
 
 /** Sorts by name, or with the largest value first. */
-export function sorted(rows: readonly TopRow[], by: keyof Use | undefined): TopRow[] {
+export function sorted(rows: readonly TopRow[], by: UsedAmount | undefined): TopRow[] {
   const nameOf = ({ namespace, pod, name }: TopRow) => `${namespace}/${pod}/${name}`;
   const byName = (a: TopRow, b: TopRow) => (nameOf(a) < nameOf(b) ? -1 : 1);
-  return rows.toSorted((a, b) => (by && b.use[by] - a.use[by]) || byName(a, b));
+  return rows.toSorted((a, b) => (by && (b.use[by] ?? 0) - (a.use[by] ?? 0)) || byName(a, b));
 }
 
 export const cpuText = ({ cpu }: Use) => `${cpu}m`;
-export const memoryText = ({ memory }: Use) => `${Math.trunc(memory / 2 ** 20)}Mi`;
+export const memoryText = ({ memory }: Use) => mebibytes(memory);
+export const swapText = ({ swap = 0 }: Use) => mebibytes(swap);
+const mebibytes = (bytes: number) => `${Math.trunc(bytes / 2 ** 20)}Mi`;
+
+/** Returns the swap in use, and its share of the node's swap; `<unknown>` for a node that reports none. */
+export function swapCells({ swap = 0 }: Use, node: JsonObject): readonly [used: string, share: string] {
+  const capacity = valueAt(node, 'status', 'nodeInfo', 'swap', 'capacity');
+  if (typeof capacity !== 'number') return ['<unknown>', '<unknown>'];
+  return [mebibytes(swap), `${capacity > 0 ? Math.trunc((swap * 100) / capacity) : 0}%`];
+}
 
 /** Returns the usage in percent of the node's resources. */
 export function shares(

@@ -9,7 +9,18 @@ import { itemsOf, metadataOf } from '../objects/objects.ts';
 import { TableWriter } from '../printers/table-writer.ts';
 import type { Verb, VerbContext, VerbGroup } from '../verb.ts';
 import { showLive, type TopLine, type TopReading } from './top-live.ts';
-import { cpuText, memoryText, nodeRows, podRows, shares, sorted, sorts, type TopRow } from './top-rows.ts';
+import {
+  cpuText,
+  memoryText,
+  nodeRows,
+  podRows,
+  shares,
+  sorted,
+  sorts,
+  swapCells,
+  swapText,
+  type TopRow,
+} from './top-rows.ts';
 
 const common = {
   selector: { type: 'string', short: 'l', hint: 'LABELS', about: 'only objects with these labels' },
@@ -25,6 +36,7 @@ const common = {
     about: 'read again every 5 s; on a terminal in place, with a graph for each row',
   },
   'no-headers': { type: 'boolean', about: 'do not print the header line' },
+  'show-swap': { type: 'boolean', about: 'show also the use of swap' },
   'use-protocol-buffers': {
     type: 'boolean',
     on: true,
@@ -73,13 +85,16 @@ async function readNodes(context: VerbContext): Promise<TopReading> {
   const nodes = new Map(
     itemsOf(await context.cluster().get('/api/v1/nodes')).map((one) => [metadataOf(one).name, one]),
   );
+  const showsSwap = flags.on('show-swap');
   const of = flags.on('show-capacity') ? 'capacity' : 'allocatable';
   const lines = sorted(nodeRows(metrics), flags.oneOf('sort-by', sorts)).map((row) => {
     const [cpu, memory] = shares(row.use, nodes.get(row.name) ?? {}, of);
-    return { row, cells: [row.name, cpuText(row.use), cpu, memoryText(row.use), memory] };
+    const cells = [row.name, cpuText(row.use), cpu, memoryText(row.use), memory];
+    return { row, cells: showsSwap ? [...cells, ...swapCells(row.use, nodes.get(row.name) ?? {})] : cells };
   });
   if (lines.length === 0) throw new Error('metrics not available yet');
-  return { header: ['NAME', 'CPU(cores)', 'CPU(%)', 'MEMORY(bytes)', 'MEMORY(%)'], lines };
+  const header = ['NAME', 'CPU(cores)', 'CPU(%)', 'MEMORY(bytes)', 'MEMORY(%)'];
+  return { header: showsSwap ? [...header, 'SWAP(bytes)', 'SWAP(%)'] : header, lines };
 }
 
 const pod: Verb = {
@@ -124,7 +139,7 @@ async function readPods(context: VerbContext): Promise<TopReading> {
   const everywhere = flags.on('all-namespaces');
   const { namespace } = context.cluster();
   const path = everywhere ? `${root}/pods` : `${root}/namespaces/${encodeURIComponent(namespace)}/pods`;
-  const byContainer = flags.on('containers');
+  const [byContainer, showsSwap] = [flags.on('containers'), flags.on('show-swap')];
   const found = podRows(await read(context, path), byContainer);
   const lineOf = (row: TopRow): TopLine => ({
     row,
@@ -132,6 +147,7 @@ async function readPods(context: VerbContext): Promise<TopReading> {
       ...(everywhere ? [row.namespace] : []),
       ...(byContainer ? [row.pod] : []),
       ...[row.name, cpuText(row.use), memoryText(row.use)],
+      ...(showsSwap ? [swapText(row.use)] : []),
     ],
   });
   const lines = sorted(found, flags.oneOf('sort-by', sorts)).map(lineOf);
@@ -144,6 +160,7 @@ async function readPods(context: VerbContext): Promise<TopReading> {
     ...(everywhere ? ['NAMESPACE'] : []),
     ...(byContainer ? ['POD', 'NAME'] : ['NAME']),
     ...['CPU(cores)', 'MEMORY(bytes)'],
+    ...(showsSwap ? ['SWAP(bytes)'] : []),
   ];
   return { header, lines: flags.on('sum') && found.length > 0 ? [...lines, rule, total] : lines };
 }

@@ -12,6 +12,7 @@ import { watchEvents } from '../../client/watch-stream.ts';
 import { auditIdHeader } from '../../http/audit-id.ts';
 import type { Flags } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
+import { allowedProgram } from '../kuberc/plugin-policy.ts';
 import { type ApiResources, discover } from '../objects/discovery.ts';
 import { traceHeaders } from '../tracing.ts';
 import {
@@ -114,8 +115,13 @@ export function connect(io: Io, flags: Flags): Cluster {
 }
 
 /** Returns the login of the user's plugin; undefined if the user has none. */
-const loginOf = ({ plugin }: ResolvedContext, { env, signal, clock }: Io) =>
-  plugin && new PluginLogin(() => runCredentialPlugin(plugin, env, signal), clock);
+function loginOf({ plugin }: ResolvedContext, io: Io): PluginLogin | undefined {
+  if (!plugin) return undefined;
+  const { env, signal, clock } = io;
+  const policy = io.pluginPolicy?.();
+  const command = policy ? allowedProgram(plugin.command, policy, env.PATH ?? '') : plugin.command;
+  return new PluginLogin(() => runCredentialPlugin({ ...plugin, command }, env, signal), clock);
+}
 
 /** Returns the token as it is in its file at each request, for a command that runs longer than a token. */
 const freshToken = ({ token = '', tokenFile }: ResolvedContext) =>

@@ -64,6 +64,7 @@ const texts = {
   token: 'token',
   clientCertificate: 'client-certificate',
   clientKey: 'client-key',
+  proxyUrl: 'proxy-url',
 } as const;
 
 function overridesOf(flags: Flags): ConnectionOverrides {
@@ -82,8 +83,8 @@ function overridesOf(flags: Flags): ConnectionOverrides {
 export function impersonation(flags: Flags, own?: Impersonated): Headers {
   const { user, uid, groups = [], extra = {} } = impersonatedUser(flags, own);
   if (!user) {
-    if (uid || groups.length > 0)
-      throw new UsageError('--as-group and --as-uid need --as: say as which user');
+    if (uid || groups.length > 0 || Object.keys(extra).length > 0)
+      throw new UsageError('--as-group, --as-uid and --as-user-extra need --as: say as which user');
     return {};
   }
   return {
@@ -96,7 +97,26 @@ export function impersonation(flags: Flags, own?: Impersonated): Headers {
 
 function impersonatedUser(flags: Flags, own?: Impersonated): Partial<Impersonated> {
   const [user, uid, groups] = [flags.text('as'), flags.text('as-uid'), flags.texts('as-group')];
-  return { ...own, ...(user && { user }), ...(uid && { uid }), ...(groups.length > 0 && { groups }) };
+  const extra = extraOf(flags.texts('as-user-extra'));
+  return {
+    ...own,
+    ...(user && { user }),
+    ...(uid && { uid }),
+    ...(groups.length > 0 && { groups }),
+    ...(extra && { extra }),
+  };
+}
+
+/** Returns the values by key of texts such as `scopes=view`; undefined if there are none. */
+function extraOf(texts: readonly string[]): Readonly<Record<string, readonly string[]>> | undefined {
+  if (texts.length === 0) return undefined;
+  const extra = new Map<string, string[]>();
+  for (const text of texts) {
+    const at = text.indexOf('=');
+    if (at < 1) throw new UsageError(`--as-user-extra ${text}: expected KEY=VALUE`);
+    extra.getOrInsert(text.slice(0, at).toLowerCase(), []).push(text.slice(at + 1));
+  }
+  return Object.fromEntries(extra);
 }
 
 const extraHeaders = (extra: NonNullable<Impersonated['extra']>): Headers =>

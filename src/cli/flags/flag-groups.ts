@@ -184,6 +184,8 @@ const subjects: Readonly<Record<string, readonly string[]>> = {
     'as',
     'as-group',
     'as-uid',
+    'as-user-extra',
+    'kuberc',
     'request-timeout',
     'cache-dir',
     'cached',

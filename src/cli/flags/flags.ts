@@ -92,6 +92,23 @@ export const connectionFlags = {
     about: 'group to impersonate; may be repeated',
   },
   'as-uid': { type: 'string', hint: 'UID', about: 'UID to impersonate' },
+  'as-user-extra': {
+    type: 'string',
+    hint: 'KEY=VALUE',
+    about: 'extra field of the user to impersonate; may be repeated, also for one key',
+  },
+  'proxy-url': {
+    type: 'string',
+    hint: 'URL',
+    about: 'proxy for requests to the API server',
+    usual: 'that of the cluster in the kubeconfig, or of $HTTPS_PROXY',
+  },
+  kuberc: {
+    type: 'string',
+    hint: 'FILE',
+    about: 'file with your aliases of commands and defaults of flags',
+    usual: '$KUBERC, or ~/.kube/kuberc',
+  },
   'request-timeout': {
     type: 'string',
     hint: 'TIME',

@@ -8,20 +8,25 @@ import {
   type FoundCommand,
   validatePreferences,
 } from './expand-plan.ts';
+import { type PluginPolicy, validatePluginPolicy } from './plugin-policy.ts';
 import { loadPreferences } from './preferences.ts';
 
 type Verbs = Readonly<Record<string, () => Promise<Verb | VerbGroup>>>;
 
 /**
  * Resolves to the command line with the preferences of the user, and without --kuberc. With
- * KUBECTL_KUBERC=false, the result is the unchanged command line, as in kubectl 1.34 and newer.
+ * KUBECTL_KUBERC=false, the result is the unchanged command line, as in kubectl 1.34 and newer. `onPolicy` is
+ * called with the policy for credential plugins, if there is one.
  */
 export async function applyKuberc(
   argv: readonly string[],
   io: Pick<CtlIo, 'env' | 'homeDirectory' | 'err'>,
   verbs: Verbs,
+  onPolicy: (policy: PluginPolicy) => void,
 ): Promise<readonly string[]> {
   if (io.env.KUBECTL_KUBERC?.toLowerCase() === 'false' || argv.length === 0) return argv;
+  // The command that shows and changes the file works with an invalid one, too.
+  if (argv[0] === 'kuberc') return argv;
   try {
     const { named, rest } = withoutKuberc(argv);
     const { KUBERC } = io.env;
@@ -29,6 +34,10 @@ export async function applyKuberc(
       KUBERC === 'off' ? without(named) : loadPreferences(io, named ?? (KUBERC || undefined));
     if (!preferences) return rest;
     validatePreferences(preferences);
+    if (preferences.plugins) {
+      validatePluginPolicy(preferences.plugins);
+      onPolicy(preferences.plugins);
+    }
     return await expandCommandLine(rest, preferences, finder(verbs), (line) => io.err(`${line}\n`));
   } catch (error) {
     throw new Error(`error occurred while applying preferences ${errorMessage(error)}`, { cause: error });

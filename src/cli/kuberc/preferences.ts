@@ -3,11 +3,12 @@
  * 1.33 with KUBECTL_KUBERC=true. Its versions are kubectl.config.k8s.io/v1alpha1, and v1beta1 of later
  * kubectls, which has other names of the fields. It never holds clusters or credentials.
  */
-import { join } from 'node:path';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { readBoundedSync } from '../../os/bounded-file.ts';
 import type { Io } from '../io.ts';
+import { kubercFile } from './file.ts';
+import type { PluginPolicy } from './plugin-policy.ts';
 
 export interface FlagDefault {
   readonly name: string;
@@ -28,17 +29,49 @@ export interface Alias extends Override {
 export interface Preferences {
   readonly aliases: readonly Alias[];
   readonly overrides: readonly Override[];
+  /** Which credential plugins may run; undefined: all. */
+  readonly plugins?: PluginPolicy;
 }
+
+/** Returns the preferences of the file; undefined if there is none. Throws for one that is not valid. */
+export function readPreferences(file: string): Preferences | undefined {
+  try {
+    return parsePreferences(readBoundedSync(file), file).preferences;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Error(`error reading kuberc file: ${(error as Error).message}`);
+  }
+}
+
+/** Returns the document that holds the preferences, with fields in the order of Go's types. */
+export const documentOf = ({ overrides, aliases, plugins }: Preferences): JsonObject => ({
+  kind: 'Preference',
+  apiVersion: 'kubectl.config.k8s.io/v1beta1',
+  defaults: overrides.map(({ command, flags }) => ({ command, options: flags.map(optionOf) })),
+  aliases: aliases.map(({ name, command, prependArgs, appendArgs, flags }) => ({
+    ...{ name, command },
+    ...(prependArgs.length > 0 && { prependArgs }),
+    ...(appendArgs.length > 0 && { appendArgs }),
+    ...(flags.length > 0 && { options: flags.map(optionOf) }),
+  })),
+  ...(plugins && { credentialPluginPolicy: plugins.policy }),
+  ...(plugins &&
+    plugins.allowed.length > 0 && {
+      credentialPluginAllowlist: plugins.allowed.map((command) => ({ command })),
+    }),
+});
+
+const optionOf = ({ name, default: value }: FlagDefault) => ({ name, default: value });
 
 /**
  * Returns the preferences of the file that --kuberc or $KUBERC names, or of ~/.kube/kuberc; undefined if
  * there are none. A file that is named must be readable; a problem of ~/.kube/kuberc is a warning.
  */
 export function loadPreferences(
-  io: Pick<Io, 'homeDirectory' | 'err'>,
+  io: Pick<Io, 'env' | 'homeDirectory' | 'err'>,
   named: string | undefined,
 ): Preferences | undefined {
-  const file = named ?? join(io.homeDirectory, '.kube', 'kuberc');
+  const file = named ?? kubercFile({ ...io, env: {} }, undefined);
   try {
     const { preferences, unknown } = parsePreferences(readBoundedSync(file), file);
     if (unknown === undefined) return preferences;
@@ -77,9 +110,10 @@ export function parsePreferences(
   const overrides = reader
     .records(document[overridesField], overrideFields, overridesField)
     .map((override, index) => reader.override(override, `${overridesField}[${index}]`));
-  const documentFields = ['apiVersion', 'kind', 'aliases', overridesField];
+  const plugins = reader.plugins(document);
+  const documentFields = ['apiVersion', 'kind', 'aliases', overridesField, policyField, allowlistField];
   const unknown = Object.keys(document).find((key) => !documentFields.includes(key)) ?? reader.unknown;
-  return { preferences: { aliases, overrides }, unknown };
+  return { preferences: { aliases, overrides, ...(plugins && { plugins }) }, unknown };
 }
 
 /** Names of the fields for defaults of commands, and for their flags, by version. */
@@ -88,6 +122,8 @@ const fieldNames: Readonly<Record<string, readonly [overrides: string, flags: st
   'kubectl.config.k8s.io/v1beta1': ['defaults', 'options'],
 };
 const flagFields = ['name', 'default'];
+const policyField = 'credentialPluginPolicy';
+const allowlistField = 'credentialPluginAllowlist';
 
 function documentIn(text: string, none: Error): JsonObject {
   try {
@@ -126,6 +162,14 @@ class Reader {
       command: this.text(entry.command),
       flags: flags.map((flag) => ({ name: this.text(flag.name), default: this.text(flag.default) })),
     };
+  }
+
+  /** Reads which credential plugins may run. `name` is the field of `command` in kubectl 1.35. */
+  plugins(document: JsonObject): PluginPolicy | undefined {
+    const policy = this.text(document[policyField]);
+    const entries = this.records(document[allowlistField], ['command', 'name'], allowlistField);
+    const allowed = entries.map(({ command, name }) => this.text(command) || this.text(name));
+    return policy === '' && allowed.length === 0 ? undefined : { policy, allowed };
   }
 
   texts(value: unknown): string[] {

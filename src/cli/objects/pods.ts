@@ -39,6 +39,15 @@ export const joinFlags = {
 } as const satisfies FlagTable;
 
 /** Flags of commands that connect to a program in a container. */
+export const detachFlag = {
+  'detach-keys': {
+    type: 'string',
+    hint: 'KEY,…',
+    about: 'keys that end the connection and leave the program running, such as ctrl-p,ctrl-q or q',
+    usual: 'ctrl-p,ctrl-q',
+  },
+} as const satisfies FlagTable;
+
 export const programFlags = { ...containerFlag, ...joinFlags } as const satisfies FlagTable;
 
 /** Returns the pods with the labels, running and ready ones first, then the oldest. */

@@ -1,12 +1,14 @@
 /** Attaching to a running program, for `attach`, `run` and `debug`. */
 import { errorMessage } from '../../base/log.ts';
 import { query } from '../../client/resource-path.ts';
+import type { Stdio } from '../io.ts';
 import { targetPath } from '../objects/object-target.ts';
 import { textAt, valueAt } from '../objects/objects.ts';
 import { containersOf, type Pod } from '../objects/pods.ts';
 import { printBody } from '../print-body.ts';
 import type { VerbContext } from '../verb.ts';
-import { inputOf, runProgram, streamsQuery, withStreams } from './run-command.ts';
+import { DetachFilter, detachBytes, usualDetachKeys } from './detach-keys.ts';
+import { type Input, inputOf, runProgram, streamsQuery, withStreams } from './run-command.ts';
 
 /** Attaches until the program or the connection ends; -i, -t and -q are applied. */
 export async function attachTo(context: VerbContext, pod: Pod, name: string): Promise<void> {
@@ -23,9 +25,10 @@ export async function attachTo(context: VerbContext, pod: Pod, name: string): Pr
   if (flags.on('tty') && !hasTerminal)
     say(`error: Unable to use a TTY - container ${name} did not allocate one\n`);
   const input = inputOf(context, hasTerminal);
+  const keys = input.terminal && detachBytes(flags.text('detach-keys') || usualDetachKeys);
   say("If you don't see a command prompt, try pressing enter.\n");
   const path = targetPath(pod.target, 'attach') + query({ container: name, ...streamsQuery(input) });
-  await withStreams(io, input, (stdio) => runProgram(context, path, stdio, { ...input, redraw: true }));
+  await withStreams(io, input, (stdio) => runAttached(context, path, stdio, input, keys));
   if (!input.terminal || textAt(pod.object, 'spec', 'restartPolicy') !== 'Always') return;
   const command = `'ctl attach ${pod.target.name} -c ${name} -i -t'`;
   say(
@@ -33,6 +36,27 @@ export async function attachTo(context: VerbContext, pod: Pod, name: string): Pr
       ? `Session ended, the ephemeral container will not be restarted but may be reattached using ${command} if it is still running\n`
       : `Session ended, resume using ${command} command when the pod is running\n`,
   );
+}
+
+/** Like runProgram; with `keys`, ends with code 0 when they are typed. */
+async function runAttached(
+  context: VerbContext,
+  path: string,
+  stdio: Stdio,
+  input: Input,
+  keys: Buffer | undefined,
+): Promise<number> {
+  if (!keys) return runProgram(context, path, stdio, { ...input, redraw: true });
+  const { stdin } = stdio;
+  const filter = new DetachFilter(keys);
+  stdin.pipe(filter);
+  try {
+    const { detached } = filter;
+    return await runProgram(context, path, { ...stdio, stdin: filter }, { ...input, redraw: true, detached });
+  } finally {
+    stdin.unpipe(filter);
+    stdin.pause();
+  }
 }
 
 /** Attaches like `attachTo`; if this fails, such as after the end of the program, prints its log instead. */

@@ -88,16 +88,24 @@ export class LostConnection extends Error {
 }
 
 /** `redraw` first gives a running program a different terminal size, so that it redraws its screen. */
-type Joined = Input & { readonly redraw?: boolean };
+type Joined = Input & {
+  readonly redraw?: boolean;
+  /** Resolves when the user has typed the keys that end the connection and leave the program running. */
+  readonly detached?: Promise<void>;
+};
 
 async function join(
   channels: ChannelSocket,
   stdio: Stdio,
-  { stdin, terminal, redraw = false }: Joined,
+  { stdin, terminal, redraw = false, detached }: Joined,
 ): Promise<number> {
   const stdout = new ChannelStream(channels, commandChannels.stdout);
   const stderr = new ChannelStream(channels, commandChannels.stderr);
   let outcome = '';
+  let isDetached = false;
+  const left = detached?.then(() => {
+    isDetached = true;
+  });
   const printed = Promise.all([
     pipeline(stdout, stdio.stdout, { end: false }),
     pipeline(stderr, stdio.stderr, { end: false }),
@@ -112,7 +120,12 @@ async function join(
   if (stdin) send(channels, stdio, sending.signal).catch(failed.reject);
   const forget = terminal && followSize(channels, terminal, redraw);
   try {
-    await Promise.race([channels.closed, failed.promise, printed.then(() => channels.closed)]);
+    await Promise.race([
+      channels.closed,
+      failed.promise,
+      printed.then(() => channels.closed),
+      ...(left === undefined ? [] : [left]),
+    ]);
     stdout.deliver(undefined);
     stderr.deliver(undefined);
     await printed;
@@ -121,6 +134,7 @@ async function join(
     sending.abort();
     channels.terminate();
   }
+  if (isDetached) return 0;
   if (outcome === '') throw new LostConnection();
   return exitCodeOf(outcome);
 }

@@ -27,22 +27,21 @@ describe('the file name of an object', () => {
 
 describe('the texts of an object', () => {
   it('are empty for a state that does not exist', () => {
-    const [before, after] = textsOf(undefined, object('ConfigMap', { a: 'b' }), false);
+    const [before, after] = textsOf(undefined, object('ConfigMap', { a: 'b' }));
     assert.equal(before, '');
     assert.match(after, /^ {2}a: b$/m);
   });
 
   it('have managed fields only on request', () => {
     const map = object('ConfigMap', {}, { managedFields: [{ manager: 'm' }] });
-    assert.doesNotMatch(textsOf(map, map, false)[0], /managedFields/);
-    assert.match(textsOf(map, map, true)[0], /managedFields/);
+    assert.doesNotMatch(textsOf(map, map)[0], /managedFields/);
+    assert.match(textsOf(map, map, { managedFields: true })[0], /managedFields/);
   });
 
   it('show of a Secret only which values differ', () => {
     const [before, after] = textsOf(
       object('Secret', { same: 'c2FtZQ==', changed: 'b2xk', gone: 'Z29uZQ==' }),
       object('Secret', { same: 'c2FtZQ==', changed: 'bmV3', added: 'YWRk' }),
-      false,
     );
     const values = (text: string) =>
       Object.fromEntries(
@@ -58,7 +57,7 @@ describe('the texts of an object', () => {
 
   it('leave out the annotation that repeats the data of a Secret', () => {
     const annotations = { [lastAppliedAnnotation]: '{"data":{"a":"c2VjcmV0"}}', mine: 'kept' };
-    const text = textsOf(object('Secret', { a: 'c2VjcmV0' }, { annotations }), undefined, false).join('');
+    const text = textsOf(object('Secret', { a: 'c2VjcmV0' }, { annotations }), undefined).join('');
     assert.doesNotMatch(text, /c2VjcmV0/);
     assert.match(text, /mine: kept/);
   });

@@ -26,7 +26,13 @@ const schema = {
   properties: { spec: { allOf: [{ $ref: '#/components/schemas/io.Spec' }] } },
 };
 const say = (path: readonly string[], recursive = false) =>
-  explain({ schema, schemas, kind: { group: 'example.com', version: 'v1', kind: 'Thing' }, path, recursive });
+  explain({
+    schema,
+    schemas,
+    kind: { group: 'example.com', version: 'v1', kind: 'Thing' },
+    path,
+    levels: recursive ? Number.POSITIVE_INFINITY : undefined,
+  });
 const head = 'GROUP:      example.com\nKIND:       Thing\nVERSION:    v1\n\n';
 
 test('a kind is explained with its fields', () => {

@@ -25,7 +25,8 @@ const definitions = {
     },
   },
 };
-const say = (path: readonly string[], recursive = false) => explainV2({ definitions, kind, path, recursive });
+const say = (path: readonly string[], recursive = false) =>
+  explainV2({ definitions, kind, path, levels: recursive ? Number.POSITIVE_INFINITY : undefined });
 const head = 'KIND:     Thing\nVERSION:  example.com/v1\n\n';
 
 test('a kind has its fields with types and descriptions', () => {
@@ -62,7 +63,7 @@ test('--recursive lists all fields, and a recursive type once', () => {
 test('unknown kinds and fields are errors', () => {
   assert.throws(() => say(['spec', 'none']), /field "none" does not exist/);
   assert.throws(
-    () => explainV2({ definitions, kind: { ...kind, group: '', kind: 'X' }, path: [], recursive: false }),
+    () => explainV2({ definitions, kind: { ...kind, group: '', kind: 'X' }, path: [], levels: undefined }),
     /couldn't find resource for "\/v1, Kind=X"/,
   );
 });

@@ -36,10 +36,24 @@ test('a field of the other version, or one that is not supported, is reported', 
   for (const [text, field] of [
     [beta.replace('defaults', 'overrides'), 'overrides'],
     [beta.replace('options: [{name: wait', 'flags: [{name: wait'), 'defaults[0].flags'],
-    [`${beta}credentialPluginPolicy: DenyAll\n`, 'credentialPluginPolicy'],
+    [`${beta}credentialPlugins: DenyAll\n`, 'credentialPlugins'],
+    [`${beta}credentialPluginAllowlist: [{path: aws}]\n`, 'credentialPluginAllowlist[0].path'],
   ] as const)
     assert.equal(parsePreferences(text, 'kuberc').unknown, field);
   assert.throws(() => parsePreferences(beta.replace('v1beta1', 'v2'), 'kuberc'), /no valid preferences/);
+});
+
+test('the policy for credential plugins is read, and is not ignored if it is not valid', async () => {
+  const policyOf = (lines: string) => parsePreferences(`${beta}${lines}`, 'kuberc').preferences.plugins;
+  assert.equal(policyOf(''), undefined);
+  assert.deepEqual(policyOf('credentialPluginPolicy: DenyAll\n'), { policy: 'DenyAll', allowed: [] });
+  const list =
+    'credentialPluginPolicy: Allowlist\ncredentialPluginAllowlist: [{command: aws}, {name: gcloud}]\n';
+  assert.deepEqual(policyOf(list), { policy: 'Allowlist', allowed: ['aws', 'gcloud'] });
+  const file = join(home, 'policy');
+  const io = { env: { KUBERC: file }, homeDirectory: home, err: assert.fail };
+  writeFileSync(file, `${beta}credentialPluginPolicy: Allowlist\n`);
+  await assert.rejects(applyKuberc(['get'], io, {}, assert.fail), /allowlist is unspecified or empty/);
 });
 
 test('the file that $KUBERC names is read; --kuberc takes its place', async () => {
@@ -53,7 +67,8 @@ test('the file that $KUBERC names is read; --kuberc takes its place', async () =
   };
   const expanded = (argv: readonly string[], KUBERC: string) => {
     const io = { env: { KUBERC }, homeDirectory: home, err: assert.fail };
-    return applyKuberc(argv, io, { create: async () => create, delete: async () => create } as never);
+    const verbs = { create: async () => create, delete: async () => create };
+    return applyKuberc(argv, io, verbs as never, () => assert.fail());
   };
   assert.deepEqual(await expanded(['mk', 'x'], named), ['create', '--output=name', 'configmap', 'x']);
   assert.deepEqual(await expanded(['mk', 'x', `--kuberc=${other}`], named), ['mk', 'x']);

@@ -4,12 +4,12 @@ import { metadataOf, recordsAt, textAt, valueAt } from '../../../../../apimachin
 import { quantityMilliValue, quantityValue } from '../../../../../apimachinery/quantity.ts';
 import { podAmounts } from '../../../../../views/pod-amounts.ts';
 import { hasEnded } from '../../../../../views/pods.ts';
-import { sumOf, type Use, useIn } from '../../../../../views/usage.ts';
+import { sumOf, type Use, type UsedAmount, useIn } from '../../../../../views/usage.ts';
 import { conditionOf } from '../../../../../why/pod-facts.ts';
 import { type PodHealth, podHealth, podPhase } from '../../../pods/plan/pod-phase.ts';
 import { remembered } from '../../../pods/plan/remembered.ts';
 
-export type Measure = keyof Use;
+export type Measure = UsedAmount;
 
 export interface MappedPod {
   readonly namespace: string;
