@@ -7,7 +7,7 @@ const header = `/**
  */
 `;
 
-/** Returns the text of the generated file. Kinds of metrics are left out: nothing is done to their objects. */
+/** Returns the text of the generated file. Kinds of metrics are left out: their objects cannot be changed. */
 export function kindWords(): string {
   const words = registry
     .filter(({ group }) => group !== 'metrics.k8s.io')

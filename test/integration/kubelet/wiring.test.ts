@@ -48,7 +48,7 @@ describe('the node agent', () => {
     assert.ok(asked.includes('app:1'), asked.join());
   });
 
-  it('calls its features when a pod is gone', async () => {
+  it('calls its features when nothing of a deleted pod is left', async () => {
     let gone = 0;
     const feature: NodeFeature = { start: () => ({ podGone: () => void gone++ }) };
     node.start({ features: [feature] });
