@@ -1,7 +1,7 @@
 /**
- * Writes the types of minik8s' own kinds as TypeScript interfaces, a types.gen.ts file beside the kinds.
- * Needs no Go, unlike generate.ts, which writes these files too. Run it after a change of a kind's types or
- * rules:
+ * Writes the types of minik8s' own kinds as TypeScript interfaces, a types.gen.ts file beside the kinds, and
+ * the words of all kinds that ctl knows without a server. Needs no Go, unlike generate.ts, which writes these
+ * files too. Run it after a change of a kind's names, types or rules:
  *
  *   node config/kubernetes-types/own-interfaces.ts
  */
@@ -14,6 +14,7 @@ import type { ResourceDefinition } from '../../src/apimachinery/resource-definit
 import { kindsWith } from '../../src/features/kinds.ts';
 import { featureNames } from '../../src/features/names.ts';
 import { ownInterfaces } from './interfaces.ts';
+import { kindWords } from './kind-words.ts';
 import type { ApiType } from './kubernetes-types.ts';
 
 const src = join(import.meta.dirname, '../../src');
@@ -37,14 +38,15 @@ export function ownInterfaceFiles(): ReadonlyMap<string, string> {
         ] as const,
     ),
   ];
-  return new Map(
-    rooms.flatMap(([folder, kinds]) => {
+  return new Map([
+    [join(src, 'cli/objects/kind-words.gen.ts'), kindWords()] as const,
+    ...rooms.flatMap(([folder, kinds]) => {
       const types = kinds.flatMap((kind) => (kind.types ? typesOf(kind.types) : []));
       return types.length === 0
         ? []
         : [[join(folder, 'types.gen.ts'), `${header}${ownInterfaces(types)}`] as const];
     }),
-  );
+  ]);
 }
 
 const typesOf = (types: DescribedTypes): ApiType[] =>

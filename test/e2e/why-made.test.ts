@@ -6,7 +6,8 @@ import { Cluster } from './harness/cluster.ts';
 import { docker } from './harness/docker.ts';
 import { Host } from './harness/host.ts';
 import { helloImage } from './harness/images.ts';
-import { labelsOf, type MadeFault, madeFaults } from './harness/made-faults.ts';
+import type { MadeFault } from './harness/made-faults/made-fault.ts';
+import { labelsOf, madeFaults } from './harness/made-faults.ts';
 import { waitFor } from './harness/wait-for.ts';
 
 interface Answer {

@@ -1,14 +1,11 @@
 /**
  * Everything that the agent does for one pod, strictly one step after the other: observe, report, plan,
- * execute, until nothing is left to do. Any part that notices a possible change calls `wake`; the change
- * itself is not passed on, so nothing is lost when wakes come faster than steps.
+ * execute, until nothing is left to do (step-loop.ts).
  */
 
 import { isTerminalPhase } from '../../api/core/v1/pod/conditions.ts';
 import type { Pod } from '../../api/core/v1/pod/pod.ts';
 import type { PodStatus } from '../../api/core/v1/types.gen.ts';
-import { Backoff } from '../../base/backoff.ts';
-import type { Timer } from '../../base/clock.ts';
 import type { LoopMeter } from '../../base/event-loop/loop-meter.ts';
 import { errorMessage, type Logger } from '../../base/log.ts';
 import type { Tracer } from '../../base/tracing/span.ts';
@@ -30,6 +27,7 @@ import { computePodStatus } from './plan/pod-status.ts';
 import { statusEvents } from './plan/status-events.ts';
 import { type HookContext, PodHooks } from './pod-hooks.ts';
 import { PodStartTrace } from './pod-start-trace.ts';
+import { type NextStep, StepLoop } from './step-loop.ts';
 
 export interface PodWorkerContext extends ExecuteContext, HookContext, ProbeContext {
   readonly log: Logger;
@@ -51,11 +49,11 @@ export interface PodWorkerContext extends ExecuteContext, HookContext, ProbeCont
   onAllocated(): void;
 }
 
-const retry = { initialMs: 500, maxMs: 30_000 };
 export class PodWorker {
   readonly uid: string;
   readonly #context: PodWorkerContext;
   readonly #memory: MutableMemory;
+  readonly #loop: StepLoop;
   readonly #probes: PodProbes;
   readonly #hooks: PodHooks;
   readonly #start: PodStartTrace | undefined;
@@ -68,19 +66,15 @@ export class PodWorker {
   #orphanGrace: number | undefined;
   #status: PodStatus | undefined;
   #reportedHold: string | undefined;
-  #dirty = false;
-  #running: Promise<void> | undefined;
-  #timer: Timer | undefined;
-  readonly #backoff = new Backoff(retry);
-  #stopped = false;
-  #paused: boolean;
   /** Aborted when waiting for an image has become pointless. */
   #waiting = new AbortController();
 
   constructor(uid: string, context: PodWorkerContext, paused: boolean) {
     this.uid = uid;
     this.#context = context;
-    this.#paused = paused;
+    const step = () => this.#next();
+    const failed = (error: unknown, afterMs: number) => this.#warn(error, afterMs);
+    this.#loop = new StepLoop({ clock: context.clock, step, failed }, paused);
     this.#start = context.tracer && new PodStartTrace(context.tracer, context.clock);
     this.#probes = new PodProbes(context, () => this.wake());
     this.#hooks = new PodHooks(context, context.files.directory(uid), () => this.wake());
@@ -125,7 +119,7 @@ export class PodWorker {
 
   /** True once everything of a pod that the API server no longer has is removed. */
   get finished(): boolean {
-    return !this.#pod && this.#memory.reportedGone && !this.#running;
+    return !this.#pod && this.#memory.reportedGone && !this.#loop.isRunning;
   }
 
   /** Resolves when nothing is left on this node of a pod that the API server no longer has. */
@@ -174,66 +168,40 @@ export class PodWorker {
   }
 
   wake(): void {
-    this.#dirty = true;
-    if (this.#stopped || this.#paused) return;
-    this.#running ??= this.#run().finally(() => {
-      this.#running = undefined;
-      // `wake` may have been called after the last inspection and before this line.
-      if (this.#dirty) this.wake();
-    });
+    this.#loop.wake();
   }
 
   /** Starts no further step until `resume`, because the state of the containers is not known. */
   pause(): void {
-    this.#paused = true;
+    this.#loop.pause();
   }
 
   resume(): void {
-    this.#paused = false;
-    this.wake();
+    this.#loop.resume();
   }
 
   /** Finishes the current step and leaves the pod's containers as they are. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#loop.stop();
     this.#start?.end();
     this.#probes.stop();
-    this.#timer?.cancel();
     this.#hooks.stop();
     this.#waiting.abort();
-    await this.#running;
+    await this.#loop.idle();
   }
 
-  async #run(): Promise<void> {
-    while (this.#dirty && !this.#stopped && !this.#paused) {
-      this.#dirty = false;
-      this.#timer?.cancel();
-      try {
-        await this.#next();
-      } catch (error) {
-        if (this.#stopped) return;
-        this.#retryAfter(error);
-      }
-    }
+  async #next(): Promise<NextStep> {
+    const { actions, requeueAfter } = await this.#timeStep();
+    return { isDue: actions.length > 0, after: requeueAfter };
   }
 
-  async #next(): Promise<void> {
-    const plan = await this.#timeStep();
-    this.#backoff.reset();
-    if (plan.actions.length > 0) this.#dirty = true;
-    else if (plan.requeueAfter !== undefined) this.#wakeAfter(plan.requeueAfter);
-  }
-
-  #retryAfter(error: unknown): void {
-    const wait = this.#backoff.next();
-    if (!this.#waiting.signal.aborted) {
-      this.#context.log.warn('an action for a pod failed; trying again', {
-        pod: this.#pod ? `${this.#pod.metadata.namespace}/${this.#pod.metadata.name}` : this.uid,
-        error: errorMessage(error),
-        afterMs: wait,
-      });
-    }
-    this.#wakeAfter(wait);
+  #warn(error: unknown, afterMs: number): void {
+    if (this.#waiting.signal.aborted) return;
+    this.#context.log.warn('an action for a pod failed; trying again', {
+      pod: this.#pod ? `${this.#pod.metadata.namespace}/${this.#pod.metadata.name}` : this.uid,
+      error: errorMessage(error),
+      afterMs,
+    });
   }
 
   async #timeStep(): Promise<PodPlan> {
@@ -285,7 +253,7 @@ export class PodWorker {
    * would hold up the end of the agent.
    */
   #allowWaiting(): void {
-    if (this.#stopped) throw this.#waiting.signal.reason;
+    if (this.#loop.isStopped) throw this.#waiting.signal.reason;
     if (this.#waiting.signal.aborted) this.#waiting = new AbortController();
   }
 
@@ -386,13 +354,8 @@ export class PodWorker {
     }
   }
 
-  #wakeAfter(ms: number): void {
-    this.#timer?.cancel();
-    this.#timer = this.#context.clock.after(ms, () => this.wake());
-  }
-
   #stopWaiting(): void {
-    if (this.#running !== undefined) this.#waiting.abort();
+    if (this.#loop.isRunning) this.#waiting.abort();
   }
 }
 

@@ -2,70 +2,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Service } from '../../../../src/api/core/v1/service/service.ts';
-import type { KubeObject } from '../../../../src/apimachinery/meta.ts';
 import { StatusError } from '../../../../src/apimachinery/status-error.ts';
 import { serviceClaims } from '../../../../src/kube-apiserver/claims/service-claims.ts';
-import type { KubeContext } from '../../../../src/kube-apiserver/context.ts';
-import { indexOver } from '../../../fixtures/cache-index.ts';
-
-const service = (spec: { clusterIP?: string; [field: string]: unknown }, uid = 'u') =>
-  ({
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name: 'web', namespace: 'default', uid },
-    spec: {
-      type: 'ClusterIP',
-      ports: [{ port: 80 }],
-      ...(spec.clusterIP !== undefined && { clusterIPs: [spec.clusterIP] }),
-      ...spec,
-    },
-  }) as unknown as Service;
-
-interface World {
-  readonly serviceCIDR?: string;
-  readonly nodePorts?: readonly [number, number];
-  /** Beginning of a search, from 0 to below 1. */
-  readonly start?: number;
-  /** Services in the cache. */
-  readonly others?: readonly Service[];
-  /** Ranges of a ServiceCIDR in the cache. */
-  readonly further?: { readonly cidrs: string[]; readonly status?: string; readonly ended?: string };
-}
-
-function serverOf({
-  serviceCIDR = '10.96.0.0/24',
-  nodePorts = [30000, 30009],
-  start = 0,
-  others = [],
-  further,
-}: World) {
-  const ranges = further && {
-    metadata: { name: 'more', deletionTimestamp: further.ended },
-    spec: { cidrs: further.cidrs },
-    status: { conditions: [{ type: 'Ready', status: further.status ?? 'True' }] },
-  };
-  const objects: Record<string, readonly unknown[]> = {
-    '/registry/services/': others,
-    '/registry/servicecidrs.networking.k8s.io/': ranges ? [ranges] : [],
-  };
-  return {
-    serviceCIDR,
-    nodePorts,
-    random: { next: () => start },
-    cache: {
-      index: indexOver((prefix) => (objects[prefix] ?? []) as readonly KubeObject[]),
-    },
-  } as unknown as KubeContext;
-}
-
-function planned(object: Service, world: World = {}, old?: Service, taken: readonly string[] = []) {
-  const { acquire = [], release = [] } = serviceClaims(serverOf(world)).plan(object, old, new Set(taken));
-  assert.ok(acquire.every(({ owner }) => owner === object.metadata.uid));
-  return { acquire: acquire.map(({ key }) => key), release: [...release] };
-}
-const ip = (address: string) => `/claims/cluster-ips/${address}`;
-const port = (number: number) => `/claims/node-ports/${number}`;
-const nodePort = (number?: number) => ({ port: 80, ...(number !== undefined && { nodePort: number }) });
+import {
+  type ClaimsWorld,
+  ip,
+  nodePort,
+  planned,
+  port,
+  serverOf,
+  service,
+} from '../../../fixtures/service-claims.ts';
 
 describe('a Service without an address', () => {
   for (const [title, world, taken, expected] of [
@@ -160,7 +107,7 @@ describe('a Service in a cluster with further ranges', () => {
     ['has no usable address', { cidrs: ['203.0.113.8/31'] }],
   ] as const)
     test(`gets none of a range that ${what}`, () => {
-      const world = { ...small, further: { ...further, ...over } as World['further'] };
+      const world = { ...small, further: { ...further, ...over } as ClaimsWorld['further'] };
       assert.throws(() => planned(service({}), world, undefined, full), /all 6 addresses are in use/);
     });
 
@@ -342,60 +289,4 @@ describe('a Service is refused', () => {
       if (inside) return assert.deepEqual(found, []);
       assert.match(found.join(), /^spec\.ports\[1\]\.nodePort: .*The range of valid ports is 30000-30009$/);
     });
-});
-
-describe('a Service of two families', () => {
-  const world = { serviceCIDR: '10.96.0.0/24,fd00:10:96::/112' };
-  const both = { ipFamilyPolicy: 'RequireDualStack', ipFamilies: ['IPv4', 'IPv6'] };
-
-  test('gets an address of each range, in the order of its families', () => {
-    const object = service(both);
-    // 256 addresses of a range of 65,535 are reserved.
-    assert.deepEqual(planned(object, world).acquire, [ip('10.96.0.17'), ip('fd00:10:96::101')]);
-    assert.deepEqual(object.spec.clusterIPs, ['10.96.0.17', 'fd00:10:96::101']);
-    const other = service({ ...both, ipFamilies: ['IPv6', 'IPv4'] });
-    planned(other, world);
-    assert.deepEqual(other.spec.clusterIPs, ['fd00:10:96::101', '10.96.0.17']);
-    assert.equal(other.spec.clusterIP, 'fd00:10:96::101');
-  });
-
-  test('gets its second address when it begins to prefer two families', () => {
-    const old = service({ clusterIP: '10.96.0.5', ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] });
-    const object = service({
-      clusterIP: '10.96.0.5',
-      ipFamilyPolicy: 'PreferDualStack',
-      ipFamilies: ['IPv4'],
-    });
-    assert.deepEqual(planned(object, world, old), { acquire: [ip('fd00:10:96::101')], release: [] });
-    assert.deepEqual(object.spec.clusterIPs, ['10.96.0.5', 'fd00:10:96::101']);
-  });
-
-  test('releases its second address when it becomes one of a single family', () => {
-    const addresses = { clusterIP: '10.96.0.5', clusterIPs: ['10.96.0.5', 'fd00:10:96::5'] };
-    const old = service({ ...both, ...addresses });
-    const object = service({ ...both, ...addresses, ipFamilyPolicy: 'SingleStack' });
-    assert.deepEqual(planned(object, world, old), { acquire: [], release: [ip('fd00:10:96::5')] });
-    assert.deepEqual(object.spec.clusterIPs, ['10.96.0.5']);
-    // The range of IPv6 may have been removed from the cluster meanwhile.
-    const again = service({ ...both, ...addresses, ipFamilyPolicy: 'SingleStack' });
-    assert.deepEqual(planned(again, {}, old), { acquire: [], release: [ip('fd00:10:96::5')] });
-  });
-
-  test('claims an address under its canonical text', () => {
-    const clusterIPs = ['FD00:10:96:0::A'];
-    const object = service({ clusterIP: clusterIPs[0] ?? '', clusterIPs });
-    assert.deepEqual(planned(object, world).acquire, [ip('fd00:10:96::a')]);
-    assert.throws(
-      () => planned(structuredClone(object), world, undefined, [ip('fd00:10:96::a')]),
-      /already allocated/,
-    );
-  });
-
-  test('is refused with an address outside the range of its family', () => {
-    const clusterIPs = ['10.96.0.5', 'fd00:10:97::5'];
-    assert.throws(
-      () => planned(service({ ...both, clusterIP: '10.96.0.5', clusterIPs }), world),
-      /failed to allocate IP fd00:10:97::5: the provided IP is not in the valid range. The range of valid IPs is fd00:10:96::\/112/,
-    );
-  });
 });
