@@ -158,3 +158,31 @@ describe('a CronJob that forbids concurrent Jobs', () => {
     assert.equal(chain('2025-12-31T00:00:00Z')[0], 'cron-blocked');
   });
 });
+
+describe('a class and a Secret', () => {
+  it('count as the default class only if the annotation is true', () => {
+    const [key, classes] = ['persistentvolumeclaims', 'storageclasses.storage.k8s.io'] as const;
+    const claim = object('PersistentVolumeClaim', 'data', { spec: {}, status: { phase: 'Pending' } });
+    const annotated = (value: string) =>
+      object('StorageClass', 'shelf', {
+        metadata: { namespace: '', annotations: { 'storageclass.kubernetes.io/is-default-class': value } },
+      });
+    const chain = (value: string) =>
+      rulesOf(key, 'data', {
+        [key]: [claim],
+        [classes]: [annotated(value)],
+        persistentvolumes: [],
+        pods: [],
+      });
+    assert.equal(chain('false')[0], 'claim-no-default');
+    assert.notEqual(chain('true')[0], 'claim-no-default');
+  });
+
+  it('are not missed by an Ingress with TLS that names no Secret', () => {
+    const key = 'ingresses.networking.k8s.io';
+    const chain = (tls: JsonObject) =>
+      rulesOf(key, 'web', { [key]: [object('Ingress', 'web', { spec: { tls: [tls] } })], secrets: [] });
+    assert.ok(!chain({ hosts: ['shop.example.com'] }).includes('ingress-tls'));
+    assert.ok(chain({ secretName: 'cert' }).includes('ingress-tls'));
+  });
+});
