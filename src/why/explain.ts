@@ -121,7 +121,7 @@ function isPart(seen: Snapshot, key: KindKey, object: JsonObject): boolean {
   return false;
 }
 
-/** Returns the owners with the uid of their reference: one of the same name that was created later is another. */
+/** Returns the owners that have the uid of their reference: a later object of the same name is no owner. */
 const existingOwners = (seen: Snapshot, key: KindKey, object: JsonObject): [KindKey, JsonObject][] =>
   explainingOwners(key, object)
     .slice(0, mostOwners)

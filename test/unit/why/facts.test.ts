@@ -1,4 +1,4 @@
-/** What rules read of pods, workloads and the report of the scheduler. */
+/** Facts that rules read of pods, of workloads and of the report of the scheduler. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isOver, lastEnd, lastEvent } from '../../../src/why/pod-facts.ts';

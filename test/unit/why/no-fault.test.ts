@@ -1,4 +1,4 @@
-/** States that resemble a fault and are none, and faults at their limits: no rule may take one for the other. */
+/** States that resemble a fault and are none, and faults at their limits: rules must tell them apart. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
