@@ -1,5 +1,6 @@
 /** The chain of causes of an object's state, and those of a whole cluster. Pure. */
 import type { JsonObject } from '../apimachinery/equality.ts';
+import { textAt } from '../apimachinery/fields.ts';
 import type { Steps } from '../apimachinery/steps.ts';
 import { isClusterScoped, type KindKey, kindKeys, nameOf, type ObjectRef } from './kinds.ts';
 import { type Finding, severities } from './rule.ts';
@@ -95,11 +96,39 @@ function* explained(
 ): Generator<readonly [KindKey, JsonObject]> {
   for (const key of kindKeys.filter((one) => book.explains(one))) {
     for (const object of seen.list(key, isClusterScoped(key) ? undefined : namespace)) {
-      const hasOwner = explainingOwners(key, object).some(({ ref }) => ref && seen.get(ref));
-      if (!hasOwner) yield [key, object];
+      if (!isPart(seen, key, object)) yield [key, object];
     }
   }
 }
+
+/** Number of owners that are followed from one object; a pod of a run of a workflow has fewer. */
+const mostOwners = 20;
+
+/**
+ * Returns whether an object is explained through an owner: owners lead from it to an object without an owner.
+ * Objects that own each other in a circle are explained by themselves.
+ */
+function isPart(seen: Snapshot, key: KindKey, object: JsonObject): boolean {
+  const visited = new Set([object]);
+  const waiting = existingOwners(seen, key, object);
+  for (const [ownerKey, owner] of waiting) {
+    if (visited.has(owner)) continue;
+    if (visited.add(owner).size > mostOwners) return false;
+    const above = existingOwners(seen, ownerKey, owner);
+    if (above.length === 0) return true;
+    waiting.push(...above);
+  }
+  return false;
+}
+
+/** Returns the owners that have the uid of their reference: a later object of the same name is no owner. */
+const existingOwners = (seen: Snapshot, key: KindKey, object: JsonObject): [KindKey, JsonObject][] =>
+  explainingOwners(key, object)
+    .slice(0, mostOwners)
+    .flatMap(({ ref, uid }): [KindKey, JsonObject][] => {
+      const owner = ref && seen.get(ref);
+      return owner && textAt(owner, 'metadata', 'uid') === uid ? [[ref.key, owner]] : [];
+    });
 
 const rank = ({ chain }: Problem) =>
   Math.min(...chain.map(({ finding }) => severities.indexOf(finding.severity)));

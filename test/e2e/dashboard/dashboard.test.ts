@@ -15,6 +15,7 @@ import { fileSteps } from './file-steps.ts';
 import { interruptionSteps } from './interruption-steps.ts';
 import { objectSteps } from './object-steps.ts';
 import { pageSteps } from './page-steps.ts';
+import { rolloutSteps } from './rollout-steps.ts';
 import { searchSteps } from './search-steps.ts';
 import { severalSteps } from './several-steps.ts';
 import type { Step } from './step.ts';
@@ -30,6 +31,7 @@ const steps: readonly Step[] = [
   ...severalSteps,
   ...searchSteps,
   ...pageSteps,
+  ...rolloutSteps,
   ...trafficSteps,
   ...workSteps,
   ...fileSteps,

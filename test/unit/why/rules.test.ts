@@ -145,4 +145,52 @@ describe('the problems of a cluster', () => {
       ['workload-pods', 'workload-pods', 'pod-gated'],
     );
   });
+
+  const owned = (name: string, uid: string, owner = 'web') =>
+    gated(name, {
+      metadata: { ownerReferences: [{ kind: 'Pod', name: owner, uid, controller: true }] },
+    });
+  const subjectsOf = (objects: Case['objects']) =>
+    inOneGo(explainAll(snapshotOf(objects), book))
+      .flatMap(({ subjects }) => subjects.map(({ name }) => name))
+      .toSorted();
+
+  it('include a pod whose owner was replaced by another object of the same name', () => {
+    assert.deepEqual(subjectsOf({ pods: [owned('a', 'uid-of-Pod-web'), pod('web')] }), ['web']);
+    assert.deepEqual(subjectsOf({ pods: [owned('a', 'uid-of-the-former'), pod('web')] }), ['a', 'web']);
+    assert.deepEqual(subjectsOf({ pods: [owned('a', 'uid-of-Pod-web')] }), ['a']);
+  });
+
+  it('include objects that own each other, themselves, or in a long line', () => {
+    const circle = [owned('a', 'uid-of-Pod-b', 'b'), owned('b', 'uid-of-Pod-a', 'a')];
+    assert.deepEqual(subjectsOf({ pods: circle }), ['a', 'b']);
+    assert.deepEqual(subjectsOf({ pods: [owned('a', 'uid-of-Pod-a', 'a')] }), ['a']);
+    const line = Array.from({ length: 5_000 }, (_, index) =>
+      owned(`p${index}`, `uid-of-Pod-p${index + 1}`, `p${index + 1}`),
+    );
+    assert.ok(subjectsOf({ pods: line }).includes('p0'));
+  });
+
+  it('are as bad as the worst object of their chain, and of equally bad ones most objects come first', () => {
+    const down = (name: string) => node(name, { status: { conditions: [condition('Ready', 'Unknown')] } });
+    const cordoned = node('n0', { spec: { unschedulable: true } });
+    const placed = (name: string, nodeName: string) =>
+      pod(name, { spec: { nodeName }, status: { phase: 'Running' } });
+    const service = object('Service', 'a', { spec: { selector: { app: 'gated' } } });
+    const seen = snapshotOf({
+      nodes: [cordoned, down('n1'), down('n2'), down('n3')],
+      pods: [placed('x', 'n2'), gated('waits', { metadata: { labels: { app: 'gated' } } })],
+      services: [service],
+    });
+    const problems = inOneGo(explainAll(seen, book));
+    assert.deepEqual(
+      problems.map(({ subjects }) => subjects.map(({ name }) => name)),
+      [['n2', 'x'], ['a', 'waits'], ['n1'], ['n3'], ['n0']],
+    );
+  });
+
+  it('of objects with one name in two namespaces are two', () => {
+    const other = gated('same', { metadata: { namespace: 'other' } });
+    assert.equal(inOneGo(explainAll(snapshotOf({ pods: [gated('same'), other] }), book)).length, 2);
+  });
 });
