@@ -87,6 +87,14 @@ test('exec, attach, cp and port-forward work with every client', async (context)
           command: ['sh', '-c', 'while read line; do echo "got $line"; done; sleep 100000'],
           stdin: true,
         },
+        {
+          name: 'terminal',
+          image: 'minik8s/hello:1',
+          imagePullPolicy: 'IfNotPresent',
+          command: ['sh'],
+          stdin: true,
+          tty: true,
+        },
       ],
     },
   };
@@ -283,6 +291,28 @@ test('exec, attach, cp and port-forward work with every client', async (context)
     const typist = status?.containerStatuses?.find(({ name }) => name === 'typist');
     assert.ok(typist?.state?.running);
     assert.equal(typist.restartCount, 0);
+  });
+
+  await context.test('ctl: typed keys end attach -it with status 0, and the shell runs on', async () => {
+    const attach = ['attach', '-it', 'tools', '-c', 'terminal'];
+    const command = [executable, 'ctl', '--kubeconfig', cluster.kubeconfig, ...attach];
+    const quoted = command.map((word) => `'${word}'`).join(' ');
+    for (const number of ['21', '42']) {
+      const child = spawn('script', ['-qec', quoted, '/dev/null'], { stdio: 'pipe' });
+      let text = '';
+      child.stdout.on('data', (chunk) => (text += chunk));
+      const ended = once(child, 'close');
+      child.stdin.write(`echo $((${number} * 2)) is the answer\n`);
+      await waitFor(`the answer of the shell: ${text}`, () =>
+        text.includes(`${Number(number) * 2} is the answer`),
+      );
+      child.stdin.write('\x10\x11');
+      assert.deepEqual(await ended, [0, null]);
+    }
+    const { status } = await cluster.kubectl.json<V1Pod>('get', 'pod', 'tools');
+    const terminal = status?.containerStatuses?.find(({ name }) => name === 'terminal');
+    assert.ok(terminal?.state?.running);
+    assert.equal(terminal.restartCount, 0);
   });
 
   await context.test('client-node uses exec and port-forward', async () => {

@@ -53,7 +53,10 @@ test('the policy for credential plugins is read, and is not ignored if it is not
   const file = join(home, 'policy');
   const io = { env: { KUBERC: file }, homeDirectory: home, err: assert.fail };
   writeFileSync(file, `${beta}credentialPluginPolicy: Allowlist\n`);
-  await assert.rejects(applyKuberc(['get'], io, {}, () => assert.fail()), /allowlist is unspecified or empty/);
+  await assert.rejects(
+    applyKuberc(['get'], io, {}, () => assert.fail()),
+    /allowlist is unspecified or empty/,
+  );
 });
 
 test('the file that $KUBERC names is read; --kuberc takes its place', async () => {
