@@ -1,8 +1,8 @@
 /**
- * Commands and flags of kubectl 1.32 and later that ctl does not have, each with what to do instead. The message of an
- * unknown command or flag ends with this text. test/integration/cli/kubectl-verbs.test.ts compares this table
- * with the real kubectl: the test fails if an entry is missing here, or names something that ctl has
- * meanwhile.
+ * Commands and flags of kubectl 1.32 and later that ctl does not have, each with what to do instead. The
+ * message of an unknown command or flag ends with this text. test/integration/cli/kubectl-verbs.test.ts
+ * compares this table with the real kubectl: the test fails if an entry is missing here, or names something
+ * that ctl has meanwhile.
  */
 
 const noFunctions = 'ctl runs no functions, plugins or containers for a kustomization';

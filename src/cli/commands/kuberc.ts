@@ -33,7 +33,7 @@ const setFlags = {
   section: {
     type: 'string',
     hint: 'defaults|aliases|credentialplugin',
-    about: 'what to set: defaults of a command, an alias, or which credential plugins may run',
+    about: 'what to set: defaults of a command, an alias, or which credential plugins may run; required',
   },
   command: { type: 'string', hint: 'COMMAND', about: "command of the defaults or alias, such as 'set env'" },
   name: { type: 'string', hint: 'NAME', about: 'name of the alias' },
@@ -51,7 +51,7 @@ const setFlags = {
   policy: {
     type: 'string',
     hint: 'AllowAll|DenyAll|Allowlist',
-    about: 'which credential plugins may run',
+    about: 'which credential plugins may run; required for the section credentialplugin',
   },
   'allowlist-entry': {
     type: 'string',

@@ -3,7 +3,7 @@ import { UsageError } from '../../base/usage-error.ts';
 import type { PluginPolicy } from './plugin-policy.ts';
 import type { FlagDefault, Preferences } from './preferences.ts';
 
-/** What `kuberc set` was given. */
+/** The flags of `kuberc set`. */
 export interface WantedPreference {
   readonly section: string;
   readonly command: string;
@@ -18,7 +18,7 @@ export interface WantedPreference {
 
 const sections = { defaults: withDefaults, aliases: withAlias, credentialplugin: withPolicy } as const;
 
-/** Returns the changed preferences. Throws UsageError for flags that do not fit, and for an existing entry. */
+/** Returns the changed preferences. Throws UsageError for wrong flags, and for an entry that exists. */
 export function changedPreferences(before: Preferences, wanted: WantedPreference): Preferences {
   const { section } = wanted;
   if (!Object.hasOwn(sections, section))

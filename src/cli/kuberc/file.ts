@@ -1,4 +1,4 @@
-/** Where the file kuberc is. */
+/** The path of the file kuberc. */
 import { join } from 'node:path';
 import type { Io } from '../io.ts';
 

@@ -29,7 +29,7 @@ export interface Alias extends Override {
 export interface Preferences {
   readonly aliases: readonly Alias[];
   readonly overrides: readonly Override[];
-  /** Which credential plugins may run; undefined: all. */
+  /** The policy for credential plugins; undefined: all may run. */
   readonly plugins?: PluginPolicy;
 }
 
