@@ -1,5 +1,5 @@
 /** `ctl kuberc`: shows and changes the file with a user's aliases and defaults, as kubectl 1.35 does. */
-import { mkdirSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from '../../base/usage-error.ts';
 import { replaceFile } from '../../os/replace-file.ts';
@@ -84,11 +84,21 @@ const set: Verb = {
       policy: text('policy'),
       allowlist: flags.texts('allowlist-entry'),
     });
-    mkdirSync(dirname(file), { recursive: true });
+    await makeFolder(dirname(file));
     await replaceFile(file, objectFormat('yaml')?.(documentOf(changed)) ?? '', { mode: 0o644 });
     io.out(`Updated ${file}\n`);
   },
 };
+
+/**
+ * Makes a folder such as ~/.kube, but not those above it: Node's recursive function never ends where none can
+ * be made, as in /proc.
+ */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
 
 /** Returns the path of the file. Throws if the user has turned it off, and for words without a meaning. */
 function fileOf(io: Io, flags: Flags): { readonly file: string } {

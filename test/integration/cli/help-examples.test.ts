@@ -42,6 +42,7 @@ const needsMore: readonly [RegExp, reason: string][] = [
   [/^ctl plugin list/, 'a plugin'],
   [/^ctl top /, 'the metrics of a node'],
   [/^ctl replace .*--force\b|^ctl delete (?!.*--wait=false)/, 'controllers that delete'],
+  [/^ctl kuberc /, 'a home folder'],
   [/^ctl config |^source |^ctl completion zsh >/, 'a shell or another kubeconfig'],
 ];
 
