@@ -11,14 +11,18 @@ import { CompactedError, type ListResult, type Store } from './store.ts';
  */
 const pastRevisions = 20_000;
 
+/** Maximum revision of a new store, which has been written to a few times before the cache starts. */
+const maxNewRevision = 32;
+
 /**
- * Returns the first page of a list of the store at the past revision, or at the current one if the store has
- * no objects: it is new, and etcd takes up to 100 ms for a watch that begins in the past. Later pages must be
+ * Returns the first page of a list of the store at the past revision, or at the current one if the store is
+ * new and has no objects: etcd takes up to 100 ms for a watch that begins in the past. Later pages must be
  * read at the same revision.
  */
 export async function firstPage(store: Store, prefix: string, limit: number): Promise<ListResult> {
-  const wanted = Math.max(1, (await store.currentRevision()) - pastRevisions);
-  if (wanted === 1) {
+  const current = await store.currentRevision();
+  const wanted = Math.max(1, current - pastRevisions);
+  if (current <= maxNewRevision) {
     const now = await store.list(prefix, { limit: 1 });
     if (now.items.length === 0) return now;
   }

@@ -40,15 +40,21 @@ describe('the first page of a cache', () => {
     assert.deepEqual(lists, [{ limit: 5, revision: 10_000 }]);
   });
 
-  it('is read at the current revision if a store with a short history has no objects', async () => {
+  it('is read at the current revision if a new store has no objects', async () => {
     const { store } = storeWith(() => {}, unused, { revision: 3 });
     assert.equal((await firstPage(store, '/r/', 5)).revision, 3);
   });
 
-  it('is read at the first revision if a store with a short history has an object', async () => {
+  it('is read at the first revision if a new store has an object', async () => {
     const { store, lists } = storeWith(() => {}, unused, { revision: 3, object: true });
     assert.equal((await firstPage(store, '/r/', 5)).revision, 1);
     assert.deepEqual(lists.at(-1), { limit: 5, revision: 1 });
+  });
+
+  it('is read at the first revision if the objects of a store were all deleted', async () => {
+    const { store, lists } = storeWith(() => {}, unused, { revision: 240 });
+    assert.equal((await firstPage(store, '/r/', 5)).revision, 1);
+    assert.deepEqual(lists, [{ limit: 5, revision: 1 }]);
   });
 
   it('is read at the oldest revision that the store reports', async () => {
