@@ -73,6 +73,7 @@ const cases: [what: string, overrides: ConnectionOverrides, expected: ResolvedCo
     { server: 'https://x', tlsServerName: 'y' },
     { ...plain, server: 'https://x', tlsServerName: 'y' },
   ],
+  ['a proxy', { proxyUrl: 'http://p:3128' }, { ...plain, proxyUrl: 'http://p:3128' }],
   ['a TLS server name', { tlsServerName: 'y' }, { ...plain, tlsServerName: 'y' }],
   ['a certificate authority', { certificateAuthority: ca }, { ...plain, ca: 'CA2' }],
   ['no verification', { insecureSkipTlsVerify: true }, { ...unverified, insecureSkipTlsVerify: true }],

@@ -56,6 +56,18 @@ describe('ctl diff', () => {
     assert.deepEqual((await world.send('GET', `${core}/configmaps/a`)).data, { v: 'first' });
   });
 
+  it('shows the values of a Secret only with --show-secrets', async () => {
+    const secret = (value: string) =>
+      JSON.stringify({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, data: { key: value } });
+    await world.run(apply, ['-f', '-'], { stdin: secret('b2xk') });
+    const masked = await run(secret('bmV3'));
+    assert.match(masked.out, /^- {2}key: '\*\*\* \(before\)'\n\+ {2}key: '\*\*\* \(after\)'$/m);
+    assert.doesNotMatch(masked.out, /b2xk|bmV3/);
+    const shown = await run(secret('bmV3'), ['--show-secrets']);
+    assert.match(shown.out, /^- {2}key: b2xk\n\+ {2}key: bmV3$/m);
+    assert.deepEqual([masked.status, shown.status], [1, 1]);
+  });
+
   it('shows every object of the input, also one that does not exist, which is not created', async () => {
     const { status, out } = await run(`${configMap('b', 'second')}\n---\n${configMap('new', 'x')}`);
     assert.equal(status, 1);

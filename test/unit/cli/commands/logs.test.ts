@@ -54,6 +54,35 @@ describe('ctl logs', () => {
     assert.equal(seen.length, 9);
   });
 
+  it('asks for the last ten lines of each selected pod, unless --tail says otherwise', async () => {
+    setAll('x\n');
+    const linesOf = async (...flags: readonly string[]) => {
+      const { requests } = await world.run(logs, ['-l', 'app=web', ...flags]);
+      return requests.filter((one) => one.includes('/log')).map((one) => /tailLines=(\d+)/.exec(one)?.[1]);
+    };
+    assert.deepEqual(await linesOf(), ['10', '10', '10']);
+    assert.deepEqual(await linesOf('--tail=3'), ['3', '3', '3']);
+    assert.deepEqual(await linesOf('--tail=-1'), [undefined, undefined, undefined]);
+  });
+
+  it('prints the logs of init containers first with --all-containers', async () => {
+    await world.send('POST', '/api/v1/namespaces/default/pods', {
+      metadata: { name: 'several' },
+      spec: {
+        nodeName: 'n',
+        initContainers: [{ name: 'first', image: 'x:1' }],
+        containers: [
+          { name: 'main', image: 'x:1' },
+          { name: 'side', image: 'x:1' },
+        ],
+      },
+    });
+    stored.set('several', () => 'x\n');
+    const { requests } = await world.run(logs, ['several', '--all-containers']);
+    const asked = requests.flatMap((one) => /[?&]container=(\w+)/.exec(one)?.[1] ?? []);
+    assert.deepEqual(asked, ['first', 'main', 'side']);
+  });
+
   it('rounds --since up to whole seconds', async () => {
     setAll('x\n');
     const { requests } = await world.run(logs, ['a', '--since=1500ms']);

@@ -7,6 +7,8 @@ import {
   podRows,
   shares,
   sorted,
+  swapCells,
+  swapText,
 } from '../../../../src/cli/commands/top-rows.ts';
 import { sumOf } from '../../../../src/views/usage.ts';
 
@@ -54,5 +56,16 @@ describe('the rows of ctl top', () => {
     const node = { status: { allocatable: { cpu: '2', memory: '3Gi' } } };
     assert.deepEqual(shares(use, node), ['25%', '33%']);
     assert.deepEqual(shares(use, {}), ['<unknown>', '<unknown>']);
+  });
+
+  it('have the swap in use, and its share of the swap that the node reports', () => {
+    const usage = { cpu: '1', memory: '1Gi', swap: '3Mi' };
+    const use = nodeRows([{ metadata: { name: 'n1' }, usage }])[0]?.use ?? assert.fail();
+    const node = (capacity?: number) => ({ status: { nodeInfo: { swap: { capacity } } } });
+    assert.deepEqual(swapCells(use, node(4 << 20)), ['3Mi', '75%']);
+    assert.deepEqual(swapCells(use, node(0)), ['3Mi', '0%']);
+    assert.deepEqual(swapCells(use, node()), ['<unknown>', '<unknown>']);
+    assert.deepEqual(swapCells(use, {}), ['<unknown>', '<unknown>']);
+    assert.deepEqual([swapText(use), swapText({ cpu: 1, memory: 1 })], ['3Mi', '0Mi']);
   });
 });
