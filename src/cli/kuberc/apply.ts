@@ -1,5 +1,6 @@
 /** Applies the file kuberc to the command line of the client. */
 import { errorMessage } from '../../base/log.ts';
+import { UsageError } from '../../base/usage-error.ts';
 import { connectionFlags } from '../flags/flags.ts';
 import type { CtlIo, Verb, VerbGroup } from '../verb.ts';
 import {
@@ -24,7 +25,8 @@ export async function applyKuberc(
   verbs: Verbs,
   onPolicy: (policy: PluginPolicy) => void,
 ): Promise<readonly string[]> {
-  if (io.env.KUBECTL_KUBERC?.toLowerCase() === 'false' || argv.length === 0) return argv;
+  if (argv.length === 0) return argv;
+  if (io.env.KUBECTL_KUBERC?.toLowerCase() === 'false') return withoutFlag(argv);
   // The command that shows and changes the file works with an invalid one, too.
   if (argv[0] === 'kuberc') return argv;
   try {
@@ -42,6 +44,12 @@ export async function applyKuberc(
   } catch (error) {
     throw new Error(`error occurred while applying preferences ${errorMessage(error)}`, { cause: error });
   }
+}
+
+/** Returns the command line for KUBECTL_KUBERC=false; throws if it names a file. */
+function withoutFlag(argv: readonly string[]): readonly string[] {
+  if (withoutKuberc(argv).named === undefined) return argv;
+  throw new UsageError('unknown flag --kuberc: KUBECTL_KUBERC=false turns it off');
 }
 
 /** Returns no preferences, for KUBERC=off; throws if a file is named all the same. */

@@ -36,7 +36,6 @@ export function clusterRoleAggregation({ client, informers }: ControllerContext)
 
   return {
     name: 'clusterrole-aggregation',
-    startsLater: true,
     workers: 1,
     watches: [watched(clusterRoleResource, () => ['all'])],
     async reconcile() {

@@ -150,6 +150,7 @@ const allowed: Passed = {
   nodes: [...readAll, 'create own', 'update own', 'patch own', 'PUT status of own', 'PATCH status of own'],
   networkpolicies: collections,
   servicecidrs: collections,
+  customresourcedefinitions: collections,
   // Pods of other nodes are shown in part: see node-pod-addresses.test.ts.
   pods: [...ownPods, ...collections],
   secrets: ['get own', 'list own by name', 'watch own by name'],
