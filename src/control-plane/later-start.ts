@@ -1,5 +1,6 @@
-/** When controllers begin whose work can wait until a new cluster runs pods. */
+/** The time at which controllers begin whose work can wait until a new cluster runs pods. */
 import { type Node, nodeResource } from '../api/core/v1/node/node.ts';
+import { isNodeReady } from '../api/core/v1/node/readiness.ts';
 import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import type { InformerFactory } from '../client/informer.ts';
@@ -17,7 +18,7 @@ export async function laterStart(
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const look = (node: Node) => {
-    if (isReady(node)) resolve();
+    if (isNodeReady(node)) resolve();
   };
   informers.informerFor(nodeResource).addEventHandler({ onAdd: look, onUpdate: look });
   const timer = clock.after(atMostMs, resolve);
@@ -26,6 +27,3 @@ export async function laterStart(
   timer.cancel();
   forget();
 }
-
-const isReady = ({ status }: Node) =>
-  status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;

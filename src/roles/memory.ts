@@ -25,6 +25,7 @@ const settleMs = 5000;
 /** Delay in milliseconds until memory that only the start of a role needs is released. */
 const startedMs = 30_000;
 
+/** Must be called after everything is loaded: V8 rejects compiled code that was cached under other flags. */
 export function keepMemorySmall(settle = settleMs, started = startedMs): void {
   setTimeout(() => setFlagsFromString(`--heap-growing-percent=${growth}`), growthMs).unref();
   forgetAsset('server.cjs');

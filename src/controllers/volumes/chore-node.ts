@@ -1,5 +1,6 @@
 /** Chooses the node whose kubelet performs a task on a volume. Pure. */
 import type { Node } from '../../api/core/v1/node/node.ts';
+import { isNodeReady } from '../../api/core/v1/node/readiness.ts';
 import { volumeSuitsNode } from '../../api/core/v1/node/selection.ts';
 import type { PersistentVolume } from '../../api/core/v1/types.gen.ts';
 import { nodeOf } from '../../api/core/v1/volume/recycling.ts';
@@ -17,12 +18,12 @@ export function choreNode(volume: PersistentVolume, nodes: readonly Node[]): Fou
 /** Returns the next node to try for a share that a kubelet could not reach; each node is tried once. */
 export function nextNode(volume: PersistentVolume, nodes: readonly Node[]): string | undefined {
   const known = nodeOf(volume) ?? '';
-  const ready = nodes.filter((node) => volumeSuitsNode(volume, node) && isReady(node));
+  const ready = nodes.filter((node) => volumeSuitsNode(volume, node) && isNodeReady(node));
   return volume.spec.nfs && names(ready).find((name) => name > known);
 }
 
 function firstReady(nodes: readonly Node[]): Found {
-  const [node] = names(nodes.filter(isReady));
+  const [node] = names(nodes.filter(isNodeReady));
   return node === undefined ? { why: 'no node is ready that could mount it' } : { node };
 }
 
@@ -36,8 +37,5 @@ function theOnly(nodes: readonly Node[]): Found {
   if (others.length === 0) return { node };
   return { why: 'its data is on one of several nodes; set spec.nodeAffinity to that node' };
 }
-
-const isReady = ({ status }: Node) =>
-  status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;
 
 const names = (nodes: readonly Node[]) => nodes.map(({ metadata }) => metadata.name).sort();

@@ -54,10 +54,6 @@ export const volumes: readonly Equivalent[] = [
     'if (known !== undefined && suiting.some(({ metadata }) => metadata.name === known)) return { node: known };',
     'known !== undefined && suiting.some(({ metadata }) => metadata.name === known) → (suiting.some(({ metadata }) => metadata.name === known))',
   ]),
-  ...of('volumes/chore-node.ts', 'what is not defined is false there, too', [
-    "status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false;",
-    "status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false → (status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True'))",
-  ]),
   ...of(
     'volumes/claim-users.ts',
     'who asks next begins only when this has run; what stays is a promise that has ended',
