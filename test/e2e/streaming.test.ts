@@ -315,6 +315,26 @@ test('exec, attach, cp and port-forward work with every client', async (context)
     assert.equal(terminal.restartCount, 0);
   });
 
+  await context.test(
+    'ctl: run -it of a pod that is not restarted ends at the typed keys as well',
+    async () => {
+      const run = ['run', '-it', 'left', '--image=minik8s/hello:1', '--image-pull-policy=IfNotPresent'];
+      const words = [...run, '--restart=Never', '--leave-stdin-open=false', '--', 'sh'];
+      const command = [executable, 'ctl', '--kubeconfig', cluster.kubeconfig, ...words];
+      const quoted = command.map((word) => `'${word}'`).join(' ');
+      const child = spawn('script', ['-qec', quoted, '/dev/null'], { stdio: 'pipe' });
+      let text = '';
+      child.stdout.on('data', (chunk) => (text += chunk));
+      const ended = once(child, 'close');
+      child.stdin.write('echo $((21 * 2)) is the answer\n');
+      await waitFor('the answer of the shell', () => text.includes('42 is the answer'));
+      child.stdin.write('\x10\x11');
+      assert.deepEqual(await ended, [0, null]);
+      assert.match(text, /resume using 'ctl attach left -c left -i -t'/);
+      assert.equal((await cluster.kubectl.json<V1Pod>('get', 'pod', 'left')).status?.phase, 'Running');
+    },
+  );
+
   await context.test('client-node uses exec and port-forward', async () => {
     const config = cluster.kubeConfig();
     const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];

@@ -170,15 +170,15 @@ const restartPolicyOf = (flags: Flags): RestartPolicy =>
   flags.oneOf('restart', ['Always', 'OnFailure', 'Never'] as const) ?? 'Always';
 
 /**
- * Attaches to the program. Rejects with its exit code if it fails, unless the pod restarts it or stdin stays
- * open.
+ * Attaches to the program. Rejects with its exit code if it fails, unless the pod restarts it, stdin stays
+ * open, or the user detaches from it.
  */
 async function join(context: VerbContext, target: ObjectTarget): Promise<void> {
   const { flags } = context;
   const object = await untilStarted(context, target);
   const pod = { target, object };
   if (hasEnded(object)) await printContainerLog(context, pod, target.name);
-  else await attachOrLog(context, pod, target.name);
+  else if (await attachOrLog(context, pod, target.name)) return;
   if (restartPolicyOf(flags) === 'Always' || flags.on('leave-stdin-open')) return;
   const ended = await until(context, target, hasEnded);
   const failure = failureOf(ended);

@@ -10,8 +10,11 @@ import type { VerbContext } from '../verb.ts';
 import { DetachFilter, detachBytes, usualDetachKeys } from './detach-keys.ts';
 import { type Input, inputOf, runProgram, streamsQuery, withStreams } from './run-command.ts';
 
-/** Attaches until the program or the connection ends; -i, -t and -q are applied. */
-export async function attachTo(context: VerbContext, pod: Pod, name: string): Promise<void> {
+/**
+ * Attaches until the program or the connection ends, or the keys for detaching are typed; -i, -t and -q are
+ * applied. Resolves to true if the keys were typed: the program then runs on.
+ */
+export async function attachTo(context: VerbContext, pod: Pod, name: string): Promise<boolean> {
   const { flags, io } = context;
   const [ephemeral, ...others] = (['ephemeralContainers', 'containers', 'initContainers'] as const).map(
     (list) => containersOf(pod.object, list).find((each) => each.name === name),
@@ -25,30 +28,36 @@ export async function attachTo(context: VerbContext, pod: Pod, name: string): Pr
   if (flags.on('tty') && !hasTerminal)
     say(`error: Unable to use a TTY - container ${name} did not allocate one\n`);
   const input = inputOf(context, hasTerminal);
-  const keys = input.terminal && detachBytes(flags.text('detach-keys') || usualDetachKeys);
+  const keys = detachBytes(flags.text('detach-keys') || usualDetachKeys);
+  const filter = input.terminal === undefined ? undefined : new DetachFilter(keys);
   say("If you don't see a command prompt, try pressing enter.\n");
   const path = targetPath(pod.target, 'attach') + query({ container: name, ...streamsQuery(input) });
-  await withStreams(io, input, (stdio) => runAttached(context, path, stdio, input, keys));
-  if (!input.terminal || textAt(pod.object, 'spec', 'restartPolicy') !== 'Always') return;
-  const command = `'ctl attach ${pod.target.name} -c ${name} -i -t'`;
-  say(
-    ephemeral
-      ? `Session ended, the ephemeral container will not be restarted but may be reattached using ${command} if it is still running\n`
-      : `Session ended, resume using ${command} command when the pod is running\n`,
-  );
+  await withStreams(io, input, (stdio) => runAttached(context, path, stdio, input, filter));
+  const isDetached = filter?.isDetached ?? false;
+  const runsOn = isDetached || textAt(pod.object, 'spec', 'restartPolicy') === 'Always';
+  if (!input.terminal || !runsOn) return isDetached;
+  say(resumption(pod, name, ephemeral !== undefined));
+  return isDetached;
 }
 
-/** Like runProgram; with `keys`, ends with code 0 when they are typed. */
+/** Returns how to attach again to a program that runs on. */
+function resumption({ target }: Pod, name: string, isEphemeral: boolean): string {
+  const command = `'ctl attach ${target.name} -c ${name} -i -t'`;
+  return isEphemeral
+    ? `Session ended, the ephemeral container will not be restarted but may be reattached using ${command} if it is still running\n`
+    : `Session ended, resume using ${command} command when the pod is running\n`;
+}
+
+/** Like runProgram; with a filter, ends with code 0 when its keys are typed. */
 async function runAttached(
   context: VerbContext,
   path: string,
   stdio: Stdio,
   input: Input,
-  keys: Buffer | undefined,
+  filter: DetachFilter | undefined,
 ): Promise<number> {
-  if (!keys) return runProgram(context, path, stdio, { ...input, redraw: true });
+  if (!filter) return runProgram(context, path, stdio, { ...input, redraw: true });
   const { stdin } = stdio;
-  const filter = new DetachFilter(keys);
   stdin.pipe(filter);
   try {
     const { detached } = filter;
@@ -60,15 +69,16 @@ async function runAttached(
 }
 
 /** Attaches like `attachTo`; if this fails, such as after the end of the program, prints its log instead. */
-export async function attachOrLog(context: VerbContext, pod: Pod, container: string): Promise<void> {
+export async function attachOrLog(context: VerbContext, pod: Pod, container: string): Promise<boolean> {
   const { io } = context;
   try {
-    await attachTo(context, pod, container);
+    return await attachTo(context, pod, container);
   } catch (error) {
     if (io.signal.aborted) throw error;
     const why = errorMessage(error);
     io.err(`warning: couldn't attach to pod/${pod.target.name}, falling back to streaming logs: ${why}\n`);
     await printContainerLog(context, pod, container);
+    return false;
   }
 }
 

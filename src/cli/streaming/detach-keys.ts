@@ -35,6 +35,10 @@ export class DetachFilter extends Transform {
     this.#keys = keys;
   }
 
+  get isDetached(): boolean {
+    return this.#matched === this.#keys.length;
+  }
+
   get detached(): Promise<void> {
     return this.#detached.promise;
   }
@@ -42,16 +46,15 @@ export class DetachFilter extends Transform {
   override _transform(typed: Buffer, _: BufferEncoding, done: TransformCallback): void {
     const passed: number[] = [];
     for (const byte of typed) {
-      if (this.#matched === this.#keys.length) break;
+      if (this.isDetached) break;
       this.#take(byte, passed);
     }
-    if (this.#matched === this.#keys.length) this.#detached.resolve();
+    if (this.isDetached) this.#detached.resolve();
     done(null, Buffer.from(passed));
   }
 
   override _flush(done: TransformCallback): void {
-    const isDetached = this.#matched === this.#keys.length;
-    done(null, isDetached ? undefined : this.#keys.subarray(0, this.#matched));
+    done(null, this.isDetached ? undefined : this.#keys.subarray(0, this.#matched));
   }
 
   /** Compares with the longest beginning of the keys that the bytes before this one still match. */
