@@ -9,7 +9,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Returns the URL of the proxy; undefined for none. Throws UsageError for one that cannot be used. */
 export function proxyOf(server: string, proxyUrl: string | undefined, env: Environment): string | undefined {
-  if (proxyUrl) return checkedProxy(proxyUrl, 'proxy-url of the kubeconfig');
+  if (proxyUrl) return checkedProxy(proxyUrl, 'proxy-url');
   const url = URL.parse(server);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
   const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';

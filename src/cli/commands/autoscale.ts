@@ -150,7 +150,8 @@ function metricOf(name: keyof typeof units, text: string): JsonObject {
   const percent = /^(\d+)%$/.exec(text)?.[1];
   if (percent === undefined && text.endsWith('%'))
     throw new UsageError(`ctl autoscale: invalid percentage value: ${text.slice(0, -1)}`);
-  const amount = /^[\d.]+$/.test(text) ? text + units[name] : text;
+  const isNumber = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
+  const amount = isNumber ? `${Number(text)}${units[name]}` : text;
   if (percent === undefined && tryParseQuantity(amount) === undefined)
     throw new UsageError(`ctl autoscale: invalid resource ${name} value: ${text}`);
   const target =

@@ -42,6 +42,7 @@ for (const { path } of kubectlsOf(['1.37']))
     for (const flags of [
       ['--cpu=70%'],
       ['--cpu=500', '--memory=200'],
+      ['--cpu=5e2', '--memory=.5Gi'],
       ['--cpu=1.5', '--memory=60%', '--min=2'],
     ])
       for (const output of ['json', 'yaml'])

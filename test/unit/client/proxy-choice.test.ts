@@ -62,7 +62,7 @@ describe('the proxy between the client and the server', () => {
       assert.throws(
         () => proxyOf('https://api.test', text, {}),
         (error: Error) =>
-          /^proxy-url of the kubeconfig: the proxy .*: use an HTTP proxy/.test(error.message) &&
+          /^proxy-url: the proxy .*: use an HTTP proxy/.test(error.message) &&
           !error.message.includes('secret'),
       );
   });
