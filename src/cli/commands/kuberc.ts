@@ -1,14 +1,11 @@
 /** `ctl kuberc`: shows and changes the file with a user's aliases and defaults, as kubectl 1.35 does. */
-import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { UsageError } from '../../base/usage-error.ts';
-import { replaceFile } from '../../os/replace-file.ts';
+import { replaceBehindLink } from '../../os/replace-behind-link.ts';
 import type { Flags, FlagTable } from '../flags/flags.ts';
 import { printFlags } from '../flags/output-flags.ts';
 import type { Io } from '../io.ts';
 import { changedPreferences } from '../kuberc/change-plan.ts';
-import { kubercFile } from '../kuberc/file.ts';
-import { documentOf, type Preferences, readPreferences } from '../kuberc/preferences.ts';
+import { documentOf, type Preferences, readPreferences, usualFile } from '../kuberc/preferences.ts';
 import { madeFormat, objectFormat } from '../printers/object-format.ts';
 import type { Verb, VerbGroup } from '../verb.ts';
 
@@ -84,27 +81,17 @@ const set: Verb = {
       policy: text('policy'),
       allowlist: flags.texts('allowlist-entry'),
     });
-    await makeFolder(dirname(file));
-    await replaceFile(file, objectFormat('yaml')?.(documentOf(changed)) ?? '', { mode: 0o644 });
+    const document = objectFormat('yaml')?.(documentOf(changed)) ?? '';
+    await replaceBehindLink(file, document, (before = 0o644) => before);
     io.out(`Updated ${file}\n`);
   },
 };
-
-/**
- * Makes a folder such as ~/.kube, but not those above it: Node's recursive function never ends where none can
- * be made, as in /proc.
- */
-async function makeFolder(path: string): Promise<void> {
-  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-}
 
 /** Returns the path of the file. Throws if the user has turned it off, and for words without a meaning. */
 function fileOf(io: Io, flags: Flags): { readonly file: string } {
   if (flags.words.length > 0) throw new UsageError(`unexpected arguments: ${flags.words.join(' ')}`);
   if (io.env.KUBERC === 'off') throw new UsageError('KUBERC is disabled via KUBERC=off environment variable');
-  return { file: kubercFile(io, flags.text('kuberc')) };
+  return { file: flags.text('kuberc') || io.env.KUBERC || usualFile(io.homeDirectory) };
 }
 
 export const kuberc: VerbGroup = {

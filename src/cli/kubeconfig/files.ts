@@ -1,14 +1,13 @@
 /** Reads the kubeconfig files of a command, and writes the ones that it changes. */
 import { constants } from 'node:fs';
-import { access, open, readlink, realpath, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { access, open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { UsageError } from '../../base/usage-error.ts';
 import { parseKubeconfig, readOptional } from '../../client/kubeconfig.ts';
-import { ifThere } from '../../os/if-there.ts';
 import { makeFolder } from '../../os/make-folder.ts';
-import { replaceFile } from '../../os/replace-file.ts';
+import { replaceBehindLink } from '../../os/replace-behind-link.ts';
 import { kubeconfigFiles } from '../connection/find-kubeconfig.ts';
 import type { Flags } from '../flags/flags.ts';
 import type { Io } from '../io.ts';
@@ -110,7 +109,8 @@ export async function changeFiles(
     const changed = plan(readDocuments(io, flags)).list();
     const unlocked = changed.find(({ path }) => !paths.includes(path));
     if (unlocked) throw new Error(`kubeconfig ${unlocked.path} was changed by another command: try again`);
-    for (const { path, document } of changed) await write(path, kubeconfigText(document));
+    for (const { path, document } of changed)
+      await replaceBehindLink(path, kubeconfigText(document), () => 0o600);
     if (changed.length > 0) noteCopies(io, before);
   } finally {
     for (const path of locks) await rm(path, { force: true });
@@ -145,22 +145,5 @@ async function lock(path: string): Promise<string> {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EEXIST') throw new Error(`kubeconfig ${path} cannot be written: ${code}`);
     throw new Error(`another command is changing the kubeconfig ${path}; if none is running, remove ${name}`);
-  }
-}
-
-async function write(path: string, text: string): Promise<void> {
-  const target = await linkTarget(path);
-  const before = await ifThere(stat(target));
-  makeFolder(dirname(target));
-  await replaceFile(target, text, { mode: 0o600, ...(before && { owner: before }) });
-}
-
-/** Returns the file that a symbolic link leads to, even if that file does not exist yet. */
-async function linkTarget(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const link = await readlink(path).catch(() => undefined);
-    return link === undefined ? path : join(dirname(resolve(path)), link);
   }
 }

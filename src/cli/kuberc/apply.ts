@@ -27,10 +27,10 @@ export async function applyKuberc(
 ): Promise<readonly string[]> {
   if (argv.length === 0) return argv;
   if (io.env.KUBECTL_KUBERC?.toLowerCase() === 'false') return withoutFlag(argv);
-  // The command that shows and changes the file works with an invalid one, too.
-  if (argv[0] === 'kuberc') return argv;
   try {
     const { named, rest } = withoutKuberc(argv);
+    // The command that shows and changes the file works with an invalid one, and with one that it makes.
+    if (rest.find((word) => !word.startsWith('-')) === 'kuberc') return argv;
     const { KUBERC } = io.env;
     const preferences =
       KUBERC === 'off' ? without(named) : loadPreferences(io, named ?? (KUBERC || undefined));

@@ -3,11 +3,11 @@
  * 1.33 with KUBECTL_KUBERC=true. Its versions are kubectl.config.k8s.io/v1alpha1, and v1beta1 of later
  * kubectls, which has other names of the fields. It never holds clusters or credentials.
  */
+import { join } from 'node:path';
 import { isRecord, type JsonObject } from '../../apimachinery/equality.ts';
 import { parseYaml } from '../../apimachinery/yaml.ts';
 import { readBoundedSync } from '../../os/bounded-file.ts';
 import type { Io } from '../io.ts';
-import { kubercFile } from './file.ts';
 import type { PluginPolicy } from './plugin-policy.ts';
 
 export interface FlagDefault {
@@ -33,10 +33,18 @@ export interface Preferences {
   readonly plugins?: PluginPolicy;
 }
 
-/** Returns the preferences of the file; undefined if there is none. Throws for one that is not valid. */
+/** Returns the default path of the file. */
+export const usualFile = (homeDirectory: string): string => join(homeDirectory, '.kube', 'kuberc');
+
+/**
+ * Returns the preferences of the file; undefined if there is none. Throws for one that is not valid, and for
+ * an unknown field, which a change would drop.
+ */
 export function readPreferences(file: string): Preferences | undefined {
   try {
-    return parsePreferences(readBoundedSync(file), file).preferences;
+    const { preferences, unknown } = parsePreferences(readBoundedSync(file), file);
+    if (unknown !== undefined) throw strictError(unknown);
+    return preferences;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new Error(`error reading kuberc file: ${(error as Error).message}`);
@@ -65,19 +73,21 @@ const optionOf = ({ name, default: value }: FlagDefault) => ({ name, default: va
 
 /**
  * Returns the preferences of the file that --kuberc or $KUBERC names, or of ~/.kube/kuberc; undefined if
- * there are none. A file that is named must be readable; a problem of ~/.kube/kuberc is a warning.
+ * there are none. A file that is named must be readable; a problem of ~/.kube/kuberc is a warning. With an
+ * unknown field the file is used as far as it is known if it has a policy for credential plugins, which
+ * protects, or is named.
  */
 export function loadPreferences(
-  io: Pick<Io, 'env' | 'homeDirectory' | 'err'>,
+  io: Pick<Io, 'homeDirectory' | 'err'>,
   named: string | undefined,
 ): Preferences | undefined {
-  const file = named ?? kubercFile({ ...io, env: {} }, undefined);
+  const file = named ?? usualFile(io.homeDirectory);
   try {
     const { preferences, unknown } = parsePreferences(readBoundedSync(file), file);
     if (unknown === undefined) return preferences;
-    const problem = `strict decoding error: unknown field ${JSON.stringify(unknown)}`;
-    if (named === undefined) throw new Error(problem);
-    io.err(`kuberc: ignoring strict decoding error in ${file}: ${problem}\n`);
+    const problem = strictError(unknown);
+    if (named === undefined && preferences.plugins === undefined) throw problem;
+    io.err(`kuberc: ignoring strict decoding error in ${file}: ${problem.message}\n`);
     return preferences;
   } catch (error) {
     if (named !== undefined) throw new Error(`kuberc error kuberc: ${(error as Error).message}`);
@@ -86,6 +96,9 @@ export function loadPreferences(
     return undefined;
   }
 }
+
+const strictError = (field: string) =>
+  new Error(`strict decoding error: unknown field ${JSON.stringify(field)}`);
 
 /** Returns the preferences, and the first unknown field. Throws if the text is not a valid kuberc. */
 export function parsePreferences(

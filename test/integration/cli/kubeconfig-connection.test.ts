@@ -1,10 +1,11 @@
 /** The connection of a kubeconfig: its proxy, the impersonated user, and the credential plugin. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { ctlFor, kubectlFor } from '../../fixtures/ctl.ts';
@@ -192,6 +193,35 @@ describe('the connection of a kubeconfig', { timeout: 300_000 }, () => {
         assert.match(err, error);
         assert.ok(!err.includes('secret'));
       });
+
+    it('does not run a plugin that the kuberc of the user does not allow', async () => {
+      const home = await mkdtemp(join(tmpdir(), 'minik8s-policy-'));
+      const [kuberc, mark] = [join(home, '.kube', 'kuberc'), join(home, 'mark')];
+      await mkdir(dirname(kuberc));
+      const ctl = ctlFor(await withPlugin(`touch ${mark}; exit 3`, {}), { homeDirectory: home });
+      const env = { PATH: '/usr/bin:/bin' };
+      const head = 'apiVersion: kubectl.config.k8s.io/v1beta1\nkind: Preference\n';
+      const deny = `${head}credentialPluginPolicy: DenyAll\n`;
+      for (const [text, error] of [
+        [deny, /plugin ".*" not allowed: policy set to "DenyAll"/],
+        [`${deny}nosuch: 1\n`, /plugin ".*" not allowed: policy set to "DenyAll"/],
+        [`${head}credentialPluginPolicy: Deny\n`, /unknown plugin policy "Deny"/],
+        [
+          `${head}credentialPluginPolicy: Allowlist\ncredentialPluginAllowlist: [{command: aws}]\n`,
+          /is not permitted by the credential plugin allowlist/,
+        ],
+      ] as const) {
+        await writeFile(kuberc, text);
+        const { status, err } = await ctl(get, { env });
+        assert.equal(status, 1);
+        assert.match(err, error);
+        assert.equal(existsSync(mark), false, text);
+      }
+      await writeFile(kuberc, `${head}credentialPluginPolicy: AllowAll\n`);
+      assert.match((await ctl(get, { env })).err, /failed with exit code 3/);
+      assert.equal(existsSync(mark), true);
+      await rm(home, { recursive: true });
+    });
   });
 
   it('is rejected for groups without a user, and for groups that are no texts', async () => {
