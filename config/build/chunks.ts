@@ -140,11 +140,19 @@ function chunkOf({ entries }: Graph, module: string): string {
 function packsOf(chunks: readonly string[], graph: Graph, groups: readonly PackGroup[]): Map<string, string> {
   const packs = new Map<string, string>();
   for (const { name, modules } of groups) {
-    const needed = new Set(modules.map((module) => chunkOf(graph, module)));
-    for (const chunk of needed)
-      for (const one of graph.imports.get(chunk) ?? []) if (!graph.late.has(one)) needed.add(one);
+    const needed = neededChunks(modules, graph);
     for (const chunk of needed) if (!packs.has(chunk)) packs.set(chunk, name);
   }
   for (const chunk of chunks) if (!packs.has(chunk)) packs.set(chunk, chunk);
   return packs;
+}
+
+/** Returns the chunks of the modules, and all that these import, except what is loaded late. */
+function neededChunks(modules: readonly string[], graph: Graph): ReadonlySet<string> {
+  const needed = new Set(modules.map((module) => chunkOf(graph, module)));
+  for (const chunk of needed) {
+    const imports = graph.imports.get(chunk) ?? [];
+    for (const one of imports) if (!graph.late.has(one)) needed.add(one);
+  }
+  return needed;
 }

@@ -1,6 +1,6 @@
 /** Pages of the documentation site, from Markdown and from source files. Pure. */
 import { posix } from 'node:path';
-import { Marked } from 'marked';
+import { Marked, type Token } from 'marked';
 import { anchorOf } from './heading-anchor.ts';
 
 /** Part of a page under one heading: the unit that a search finds. */
@@ -54,13 +54,10 @@ export function markdownPage(path: string, text: string, isFolder: (path: string
   const marked = new Marked({
     walkTokens(token) {
       if (token.type === 'link' || token.type === 'image') token.href = resolve(token.href);
+      const section = sections.at(-1);
       if (token.type === 'heading')
         sections.push({ anchor: anchorOf(token.text), title: plain(token.text), text: '' });
-      else if (token.type === 'text' || token.type === 'code' || token.type === 'codespan') {
-        const section = sections.at(-1);
-        // A token with inner tokens repeats their text, so only the inner tokens are read.
-        if (section && !('tokens' in token && token.tokens)) section.text += `${token.text} `;
-      }
+      else if (section) section.text += searchedText(token);
     },
     renderer: {
       heading({ tokens, depth, text: heading }) {
@@ -71,6 +68,13 @@ export function markdownPage(path: string, text: string, isFolder: (path: string
   });
   const html = marked.parse(text, { async: false });
   return { title: sections[0]?.title ?? path, html, sections, links };
+}
+
+/** Returns the text of a token for the search; empty for a token that has none of its own. */
+function searchedText(token: Token): string {
+  if (token.type !== 'text' && token.type !== 'code' && token.type !== 'codespan') return '';
+  // A token with inner tokens repeats their text, so only the inner tokens are read.
+  return 'tokens' in token && token.tokens ? '' : `${token.text} `;
 }
 
 const plain = (heading: string) => heading.replace(/`/g, '').replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');

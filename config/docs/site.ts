@@ -43,28 +43,33 @@ export function siteOf(
   const markdown = repository.files.filter((path) => path.endsWith('.md'));
   const pages = new Map<string, Page>();
   for (const path of markdown) pages.set(path, markdownPage(path, repository.read(path), isFolder));
-  const broken = [...pages].flatMap(([path, { links }]) =>
-    links.flatMap((link) => {
-      const problem = problemOf(link, { files, isFolder, pages });
-      return problem === undefined ? [] : [`${path}: ${link}: ${problem}`];
-    }),
-  );
   const outputs = new Map<string, string>();
   const navigation = navigationOf(repository.read('docs/README.md'), isFolder);
-  const put = (at: string, page: Page) => void outputs.set(at, shell(at, page, navigation));
-  for (const [path, page] of pages) put(pagePath(path, false), page);
-  for (const link of [...pages.values()].flatMap(({ links }) => links)) {
-    const [target = ''] = link.split('#');
+  const putPage = (at: string, page: Page | undefined) => {
+    if (page) outputs.set(at, shell(at, page, navigation));
+  };
+  for (const [path, page] of pages) putPage(pagePath(path, false), page);
+  for (const target of targetsOf(pages)) {
     const at = pagePath(target, isFolder(target));
     if (outputs.has(at)) continue;
     if (target.endsWith('.svg') && files.has(target)) outputs.set(at, repository.read(target));
-    else if (files.has(target)) put(at, filePage(target, repository.read(target)));
-    else if (isFolder(target)) put(at, folderPage(target, namesIn(target, repository.files)));
+    else putPage(at, linkedPage(target, repository, { files, isFolder }));
   }
   for (const [name, text] of Object.entries(parts)) outputs.set(name, text);
   outputs.set('search-index.js', `const searchIndex = ${JSON.stringify(searchIndex(pages))};\n`);
-  return { outputs, broken };
+  return { outputs, broken: brokenLinks({ files, isFolder, pages }) };
 }
+
+/** Returns the page of a file or folder that is linked to; undefined if there is none. */
+function linkedPage(target: string, repository: Repository, known: Omit<Known, 'pages'>): Page | undefined {
+  if (known.files.has(target)) return filePage(target, repository.read(target));
+  if (known.isFolder(target)) return folderPage(target, namesIn(target, repository.files));
+  return undefined;
+}
+
+/** Returns the files and folders that the pages link to. */
+const targetsOf = (pages: ReadonlyMap<string, Page>): ReadonlySet<string> =>
+  new Set([...pages.values()].flatMap(({ links }) => links.map((link) => link.replace(/#.*/s, ''))));
 
 /** Returns the options and the index of the search, by which minisearch finds sections. */
 function searchIndex(pages: ReadonlyMap<string, Page>) {
@@ -82,6 +87,14 @@ interface Known {
   readonly isFolder: (path: string) => boolean;
   readonly pages: ReadonlyMap<string, Page>;
 }
+
+const brokenLinks = (known: Known): string[] =>
+  [...known.pages].flatMap(([path, { links }]) =>
+    links.flatMap((link) => {
+      const problem = problemOf(link, known);
+      return problem === undefined ? [] : [`${path}: ${link}: ${problem}`];
+    }),
+  );
 
 function problemOf(link: string, { files, isFolder, pages }: Known): string | undefined {
   const [target = '', anchor] = link.split('#');

@@ -42,42 +42,54 @@ export interface GoFile {
 
 export function readGo(text: string): GoFile {
   const lines = text.replace(/\/\*[\s\S]*?\*\//g, '').split('\n');
-  const structs: GoStruct[] = [];
-  const named: GoNamedType[] = [];
-  const constants = new Map<string, string[]>();
-  let comments: string[] = [];
+  const reader = new DeclarationReader();
+  for (let at = 0; at < lines.length; at++) at = reader.read(lines, at);
+  const { structs, named, constants } = reader;
+  return { imports: importsIn(text), structs, named, constants };
+}
+
+class DeclarationReader {
+  readonly structs: GoStruct[] = [];
+  readonly named: GoNamedType[] = [];
+  readonly constants = new Map<string, string[]>();
+  #comments: string[] = [];
   /**
    * The comment before the last one, if only a blank line separates them: it may contain markers of a type.
    */
-  let earlier: string[] = [];
-  for (let at = 0; at < lines.length; at++) {
+  #earlier: string[] = [];
+
+  /** Reads the line, or the whole struct that begins with it; returns the index of the last line read. */
+  read(lines: readonly string[], at: number): number {
     const line = (lines[at] ?? '').trim();
     if (line.startsWith('//')) {
-      comments.push(line);
-      continue;
+      this.#comments.push(line);
+      return at;
     }
     if (line === '') {
-      earlier = comments;
-      comments = [];
-      continue;
+      this.#earlier = this.#comments;
+      this.#comments = [];
+      return at;
     }
-    const struct = /^type (\w+) struct ?\{(\})?$/.exec(line);
-    const simple = /^type (\w+) ([^{}]+)$/.exec(line);
-    const constant = /^(?:const )?\w+ +(\w+) += "(.*)"/.exec(line);
-    const markers = () => markersOf([...earlier, ...comments]);
-    if (struct?.[1]) {
-      const end = struct[2] ? at : lines.indexOf('}', at);
-      structs.push({ name: struct[1], fields: fieldsIn(lines.slice(at + 1, end)), markers: markers() });
-      at = end;
-    } else if (simple?.[1] && simple[2]) {
-      named.push({ name: simple[1], type: simple[2].replace(/ *\/\/.*$/, ''), markers: markers() });
-    } else if (constant?.[1] && constant[2] !== undefined) {
-      constants.set(constant[1], [...(constants.get(constant[1]) ?? []), constant[2]]);
+    const markers = markersOf([...this.#earlier, ...this.#comments]);
+    this.#comments = [];
+    this.#earlier = [];
+    const [, name, ends] = /^type (\w+) struct ?\{(\})?$/.exec(line) ?? [];
+    if (name === undefined) {
+      this.#readLine(line, markers);
+      return at;
     }
-    comments = [];
-    earlier = [];
+    const end = ends ? at : lines.indexOf('}', at);
+    this.structs.push({ name, fields: fieldsIn(lines.slice(at + 1, end)), markers });
+    return end;
   }
-  return { imports: importsIn(text), structs, named, constants };
+
+  #readLine(line: string, markers: Markers): void {
+    const [, name, type] = /^type (\w+) ([^{}]+)$/.exec(line) ?? [];
+    if (name && type) this.named.push({ name, type: type.replace(/ *\/\/.*$/, ''), markers });
+    const [, ofType, value] = /^(?:const )?\w+ +(\w+) += "(.*)"/.exec(line) ?? [];
+    if (ofType && value !== undefined)
+      this.constants.set(ofType, [...(this.constants.get(ofType) ?? []), value]);
+  }
 }
 
 function fieldsIn(lines: readonly string[]): GoField[] {
@@ -91,14 +103,16 @@ function fieldsIn(lines: readonly string[]): GoField[] {
     }
     const [, declared = '', tags = ''] = /^([^`]*?) *`([^`]*)`/.exec(line) ?? [];
     // A field without tags is not part of the API.
-    if (declared) {
-      const words = declared.split(/\s+/);
-      const [name, type] = words.length === 1 ? ['', words[0]] : [words[0], words.slice(1).join(' ')];
-      fields.push({ name: name ?? '', type: type ?? '', tags: tagsOf(tags), markers: markersOf(comments) });
-    }
+    if (declared) fields.push({ ...nameAndType(declared), tags: tagsOf(tags), markers: markersOf(comments) });
     comments = [];
   }
   return fields;
+}
+
+/** Splits `Name Type`; an embedded struct has only a type. */
+function nameAndType(declared: string): Pick<GoField, 'name' | 'type'> {
+  const [first = '', ...others] = declared.split(/\s+/);
+  return others.length === 0 ? { name: '', type: first } : { name: first, type: others.join(' ') };
 }
 
 const tagsOf = (text: string) =>

@@ -86,14 +86,19 @@ class InterfaceWriter {
   #line(field: ApiField, rules: TypeRules | undefined, isKind: boolean): string {
     const { name } = field;
     const key = /^[\w$]+$/.test(name) ? name : `'${name}'`;
-    if (isKind && (name === 'apiVersion' || name === 'kind')) return `  ${key}: string;\n`;
-    if (isKind && name === 'metadata' && field.type === 'meta.v1.ObjectMeta')
-      return `  ${key}: ${this.#import('KubeMeta', '')};\n`;
+    const head = isKind ? this.#headType(field) : undefined;
+    if (head !== undefined) return `  ${key}: ${head};\n`;
     const ruled = rules && ruledField({ name, type: any, required: field.required }, rules);
     const { rule } = ruled ?? {};
     const present = rule?.default !== undefined || (rule?.acts ? rule.mandatory : field.required);
     const text = ruled && 'choices' in ruled ? textOf(ruled.choices) : this.#typeText(field.type);
     return present ? `  ${key}: ${text};\n` : `  ${key}?: ${text} | undefined;\n`;
+  }
+
+  /** Returns the type of a field that all kinds have; undefined for another field. */
+  #headType({ name, type }: ApiField): string | undefined {
+    if (name === 'apiVersion' || name === 'kind') return 'string';
+    return name === 'metadata' && type === 'meta.v1.ObjectMeta' ? this.#import('KubeMeta', '') : undefined;
   }
 
   #typeText(type: string): string {

@@ -170,14 +170,16 @@ class TypeReader {
   >();
 
   constructor(packages: readonly Package[]) {
-    for (const { prefix, files } of packages)
-      for (const file of files)
-        for (const { name, type, markers } of file.named) {
-          this.#named.set(`${prefix}.${name}`, { prefix, file, type: type.replace(/^= */, '') });
-          const values = files.flatMap(({ constants }) => constants.get(name) ?? []);
-          if (markers.has('enum') && values.length > 0)
-            this.choices.set(`${prefix}.${name}`, [...new Set(values)].sort());
-        }
+    for (const one of packages) for (const file of one.files) this.#readNamed(one, file);
+  }
+
+  #readNamed({ prefix, files }: Package, file: GoFile): void {
+    for (const { name, type, markers } of file.named) {
+      this.#named.set(`${prefix}.${name}`, { prefix, file, type: type.replace(/^= */, '') });
+      const values = files.flatMap(({ constants }) => constants.get(name) ?? []);
+      if (markers.has('enum') && values.length > 0)
+        this.choices.set(`${prefix}.${name}`, [...new Set(values)].sort());
+    }
   }
 
   typeOf(prefix: string, file: GoFile, struct: GoStruct): ApiType {
@@ -193,16 +195,13 @@ class TypeReader {
 
   #field(prefix: string, file: GoFile, field: GoField): ApiField {
     const [name = '', ...options] = (field.tags.get('json') ?? '').split(',');
-    const number = /^\w+,(\d+),/.exec(field.tags.get('protobuf') ?? '')?.[1];
     const omits = options.includes('omitempty');
-    const { markers } = field;
     const type = this.#resolve(prefix, file, field.type);
     return {
       name,
-      number: number === undefined ? undefined : Number(number),
+      number: protobufNumber(field),
       type,
-      // The same rule by which k8s.io/kube-openapi lists required fields.
-      required: markers.has('required') || !(markers.has('optional') || omits || name === ''),
+      required: isRequired(field, omits || name === ''),
       omitsZero: omits && (/^\[\]|^\{\}/.test(type) || omittable.has(type) || this.choices.has(type)),
       rules: rulesOf(field),
     };
@@ -232,6 +231,15 @@ class TypeReader {
     return `${prefixes.get(path) ?? path}.${name}`;
   }
 }
+
+function protobufNumber({ tags }: GoField): number | undefined {
+  const number = /^\w+,(\d+),/.exec(tags.get('protobuf') ?? '')?.[1];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** Returns the same as the rule by which k8s.io/kube-openapi lists required fields. */
+const isRequired = ({ markers }: GoField, mayBeAbsent: boolean) =>
+  markers.has('required') || !(markers.has('optional') || mayBeAbsent);
 
 const isAtomic = (markers: Markers) =>
   markers.get('structType')?.includes('atomic') === true ||

@@ -1,6 +1,6 @@
 /**
- * The addition of a feature, step by step as CONTRIBUTING says, in a copy of the source: its folder, one line in
- * each list, the generated types. The compiler checks it, and its own test runs in the copy.
+ * The addition of a feature, step by step as CONTRIBUTING says, in a copy of the source: its folder, one
+ * line in each list, the generated types. The compiler checks it, and its own test runs in the copy.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -41,7 +41,7 @@ async function insert(path: string, behind: string, text: string): Promise<void>
 
 /** Runs Node in the copy; rejects with its output if it fails. */
 async function node(...args: readonly string[]): Promise<string> {
-  // This file is itself a test, and a test that finds the variable reports to the runner in a form of its own.
+  // With this variable, which a test has, a further test reports in a form for the runner of this one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [...args], { cwd: copy, env });

@@ -147,7 +147,7 @@ export const notes: Feature = {
 `,
 } as const;
 
-/** Lines that CONTRIBUTING asks for, by the file of `src/features` that lists them: each follows the named text. */
+/** Lines that CONTRIBUTING asks for, by the file of `src/features`; each follows the text before it. */
 export const featureLines = {
   'names.ts': [["  'ingress',\n", "  'notes',\n"]],
   'kinds.ts': [
