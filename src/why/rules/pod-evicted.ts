@@ -3,6 +3,7 @@ import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { oneLine } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
+import { controllerOf } from '../snapshot.ts';
 
 const reasons = [
   'Evicted',
@@ -32,7 +33,9 @@ export const podEvicted: Rule = {
       mend: [
         {
           command: command`delete pod ${name}${inNamespace({ namespace })}`,
-          about: 'a controller creates a new one',
+          about: controllerOf(pod)
+            ? 'a controller creates a new one'
+            : 'and create it again without what the message names: no controller does',
         },
       ],
       because: [{ key: 'nodes', namespace: '', name: node }],

@@ -48,7 +48,7 @@ function misconfigured(pod: JsonObject, container: ContainerFacts): Finding {
     return {
       severity: 'broken',
       says: `container ${container.name} cannot be configured: ${said}`,
-      mend: [{ advice: 'correct the field of the container that the message names' }],
+      mend: [{ advice: adviceOn(said, container.name) }],
     };
   const isSecret = kind.toLowerCase() === 'secret';
   const patch = JSON.stringify({ [isSecret ? 'stringData' : 'data']: { [entry]: 'VALUE' } });
@@ -60,6 +60,11 @@ function misconfigured(pod: JsonObject, container: ContainerFacts): Finding {
     mend: [{ command: command`patch ${kind.toLowerCase()} ${name}${place} --type=merge -p ${patch}` }],
   };
 }
+
+const adviceOn = (said: string, container: string): string =>
+  /runAsNonRoot|non-root|non-numeric user/.test(said)
+    ? `set securityContext.runAsUser of container ${container} to a user other than 0, or build the image with such a USER`
+    : 'correct the field of the container that the message names';
 
 function absent(pod: JsonObject, { key, name, entry, where }: Reference, seen: Snapshot): Finding {
   const { namespace } = metadataOf(pod);

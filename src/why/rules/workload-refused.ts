@@ -56,6 +56,11 @@ function mendOf(said: string, workload: JsonObject, seen: Snapshot): readonly Me
         about: 'if every pod may run in that namespace',
       },
     ];
+  if (/(?:maximum|minimum) \S+ usage per|max limit to request ratio per/.test(said))
+    return [
+      { advice: 'set resources of the containers within the bounds that the message names' },
+      { command: command`get limitrange${place} -o yaml`, about: 'or change the LimitRange that has them' },
+    ];
   const webhook =
     /admission webhook "([^"]+)"/.exec(said)?.[1] ?? /failed calling webhook "([^"]+)"/.exec(said)?.[1];
   if (webhook !== undefined)

@@ -1,6 +1,6 @@
 /** Parts of the node agent react to changes of other parts, over the simulated engine. */
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import {
@@ -129,10 +129,25 @@ describe('the node agent', () => {
     return found;
   };
 
-  it('starts a pod at once when its certificate is issued', async () => {
+  it('replaces the certificate in a volume when the next one is issued', async () => {
     const authority = await testAuthority();
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'web' } };
     await node.server.call('POST', '/api/v1/namespaces/default/serviceaccounts', account);
+    const path = `/apis/${requests.group}/${requests.version}/namespaces/default/${requests.plural}`;
+    /** Issues the newest request, once there are this many. */
+    const issue = async (count: number) => {
+      let newest: PodCertificateRequest | undefined;
+      await eventually(async () => {
+        const { items } = (await node.server.call('GET', path)).json<{ items: PodCertificateRequest[] }>();
+        newest = items.find(({ status }) => !status?.conditions?.length);
+        assert.ok(items.length === count && newest);
+      });
+      const request = newest ?? assert.fail();
+      const status = await issuedStatus(authority, request, { notBefore: Date.now() });
+      const named = `${path}/${request.metadata.name}/status`;
+      const answer = await node.server.call('PUT', named, { ...request, status });
+      assert.equal(answer.status, 200, answer.text);
+    };
     node.start();
     await ready();
     const podCertificate = { signerName: 'a.b/c', keyType: 'ECDSAP256', credentialBundlePath: 'both.pem' };
@@ -141,20 +156,17 @@ describe('the node agent', () => {
       volumes: [{ name: 'tls', projected: { sources: [{ podCertificate }] } }],
       containers: [main({ volumeMounts: [{ name: 'tls', mountPath: '/tls' }] })],
     });
-    const path = `/apis/${requests.group}/${requests.version}/namespaces/default/${requests.plural}`;
-    let request: PodCertificateRequest | undefined;
-    await eventually(async () => {
-      const { items } = (await node.server.call('GET', path)).json<{ items: PodCertificateRequest[] }>();
-      request = items[0];
-      assert.ok(request);
-    });
-    const status = await issuedStatus(authority, request ?? assert.fail(), { notBefore: Date.now() });
-    const answer = await node.server.call('PUT', `${path}/${request?.metadata.name}/status`, {
-      ...request,
-      status,
-    });
-    assert.equal(answer.status, 200, answer.text);
-    await node.waitFor('web', isReady);
+    await issue(1);
+    const { metadata } = await node.waitFor('web', isReady);
+    const file = join(node.dataDir, 'pods', metadata.uid, 'volumes/tls/both.pem');
+    const held = () => readFile(file, 'utf8');
+    const first = await held();
+    assert.match(first, /END CERTIFICATE/);
+    // A new agent has no key, and requests another certificate.
+    await node.stop();
+    node.start();
+    await issue(2);
+    await eventually(async () => assert.notEqual(await held(), first));
   });
 
   it('forwards no host port to a pod that has ended', async () => {

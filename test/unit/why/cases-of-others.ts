@@ -57,6 +57,11 @@ export const otherCases: readonly Case[] = [
     mend: /finalizer/,
   },
   refusal(
+    'pods "web-1" is forbidden: maximum memory usage per Container is 8Mi, but limit is 64Mi',
+    /^its pods are refused: maximum memory usage per Container is 8Mi/,
+    /^set resources of the containers within the bounds/,
+  ),
+  refusal(
     'pods "web-" is forbidden: exceeded quota: small, requested: pods=1, used: pods=2, limited: pods=2',
     /refused: exceeded quota: small/,
     /^edit quota small -n default$/,

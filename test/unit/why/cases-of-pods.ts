@@ -119,7 +119,25 @@ export const podCases: readonly Case[] = [
     rule: 'pod-unschedulable',
     objects: { pods: [unscheduled('0/1 nodes are available: spread', [{ reason: 'spread' }])] },
     says: /0\/1 nodes are available: spread/,
+    mend: /^change the field of the pod/,
   },
+  ...(
+    [
+      ["didn't match pod affinity rules", /^start the pods that spec\.affinity\.podAffinity requires/],
+      ["didn't match pod anti-affinity rules", /^add a node, run fewer replicas/],
+      ["didn't satisfy existing pods anti-affinity rules", /^add a node, run fewer replicas/],
+      [
+        "didn't match pod topology spread constraints (missing required label)",
+        /^give the nodes the label that spec\.topologySpreadConstraints names/,
+      ],
+      ["didn't match pod topology spread constraints", /or set whenUnsatisfiable to ScheduleAnyway/],
+    ] as const
+  ).map(([reason, mend]) => ({
+    rule: 'pod-unschedulable',
+    objects: { pods: [unscheduled(`0/1 nodes are available: 1 node(s) ${reason}.`, [{ reason }])] },
+    says: /it is not scheduled/,
+    mend,
+  })),
   {
     rule: 'pod-no-scheduler',
     objects: { pods: [pod('web', { spec: { schedulerName: 'mine' }, status: { phase: 'Pending' } })] },
@@ -145,6 +163,7 @@ export const podCases: readonly Case[] = [
     },
     says: /Evicted/,
     evidence: /low on memory/,
+    mend: /^delete pod web -n default$/,
   },
   {
     rule: 'pod-on-lost-node',
@@ -192,6 +211,20 @@ export const podCases: readonly Case[] = [
     },
     says: /the ConfigMap paint has no key color/,
     mend: /^patch configmap paint -n default .*"data":\{"color"/,
+  },
+  {
+    rule: 'pod-references',
+    objects: {
+      pods: [
+        waiting(
+          'web',
+          'CreateContainerConfigError',
+          'container has runAsNonRoot and image will run as root (pod: "web_default(u)", container: main)',
+        ),
+      ],
+    },
+    says: /container main cannot be configured/,
+    mend: /^set securityContext\.runAsUser of container main/,
   },
   {
     rule: 'pod-out-of-memory',
@@ -371,6 +404,25 @@ export const podCases: readonly Case[] = [
     rule: 'pod-starting',
     objects: { pods: [pod('web', { spec: { nodeName: 'n1' }, status: { phase: 'Pending' } })] },
     says: /n1 has not reported it yet/,
+  },
+  {
+    rule: 'pod-starting',
+    objects: {
+      pods: [
+        pod('web', {
+          spec: { nodeName: 'n1', initContainers: [{ name: 'wait' }], containers: [{ name: 'main' }] },
+          status: {
+            phase: 'Pending',
+            initContainerStatuses: [
+              { name: 'wait', state: { running: { startedAt: '2026-01-01T00:00:00Z' } } },
+            ],
+            containerStatuses: [{ name: 'main', state: { waiting: { reason: 'PodInitializing' } } }],
+          },
+        }),
+      ],
+    },
+    says: /^init container wait runs, and the next one waits for its end$/,
+    mend: /^logs web -n default -c wait$/,
   },
   {
     rule: 'node-pressure',

@@ -1,3 +1,21 @@
+/**
+ * Changes that mend a fault, as the first cause advises. They are carried out in this order; the object that
+ * the user asks about has no problem then, or is gone.
+ */
+export interface Mend {
+  /** Command lines of `ctl`, in words. */
+  readonly run?: readonly (readonly string[])[];
+  /**
+   * The first command that the answer names, or the first one that matches `of`. Gaps in it are patterns that
+   * are replaced.
+   */
+  readonly named?: { readonly of?: RegExp; readonly gaps?: Readonly<Record<string, string>> };
+  /** Objects that are deleted and created again, because their fields cannot be changed. */
+  readonly again?: readonly object[];
+  /** New objects. */
+  readonly add?: readonly object[];
+}
+
 /** A fault of a user that a real node makes. */
 export interface MadeFault {
   /** A sentence about the mistake. */
@@ -7,6 +25,7 @@ export interface MadeFault {
   readonly objects: readonly object[];
   /** Words of the first cause; all of them must occur. */
   readonly words: readonly RegExp[];
+  readonly mend: Mend;
   /** Words of `ctl` that are run once the objects exist. */
   readonly next?: readonly string[];
 }

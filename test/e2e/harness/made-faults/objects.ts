@@ -58,3 +58,18 @@ export const probe = (script: string, more: Fields = {}) => ({
   ...{ exec: { command: ['sh', '-c', script] }, periodSeconds: 1, failureThreshold: 1 },
   ...more,
 });
+export const named = <T extends { readonly metadata: object }>(name: string, made: T) => ({
+  ...made,
+  metadata: { ...made.metadata, name },
+});
+/** Returns the words of `ctl` that remove a field of the template of a Deployment, or of another kind. */
+export const removing = (path: string, kind = 'deployment'): readonly string[] => {
+  const patch = [{ op: 'remove', path: `/spec/template/spec/${path}` }];
+  return ['patch', kind, 'x', '--type=json', '-p', JSON.stringify(patch)];
+};
+/** Returns the words that set a condition of the pod, as the program does that a readiness gate waits for. */
+export const setCondition = (type: string): readonly string[] => {
+  const patch = { status: { conditions: [{ type, status: 'True' }] } };
+  return ['patch', 'pod', 'x', '--subresource=status', '--type=strategic', '-p', JSON.stringify(patch)];
+};
+export const restart = ['rollout', 'restart', 'deployment', 'x'];

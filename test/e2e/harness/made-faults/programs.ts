@@ -1,6 +1,6 @@
 /** Programs that end, or are never ready. */
 import type { MadeFault } from './made-fault.ts';
-import { deployment, main, mount, pod, probe, shell } from './objects.ts';
+import { deployment, main, mount, pod, probe, removing, setCondition, shell } from './objects.ts';
 
 export const programs: readonly MadeFault[] = [
   {
@@ -8,32 +8,41 @@ export const programs: readonly MadeFault[] = [
     ask: 'deployment/x',
     objects: [deployment(main({ command: ['/bin/helo'] }))],
     words: [/helo/],
+    mend: { run: [removing('containers/0/command')] },
   },
   {
     mistake: 'a file that may not be executed',
     ask: 'pod/x',
     objects: [pod(main({ command: ['/etc/passwd'] }))],
     words: [/permission|execut/i],
+    mend: { again: [pod()] },
   },
   {
     mistake: 'a program that fails with a message',
     ask: 'deployment/x',
     objects: [deployment(shell('echo no database; exit 3'))],
     words: [/\b3\b/, /no database/],
+    mend: { run: [removing('containers/0/command')] },
   },
   {
     mistake: 'a program that ends at once without an error',
     ask: 'deployment/x',
     objects: [deployment(shell('echo done'))],
     words: [/\b(?:ended|ends|exits?|exited|completed?|finished)\b/i],
+    mend: { run: [removing('containers/0/command')] },
   },
   {
     mistake: 'more memory than the limit',
     ask: 'deployment/x',
     objects: [
-      deployment(shell('head -c 100000000 /dev/zero | tail', { resources: { limits: { memory: '12Mi' } } })),
+      deployment(
+        shell('head -c 100000000 /dev/zero | tail >/dev/null && sleep 100000', {
+          resources: { limits: { memory: '12Mi' } },
+        }),
+      ),
     ],
     words: [/memory/i],
+    mend: { named: { gaps: { MORE: '300Mi' } } },
   },
   {
     // Kubernetes replaces $$ by $.
@@ -41,18 +50,21 @@ export const programs: readonly MadeFault[] = [
     ask: 'pod/x',
     objects: [pod(shell("sh -c 'kill -SEGV $$$$'; exit $?"))],
     words: [/139|segmentation|SIGSEGV|signal 11/i],
+    mend: { again: [pod()] },
   },
   {
     mistake: 'an init container that fails',
     ask: 'deployment/x',
     objects: [deployment(main(), {}, { initContainers: [{ ...shell('exit 5'), name: 'migrate' }] })],
     words: [/migrate/],
+    mend: { run: [removing('initContainers')] },
   },
   {
     mistake: 'an init container that waits for something that never comes',
     ask: 'pod/x',
     objects: [pod(main(), { initContainers: [{ ...shell('sleep 100000'), name: 'wait-for-db' }] })],
     words: [/wait-for-db/],
+    mend: { again: [pod()] },
   },
   {
     mistake: 'a liveness probe at the wrong port',
@@ -65,30 +77,35 @@ export const programs: readonly MadeFault[] = [
       ),
     ],
     words: [/liveness/i],
+    mend: { run: [removing('containers/0/livenessProbe')] },
   },
   {
     mistake: 'a readiness probe that fails with a message',
     ask: 'deployment/x',
     objects: [deployment(main({ readinessProbe: probe('echo cache is cold; exit 1') }))],
     words: [/readiness|ready/i, /cache is cold/],
+    mend: { run: [removing('containers/0/readinessProbe')] },
   },
   {
     mistake: 'a startup probe that never succeeds',
     ask: 'pod/x',
     objects: [pod(main({ startupProbe: probe('exit 1', { failureThreshold: 3 }) }))],
     words: [/startup/i],
+    mend: { again: [pod()] },
   },
   {
     mistake: 'a postStart hook that fails',
     ask: 'pod/x',
     objects: [pod(main({ lifecycle: { postStart: { exec: { command: ['sh', '-c', 'exit 4'] } } } }))],
     words: [/postStart/i],
+    mend: { again: [pod()] },
   },
   {
     mistake: 'a readiness gate that nothing sets',
     ask: 'pod/x',
     objects: [pod(main(), { readinessGates: [{ conditionType: 'example.org/balanced' }] })],
     words: [/example\.org\/balanced/],
+    mend: { run: [setCondition('example.org/balanced')] },
   },
   {
     mistake: 'a volume that is larger than its limit',
@@ -102,5 +119,6 @@ export const programs: readonly MadeFault[] = [
       ),
     ],
     words: [/limit/i],
+    mend: { named: {}, add: [pod()] },
   },
 ];

@@ -8,8 +8,10 @@ import {
   main,
   mount,
   mounting,
+  named,
   pod,
   probe,
+  removing,
   service,
 } from './objects.ts';
 
@@ -19,36 +21,42 @@ export const services: readonly MadeFault[] = [
     ask: 'service/x',
     objects: [deployment(), service({ selector: { app: 'xx' } })],
     words: [/selector|select|match|label/i],
+    mend: { named: { gaps: { 'LABEL=VALUE': 'app=x' } } },
   },
   {
     mistake: 'a target port name that no container has',
     ask: 'service/x',
     objects: [deployment(), service({ selector: { app: 'x' }, ports: [{ port: 80, targetPort: 'http' }] })],
     words: [/http/, /port/i],
+    mend: { run: [['patch', 'service', 'x', '-p', '{"spec":{"ports":[{"port":80,"targetPort":8080}]}}']] },
   },
   {
     mistake: 'a Service whose pods are never ready',
     ask: 'service/x',
     objects: [deployment(main({ readinessProbe: probe('exit 1') })), service({ selector: { app: 'x' } })],
     words: [/readiness/i],
+    mend: { run: [removing('containers/0/readinessProbe')] },
   },
   {
     mistake: 'a Service of a Deployment with no replicas',
     ask: 'service/x',
     objects: [deployment(main(), { replicas: 0 }), service({ selector: { app: 'x' } })],
     words: [/replicas|scaled/i],
+    mend: { named: {} },
   },
   {
     mistake: 'an Ingress to a Service that does not exist',
     ask: 'ingress/x',
     objects: [ingress(backend('shop'))],
     words: [/shop/],
+    mend: { add: [deployment(), named('shop', service({ selector: { app: 'x' } }))] },
   },
   {
     mistake: 'an Ingress to a port that its Service does not have',
     ask: 'ingress/x',
     objects: [deployment(), service({ selector: { app: 'x' } }), ingress(backend('x', { number: 8080 }))],
     words: [/8080/],
+    mend: { again: [ingress(backend('x'))] },
   },
   {
     mistake: 'an Ingress of a class that does not exist',
@@ -59,6 +67,7 @@ export const services: readonly MadeFault[] = [
       ingress({ ingressClassName: 'traefik', ...backend('x') }),
     ],
     words: [/traefik/],
+    mend: { named: {} },
   },
   {
     mistake: 'a certificate that does not exist',
@@ -69,6 +78,7 @@ export const services: readonly MadeFault[] = [
       ingress({ tls: [{ hosts: ['made.example'], secretName: 'made-tls' }], ...backend('x') }),
     ],
     words: [/made-tls/],
+    mend: { named: { gaps: { 'cert=FILE': 'cert=MADE_CERTIFICATE', 'key=FILE': 'key=MADE_KEY' } } },
   },
   {
     mistake: 'a storage class that does not exist',
@@ -78,6 +88,12 @@ export const services: readonly MadeFault[] = [
       pod(mounting, mount({ persistentVolumeClaim: { claimName: 'data' } })),
     ],
     words: [/ssd/],
+    mend: {
+      again: [
+        claim({ storageClassName: 'local' }),
+        pod(mounting, mount({ persistentVolumeClaim: { claimName: 'data' } })),
+      ],
+    },
   },
   {
     mistake: 'an object with a finalizer that nothing removes',
@@ -85,5 +101,6 @@ export const services: readonly MadeFault[] = [
     objects: [pod(main(), {}, { finalizers: ['example.org/backup'] })],
     next: ['delete', 'pod', 'x', '--wait=false'],
     words: [/example\.org\/backup/],
+    mend: { named: {} },
   },
 ];
