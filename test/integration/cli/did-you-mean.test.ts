@@ -1,6 +1,6 @@
 /** Names that ctl proposes for mistyped ones: commands, plugins, kinds, flags, namespaces and objects. */
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
@@ -65,6 +65,24 @@ it('a mistyped plugin has the name of the plugin proposed', async () => {
     await chmod(file, 0o755);
     const { err } = await ctlFor(kubeconfig)(['node-shel'], { env: { PATH: folder } });
     assert.match(err, /unknown command node-shel: did you mean node-shell\?/);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+it('a plugin with the name of a command does not run in its place', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plugins-'));
+  try {
+    for (const name of ['kubectl-version', 'minik8s-version', 'kubectl-version-client', 'kubectl-own']) {
+      await writeFile(join(folder, name), `#!/bin/sh\ntouch ${folder}/ran-$(basename $0)\n`);
+      await chmod(join(folder, name), 0o755);
+    }
+    const env = { PATH: `${folder}:/usr/bin:/bin` };
+    const { out } = await ctlFor(kubeconfig)(['version', '--client'], { env });
+    assert.match(out, /^Client Version: /);
+    await ctlFor(kubeconfig)(['own'], { env });
+    const ran = (await readdir(folder)).filter((name) => name.startsWith('ran-'));
+    assert.deepEqual(ran, ['ran-kubectl-own']);
   } finally {
     await rm(folder, { recursive: true });
   }
