@@ -46,9 +46,9 @@ export interface ConnectionReaderOptions {
 /** Age up to which a result is returned again. */
 const sharedMs = 4_000;
 /** Shortest time between the readings of a rate. */
-const leastWindowMs = 900;
+const minWindowMs = 900;
 /** Age from which an earlier reading is not compared any more. */
-const longestWindowMs = 60_000;
+const maxWindowMs = 60_000;
 
 interface TimedReading {
   readonly at: number;
@@ -83,10 +83,10 @@ export class ConnectionReader {
     for (const map of countedMaps) counts.set(map, await this.#countsOf(map));
     const at = clock.monotonic();
     const age = before && at - before.at;
-    if (age !== undefined && age < leastWindowMs)
+    if (age !== undefined && age < minWindowMs)
       return { at: clock.now(), windowMs: undefined, endpoints: [] };
     this.#last = { at, counts };
-    if (!before || age === undefined || age > longestWindowMs)
+    if (!before || age === undefined || age > maxWindowMs)
       return { at: clock.now(), windowMs: undefined, endpoints: [] };
     const endpoints = countedMaps.flatMap((map) =>
       connectionsBetween(before.counts.get(map) ?? noCounts, counts.get(map) ?? noCounts).flatMap((one) =>

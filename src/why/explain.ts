@@ -47,7 +47,7 @@ function chainOf(walk: Walk, about: ObjectRef): Chain {
 }
 
 /** Number of chains that end with waiting, after which none is looked for that ends with a fault. */
-const mostWaiting = 50;
+const maxWaiting = 50;
 
 /** Returns the chain of the first cause with a fault, otherwise that of the first one that waits. */
 function restOf(walk: Walk, causes: readonly ObjectRef[]): Chain {
@@ -56,7 +56,7 @@ function restOf(walk: Walk, causes: readonly ObjectRef[]): Chain {
     const chain = chainOf(walk, cause);
     const last = chain.at(-1);
     if (last && last.finding.severity !== 'waiting') return chain;
-    if (last && waiting.push(chain) === mostWaiting) break;
+    if (last && waiting.push(chain) === maxWaiting) break;
   }
   return waiting[0] ?? [];
 }
@@ -102,7 +102,7 @@ function* explained(
 }
 
 /** Number of owners that are followed from one object; a pod of a run of a workflow has fewer. */
-const mostOwners = 20;
+const maxOwners = 20;
 
 /**
  * Returns whether an object is explained through an owner: owners lead from it to an object without an owner.
@@ -113,7 +113,7 @@ function isPart(seen: Snapshot, key: KindKey, object: JsonObject): boolean {
   const waiting = existingOwners(seen, key, object);
   for (const [ownerKey, owner] of waiting) {
     if (visited.has(owner)) continue;
-    if (visited.add(owner).size > mostOwners) return false;
+    if (visited.add(owner).size > maxOwners) return false;
     const above = existingOwners(seen, ownerKey, owner);
     if (above.length === 0) return true;
     waiting.push(...above);
@@ -124,7 +124,7 @@ function isPart(seen: Snapshot, key: KindKey, object: JsonObject): boolean {
 /** Returns the owners that have the uid of their reference: a later object of the same name is no owner. */
 const existingOwners = (seen: Snapshot, key: KindKey, object: JsonObject): [KindKey, JsonObject][] =>
   explainingOwners(key, object)
-    .slice(0, mostOwners)
+    .slice(0, maxOwners)
     .flatMap(({ ref, uid }): [KindKey, JsonObject][] => {
       const owner = ref && seen.get(ref);
       return owner && textAt(owner, 'metadata', 'uid') === uid ? [[ref.key, owner]] : [];

@@ -62,7 +62,7 @@ export function lastEnd({ status }: ContainerFacts):
 }
 
 /** Seconds after which a restarted container is no longer seen as one that ends again and again. */
-const longestTrialSeconds = 60;
+const maxTrialSeconds = 60;
 
 /**
  * Returns whether a container ends again and again: it waits for its next start, or it runs and has not run
@@ -75,7 +75,7 @@ export function isLooping(container: ContainerFacts, nowMs: number): boolean {
   const ended = recordAt(status, 'lastState', 'terminated');
   const ranMs = Date.parse(textAt(ended, 'finishedAt')) - Date.parse(textAt(ended, 'startedAt'));
   // Times of a status are whole seconds: a container that ends at once can seem to have run for one.
-  const trialSeconds = Math.min(ranMs / 1000 + 2, longestTrialSeconds);
+  const trialSeconds = Math.min(ranMs / 1000 + 2, maxTrialSeconds);
   return nowMs - startedMs <= trialSeconds * 1000;
 }
 

@@ -18,10 +18,10 @@ const maxLines = 20_000;
 /** Time for which lines are gathered before they are shown. */
 const gatherMs = 120;
 /**
- * Time after which a log is requested again whose connection broke; it doubles each time, up to `longestMs`.
+ * Time after which a log is requested again whose connection broke; it doubles each time, up to `maxMs`.
  */
 const againMs = 1_000;
-const longestMs = 30_000;
+const maxMs = 30_000;
 
 export interface FollowedLog {
   readonly log: MergedLog;
@@ -90,7 +90,7 @@ export class LogFollower {
     for (let cuts = 0; !this.#abort.signal.aborted; cuts++) {
       const isCut = await this.#attempt(reading);
       if (!isCut) break;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(againMs * 2 ** cuts, longestMs)));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(againMs * 2 ** cuts, maxMs)));
     }
     reading.ended = reading.source.restarts;
   }
