@@ -85,9 +85,22 @@ export async function extract(
   for await (const member of readTar(archive)) {
     const place = placeOf(member.name, member.type);
     if (place === undefined)
-      err(`warning: file ${JSON.stringify(member.name)} is outside target destination, skipping\n`);
-    else await extractMember(member, place, placeOf, err);
+      err(`warning: file ${quoted(member.name)} is outside target destination, skipping\n`);
+    else await extractMember(member, place, placeOf, err).catch(rethrowPrintable);
   }
+}
+
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Replaces control characters: the container chooses the names, and a terminal would obey them. */
+const printable = (text: string) => text.replaceAll(/\p{Cc}/gu, escaped);
+
+/** Returns a name of the archive for a message. JSON leaves DEL and the control characters of 8 bits. */
+const quoted = (name: string) => printable(JSON.stringify(name));
+
+function rethrowPrintable(error: Error): never {
+  error.message = printable(error.message);
+  throw error;
 }
 
 /** Returns the path of a member; undefined if it is outside the destination. */
@@ -104,13 +117,12 @@ async function extractMember(
     await writeWhole(place, content, (mode & 0o777) | 0o600, err);
   } else if (type === 'link') {
     const original = placeOf(target, type);
-    if (original === undefined)
-      err(`warning: skipping link: ${JSON.stringify(name)} -> ${JSON.stringify(target)}\n`);
+    if (original === undefined) err(`warning: skipping link: ${quoted(name)} -> ${quoted(target)}\n`);
     else await copyFile(original, place);
   } else if (type === 'symlink') {
-    err(`warning: skipping symlink: ${JSON.stringify(place)} -> ${JSON.stringify(target)}\n`);
+    err(`warning: skipping symlink: ${quoted(place)} -> ${quoted(target)}\n`);
   } else if (type === 'other') {
-    err(`warning: skipping ${JSON.stringify(place)}: it is neither a file nor a directory\n`);
+    err(`warning: skipping ${quoted(place)}: it is neither a file nor a directory\n`);
   }
 }
 
@@ -125,8 +137,10 @@ async function writeWhole(
   err: Extraction['err'],
 ): Promise<void> {
   const before = lstatSync(place, { throwIfNoEntry: false });
+  if (before?.isDirectory())
+    throw new Error(`${place} is a directory, and a file of the archive has its name`);
   const giveUp = before
-    ? () => err(`warning: ${place} has only a part of its new content\n`)
+    ? () => err(`warning: ${printable(place)} has only a part of its new content\n`)
     : () => rmSync(place, { force: true });
   process.once('exit', giveUp);
   try {

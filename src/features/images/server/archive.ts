@@ -32,6 +32,11 @@ export function sendArchive(parts: ArchiveParts): Handler {
     try {
       const until = shutdown ? AbortSignal.any([signal, shutdown]) : signal;
       const { size, body } = await opened(parts, image, until);
+      // A client that left while the archive was opened causes no further event.
+      if (until.aborted) {
+        body.destroy();
+        throw newStatusError('ServiceUnavailable', 'the request ended while the archive was opened');
+      }
       body.once('close', () => void sending--);
       until.addEventListener('abort', () => body.destroy(), { once: true });
       const fields = Object.entries({ ...headers, 'content-type': 'application/x-tar' }).flat();
