@@ -1,3 +1,4 @@
+/** Names in an archive of a container that are made to control a terminal. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +25,7 @@ async function messagesOf(name: string, directory: string) {
   return { warnings: warnings.join(''), error };
 }
 
-test('prints no control character of a name in an archive', async () => {
+test('messages about a copy contain no control character of a name in the archive', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'minik8s-names-'));
   try {
     const outside = await messagesOf('y\u009b31m\u007f', directory);

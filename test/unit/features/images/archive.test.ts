@@ -1,3 +1,4 @@
+/** Archives of images for clients that leave early. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -6,7 +7,7 @@ import { sendArchive } from '../../../../src/features/images/server/archive.ts';
 import type { ImageObjects } from '../../../../src/features/images/server/image-objects.ts';
 import type { ImageStore } from '../../../../src/features/images/server/image-store.ts';
 
-test('closes the archive of a client that left while it was opened', async () => {
+test('an archive is closed if its client left while it was opened', async () => {
   const client = new AbortController();
   const body = new Readable({ read() {} });
   const image = {
