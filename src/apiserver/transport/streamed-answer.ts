@@ -63,6 +63,12 @@ export function pipeAnswer(
   source: Readable,
   outgoing: ServerResponse,
 ): void {
+  // What has closed by now causes no further event.
+  if (outgoing.closed || source.destroyed) {
+    outgoing.destroy();
+    source.destroy();
+    return;
+  }
   let isOver = false;
   let hasBegun = false;
   const cut = () => {
