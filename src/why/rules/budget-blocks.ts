@@ -1,9 +1,11 @@
+import type { JsonObject } from '../../apimachinery/equality.ts';
 import { metadataOf, numberAt, recordAt, stringMap } from '../../apimachinery/fields.ts';
+import { matches, selectorFromLabelSelector } from '../../apimachinery/labels.ts';
 import { command } from '../command.ts';
 import { inNamespace } from '../kinds.ts';
 import { isOver, isReady } from '../pod-facts.ts';
 import type { Rule } from '../rule.ts';
-import { refOf } from '../snapshot.ts';
+import { refOf, type Snapshot } from '../snapshot.ts';
 
 export const budgetBlocks: Rule = {
   kinds: ['poddisruptionbudgets.policy'],
@@ -16,8 +18,7 @@ export const budgetBlocks: Rule = {
     ) as [number, number, number];
     if (expected === 0 || allowed > 0) return undefined;
     const { namespace, name } = metadataOf(budget);
-    const selector = stringMap(recordAt(budget, 'spec', 'selector', 'matchLabels'));
-    const unready = seen.podsWith(namespace, selector).filter((pod) => !isOver(pod) && !isReady(pod));
+    const unready = podsOf(budget, seen).filter((pod) => !isOver(pod) && !isReady(pod));
     return {
       severity: 'degraded',
       says: `no pod may be evicted: ${healthy} of ${expected} pods are healthy, and ${numberAt(budget, 'status', 'desiredHealthy')} must be; a node with one of them cannot be drained`,
@@ -32,3 +33,13 @@ export const budgetBlocks: Rule = {
     };
   },
 };
+
+type Selectors = Parameters<typeof selectorFromLabelSelector>[0];
+
+function podsOf(budget: JsonObject, seen: Snapshot): readonly JsonObject[] {
+  const { selector } = recordAt(budget, 'spec') as { selector?: Selectors };
+  const selected = selectorFromLabelSelector(selector);
+  return seen
+    .list('pods', metadataOf(budget).namespace)
+    .filter((pod) => matches(selected, stringMap(recordAt(pod, 'metadata', 'labels'))));
+}

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../src/apimachinery/equality.ts';
 import type { ObjectRef } from '../../../src/why/kinds.ts';
 import type { Case } from './why-cases.ts';
-import { condition, node, object, pod } from './why-objects.ts';
+import { condition, node, object, pod, waiting } from './why-objects.ts';
 
 const data: ObjectRef = { key: 'persistentvolumeclaims', namespace: 'default', name: 'data' };
 const claim = (spec: JsonObject) =>
@@ -109,5 +109,28 @@ export const placeCases: readonly Case[] = [
     },
     says: /no pod may be evicted: 1 of 1 pods are healthy, and 1 must be/,
     mend: /^patch pdb web -n default/,
+  },
+  {
+    rule: 'budget-blocks',
+    about: { key: 'poddisruptionbudgets.policy', namespace: 'default', name: 'web' },
+    objects: {
+      'poddisruptionbudgets.policy': [
+        object('PodDisruptionBudget', 'web', {
+          spec: { selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['web'] }] } },
+          status: { ...{ expectedPods: 2, currentHealthy: 1, desiredHealthy: 1 }, disruptionsAllowed: 0 },
+        }),
+      ],
+      pods: [
+        // A pod that the budget does not select is no reason, although it is the first that is not ready.
+        waiting('other', 'CrashLoopBackOff', 'back-off'),
+        pod('web-1', {
+          metadata: { labels: { app: 'web' } },
+          spec: { schedulingGates: [{ name: 'a.b/gate' }] },
+          status: { phase: 'Pending', conditions: [condition('PodScheduled', 'False', 'SchedulingGated')] },
+        }),
+      ],
+    },
+    says: /no pod may be evicted: 1 of 2 pods are healthy, and 1 must be/,
+    first: 'pod-gated',
   },
 ];
