@@ -63,7 +63,7 @@ export function pipeAnswer(
   source: Readable,
   outgoing: ServerResponse,
 ): void {
-  // What has closed by now causes no further event.
+  // A stream that has closed by now causes no further event.
   if (outgoing.closed || source.destroyed) {
     outgoing.destroy();
     source.destroy();

@@ -3,6 +3,7 @@ import { type Signal, signal } from '@preact/signals';
 import { StatusError } from '../../../../apimachinery/status-error.ts';
 import { errorMessage } from '../../../../base/log.ts';
 import { request } from '../../cluster/request.ts';
+import { isRequestedAgain } from './plan/log-again.ts';
 import {
   emptyLog,
   LineReader,
@@ -36,6 +37,9 @@ interface Reading {
   readonly number: number;
   /** Time of the last line that was read. */
   after: string;
+  wasRead: boolean;
+  /** Failures since it was last read. */
+  cuts: number;
   /** The container as it was seen last. */
   source: LogSource;
   /** Number of restarts when its log was read to its end; undefined while it is read. */
@@ -73,7 +77,15 @@ export class LogFollower {
 
   #seen(source: LogSource): void {
     const known = this.#readings.get(source.id);
-    const reading = known ?? { number: this.#readings.size, after: '', source, ended: -1 };
+    const fresh: Reading = {
+      number: this.#readings.size,
+      after: '',
+      wasRead: false,
+      cuts: 0,
+      source,
+      ended: -1,
+    };
+    const reading = known ?? fresh;
     reading.source = source;
     if (!known) {
       this.#readings.set(source.id, reading);
@@ -87,10 +99,10 @@ export class LogFollower {
 
   /** Reads a log to its end; after a broken connection it is requested again. */
   async #read(reading: Reading): Promise<void> {
-    for (let cuts = 0; !this.#abort.signal.aborted; cuts++) {
+    while (!this.#abort.signal.aborted) {
       const isCut = await this.#attempt(reading);
       if (!isCut) break;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(againMs * 2 ** cuts, maxMs)));
+      await new Promise((resolve) => setTimeout(resolve, Math.min(againMs * 2 ** reading.cuts++, maxMs)));
     }
     reading.ended = reading.source.restarts;
   }
@@ -111,8 +123,8 @@ export class LogFollower {
       if (this.#abort.signal.aborted) return false;
       this.#answered(number);
       this.#fail(number, errorMessage(error));
-      // The server's own answer, such as that the pod is gone, would be the same again.
-      return !(error instanceof StatusError) || (error.status.code >= 500 && this.#isEndless(reading));
+      const status = error instanceof StatusError ? error.status.code : undefined;
+      return isRequestedAgain({ status, wasRead: reading.wasRead, isEndless: this.#isEndless(reading) });
     }
   }
 
@@ -124,6 +136,8 @@ export class LogFollower {
     const { number, after } = reading;
     const { body } = await request(path, { signal: this.#abort.signal });
     this.#answered(number);
+    reading.wasRead = true;
+    reading.cuts = 0;
     if (!body) return;
     const reader = new LineReader(number);
     const take = (lines: readonly LogLine[]) => {
