@@ -1,4 +1,4 @@
-/** Which failed requests for a log are sent again. */
+/** Failed requests for a log that are sent again, and those that are not. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isRequestedAgain } from '../../../../src/dashboard/app/pages/logs/plan/log-again.ts';
