@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { archiveEnd, memberHeader, padding } from '../../formats/tar-archive.ts';
 import { type ReadMember, readTar } from '../../formats/tar-reader.ts';
+import { shownName } from '../printers/table-writer.ts';
 import { memberPath } from './cp-plan.ts';
 
 /**
@@ -86,20 +87,15 @@ export async function extract(
     const place = placeOf(member.name, member.type);
     if (place === undefined)
       err(`warning: file ${quoted(member.name)} is outside target destination, skipping\n`);
-    else await extractMember(member, place, placeOf, err).catch(rethrowPrintable);
+    else await extractMember(member, place, placeOf, err).catch(rethrowShown);
   }
 }
 
-const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Returns a name that the container chose; JSON leaves DEL and the control characters of 8 bits. */
+const quoted = (name: string) => shownName(JSON.stringify(name));
 
-/** Replaces control characters: the container chooses the names, and a terminal would obey them. */
-const printable = (text: string) => text.replaceAll(/\p{Cc}/gu, escaped);
-
-/** Returns a name of the archive for a message. JSON leaves DEL and the control characters of 8 bits. */
-const quoted = (name: string) => printable(JSON.stringify(name));
-
-function rethrowPrintable(error: Error): never {
-  error.message = printable(error.message);
+function rethrowShown(error: Error): never {
+  error.message = shownName(error.message);
   throw error;
 }
 
@@ -140,7 +136,7 @@ async function writeWhole(
   if (before?.isDirectory())
     throw new Error(`${place} is a directory, and a file of the archive has its name`);
   const giveUp = before
-    ? () => err(`warning: ${printable(place)} has only a part of its new content\n`)
+    ? () => err(`warning: ${shownName(place)} has only a part of its new content\n`)
     : () => rmSync(place, { force: true });
   process.once('exit', giveUp);
   try {

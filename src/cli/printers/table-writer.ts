@@ -113,8 +113,13 @@ const steering = /[[\p{Cc}\p{Bidi_Control}]--[\t\n]]/gv;
 export const shown = (text: string): string =>
   text.replace(steering, (control) => {
     if (control === '\u001b') return '^[';
-    return control === '\r' ? '\\r' : `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    return control === '\r' ? '\\r' : codeOf(control);
   });
+
+const codeOf = (control: string) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Escapes a name so that it stays part of its line: as `shown`, but each control has its code. */
+export const shownName = (name: string): string => name.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, codeOf);
 
 /** Returns a cell as one line: the text after the first line is cut off, as in kubectl. */
 export function cellText(value: unknown): string {

@@ -14,6 +14,7 @@ import { imageCases } from './cases-of-images.ts';
 import { otherCases } from './cases-of-others.ts';
 import { placeCases } from './cases-of-places.ts';
 import { podCases } from './cases-of-pods.ts';
+import { schedulingCases } from './cases-of-scheduling.ts';
 import { serviceCases } from './cases-of-services.ts';
 import { now } from './why-objects.ts';
 
@@ -28,7 +29,15 @@ const entry = `
   export { pastOf } from './src/why/timeline.ts';`;
 
 const book = new RuleBook({ ...rules, ...featureRules });
-const allCases = [...podCases, ...otherCases, ...serviceCases, ...imageCases, ...placeCases, ...featureCases];
+const allCases = [
+  ...podCases,
+  ...schedulingCases,
+  ...otherCases,
+  ...serviceCases,
+  ...imageCases,
+  ...placeCases,
+  ...featureCases,
+];
 const cases = allCases.map(({ about, objects }) => ({
   about: about ?? { key: 'pods' as const, namespace: 'default', name: 'web' },
   objects,

@@ -12,12 +12,21 @@ import { imageCases } from './cases-of-images.ts';
 import { otherCases } from './cases-of-others.ts';
 import { placeCases } from './cases-of-places.ts';
 import { podCases } from './cases-of-pods.ts';
+import { schedulingCases } from './cases-of-scheduling.ts';
 import { serviceCases } from './cases-of-services.ts';
 import type { Case } from './why-cases.ts';
 import { condition, node, now, object, pod } from './why-objects.ts';
 
 const book = new RuleBook({ ...rules, ...featureRules });
-const cases = [...podCases, ...otherCases, ...serviceCases, ...imageCases, ...placeCases, ...featureCases];
+const cases = [
+  ...podCases,
+  ...schedulingCases,
+  ...otherCases,
+  ...serviceCases,
+  ...imageCases,
+  ...placeCases,
+  ...featureCases,
+];
 const web: ObjectRef = { key: 'pods', namespace: 'default', name: 'web' };
 const snapshotOf = (objects: Case['objects']) => new Snapshot({ nowMs: Date.parse(now), objects });
 

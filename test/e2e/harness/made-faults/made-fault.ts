@@ -1,6 +1,6 @@
 /**
  * Changes that mend a fault, as the first cause advises. They are carried out in this order; the object that
- * the user asks about has no problem then, or is gone.
+ * the user asks about has no problem then.
  */
 export interface Mend {
   /** Command lines of `ctl`, in words. */
@@ -14,6 +14,8 @@ export interface Mend {
   readonly again?: readonly object[];
   /** New objects. */
   readonly add?: readonly object[];
+  /** True if the object no longer exists then. */
+  readonly removes?: true;
 }
 
 /** A fault of a user that a real node makes. */

@@ -101,6 +101,6 @@ export const services: readonly MadeFault[] = [
     objects: [pod(main(), {}, { finalizers: ['example.org/backup'] })],
     next: ['delete', 'pod', 'x', '--wait=false'],
     words: [/example\.org\/backup/],
-    mend: { named: {} },
+    mend: { named: {}, removes: true },
   },
 ];

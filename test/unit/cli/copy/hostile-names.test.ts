@@ -30,6 +30,8 @@ test('messages about a copy contain no control character of a name in the archiv
   try {
     const outside = await messagesOf('y\u009b31m\u007f', directory);
     assert.match(outside.warnings, /"y\\u009b31m\\u007f" is outside/);
+    const reversed = await messagesOf('y\u202etxt.exe', directory);
+    assert.match(reversed.warnings, /"y\\u202etxt\.exe" is outside/);
     mkdirSync(join(directory, '\u001b]0;a'));
     const clash = await messagesOf('x/\u001b]0;a', directory);
     assert.match(clash.error, /\\u001b\]0;a is a directory/);
